@@ -1,0 +1,61 @@
+// The subcommands as plain functions: main.cpp binds the command line to these options and calls one of them.
+// stdout = data, stderr = messages. Every function returns an exit code or throws Failure, which main prints as "error: …".
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+
+/// A suite file and what the command line changes in it; shared by run and check.
+struct SuiteOptions {
+  std::string path;
+  std::vector<std::string> set;   ///< --set key=value, in order
+  std::vector<std::string> only;  ///< --only GLOB, a run is kept when any matches; '*' crosses '/'
+};
+
+struct RunOptions {
+  SuiteOptions suite;
+  std::string output;          ///< -o; default: NAME.h5 in the current folder
+  int jobs = 0;                ///< 0 = number of cores
+  std::string device = "auto";  ///< cpu, cuda, auto
+  bool dry_run = false, force = false, json = false, quiet = false;
+};
+int run(const RunOptions&, const std::vector<std::string>& argv);
+
+struct CheckOptions {
+  SuiteOptions suite;
+  bool json = false;
+};
+int check(const CheckOptions&);
+
+struct ListOptions {
+  std::string what;  ///< empty = everything; envs, raters, noise, estimators, weights, policies, learn, …
+  bool json = false;
+};
+int list(const ListOptions&);
+
+struct TableOptions {
+  std::string path;             ///< a result file
+  std::string format = "text";  ///< text, md, csv, json
+  std::string rows, columns, value, baseline;  ///< empty = what the suite's [table] says
+  std::vector<std::string> best;
+  int tune_seeds = -1;          ///< -1 = what the suite says
+};
+int table(const TableOptions&);
+
+int compute();  ///< JSON lines on stdin to JSON lines on stdout
+
+struct VerifyOptions {
+  std::vector<std::string> paths;
+  bool json = false;
+};
+int verify(const VerifyOptions&);
+
+/// Starts the microbenchmark program beside this one with the arguments as they are.
+int bench(const std::vector<std::string>& arguments);
+
+int version(bool json);
+
+}  // namespace odrpo::app

@@ -1,0 +1,45 @@
+# How a room is built: odrpo_room() makes its library, odrpo_stage() compiles a stage file once per instruction set.
+
+add_library(odrpo_flags INTERFACE)
+# -ffp-contract=off and no fast-math: the same bits from every compiler and SIMD width.
+target_compile_options(odrpo_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Werror;-Wno-psabi;-ffp-contract=off;-fno-math-errno>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--fmad=false;--expt-relaxed-constexpr>)
+target_include_directories(odrpo_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
+
+# odrpo_room(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME
+function(odrpo_room name)
+  cmake_parse_arguments(R "" "" "SOURCES;STAGES;LINK" ${ARGN})
+  add_library(odrpo_${name} STATIC ${R_SOURCES})
+  target_link_libraries(odrpo_${name} PUBLIC odrpo_flags ${R_LINK})
+  foreach(stage IN LISTS R_STAGES)
+    odrpo_stage(odrpo_${name} ${stage})
+  endforeach()
+endfunction()
+
+# A stage file is compiled once per instruction set into its own namespace (ODRPO_ISA) with internal linkage inside;
+# the room's dispatcher picks one table of functions at run time (kernels/isa.hpp).
+set(ODRPO_X86 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+  set(ODRPO_X86 ON)
+endif()
+function(odrpo_stage target file)
+  get_filename_component(base ${file} NAME_WE)
+  set(isas portable)
+  if(ODRPO_X86)
+    list(APPEND isas avx2)
+  endif()
+  foreach(isa IN LISTS isas)
+    set(lib ${target}_${base}_${isa})
+    add_library(${lib} OBJECT ${file})
+    target_link_libraries(${lib} PRIVATE odrpo_flags)
+    target_include_directories(${lib} SYSTEM PRIVATE ${ODRPO_R123_INC})
+    target_compile_definitions(${lib} PRIVATE ODRPO_ISA=${isa})
+    target_compile_options(${lib} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
+    if(isa STREQUAL avx2)
+      target_compile_options(${lib} PRIVATE -mavx2)
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${lib}>)
+  endforeach()
+endfunction()

@@ -1,0 +1,75 @@
+// World `bandit`: P prompts x A actions with exactly known real quality, a hash of its seed (SCIENCE section D).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "envs/profile.hpp"
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+/// Where the world's distribution comes from: the rater's preset (default) or the numbers of [env.NAME] alone.
+enum class ProfileSource { rater, own };
+inline constexpr Word<ProfileSource> profile_words[] = {
+    {ProfileSource::rater, "rater", "the numbers of the rater's preset; explicit ones override them"},
+    {ProfileSource::own, "own", "preset `mixed` for every rater; explicit ones override them"},
+};
+
+/// How true quality is kept: on the grid of 1/16 level, or rounded to whole levels (the numpy yardstick's world).
+enum class QualityKind { real, integer };
+inline constexpr Word<QualityKind> quality_words[] = {
+    {QualityKind::real, "real", "real-valued, on a grid of 1/16 level"},
+    {QualityKind::integer, "integer", "rounded to the nearest level"},
+};
+
+/// Config of [env.NAME] with base "bandit". Unset numbers come from the profile (envs/profile.hpp).
+struct BanditConfig {
+  int prompts = 256;   ///< P
+  int actions = 32;    ///< A, actions (responses) per prompt
+  int levels = 10;     ///< K: scores and quality live on 1..K
+  int features = 24;   ///< F, features per response, seen by policy `linear`
+  double feature_share = 0.5;  ///< share of the variance of a response's quality that the features explain, 0..1
+  QualityKind quality = QualityKind::real;
+  ProfileSource profile = ProfileSource::rater;
+  std::optional<double> mean, mean_sd, spread, spread_sd, hack_share, hack_penalty;
+};
+
+template <class V>
+void describe(V& v, BanditConfig& c) {
+  v.integer("prompts", c.prompts, 2, 65536, "prompts P of the world");
+  v.integer("actions", c.actions, 2, 1024, "responses A to choose from, per prompt");
+  v.integer("levels", c.levels, 2, 100, "scores and quality live on 1..levels");
+  v.integer("features", c.features, 1, 256, "features per response, seen by policy linear");
+  v.number("feature_share", c.feature_share, 0.0, 1.0, "share of the response variance that the features explain");
+  v.word("quality", c.quality, std::span<const Word<QualityKind>>(quality_words), "real-valued or whole levels");
+  v.word("profile", c.profile, std::span<const Word<ProfileSource>>(profile_words), "where unset numbers come from");
+  v.optional_number("mean", c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
+  v.optional_number("mean_sd", c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
+  v.optional_number("spread", c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
+  v.optional_number("spread_sd", c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
+  v.optional_number("hack_share", c.hack_share, 0.0, 1.0, "share of responses that hack the reward: lower quality, marked in feature 0");
+  v.optional_number("hack_penalty", c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
+}
+
+/// The truth of one seed. Immutable once made; every array is laid out for the policies' batch kernels.
+struct BanditWorld {
+  int prompts = 0, actions = 0, levels = 0, features = 0;
+  int width = 0;                        ///< actions rounded up to a multiple of 32 (lanes)
+  std::vector<std::uint16_t> quality16;  ///< [P][width] true quality in 1/16 level; padding 0
+  std::vector<float> quality;           ///< [P][width] the same in levels, exact; padding 0
+  std::vector<std::uint8_t> hack;       ///< [P][width] 1 = reward-hacking response
+  std::vector<float> feature;           ///< [P][F][width] features, action fastest; padding 0; empty when features == 0
+  double best = 0;                      ///< mean over prompts of the best response's quality
+  double uniform = 0;                   ///< mean over prompts of the mean quality: the value of the uniform policy
+};
+
+/// Makes the world of one 64-bit key. `with_features` false skips the features unless the quality depends on them.
+/// Cost: about 10 ms at the canonical size with features, 0.3 ms without.
+BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features);
+
+/// The numbers a world is made with: the profile of the source, overridden by what the config sets. Profiles are
+/// stated for K = 10; for other K they are mapped linearly (centre 1 + (mean-1)(K-1)/9, spreads times (K-1)/9).
+WorldProfile resolve_profile(const BanditConfig& config, const WorldProfile& of_rater);
+
+}  // namespace odrpo

@@ -1,0 +1,58 @@
+// Policies of the bandit: a softmax over each prompt's actions, tabular or linear in shared features; and its optimiser's config.
+#pragma once
+#include <span>
+
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+enum class PolicyKind { tabular, linear };
+inline constexpr Word<PolicyKind> policy_words[] = {
+    {PolicyKind::tabular, "tabular", "one logit per prompt and action"},
+    {PolicyKind::linear, "linear", "logits = X theta, features shared by all prompts"},
+};
+
+/// Config of [policy.NAME]. Parameters start at zero: the uniform policy, which is also the reference of the KL penalty.
+struct PolicyConfig {
+  PolicyKind kind = PolicyKind::tabular;
+};
+template <class V>
+void describe(V&, PolicyConfig&) {}
+
+enum class OptimizerKind { adam, adamw, sgd };
+inline constexpr Word<OptimizerKind> optimizer_words[] = {
+    {OptimizerKind::adam, "adam", "Adam"},
+    {OptimizerKind::adamw, "adamw", "Adam with decoupled weight decay"},
+    {OptimizerKind::sgd, "sgd", "plain gradient descent"},
+};
+enum class ScheduleKind { constant, linear, cosine };
+inline constexpr Word<ScheduleKind> schedule_words[] = {
+    {ScheduleKind::constant, "constant", "lr after the warm-up"},
+    {ScheduleKind::linear, "linear", "straight to zero after the warm-up"},
+    {ScheduleKind::cosine, "cosine", "half a cosine to zero after the warm-up"},
+};
+
+/// The optimiser's part of [learn].
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::adam;
+  double lr = 0.05;
+  ScheduleKind schedule = ScheduleKind::cosine;
+  double warmup = 0.08;        ///< share of the steps, linear from lr / w to lr
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  double weight_decay = 0.0;   ///< decoupled (adamw)
+  double clip = 0.0;           ///< largest l2 norm of the whole gradient; 0 = no clip
+};
+template <class V>
+void describe(V& v, OptimizerConfig& c) {
+  v.word("optimizer", c.kind, std::span<const Word<OptimizerKind>>(optimizer_words), "update rule");
+  v.number("lr", c.lr, 1e-12, 1e6, "learning rate after the warm-up");
+  v.word("schedule", c.schedule, std::span<const Word<ScheduleKind>>(schedule_words), "learning rate over the run");
+  v.number("warmup", c.warmup, 0.0, 1.0, "share of the steps with a linear warm-up");
+  v.number("beta1", c.beta1, 0.0, 0.999999, "Adam's decay of the first moment");
+  v.number("beta2", c.beta2, 0.0, 0.99999999, "Adam's decay of the second moment");
+  v.number("adam_eps", c.eps, 1e-12, 1.0, "Adam's epsilon, added to sqrt(v)");
+  v.number("weight_decay", c.weight_decay, 0.0, 1.0, "decoupled weight decay of adamw; 0 for the others");
+  v.number("clip", c.clip, 0.0, 1e9, "largest norm of the whole gradient; 0 = no clip");
+}
+
+}  // namespace odrpo

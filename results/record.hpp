@@ -1,0 +1,47 @@
+// RunRecord: what one run leaves behind, written once. Neutral strings and numbers; this room knows nothing of suites.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace odrpo {
+
+using AxisValue = std::variant<std::int64_t, double, std::string>;
+/// One extra grid axis of a run, e.g. {"learn.lr", 0.03}; becomes a column of the root table.
+using Axis = std::pair<std::string, AxisValue>;
+
+enum class RunStatus { ok, failed };
+
+/// Stages whose seconds are recorded, in the order of train_step.
+inline constexpr const char* stage_names[] = {"prompts", "policy", "rater", "estimator", "update", "record"};
+inline constexpr int stage_count = 6;
+
+/// One recorded curve: name, and one value per recorded step. NaN = undefined at that step.
+struct Curve {
+  std::string name;
+  std::vector<double> values;
+};
+/// One value of the root table, float64.
+struct Final {
+  std::string name;
+  double value = 0;
+};
+
+/// The record of one run. Names of curves and finals are lower_case words; units in docs/results.md.
+struct RunRecord {
+  std::string id, key, env, rater, policy, estimator;
+  int votes = 1;
+  int seed = 0;                     ///< seed index
+  std::vector<Axis> axes;
+  RunStatus status = RunStatus::ok;
+  std::string error;                ///< why the run failed; empty when ok
+  std::vector<Final> finals;        ///< columns of the root table: final_quality, auc_quality, regret, judge_calls, …
+  std::vector<std::int32_t> step;   ///< recorded steps: the number of updates done before the values were taken
+  std::vector<Curve> curves;
+  std::vector<float> seconds;       ///< [step][stage_count] seconds per training step, mean since the record before
+  double step_time_median = 0;      ///< seconds per training step, all stages without `record`
+};
+
+}  // namespace odrpo

@@ -1,0 +1,116 @@
+// What a suite is, and what one run is: RunSpec is every decision of a run, const from here on.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "envs/bandit.hpp"
+#include "envs/rater.hpp"
+#include "estimators/estimator.hpp"
+#include "policies/policy.hpp"
+#include "results/record.hpp"
+
+namespace odrpo {
+
+/// Unit over which advantages are whitened.
+enum class Whiten { none, response };
+inline constexpr Word<Whiten> whiten_words[] = {
+    {Whiten::none, "none", "advantages as the estimator gives them"},
+    {Whiten::response, "response", "(A - mean) / std over all responses of the batch, population std"},
+};
+
+/// [learn]: the training loop. The optimiser's keys stand in the same section.
+struct LearnConfig {
+  int steps = 1000;
+  int batch = 64;      ///< B, prompts per step, all different; at most the world's prompts
+  int rollouts = 8;    ///< G, responses per prompt
+  double kl = 0.001;   ///< weight of the KL penalty to the initial policy (gradient of k3)
+  Whiten whiten = Whiten::response;
+  OptimizerConfig optimizer;
+};
+template <class V>
+void describe(V& v, LearnConfig& c) {
+  v.integer("steps", c.steps, 1, 10'000'000, "training steps");
+  v.integer("batch", c.batch, 1, 65536, "prompts per step");
+  v.integer("rollouts", c.rollouts, 2, 255, "responses per prompt");
+  v.number("kl", c.kl, 0.0, 1e3, "weight of the KL penalty to the initial policy");
+  v.word("whiten", c.whiten, std::span<const Word<Whiten>>(whiten_words), "unit of batch normalisation");
+  describe(v, c.optimizer);
+}
+
+/// [record]: what is kept of a run besides its final values.
+struct RecordConfig {
+  int every = 10;           ///< record every n-th step, plus the first and the last
+  int gradient = 0;         ///< replicates of the batch for exact-gradient cosine and SNR at recorded steps; 0 = off
+};
+template <class V>
+void describe(V& v, RecordConfig& c) {
+  v.integer("every", c.every, 1, 10'000'000, "record every n-th step, plus first and last");
+  v.integer("gradient", c.gradient, 0, 4096, "redraws per recorded step for the exact-gradient cosine and SNR; 0 = off");
+}
+
+/// [table]: what `run` prints at the end and `table` by default.
+struct TableConfig {
+  std::string rows = "estimator";
+  std::string columns = "votes";
+  std::string value = "gain";       ///< gain, quality, regret, reward, auc, seconds (results/table.hpp lists them)
+  std::string baseline;             ///< rows value to compare with, paired by seed; empty = none
+  std::vector<std::string> best;    ///< axes of which each cell takes its best value, by mean of `value`
+  int tune_seeds = 0;               ///< choose `best` on the first n seeds and report the others; 0 = all seeds for both
+};
+
+/// [limits]: preflight refuses (exit 4) what would exceed them.
+struct LimitsConfig {
+  double runs = 200'000;
+  double judge_calls = 1e13;
+  double memory_gib = 8;
+  double disk_gib = 8;
+  double cpu_hours = 48;
+};
+template <class V>
+void describe(V& v, LimitsConfig& c) {
+  v.number("runs", c.runs, 1, 1e9, "largest number of runs");
+  v.number("judge_calls", c.judge_calls, 1, 1e18, "largest number of simulated judge calls");
+  v.number("memory_gib", c.memory_gib, 0.01, 1e4, "largest estimated memory");
+  v.number("disk_gib", c.disk_gib, 0.001, 1e5, "largest estimated result file");
+  v.number("cpu_hours", c.cpu_hours, 1e-3, 1e6, "largest estimated CPU time");
+}
+
+/// Every decision of one run. The names are those of the suite ("gm-upper"), the configs are resolved completely.
+struct RunSpec {
+  std::string env_name, rater_name, policy_name, estimator_name;
+  BanditConfig env;
+  RaterConfig rater;
+  PolicyConfig policy;
+  EstimatorConfig estimator;
+  LearnConfig learn;
+  RecordConfig record;
+  int votes = 1;
+  int seed = 0;                  ///< index 0..seeds-1 (the sN of the id)
+  std::uint64_t run_key = 0;     ///< the run's 64-bit seed: a hash of (suite.seed, seed index) and of nothing else
+  std::vector<Axis> axes;        ///< extra grid axes of this run, in suite order: key -> value
+  std::string id;                ///< env/rater/policy/estimator/nN[/key=value…]/sS
+};
+
+/// The canonical text of a RunSpec: every field of every config, one `section.key = value` a line, fixed order, shortest
+/// round-trip numbers. Equal text = same run.
+std::string canonical_text(const RunSpec& spec);
+/// First 16 hex digits of the SHA-256 of canonical_text.
+std::string spec_key(const RunSpec& spec);
+
+/// A parsed suite: names, table, limits and the runs of grid x seeds in canonical order.
+struct Suite {
+  std::string name;
+  std::uint64_t seed = 0;
+  int seeds = 1;
+  std::string text;              ///< the file, verbatim
+  std::vector<std::string> overrides;  ///< the --set arguments, verbatim
+  TableConfig table;
+  LimitsConfig limits;
+  std::vector<std::string> axis_names;  ///< extra axes in suite order
+  std::vector<RunSpec> runs;
+};
+
+}  // namespace odrpo

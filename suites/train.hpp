@@ -1,0 +1,36 @@
+// Trains one run: RunSpec in, RunRecord out.
+#pragma once
+#include <atomic>
+#include <memory>
+
+#include "results/record.hpp"
+#include "suites/spec.hpp"
+
+namespace odrpo {
+
+/// Worlds and vote laws that runs share; made on demand, safe from any thread. Worlds are dropped when no run holds them and the
+/// cache is full, so schedule runs of one seed and env next to each other.
+class Shared {
+ public:
+  Shared();
+  ~Shared();
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  struct State;
+  State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
+/// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.
+RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop);
+
+/// Estimates for preflight, from the spec alone: rough seconds of one core, bytes of memory while running, bytes in the result file.
+struct Cost {
+  double cpu_seconds = 0, memory_bytes = 0, disk_bytes = 0, judge_calls = 0;
+};
+Cost estimate_cost(const RunSpec& spec);
+
+}  // namespace odrpo

@@ -1,0 +1,8 @@
+// Catch2 2 (Debian 12) and 3 (Debian 13) behind one include; and the seeds of randomised tests, fixed and printed.
+#pragma once
+#ifdef ODRPO_CATCH3
+#include <catch2/catch_all.hpp>
+using Catch::Approx;
+#else
+#include <catch2/catch.hpp>
+#endif
