@@ -1,6 +1,6 @@
 // Catch2 2 (Debian 12) and 3 (Debian 13) behind one include; and the seeds of randomised tests, fixed and printed.
 #pragma once
-#ifdef ODRPO_CATCH3
+#if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 using Catch::Approx;
 #else

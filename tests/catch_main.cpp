@@ -1,5 +1,5 @@
 // Catch2's main, compiled once for all test programs.
-#ifdef ODRPO_CATCH3
+#if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_session.hpp>
 int main(int argc, char** argv) { return Catch::Session().run(argc, argv); }
 #else
