@@ -1,0 +1,55 @@
+// Philox4x32-10 on four blocks per vector: one 32-bit word in the low half of each 64-bit lane (upper halves hold rubbish).
+#include "kernels/random_batch.hpp"
+#include "kernels/simd.hpp"
+
+namespace odrpo::ODRPO_ISA {
+
+// The ten rounds of four counters; the multipliers and key increments are Philox's own constants.
+ODRPO_HD void philox_rounds(u64x4& c0, u64x4& c1, u64x4& c2, u64x4& c3, std::uint64_t key) {
+  const u64x4 m0 = {PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0};
+  const u64x4 m1 = {PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1};
+  std::uint32_t k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
+  ODRPO_UNROLL
+  for (int round = 0; round < 10; ++round) {
+    const u64x4 p0 = multiply_low(c0, m0), p1 = multiply_low(c2, m1);
+    const std::uint64_t s0 = k0, s1 = k1;
+    c0 = (p1 >> 32) ^ c1 ^ u64x4{s0, s0, s0, s0};
+    c1 = p1;
+    c2 = (p0 >> 32) ^ c3 ^ u64x4{s1, s1, s1, s1};
+    c3 = p0;
+    k0 += PHILOX_W32_0;
+    k1 += PHILOX_W32_1;
+  }
+}
+
+static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::uint32_t step, const std::uint32_t* prompt, int count,
+                 std::uint32_t first_block, int blocks) {
+  typedef u64x4 u64x4_loose __attribute__((aligned(4), may_alias));
+  const std::uint64_t what = static_cast<std::uint32_t>(purpose), when = step;
+  const int total = count * blocks;
+  int i = 0, b = 0;  // the next counter: prompt[i], first_block + b
+  std::uint32_t tail[16];
+  for (int done = 0; done < total; done += 4) {
+    u64x4 c0 = {what, what, what, what}, c1 = {when, when, when, when}, c2 = {}, c3 = {};
+    const int here = total - done < 4 ? total - done : 4;
+    for (int l = 0; l < here; ++l) {
+      c2[l] = prompt[i];
+      c3[l] = first_block + static_cast<std::uint32_t>(b);
+      if (++b == blocks) { b = 0; ++i; }
+    }
+    philox_rounds(c0, c1, c2, c3, key);
+    // (word0, word1) and (word2, word3) of a block become neighbours
+    const u64x4 w01 = (c0 & 0xffffffffu) | (c1 << 32), w23 = (c2 & 0xffffffffu) | (c3 << 32);
+    const u64x4 low = __builtin_shufflevector(w01, w23, 0, 4, 1, 5), high = __builtin_shufflevector(w01, w23, 2, 6, 3, 7);
+    std::uint32_t* to = here == 4 ? out + 4 * done : tail;
+    *reinterpret_cast<u64x4_loose*>(to) = low;
+    *reinterpret_cast<u64x4_loose*>(to + 8) = high;
+    if (here < 4)
+      for (int w = 0; w < 4 * here; ++w) out[4 * done + w] = tail[w];
+  }
+}
+
+extern const RandomStages random_table;
+const RandomStages random_table = {fill};
+
+}  // namespace odrpo::ODRPO_ISA

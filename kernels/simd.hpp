@@ -1,0 +1,101 @@
+// Vectors of 8 floats in the compilers' own notation, the 32-lane sum, and exp/log of lanes. For stage files (compiled once per ISA).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "kernels/portable.hpp"
+
+namespace odrpo::ODRPO_ISA {
+
+typedef float f32x8 __attribute__((vector_size(32)));
+typedef std::int32_t i32x8 __attribute__((vector_size(32)));
+typedef std::uint32_t u32x8 __attribute__((vector_size(32)));
+typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
+typedef float f32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
+typedef std::uint32_t u32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
+typedef std::int32_t i32x8_loose __attribute__((vector_size(32), aligned(4), may_alias));
+
+constexpr int lane_count = 32;  ///< every sum runs over 32 lanes: lane j adds elements j, j+32, …; then halves 16, 8, 4, 2, 1
+
+ODRPO_HD f32x8 load(const float* p) { return *reinterpret_cast<const f32x8_loose*>(p); }
+ODRPO_HD void store(float* p, f32x8 v) { *reinterpret_cast<f32x8_loose*>(p) = v; }
+ODRPO_HD i32x8 load(const std::int32_t* p) { return *reinterpret_cast<const i32x8_loose*>(p); }
+ODRPO_HD void store(std::int32_t* p, i32x8 v) { *reinterpret_cast<i32x8_loose*>(p) = v; }
+ODRPO_HD u32x8 load(const std::uint32_t* p) { return *reinterpret_cast<const u32x8_loose*>(p); }
+ODRPO_HD f32x8 splat(float x) { return f32x8{x, x, x, x, x, x, x, x}; }
+ODRPO_HD f32x8 max(f32x8 a, f32x8 b) { return a > b ? a : b; }
+ODRPO_HD f32x8 min(f32x8 a, f32x8 b) { return a < b ? a : b; }
+ODRPO_HD f32x8 sqrt(f32x8 x) {
+#if defined(__AVX2__)
+  return (f32x8)_mm256_sqrt_ps((__m256)x);
+#else
+  f32x8 r;
+  for (int i = 0; i < 8; ++i) r[i] = __builtin_sqrtf(x[i]);
+  return r;
+#endif
+}
+/// Products of the low 32 bits of each 64-bit lane.
+ODRPO_HD u64x4 multiply_low(u64x4 a, u64x4 b) {
+#if defined(__AVX2__)
+  return (u64x4)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#else
+  return (a & 0xffffffffu) * (b & 0xffffffffu);
+#endif
+}
+
+/// Sum of 8 lanes: halves 4, 2, 1.
+ODRPO_HD float add_halves(f32x8 v) {
+  const f32x8 a = v + __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3);
+  const f32x8 b = a + __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5);
+  return b[0] + b[1];
+}
+ODRPO_HD float max_halves(f32x8 v) {
+  const f32x8 a = max(v, __builtin_shufflevector(v, v, 4, 5, 6, 7, 0, 1, 2, 3));
+  const f32x8 b = max(a, __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5));
+  return b[0] > b[1] ? b[0] : b[1];
+}
+
+/// 32 lanes in four vectors.
+struct Lanes {
+  f32x8 v[4];
+};
+ODRPO_HD Lanes zero_lanes() { return {{splat(0), splat(0), splat(0), splat(0)}}; }
+/// Sum over the lanes: halves 16, 8, 4, 2, 1.
+ODRPO_HD float add_halves(const Lanes& s) { return add_halves((s.v[0] + s.v[2]) + (s.v[1] + s.v[3])); }
+
+/// e^x for x <= 0 (a softmax's x - max): relative error below 3e-7, exact zero below -87.
+ODRPO_HD f32x8 exp_negative(f32x8 x) {
+  const f32x8 shifted = x * 1.44269504f + 12582912.0f;
+  const f32x8 n = shifted - 12582912.0f;
+  const f32x8 r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+  f32x8 p = splat(1.0f / 720.0f);  // Taylor to r^6 leaves 1.2e-7 at |r| = ln 2 / 2
+  p = p * r + 1.0f / 120.0f;
+  p = p * r + 1.0f / 24.0f;
+  p = p * r + 1.0f / 6.0f;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  const i32x8 exponent = (i32x8)shifted << 23;  // the low bits of `shifted` hold n; the rest leaves at the top
+  const f32x8 y = (f32x8)((i32x8)p + exponent);
+  return x < -87.0f ? splat(0.0f) : y;
+}
+
+/// ln x for normal x > 0, error about 1 ulp.
+ODRPO_HD f32x8 log_positive(f32x8 x) {
+  i32x8 b = (i32x8)x;
+  // m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2) to split the exponent there
+  const i32x8 e = (b - 0x3f3504f3) >> 23;
+  const f32x8 m = (f32x8)(b - (e << 23));
+  const f32x8 f = m - 1.0f, s = f / (2.0f + f), z = s * s;
+  f32x8 p = splat(1.0f / 9.0f);
+  p = p * z + 1.0f / 7.0f;
+  p = p * z + 1.0f / 5.0f;
+  p = p * z + 1.0f / 3.0f;
+  const f32x8 n = __builtin_convertvector(e, f32x8);
+  return n * 0.693359375f + (2.0f * s + (n * -2.12194440e-4f + 2.0f * s * z * p));
+}
+
+}  // namespace odrpo::ODRPO_ISA

@@ -1,0 +1,66 @@
+// The elementary functions against libm in long double, and exact special values.
+#include "kernels/math.hpp"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+TEST_CASE("exp, log, sincos, erfc agree with libm") {
+  const unsigned seed = 20261120;
+  INFO("seed " << seed);
+  std::mt19937_64 g(seed);
+  std::uniform_real_distribution<double> wide(-700, 700), unit(0, 1), tail(-5, 26);
+  double exp_err = 0, log_err = 0, trig_err = 0, erfc_err = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double x = wide(g), u = unit(g), w = tail(g), y = std::exp(x / 2), z = 0.5 + u;
+    exp_err = std::fmax(exp_err, static_cast<double>(fabsl((math::exp(x) - expl(x)) / expl(x))));
+    log_err = std::fmax(log_err, static_cast<double>(fabsl((math::log(y) - logl(y)) / logl(y))));
+    log_err = std::fmax(log_err, static_cast<double>(fabsl(math::log(z) - logl(z))));
+    const math::SinCos s = math::sincos_turn(u);
+    const long double turn = 2 * 3.14159265358979323846264338327950288L * u;
+    trig_err = std::fmax(trig_err, static_cast<double>(fmaxl(fabsl(s.sin - sinl(turn)), fabsl(s.cos - cosl(turn)))));
+    erfc_err = std::fmax(erfc_err, static_cast<double>(fabsl((math::erfc(w) - erfcl(w)) / erfcl(w))));
+  }
+  CHECK(exp_err < 3e-16);
+  CHECK(log_err < 5e-16);
+  CHECK(trig_err < 3e-16);
+  CHECK(erfc_err < 2e-13);
+}
+
+TEST_CASE("special values of the elementary functions") {
+  CHECK(math::exp(0) == 1);
+  CHECK(math::exp(-1e9) == 0);
+  CHECK(std::isinf(math::exp(1e9)));
+  CHECK(math::log(1) == 0);
+  CHECK(std::isinf(math::log(0)));
+  CHECK(std::isnan(math::log(-1)));
+  CHECK(math::erfc(0) == 1);
+  CHECK(math::normal_cdf(0) == 0.5);
+  CHECK(math::normal_quantile(0.975) == Approx(1.959963984540054).epsilon(1e-14));
+  CHECK(math::normal_interval(-1, 1) == Approx(0.682689492137086).epsilon(1e-13));
+  CHECK(math::normal_interval(8, 9) * 1e16 == Approx(6.2209605742717e0 - 1.1285884059538e-3).epsilon(1e-11));  // Q(8) - Q(9)
+  CHECK(math::floor(-0.5) == -1);
+  CHECK(math::floor(2.0) == 2);
+  CHECK(math::floor(2.9999) == 2);
+}
+
+TEST_CASE("normal pairs have the moments of two independent standard normals") {
+  std::mt19937 g(7);
+  double a = 0, b = 0, aa = 0, bb = 0, ab = 0;
+  const int n = 200000;
+  for (int i = 0; i < n; ++i) {
+    const std::uint32_t x[4] = {static_cast<std::uint32_t>(g()), static_cast<std::uint32_t>(g()), static_cast<std::uint32_t>(g()),
+                                static_cast<std::uint32_t>(g())};
+    const math::Normal2 z = math::normal_pair(x);
+    a += z.a; b += z.b; aa += z.a * z.a; bb += z.b * z.b; ab += z.a * z.b;
+  }
+  CHECK(std::fabs(a / n) < 0.01);
+  CHECK(std::fabs(b / n) < 0.01);
+  CHECK(std::fabs(aa / n - 1) < 0.015);
+  CHECK(std::fabs(bb / n - 1) < 0.015);
+  CHECK(std::fabs(ab / n) < 0.01);
+}
