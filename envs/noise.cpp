@@ -1,0 +1,102 @@
+// The channel of each noise model, and their composition.
+#include "envs/noise.hpp"
+
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+// Representative of quantile class i of `trait_classes` equal-probability classes: the middle quantile.
+double class_quantile(int i) { return (i + 0.5) / trait_classes; }
+
+// row <- (1 - p) row + p (all mass on `level`)
+void mix_in(std::span<double> row, double p, std::size_t level) {
+  for (double& x : row) x *= 1.0 - p;
+  row[level] += p;
+}
+
+void rounded(double quality, double sigma, std::span<double> row) {
+  const int levels = static_cast<int>(row.size());
+  if (sigma == 0) {  // a half rounds up
+    const double r = math::floor(quality + 0.5);
+    const int level = r < 1 ? 1 : r > levels ? levels : static_cast<int>(r);
+    for (int k = 0; k < levels; ++k) row[k] = k + 1 == level ? 1.0 : 0.0;
+    return;
+  }
+  const double far = 64.0;  // beyond every representable tail
+  for (int k = 0; k < levels; ++k) {
+    const double a = k == 0 ? -far : (k + 0.5 - quality) / sigma;
+    const double b = k == levels - 1 ? far : (k + 1.5 - quality) / sigma;
+    row[k] = a < b ? math::normal_interval(a, b) : 0.0;
+  }
+}
+
+void lattice(double quality, double sigma, std::span<double> row) {
+  if (sigma == 0) return rounded(quality, 0, row);
+  // exponents relative to the nearest level, so that the sum is at least 1
+  const int levels = static_cast<int>(row.size());
+  double least = 0, total = 0;
+  for (int k = 0; k < levels; ++k) {
+    const double z = (k + 1 - quality) / sigma, half = 0.5 * z * z;
+    row[k] = half;
+    if (k == 0 || half < least) least = half;
+  }
+  for (double& x : row) {
+    x = math::exp(least - x);
+    total += x;
+  }
+  for (double& x : row) x /= total;
+}
+
+// One overload per model of the catalogue: the first makes the row, the others map it.
+void apply(const GaussianNoise& n, const Traits& t, std::span<double> row) {
+  double sigma = n.sigma;
+  if (n.spread > 0) sigma *= math::exp(n.spread * math::normal_quantile(class_quantile(t.spread_class)));
+  if (n.form == GaussianForm::rounded) rounded(t.quality, sigma, row);
+  else lattice(t.quality, sigma, row);
+}
+void apply(const UniformFlip& n, const Traits&, std::span<double> row) {
+  for (double& x : row) x = (1.0 - n.p) * x + n.p / static_cast<double>(row.size());
+}
+void apply(const MirrorFlip& n, const Traits&, std::span<double> row) {
+  for (std::size_t i = 0, j = row.size() - 1; i <= j && j < row.size(); ++i, --j) {
+    const double a = row[i], b = row[j];
+    row[i] = (1.0 - n.p) * a + n.p * b;
+    row[j] = (1.0 - n.p) * b + n.p * a;
+    if (j == 0) break;
+  }
+}
+bool hits(OutlierTarget target, const Traits& t) { return target == OutlierTarget::all || t.hack; }
+void apply(const HighOutliers& n, const Traits& t, std::span<double> row) {
+  if (hits(n.target, t)) mix_in(row, n.p, row.size() - 1);
+}
+void apply(const Veto&, const Traits& t, std::span<double> row) {
+  if (t.veto_class >= 0) mix_in(row, class_quantile(t.veto_class), 0);
+}
+void apply(const LowOutliers& n, const Traits& t, std::span<double> row) {
+  if (hits(n.target, t)) mix_in(row, n.p, 0);
+}
+
+}  // namespace
+
+bool makes_distribution(const Noise& noise) { return std::holds_alternative<GaussianNoise>(noise); }
+
+void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row) {
+  for (const Noise& noise : list)
+    std::visit([&](const auto& model) { apply(model, traits, row); }, noise);
+}
+
+double veto_share(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* veto = std::get_if<Veto>(&noise)) return veto->share;
+  return 0;
+}
+
+bool has_prompt_spread(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* gaussian = std::get_if<GaussianNoise>(&noise))
+      if (gaussian->spread > 0) return true;
+  return false;
+}
+
+}  // namespace odrpo
