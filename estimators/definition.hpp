@@ -1,0 +1,42 @@
+// The definition of every estimator: scalar, obvious, in double. The faster rungs are tested against this one.
+#pragma once
+#include <limits>
+#include <span>
+#include <stdexcept>
+
+#include "estimators/estimator.hpp"
+
+namespace odrpo {
+
+inline constexpr double no_median = std::numeric_limits<double>::quiet_NaN();
+
+/// Rewards above this are refused where a sum over their levels is needed (weighted continuous odrpo, convex-reinforce).
+inline constexpr double max_level = 1e6;
+
+/// The median of `values` by rule lower, mid or upper (NaN when empty). Throws std::invalid_argument for MedianRule::running, which is
+/// not a function of one group.
+double group_median(std::span<const double> values, MedianRule rule);
+
+/// Advantages of one group: rewards[G] to out[G], any form (docs/estimators.md). A group whose rewards are all equal (tested by
+/// max == min, so G = 1 too) gives exact zeros. odrpo takes the sum over levels 1..levels when every reward is an integer in
+/// 0..levels, the continuous extension otherwise. `median` overrides the group's own median in the weight gini-median (no_median = use
+/// config.median; the rule `running` needs it). Throws std::invalid_argument for a missing median or rewards above max_level.
+void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
+
+/// Paper eq. of ODRPO, literally: A_i = sum over k = 1..levels of w_k (1[r_i >= k] - mu_k) / (N_k + eps); a level that nobody or
+/// everybody reaches adds nothing. O(levels G).
+void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
+
+/// Its extension to real rewards: A_i = integral of w(x) (1[r_i >= x] - mu(x)) / (N(x) + eps) dx, with w at the level ceil(x), so that
+/// integers give the discrete form. O(G^2 + range).
+void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rewards, double median, std::span<double> out);
+
+/// The two values a member can get from one level when s of the other M - 1 members reach it, s = 0..M-1:
+/// t[s] if it reaches the level itself (then s+1 of M do), u[s] if not. t[M-1] = u[0] = 0: a dead level. `median` as above.
+void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u);
+
+/// Whitens the advantages of a whole batch in place: (A - mean) / (sigma + eps), sigma with ddof 0 or 1 over all of them; zeros when
+/// all are equal (batch normalisation, after accumulation over levels).
+void batch_normalize(std::span<double> advantages, int ddof, double eps);
+
+}  // namespace odrpo

@@ -1,0 +1,106 @@
+// The catalogue of estimators: words to configs and back, and the one line of convention that tables print.
+#include "estimators/estimator.hpp"
+
+#include <charconv>
+#include <vector>
+
+namespace odrpo {
+namespace {
+
+/// Every combination of the three choices once, in listing order: the cardinal forms, then odrpo by weight and norm.
+std::vector<EstimatorConfig> all_choices() {
+  std::vector<EstimatorConfig> all;
+  for (const auto& form : form_words) {
+    EstimatorConfig c;
+    c.form = form.value;
+    if (c.form != Form::odrpo) {
+      all.push_back(c);
+      continue;
+    }
+    for (const auto& weight : weight_words)
+      for (const auto& norm : norm_words) {
+        c.weight = weight.value;
+        c.norm = norm.value;
+        all.push_back(c);
+      }
+  }
+  return all;
+}
+
+std::string number(double x) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, x).ptr;
+  return std::string(text, end);
+}
+
+/// How the median of gini-median is taken, with the numbers that decide it.
+std::string median_text(const EstimatorConfig& c) {
+  std::string text(word_of<MedianRule>(median_words, c.median));
+  if (c.median != MedianRule::running) return text;
+  if (c.running == RunningKind::ema) return text + " ema rho " + number(c.rho);
+  return text + " window " + std::to_string(c.window);
+}
+
+}  // namespace
+
+std::string estimator_word(const EstimatorConfig& config) {
+  std::string word(word_of<Form>(form_words, config.form));
+  if (config.form != Form::odrpo) return word;
+  if (config.weight != Weight::uniform) {
+    word += '-';
+    word += word_of<Weight>(weight_words, config.weight);
+  }
+  word += '(';
+  word += word_of<Norm>(norm_words, config.norm);
+  return word + ')';
+}
+
+std::optional<EstimatorConfig> parse_estimator(std::string_view word) {
+  constexpr std::string_view uniform = "odrpo-uniform(";
+  if (same_word(word, "dr-grpo")) word = "reinforce";
+  std::string plain;
+  if (word.size() > uniform.size() && same_word(word.substr(0, uniform.size()), uniform)) {
+    plain = "odrpo(";
+    plain += word.substr(uniform.size());
+    word = plain;
+  }
+  for (const auto& config : all_choices())
+    if (same_word(word, estimator_word(config))) return config;
+  return std::nullopt;
+}
+
+std::span<const std::string_view> estimator_catalogue() {
+  static const std::vector<std::string> words = [] {
+    std::vector<std::string> made;
+    for (const auto& config : all_choices()) made.push_back(estimator_word(config));
+    return made;
+  }();
+  static const std::vector<std::string_view> views(words.begin(), words.end());
+  return views;
+}
+
+std::string estimator_formula(const EstimatorConfig& c) {
+  const std::string eps = c.eps != 0 ? " + " + number(c.eps) : "";
+  const auto over = [&](const std::string& denominator) { return eps.empty() ? denominator : "(" + denominator + eps + ")"; };
+  const std::string sigma = std::string("sigma with ddof ") + std::to_string(c.ddof);
+  switch (c.form) {
+    case Form::reinforce: return "A = r - mu";
+    case Form::rloo: return "A = G/(G-1) (r - mu)";
+    case Form::grpo: return "A = (r - mu) / " + over("sigma") + ", " + sigma;
+    case Form::rank_grpo: return "A = (rank - mean rank) / " + over("sd of ranks") + ", average ranks, ddof 0";
+    case Form::maxrl: return "A = (r - mu) / " + over("mu") + ", zeros when mu <= 0";
+    case Form::convex_reinforce: return "A = U(r) - mean U, U(r) = sum over k <= r of sqrt(k)";
+    case Form::odrpo: break;
+  }
+  std::string text = "A = sum_k w_k (1[r>=k] - mu_k) / " + over("N_k") + ", ";
+  text += c.norm == Norm::grpo ? "N_k = sqrt(mu_k (1 - mu_k)), " : "N_k = mu_k, ";
+  switch (c.weight) {
+    case Weight::uniform: return text + "w_k = 1";
+    case Weight::linear: return text + "w_k = k";
+    case Weight::gini: return text + "w_k = sqrt(k) (0.1 + 4 mu_k (1 - mu_k))";
+    case Weight::gini_median: break;
+  }
+  return text + "w_k = sqrt(k) (0.1 + 4 mu_k (1 - mu_k) exp(-max(Med - k, 0) / 2)), Med " + median_text(c);
+}
+
+}  // namespace odrpo

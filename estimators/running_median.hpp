@@ -1,0 +1,46 @@
+// The running median of the weight gini-median: a value for each batch that depends on earlier batches only.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "estimators/estimator.hpp"
+
+namespace odrpo {
+
+/// How a running median is kept (docs/estimators.md): all scores of a batch are pooled; `window` looks at the last `window` scores,
+/// `ema` moves m <- rho m + (1 - rho) median(batch); `rule` (lower, mid, upper) is the rule of the medians taken.
+struct RunningRule {
+  RunningKind kind = RunningKind::window;
+  MedianRule rule = MedianRule::lower;
+  int window = 4096;  ///< scores, >= 1
+  double rho = 0.9;   ///< 0..1
+};
+
+/// The lower median of the levels 1..levels: what training starts from.
+constexpr double first_median(int levels) { return (levels + 1) / 2; }
+
+/// The definition, for any real scores: out[b] = value used for batch b. `init` until a score has been seen; empty batches change nothing.
+void running_medians(const RunningRule& rule, double init, std::span<const std::vector<double>> batches, std::span<double> out);
+
+/// The same for integer scores 0..255, one batch at a time: a histogram and, for kind window, a ring of the last scores.
+/// add_batch costs O(batch + 256), value() nothing. Copy it to save its state.
+class RunningMedian {
+ public:
+  /// Throws std::invalid_argument for rule `running`, a window below 1 or a rho outside 0..1.
+  RunningMedian(const RunningRule& rule, double init);
+  double value() const { return value_; }
+  void add_batch(std::span<const std::uint8_t> scores);
+
+ private:
+  double median_of_histogram() const;
+
+  RunningRule rule_;
+  double value_;
+  std::vector<std::int64_t> histogram_;  // of the scores in the ring (window) or in the last batch (ema)
+  std::int64_t count_ = 0;               // sum of the histogram
+  std::vector<std::uint8_t> ring_;       // kind window: the last count_ scores, grows up to `window`
+  std::size_t next_ = 0;                 // where the next score goes once the ring is full
+};
+
+}  // namespace odrpo
