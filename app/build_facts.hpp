@@ -1,0 +1,23 @@
+// What this binary is and where it runs: for --version and for the provenance of result files.
+#pragma once
+#include <string>
+
+namespace odrpo::app {
+
+/// Known when the program was built.
+struct BuildFacts {
+  std::string version, revision;  ///< of the program; git revision, "-dirty" when the tree had changes, "unknown" without git
+  std::string compiler, flags, build_type;
+  std::string hdf5;  ///< version of the headers compiled against
+  bool cuda = false;
+};
+BuildFacts build_facts();
+
+/// Known when it runs.
+struct HostFacts {
+  std::string cpu, isa, gpu, system;  ///< isa: which copy of the stage files runs; gpu: "none"
+  int cores = 1;                      ///< that this process may use
+};
+HostFacts host_facts();
+
+}  // namespace odrpo::app

@@ -1,0 +1,191 @@
+// The command line (CLI11's door): binds flags to the commands of command.hpp, and turns what they throw into messages and exit codes.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/command.hpp"
+#include "app/signals.hpp"
+#include "app/usage.hpp"
+
+namespace odrpo::app {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+// a flag that may be repeated and takes one value each time
+void repeated(CLI::App& app, const std::string& name, Arguments& values, const std::string& help, const std::string& value) {
+  app.add_option(name, values, help)->expected(1)->allow_extra_args(false)->take_all()->type_name(value);
+}
+
+void suite_options(CLI::App& app, SuiteOptions& o) {
+  app.add_option("suite", o.path, "the suite file")->required()->type_name("SUITE.toml");
+  repeated(app, "--set", o.set, "change one value of the suite, e.g. --set suite.seeds=3; may be repeated", "KEY=VALUE");
+  repeated(app, "--only", o.only, "keep the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
+}
+
+// One command: its options, and what to call when they are parsed.
+struct Commands {
+  CLI::App app{"Which advantage estimator should train on noisy ordinal scores, and how many votes are worth buying?", "odrpo-bench"};
+  RunOptions run;
+  CheckOptions check;
+  ListOptions list;
+  TableOptions table;
+  VerifyOptions verify;
+  bool version = false, json = false, table_json = false;
+  Arguments argv;
+  std::function<int()> chosen;
+
+  CLI::App* add(const std::string& name, const std::string& help, const std::string& example, std::function<int()> call) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->footer("Example:\n  " + example);
+    sub->callback([this, call = std::move(call)] { chosen = call; });
+    return sub;
+  }
+
+  Commands() {
+    app.require_subcommand(0, 1);
+    app.add_flag("--version", version, "print version, revision, compiler and devices (with --json: as JSON)");
+    app.add_flag("--json", json, "with --version: as JSON");
+    app.footer(
+        "Start here:\n  odrpo-bench run suites/quickstart.toml\n\n"
+        "`odrpo-bench COMMAND --help` explains a command; docs/commands.md lists exit codes.");
+
+    CLI::App* c = add("run", "train everything in the suite, write one result file, print the table",
+                      "odrpo-bench run suites/quickstart.toml --set suite.seeds=3 -o mine.h5", [this] { return app::run(run, argv); });
+    suite_options(*c, run.suite);
+    c->add_option("-o,--output", run.output, "result file (default: NAME.h5 in the current folder)")->type_name("FILE.h5");
+    c->add_option("-j,--jobs", run.jobs, "worker threads (default: all cores)")->check(CLI::Range(1, 4096))->type_name("N");
+    c->add_option("--device", run.device, "cpu, cuda or auto (default)")
+        ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
+        ->type_name("DEVICE");
+    c->add_flag("--dry-run", run.dry_run, "show the grid and its cost; train nothing, write nothing");
+    c->add_flag("--force", run.force, "discard an output file or work folder that belongs to another suite");
+    c->add_flag("--json", run.json, "print a summary and the table as JSON");
+    c->add_flag("-q,--quiet", run.quiet, "no progress and no notes on stderr, errors only");
+
+    c = add("check", "validate a suite and show its grid and cost", "odrpo-bench check suites/quickstart.toml",
+            [this] { return app::check(check); });
+    suite_options(*c, check.suite);
+    c->add_flag("--json", check.json, "as JSON");
+
+    c = add("list", "list worlds, raters, noise models, estimators, … with their keys and formulas", "odrpo-bench list estimators",
+            [this] { return app::list(list); });
+    c->add_option("what", list.what, "one kind only")->type_name("KIND");
+    c->add_flag("--json", list.json, "as JSON");
+
+    c = add("table", "print a table of a result file", "odrpo-bench table quickstart.h5 --format md --value regret",
+            [this] { return app::table(table); });
+    c->add_option("file", table.path, "a result file")->required()->type_name("FILE.h5");
+    c->add_option("--format", table.format, "text (default), md, csv or json")
+        ->check(CLI::IsMember({"text", "md", "csv", "json"}))
+        ->type_name("FORMAT");
+    c->add_flag("--json", table_json, "the same as --format json");
+    c->add_option("--rows", table.rows, "axis of the rows")->type_name("AXIS");
+    c->add_option("--columns", table.columns, "axis of the columns")->type_name("AXIS");
+    c->add_option("--value", table.value, "what the cells show: gain, quality, regret, …")->type_name("VALUE");
+    c->add_option("--baseline", table.baseline, "row to compare with, paired by seed")->type_name("ROW");
+    repeated(*c, "--best", table.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
+    c->add_option("--tune-seeds", table.tune_seeds, "choose --best on the first N seeds, report the others")
+        ->check(CLI::Range(0, 1'000'000))
+        ->type_name("N");
+
+    add("compute", "answer JSON lines on stdin: every formula, callable from any language",
+        R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9]}}' | odrpo-bench compute)", [] { return app::compute(); });
+
+    c = add("verify", "check the digests of result files", "odrpo-bench verify quickstart.h5", [this] { return app::verify(verify); });
+    c->add_option("files", verify.paths, "result files")->required()->type_name("FILE.h5");
+    c->add_flag("--json", verify.json, "as JSON");
+
+    // its arguments belong to another program and never reach this parser
+    add("bench", "microbenchmarks; takes every --benchmark_* flag of Google Benchmark", "odrpo-bench bench --benchmark_filter=grpo",
+        [] { return 0; });
+  }
+
+  Arguments command_names() {
+    Arguments names;
+    for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+    return names;
+  }
+};
+
+std::string did_you_mean(const std::string& word, const Arguments& words) {
+  const std::string best = closest(word, words);
+  return best.empty() ? "" : "; did you mean \"" + best + "\"?";
+}
+
+// what to say about a command line that CLI11 refused
+std::string usage_message(Commands& c, const CLI::ParseError& error) {
+  const auto used = c.app.get_subcommands();
+  CLI::App& sub = used.empty() ? c.app : *used.front();
+  Arguments flags;
+  for (const CLI::Option* option : sub.get_options())
+    for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
+  std::string message = error.what();
+  for (const auto& word : sub.remaining()) {
+    if (word.size() < 2 || word[0] != '-') continue;
+    message = "unknown flag \"" + word + "\"" + did_you_mean(word.substr(0, word.find('=')), flags);
+    break;
+  }
+  return message + "\nSee: odrpo-bench" + (used.empty() ? "" : " " + sub.get_name()) + " --help";
+}
+
+int dispatch(int argc, char** argv) {
+  Commands c;
+  c.argv.assign(argv, argv + argc);
+  const Arguments names = c.command_names();
+  if (argc < 2) {
+    std::fputs(c.app.help().c_str(), stderr);
+    return static_cast<int>(Exit::usage);
+  }
+  const std::string first = argv[1];
+  if (first == "bench") return bench(Arguments(argv + 2, argv + argc));
+  if (!first.starts_with('-') && std::find(names.begin(), names.end(), first) == names.end())
+    throw Failure(Exit::usage, "unknown command \"" + first + "\"" + did_you_mean(first, names) + "\nSee: odrpo-bench --help");
+  try {
+    c.app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return c.app.exit(error);  // --help
+    throw Failure(Exit::usage, usage_message(c, error));
+  }
+  if (c.version) return version(c.json);
+  if (c.table_json) c.table.format = "json";
+  if (c.chosen) return c.chosen();
+  throw Failure(Exit::usage, "which command?\nSee: odrpo-bench --help");
+}
+
+// has the reader of stdout or stderr gone away?
+bool broken_pipe(const std::system_error& error) { return error.code() == std::errc::broken_pipe; }
+
+int guarded(int argc, char** argv) {
+  try {
+    const int code = dispatch(argc, argv);
+    flush_stdout();
+    return code;
+  } catch (const Failure& failure) {
+    print_error(failure.what());
+    return static_cast<int>(failure.code);
+  } catch (const std::bad_alloc&) {
+    print_error("internal error: out of memory");
+  } catch (const std::system_error& error) {
+    if (broken_pipe(error)) return static_cast<int>(Exit::ok);
+    print_error(std::string("internal error: ") + error.what());
+  } catch (const std::exception& error) {
+    print_error(std::string("internal error: ") + error.what());
+  }
+  return static_cast<int>(Exit::internal);
+}
+
+}  // namespace
+}  // namespace odrpo::app
+
+int main(int argc, char** argv) {
+  odrpo::app::guard_streams();
+  const int code = odrpo::app::guarded(argc, argv);
+  std::fflush(stdout);
+  return code;
+}

@@ -1,0 +1,37 @@
+// Progress of a suite on stderr: a bar on a terminal, else a plain line every 30 seconds.
+#pragma once
+#include <chrono>
+#include <string>
+
+#include "suites/run.hpp"
+
+namespace odrpo::app {
+
+/// Where and how progress is shown.
+struct ProgressStyle {
+  bool show = true;  ///< false: nothing at all
+  bool bar = false;  ///< a terminal that can redraw a line
+  bool colour = false;
+  double plain_seconds = 30;  ///< time between plain lines
+};
+/// From --quiet, stderr's kind and the variables TERM, CI and NO_COLOR.
+ProgressStyle progress_style(bool quiet);
+
+class ProgressBar {
+ public:
+  explicit ProgressBar(ProgressStyle style);
+  void show(const Tally& tally);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  ProgressStyle style_;
+  Clock::time_point start_, last_;
+  bool drawn_ = false;
+};
+
+/// "12 s", "3 min 20 s", "1 h 05 min".
+std::string duration_text(double seconds);
+/// The text of the bar at most `width` columns wide, without colour or carriage return.
+std::string bar_text(const Tally& tally, double elapsed_seconds, int width);
+
+}  // namespace odrpo::app

@@ -1,0 +1,20 @@
+// Ctrl-C and friends: the first asks the suite to stop and save, the second Ctrl-C leaves at once with 130.
+#pragma once
+#include <atomic>
+
+namespace odrpo::app {
+
+/// While alive, SIGINT, SIGTERM and SIGHUP set `stop`; the handlers of before come back afterwards. One at a time.
+class StopOnSignal {
+ public:
+  explicit StopOnSignal(std::atomic<bool>& stop);
+  ~StopOnSignal();
+  StopOnSignal(const StopOnSignal&) = delete;
+  StopOnSignal& operator=(const StopOnSignal&) = delete;
+};
+
+/// Writing to a closed pipe becomes an error code instead of the death of the process, and descriptors 0 to 2 are never
+/// free, so that no result file can be opened as "standard output".
+void guard_streams();
+
+}  // namespace odrpo::app

@@ -1,0 +1,70 @@
+// `odrpo-bench --version`: which program this is, how it was built, and on what it runs.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/build_facts.hpp"
+#include "app/command.hpp"
+#include "built.hpp"
+#include "kernels/isa.hpp"
+#include "revision.hpp"
+
+namespace odrpo::app {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("model name")) {
+      const auto colon = line.find(": ");
+      if (colon != std::string::npos) return line.substr(colon + 2);
+    }
+  return "unknown";
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+}
+
+}  // namespace
+
+BuildFacts build_facts() {
+  return {built::version, built::revision, built::compiler, built::flags, built::build_type, built::hdf5, built::cuda};
+}
+
+HostFacts host_facts() {
+  HostFacts host;
+  host.cpu = cpu_model();
+  host.isa = isa_name(best_isa());
+  host.gpu = "none";
+  host.cores = usable_cores();
+  utsname name{};
+  if (uname(&name) == 0) host.system = fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+  return host;
+}
+
+int version(bool json) {
+  const BuildFacts b = build_facts();
+  const HostFacts h = host_facts();
+  if (json) {
+    const nlohmann::ordered_json out = {{"name", "odrpo-bench"},  {"version", b.version}, {"revision", b.revision},
+                                        {"compiler", b.compiler}, {"flags", b.flags},     {"build_type", b.build_type},
+                                        {"isa", h.isa},           {"cuda", b.cuda},       {"hdf5", b.hdf5}};
+    fmt::print("{}\n", out.dump(2));
+    return 0;
+  }
+  fmt::print("odrpo-bench {} (revision {})\n", b.version, b.revision);
+  fmt::print("built with {} ({}), HDF5 {}, CUDA {}\n", b.compiler, b.build_type, b.hdf5, b.cuda ? "yes" : "no");
+  fmt::print("runs here on {}, {} core{}, instruction set {}\n", h.cpu, h.cores, h.cores == 1 ? "" : "s", h.isa);
+  return 0;
+}
+
+}  // namespace odrpo::app

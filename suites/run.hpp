@@ -1,0 +1,52 @@
+// Runs a suite: workers train, one thread owns the result store; what is committed survives anything.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "results/store.hpp"
+#include "suites/spec.hpp"
+
+namespace odrpo {
+
+/// How far a suite is. `committed` runs are safe on disk, `trained` ones may still wait for the next commit.
+struct Tally {
+  std::size_t total = 0;      ///< runs of the suite
+  std::size_t resumed = 0;    ///< runs that an earlier call had committed
+  std::size_t trained = 0;    ///< runs finished by this call, failed ones included
+  std::size_t failed = 0;     ///< of those, the failed ones
+  std::size_t committed = 0;  ///< of those, the ones on disk
+  bool over = false;          ///< the last call: nothing more will be trained
+};
+
+struct RunSettings {
+  std::string output;                                ///< the result file to make
+  int jobs = 1;                                      ///< worker threads
+  bool force = false;                                ///< discard another suite's output or work folder
+  std::atomic<bool>* stop = nullptr;                 ///< set from outside (a signal): start nothing new, commit what is done
+  std::function<void(const Tally&)> on_progress;     ///< called from the calling thread: before training, then about 10 times a second
+  double commit_seconds = 1;                         ///< commit at least this often …
+  std::size_t commit_bytes = std::size_t{64} << 20;  ///< … or when this much waits
+};
+
+struct RunReport {
+  std::size_t total = 0, ran = 0, resumed = 0, failed = 0;
+  bool stopped = false;               ///< by `stop`, before all runs were done
+  bool complete = false;              ///< the output already held the whole suite: nothing was done
+  std::string digest;                 ///< result digest of the output; empty when stopped
+  std::vector<std::string> failures;  ///< "id: reason", the first ten
+};
+
+/// Trains what is missing of the suite and assembles the output. The result does not depend on jobs, on the order of commits or on how
+/// often the work was interrupted. A run that fails is recorded with its reason and the others go on.
+RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings);
+
+/// Order in which runs are started: runs that share a world (seed, env, rater) next to each other, seeds outermost.
+std::vector<std::size_t> schedule(const Suite& suite);
+
+/// What the store must know of a suite, without provenance. The fingerprint covers every run's canonical text and the program's version.
+SuiteFacts suite_facts(const Suite& suite, const std::string& program_version);
+
+}  // namespace odrpo
