@@ -1,16 +1,19 @@
 // The command line (CLI11's door): binds flags to the commands of command.hpp, and turns what they throw into messages and exit codes.
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <functional>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "app/command.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
+#include "suites/suggest.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -114,7 +117,7 @@ struct Commands {
 };
 
 std::string did_you_mean(const std::string& word, const Arguments& words) {
-  const std::string best = closest(word, words);
+  const std::string best = nearest_word(word, std::vector<std::string_view>(words.begin(), words.end()));
   return best.empty() ? "" : "; did you mean \"" + best + "\"?";
 }
 

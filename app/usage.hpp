@@ -1,13 +1,8 @@
-// What the command line says when it is misunderstood, and how a failure is printed.
+// Failures on stderr and the fate of stdout.
 #pragma once
-#include <span>
-#include <string>
 #include <string_view>
 
 namespace odrpo::app {
-
-/// The closest of `words` if it is close enough to be meant, else empty.
-std::string closest(std::string_view word, std::span<const std::string> words);
 
 /// Prints a failure's message on stderr: with "error: " before it, or as it is when it already names its place ("file:line:column: error:
 /// …").
