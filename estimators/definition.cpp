@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimators/weights.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo {
 namespace {
@@ -71,7 +72,7 @@ std::vector<double> average_ranks(std::span<const double> values) {
 
 /// U(r) = integral from 0 to r of sqrt(ceil(x)) dx, which is the sum of sqrt(k) over k <= r for integers; 0 for r <= 0.
 double convex_utility(double r) {
-  if (r > max_level) throw std::invalid_argument("convex-reinforce takes rewards up to 1e6");
+  if (r > max_level) throw Failure(Exit::limits, "convex-reinforce takes rewards up to 1e6");
   double sum = 0;
   for (int k = 1; k - 1 < r; ++k) sum += math::sqrt(static_cast<double>(k)) * std::min(1.0, r - (k - 1));
   return sum;
@@ -93,7 +94,7 @@ double level_factor(const EstimatorConfig& config, double level, int count, int 
 /// Integral over (low, high] of w(ceil(x)) / (N + eps) dx, where the same `count` of `group` members reach every x.
 double gap_factor(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
   if (config.weight == Weight::uniform) return level_factor(config, 1, count, group, median) * (high - low);
-  if (high > max_level) throw std::invalid_argument("weighted odrpo of real rewards takes rewards up to 1e6");
+  if (high > max_level) throw Failure(Exit::limits, "weighted odrpo of real rewards takes rewards up to 1e6");
   double sum = 0;
   low = std::max(low, 0.0);  // levels 0 and below weigh nothing
   for (double level = math::floor(low) + 1; low < high; level += 1) {
@@ -107,7 +108,7 @@ double gap_factor(const EstimatorConfig& config, double low, double high, int co
 }  // namespace
 
 double group_median(std::span<const double> values, MedianRule rule) {
-  if (rule == MedianRule::running) throw std::invalid_argument("the running median comes from earlier batches, not from the group");
+  if (rule == MedianRule::running) throw Failure(Exit::limits, "the running median comes from earlier batches, not from the group");
   if (values.empty()) return no_median;
   std::vector<double> sorted(values.begin(), values.end());
   std::sort(sorted.begin(), sorted.end());

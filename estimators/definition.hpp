@@ -2,7 +2,6 @@
 #pragma once
 #include <limits>
 #include <span>
-#include <stdexcept>
 
 #include "estimators/estimator.hpp"
 
@@ -13,14 +12,14 @@ inline constexpr double no_median = std::numeric_limits<double>::quiet_NaN();
 /// Rewards above this are refused where a sum over their levels is needed (weighted continuous odrpo, convex-reinforce).
 inline constexpr double max_level = 1e6;
 
-/// The median of `values` by rule lower, mid or upper (NaN when empty). Throws std::invalid_argument for MedianRule::running, which is
+/// The median of `values` by rule lower, mid or upper (NaN when empty). Throws Failure for MedianRule::running, which is
 /// not a function of one group.
 double group_median(std::span<const double> values, MedianRule rule);
 
 /// Advantages of one group: rewards[G] to out[G], any form (docs/estimators.md). A group whose rewards are all equal (tested by
 /// max == min, so G = 1 too) gives exact zeros. odrpo takes the sum over levels 1..levels when every reward is an integer in
 /// 0..levels, the continuous extension otherwise. `median` overrides the group's own median in the weight gini-median (no_median = use
-/// config.median; the rule `running` needs it). Throws std::invalid_argument for a missing median or rewards above max_level.
+/// config.median; the rule `running` needs it). Throws Failure for a missing median or rewards above max_level.
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
 
 /// Paper eq. of ODRPO, literally: A_i = sum over k = 1..levels of w_k (1[r_i >= k] - mu_k) / (N_k + eps); a level that nobody or

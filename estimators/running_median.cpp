@@ -2,17 +2,17 @@
 #include "estimators/running_median.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "estimators/definition.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo {
 namespace {
 
 void check(const RunningRule& rule) {
-  if (rule.rule == MedianRule::running) throw std::invalid_argument("a running median takes its medians by lower, mid or upper");
-  if (rule.window < 1) throw std::invalid_argument("the window of a running median is at least 1 score");
-  if (!(rule.rho >= 0 && rule.rho <= 1)) throw std::invalid_argument("rho of a running median is between 0 and 1");
+  if (rule.rule == MedianRule::running) throw Failure(Exit::limits, "a running median takes its medians by lower, mid or upper");
+  if (rule.window < 1) throw Failure(Exit::limits, "the window of a running median is at least 1 score");
+  if (!(rule.rho >= 0 && rule.rho <= 1)) throw Failure(Exit::limits, "rho of a running median is between 0 and 1");
 }
 
 }  // namespace

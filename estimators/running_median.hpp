@@ -27,7 +27,7 @@ void running_medians(const RunningRule& rule, double init, std::span<const std::
 /// add_batch costs O(batch + 256), value() nothing. Copy it to save its state.
 class RunningMedian {
  public:
-  /// Throws std::invalid_argument for rule `running`, a window below 1 or a rho outside 0..1.
+  /// Throws Failure for rule `running`, a window below 1 or a rho outside 0..1.
   RunningMedian(const RunningRule& rule, double init);
   double value() const { return value_; }
   void add_batch(std::span<const std::uint8_t> scores);

@@ -1,0 +1,201 @@
+// The exact law of the vote of N iid scores, without visiting count vectors.
+//
+// Level k wins with count c when every other level has at most c votes. The chance of a count vector n is N! prod_j p_j^n_j / n_j!, so
+// the chance that k wins with c is N! times y_k^c / c! times the coefficient of x^(N-c) in the product over the other levels of
+// sum_{n <= c} (y_j x)^n / n!, at y = p. Ties are decided by the weight z of the last term n = c of the others:
+//   lowest   z = 0 for levels below k, 1 above           highest  the other way round
+//   first    1 / (1 + t) for t tied others = integral of z^t over 0..1: Gauss-Legendre nodes, exact for t < 2 nodes
+//   median_low  the product keeps the number of tied levels below and above apart
+// All terms are positive. With y = lambda p, lambda = min(N, 600), and the factor N!/lambda^N nothing overflows up to N = 1024.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "envs/vote.hpp"
+#include "kernels/failure.hpp"
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr int block = 8;                       // coefficients computed together, in registers
+constexpr int max_nodes = max_law_levels / 2;  // t <= 127 tied others
+
+struct Nodes {
+  int count = 0;
+  std::array<double, max_nodes> z{}, weight{};
+};
+
+/// Gauss-Legendre nodes and weights on 0..1, by Newton's method from the classical first guess.
+Nodes gauss_legendre(int n) {
+  Nodes rule;
+  rule.count = n;
+  for (int i = 0; i < n; ++i) {
+    double x = math::sincos_turn(0.5 * (i + 0.75) / (n + 0.5)).cos, slope = 1;
+    for (int round = 0; round < 8; ++round) {
+      double before = 1, here = x;
+      for (int k = 2; k <= n; ++k) {
+        const double next = ((2 * k - 1) * x * here - (k - 1) * before) / k;
+        before = here;
+        here = next;
+      }
+      slope = n * (x * here - before) / (x * x - 1);
+      x -= here / slope;
+    }
+    rule.z[i] = 0.5 * (1 + x);
+    rule.weight[i] = 1 / ((1 - x * x) * slope * slope);
+  }
+  return rule;
+}
+
+const Nodes& nodes_for(int tied) {
+  static const std::vector<Nodes> rules = [] {
+    std::vector<Nodes> made(1);
+    for (int n = 1; n <= max_nodes; ++n) made.push_back(gauss_legendre(n));
+    return made;
+  }();
+  return rules[tied / 2 + 1];
+}
+
+/// Polynomials, one per row; 8 zeros before each row and 8 after it let products run in whole blocks.
+struct Rows {
+  int stride;
+  std::vector<double> data;
+  std::vector<int> length;  // coefficients in use
+  Rows(int rows, int most) : stride(3 * block + most), data(static_cast<std::size_t>(rows) * stride, 0.0), length(rows, 0) {}
+  double* operator[](int row) { return data.data() + static_cast<std::size_t>(row) * stride + block; }
+};
+
+/// target (+)= source * (taps[0] + ... + taps[n - 1] x^(n-1)), the first `length` coefficients; sums run over the taps in order.
+template <bool add>
+void multiply(const double* source, int source_length, const double* taps, int n, double* target, int length) {
+  int at = 0;
+  for (; at < length; at += block) {
+    double sum[block];
+    for (int v = 0; v < block; ++v) sum[v] = add ? target[at + v] : 0.0;
+    const int last = std::min(n - 1, at + block - 1);
+    for (int i = std::max(0, at - source_length + 1); i <= last; ++i)
+      for (int v = 0; v < block; ++v) sum[v] += taps[i] * source[at - i + v];
+    for (int v = 0; v < block; ++v) target[at + v] = sum[v];
+  }
+  for (int v = 0; v < block; ++v) target[at + v] = 0;
+}
+
+/// Coefficient `degree` of a product of two polynomials.
+double coefficient(const double* a, int a_length, const double* b, int b_length, int degree) {
+  double sum[4] = {};
+  int n = std::max(0, degree - b_length + 1);
+  const int end = std::min(a_length, degree + 1);
+  for (; n + 3 < end; n += 4)
+    for (int v = 0; v < 4; ++v) sum[v] += a[n + v] * b[degree - n - v];
+  for (; n < end; ++n) sum[0] += a[n] * b[degree - n];
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+/// The live levels' terms y^n / n!, n = 0..N, and the factor N! / lambda^N.
+struct Terms {
+  int votes = 0, levels = 0;
+  double scale = 1;
+  std::vector<int> level;                   // place in the pmf
+  std::vector<double> of_level, of_others;  // [levels][N+1]: y_k and the sum of all other y
+  const double* term(int k) const { return of_level.data() + static_cast<std::size_t>(k) * (votes + 1); }
+  const double* others(int k) const { return of_others.data() + static_cast<std::size_t>(k) * (votes + 1); }
+};
+
+void power_series(double y, int votes, std::vector<double>& out) {
+  double term = 1;
+  out.push_back(term);
+  for (int n = 1; n <= votes; ++n) out.push_back(term = term * y / n);
+}
+
+Terms make_terms(std::span<const double> pmf, int votes) {
+  Terms t;
+  t.votes = votes;
+  const double lambda = std::min(votes, 600);
+  for (int n = 1; n <= votes; ++n) t.scale = t.scale * n / lambda;
+  for (std::size_t k = 0; k < pmf.size(); ++k) {
+    if (!(pmf[k] > 0)) continue;
+    double rest = 0;
+    for (std::size_t j = 0; j < pmf.size(); ++j) rest += j == k ? 0.0 : pmf[j];
+    t.level.push_back(static_cast<int>(k));
+    power_series(lambda * pmf[k], votes, t.of_level);
+    power_series(lambda * rest, votes, t.of_others);
+  }
+  t.levels = static_cast<int>(t.level.size());
+  return t;
+}
+
+/// Counts above N/2 win alone: binomial terms.
+void add_majorities(const Terms& t, std::span<double> win) {
+  for (int k = 0; k < t.levels; ++k)
+    for (int c = t.votes; 2 * c > t.votes; --c) win[k] += t.term(k)[c] * t.others(k)[t.votes - c];
+}
+
+/// win[k] += weight P(k wins with c), the last term of levels before k times z_before, of levels behind it times z_behind.
+void add_count(const Terms& t, int c, double z_before, double z_behind, double weight, Rows& before, Rows& behind, std::span<double> win) {
+  const int degree = t.votes - c, levels = t.levels;
+  std::array<double, max_law_votes / 2 + 1> taps;
+  const auto grow = [&](Rows& rows, int from, int to, int level, double z) {
+    const int n = z > 0 ? c + 1 : c;
+    std::copy_n(t.term(level), n, taps.begin());
+    if (z > 0) taps[c] = t.term(level)[c] * z;
+    rows.length[to] = std::min(degree + 1, rows.length[from] + n - 1);
+    multiply<false>(rows[from], rows.length[from], taps.data(), n, rows[to], rows.length[to]);
+  };
+  before[0][0] = behind[levels][0] = 1;
+  before.length[0] = behind.length[levels] = 1;
+  for (int k = 0; k + 1 < levels; ++k) grow(before, k, k + 1, k, z_before);
+  for (int k = levels - 1; k > 0; --k) grow(behind, k + 1, k, k, z_behind);
+  for (int k = 0; k < levels; ++k)
+    win[k] += weight * t.term(k)[c] * coefficient(before[k], before.length[k], behind[k + 1], behind.length[k + 1], degree);
+}
+
+/// The same for median_low: rows are kept per number of tied levels; k wins with b tied below it and b or b + 1 above.
+void add_count_median(const Terms& t, int c, std::span<double> win) {
+  const int degree = t.votes - c, levels = t.levels, ties = std::min(levels, t.votes / c);
+  const auto row = [&](int level, int tied) { return level * ties + tied; };
+  Rows before((levels + 1) * ties, degree + 1), behind((levels + 1) * ties, degree + 1);
+  const auto grow = [&](Rows& rows, int from, int to, int level) {
+    for (int b = 0; b < ties; ++b) {
+      const int a = row(from, b), r = row(to, b);
+      rows.length[r] = degree + 1;
+      multiply<false>(rows[a], degree + 1, t.term(level), c, rows[r], degree + 1);
+      const double tied = t.term(level)[c];
+      for (int n = c; b > 0 && n <= degree; ++n) rows[r][n] += tied * rows[row(from, b - 1)][n - c];
+    }
+  };
+  before[row(0, 0)][0] = behind[row(levels, 0)][0] = 1;
+  for (int k = 0; k + 1 < levels; ++k) grow(before, k, k + 1, k);
+  for (int k = levels - 1; k > 0; --k) grow(behind, k + 1, k, k);
+  for (int k = 0; k < levels; ++k)
+    for (int b = 0; b < ties; ++b)
+      for (int a = b; a <= b + 1 && a < ties; ++a)
+        win[k] += t.term(k)[c] * coefficient(before[row(k, b)], degree + 1, behind[row(k + 1, a)], degree + 1, degree);
+}
+
+}  // namespace
+
+void vote_law(std::span<const double> pmf, int votes, Tie tie, std::span<double> out) {
+  if (tie == Tie::nearest_mean) return vote_law_by_counts(pmf, votes, tie, out);
+  if (votes < 1 || votes > max_law_votes) throw Failure(Exit::limits, "the law of a vote is computed for 1 to 1024 votes");
+  const Terms t = make_terms(pmf, votes);
+  if (t.levels > max_law_levels) throw Failure(Exit::limits, "the law of a vote is computed for up to 128 levels of positive probability");
+  std::vector<double> win(t.levels, 0.0);
+  add_majorities(t, win);
+  Rows before(t.levels + 1, votes), behind(t.levels + 1, votes);
+  for (int c = t.levels > 0 ? (votes + t.levels - 1) / t.levels : votes; 2 * c <= votes; ++c) {
+    if (tie == Tie::median_low) {
+      add_count_median(t, c, win);
+      continue;
+    }
+    if (tie == Tie::lowest) add_count(t, c, 0, 1, 1, before, behind, win);
+    if (tie == Tie::highest) add_count(t, c, 1, 0, 1, before, behind, win);
+    if (tie != Tie::first) continue;
+    const Nodes& nodes = nodes_for(std::min(t.levels, votes / c) - 1);
+    for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
+  }
+  std::fill(out.begin(), out.end(), 0.0);
+  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = win[k] * t.scale;
+}
+
+}  // namespace odrpo
