@@ -2,12 +2,12 @@
 #pragma once
 #include <span>
 
+#include "envs/rater.hpp"
 #include "kernels/words.hpp"
 
 namespace odrpo {
 
-/// Which of several equally frequent scores the vote returns. The first three are what suites offer as TieRule (envs/rater.hpp), with
-/// the same values.
+/// Which of several equally frequent scores the vote returns: the rules that suites offer (TieRule, envs/rater.hpp) and two more.
 enum class Tie { first, lowest, highest, median_low, nearest_mean };
 inline constexpr Word<Tie> vote_tie_words[] = {
     {Tie::first, "first", "the first drawn of the tied modes (the same law as a uniform choice among them)"},
@@ -16,6 +16,11 @@ inline constexpr Word<Tie> vote_tie_words[] = {
     {Tie::median_low, "median-low", "the lower median of the tied modes"},
     {Tie::nearest_mean, "nearest-mean", "the tied mode nearest the mean of all scores; at equal distance the lower one"},
 };
+
+constexpr Tie tie_of(TieRule rule) {
+  if (rule == TieRule::first) return Tie::first;
+  return rule == TieRule::lowest ? Tie::lowest : Tie::highest;
+}
 
 /// The vote of scores in the order drawn; at least one, |score| <= 1e9. Integer arithmetic only.
 int vote(std::span<const int> scores, Tie tie);
@@ -29,6 +34,10 @@ inline constexpr double max_law_cases = 25e6;  ///< count vectors that an enumer
 /// probabilities keep their relative accuracy (about 1e-13) and the same bits come out everywhere (docs/compute.md). nearest_mean
 /// enumerates count vectors. Throws Failure(Exit::limits) beyond the limits above.
 void vote_law(std::span<const double> pmf, int votes, Tie tie, std::span<double> out);
+
+inline void vote_law(std::span<const double> pmf, int votes, TieRule rule, std::span<double> out) {
+  vote_law(pmf, votes, tie_of(rule), out);
+}
 
 /// The definition of the law: a sum over all count vectors. Refuses like nearest_mean above.
 void vote_law_by_counts(std::span<const double> pmf, int votes, Tie tie, std::span<double> out);
