@@ -215,10 +215,11 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
     std::vector<RunRecord> waiting;
     std::size_t bytes = 0, counted = 0;
     auto last_commit = Clock::now();
-    const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(settings.commit_seconds));
+    double period_seconds = std::min(0.05, settings.commit_seconds);  // short at first, so that even a short-lived call gets somewhere
     bool working = true;
     while (working) {
       const auto now = Clock::now();
+      const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_seconds));
       auto until = now + std::chrono::milliseconds(100);
       if (!waiting.empty()) until = std::min(until, std::max(now, last_commit + period));
       working = team.queue().take(waiting, bytes, until);
@@ -236,6 +237,7 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
         waiting.clear();
         bytes = counted = 0;
         last_commit = Clock::now();
+        period_seconds = std::min(2 * period_seconds, settings.commit_seconds);
       }
       tell();
     }

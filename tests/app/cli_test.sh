@@ -1,0 +1,138 @@
+#!/usr/bin/env bash
+# The command line as a user meets it: exit codes, messages, and what is left on disk. Usage: cli_test.sh PATH/TO/odrpo-bench
+set -uo pipefail
+program=$(readlink -f "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset ODRPO_ISA CI
+failed=0 cases=0
+
+cat >tiny.toml <<'TOML'
+# a suite of eight runs that takes a moment
+[suite]
+name = "tiny"
+seed = 7
+seeds = 2
+[grid]
+env = ["bandit"]
+rater = ["mixed"]
+policy = ["linear"]
+estimator = ["grpo", "odrpo-gini(maxrl)"]
+votes = [1, 8]
+[env.bandit]
+prompts = 16
+actions = 8
+[learn]
+steps = 20
+batch = 8
+TOML
+sed 's/"tiny"/"other"/; s/seed = 7/seed = 8/' tiny.toml >other.toml
+
+fail() { echo "FAILED: $*"; failed=1; }
+
+# expect CODE WORDS ARGUMENTS…: exit code, and words that stderr must hold ("" = stderr must be empty)
+expect() {
+  local code=$1 words=$2 got
+  shift 2
+  "$program" "$@" >out.txt 2>err.txt </dev/null
+  got=$?
+  cases=$((cases + 1))
+  [[ $got == "$code" ]] || { fail "odrpo-bench $*: exit $got, expected $code"; cat err.txt; }
+  if [[ -n $words ]]; then
+    grep -qF -- "$words" err.txt || { fail "odrpo-bench $*: stderr lacks \"$words\":"; cat err.txt; }
+  else
+    [[ ! -s err.txt ]] || { fail "odrpo-bench $*: stderr should be empty:"; cat err.txt; }
+  fi
+}
+expect_out() { grep -qF -- "$1" out.txt || { fail "stdout lacks \"$1\":"; cat out.txt; }; }
+expect_quiet_out() { [[ ! -s out.txt ]] || { fail "stdout should be empty:"; cat out.txt; }; }
+absent() { for f; do [[ ! -e $f ]] || fail "$f should not exist"; done; }
+
+# --- the command line itself: exit 2 and a hint
+expect 2 'Usage'
+expect 2 'unknown command "rum"; did you mean "run"?' rum tiny.toml
+expect 2 'unknown command "tabel"; did you mean "table"?' tabel x.h5
+expect 2 'unknown command "frobnicate"' frobnicate
+expect 2 'unknown flag "--jbos"; did you mean "--jobs"?' run tiny.toml --jbos 2
+expect 2 'unknown flag "--outptu=x"; did you mean "--output"?' run tiny.toml --outptu=x
+expect 2 'unknown flag "--frob"' check tiny.toml --frob
+expect 2 'unknown flag "--versoin"; did you mean "--version"?' --versoin
+expect 2 '--set' run tiny.toml --set
+expect 2 '--set' run tiny.toml --set --jobs 1
+expect 2 '--only' run tiny.toml --only
+expect 2 '--jobs' run tiny.toml --jobs 0
+expect 2 '--jobs' run tiny.toml --jobs many
+expect 2 '--jobs' run tiny.toml --jobs -3
+expect 2 '--device' run tiny.toml --device abacus
+expect 2 '--format' table x.h5 --format docx
+expect 2 'suite' run
+expect 2 'file' table
+expect 2 'file' verify
+expect_quiet_out
+absent tiny.h5 tiny.h5.work
+
+# --- help and version go to stdout
+expect 0 '' --help; expect_out 'run'; expect_out 'suites/quickstart.toml'
+for command in run check list table compute verify; do expect 0 '' "$command" --help; expect_out 'Example'; done
+expect 0 '' --version; expect_out 'odrpo-bench'
+expect 0 '' --version --json
+for key in version revision compiler build_type isa cuda hdf5 schema_version; do expect_out "\"$key\""; done
+
+# --- paths: exit 5 for what is missing or cannot be written, 3 for what is no suite
+expect 5 'missing.toml' run missing.toml
+expect 5 'missing.toml' check missing.toml
+expect 5 'missing.h5' table missing.h5
+expect 5 'missing.h5' verify missing.h5
+expect 3 'directory' run .
+expect 5 'no/such/folder' run tiny.toml -o no/such/folder/x.h5
+expect 5 '/proc/x.h5' run tiny.toml -o /proc/x.h5
+mkdir folder.h5; expect 5 'folder.h5' run tiny.toml -o folder.h5; rmdir folder.h5
+expect 6 'CUDA' run tiny.toml --device cuda
+expect 3 '--set' run tiny.toml --set nonsense=1
+expect 3 '--set' run tiny.toml --set learn.steps=-1
+expect 3 '--only' run tiny.toml --only 'no/such/run'
+echo 'not a result' >text.h5
+expect 8 'text.h5' table text.h5
+absent tiny.h5 tiny.h5.work
+
+# --- a dry run trains and writes nothing
+expect 0 '' run tiny.toml --dry-run; expect_out 'tiny'
+absent tiny.h5 tiny.h5.work
+
+# --- a run, and the same again
+expect 0 'tiny.h5' run tiny.toml --jobs 2; expect_out 'grpo'
+[[ -f tiny.h5 ]] || fail "tiny.h5 was not made"
+absent tiny.h5.work
+sum=$(sha256sum <tiny.h5)
+expect 0 'already complete' run tiny.toml; expect_out 'grpo'
+[[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a complete result file was rewritten"
+expect 0 '' verify tiny.h5
+expect 0 '' table tiny.h5 --format csv; expect_out 'grpo'
+expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'
+
+# --- another suite's output is refused, and replaced on demand only
+expect 5 'tiny.h5' run other.toml -o tiny.h5
+[[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a refused run changed the file"
+expect 0 'tiny.h5' run other.toml -o tiny.h5 --force
+
+# --- overrides and subsets
+expect 0 'sub.h5' run tiny.toml --only '*/grpo/n1/*' --set learn.steps=10 -o sub.h5
+expect 0 '' verify sub.h5
+
+# --- stdout that is full, closed or left by its reader
+"$program" list >/dev/full 2>err.txt; [[ $? == 5 ]] || fail "list >/dev/full: exit is not 5"
+grep -qF 'standard output' err.txt || fail "list >/dev/full says nothing"
+"$program" list >&- 2>err.txt; [[ $? == 5 ]] || fail "list with stdout closed: exit is not 5"
+rm -f tiny.h5
+"$program" run tiny.toml >&- 2>err.txt; [[ $? == 5 ]] || fail "run with stdout closed: exit is not 5"
+"$program" verify tiny.h5 >out.txt 2>err.txt || fail "run with stdout closed left a bad file"
+rm -f tiny.h5
+"$program" run tiny.toml 2>&- >out.txt || fail "run with stderr closed failed"
+"$program" list | head -n 1 >out.txt; [[ ${PIPESTATUS[0]} == 0 ]] || fail "list | head: exit ${PIPESTATUS[0]}"
+rm -f tiny.h5
+"$program" run tiny.toml 2>err.txt | true; [[ ${PIPESTATUS[0]} == 0 ]] || fail "run | true: exit is not 0"
+"$program" verify tiny.h5 >out.txt 2>err.txt || fail "run | true left a bad file"
+
+echo "cli_test: $cases command lines"
+exit "$failed"

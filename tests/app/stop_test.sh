@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Interruptions: a signal saves and exits 75, a second Ctrl-C leaves with 130, and the continued file equals the undisturbed one.
+# Usage: stop_test.sh PATH/TO/odrpo-bench
+set -uo pipefail
+program=$(readlink -f "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+digest() { grep -oE '[0-9a-f]{64}' | head -n 1; }
+
+cat >slow.toml <<'TOML'
+# sixty runs of some 50 ms
+[suite]
+name = "slow"
+seed = 3
+seeds = 10
+[grid]
+env = ["bandit"]
+rater = ["mixed"]
+policy = ["linear"]
+estimator = ["grpo", "maxrl", "odrpo-gini-median(grpo)"]
+votes = [1, 8]
+[learn]
+steps = 4000
+TOML
+
+"$program" run slow.toml --jobs 2 -o whole.h5 --json >whole.json 2>err.txt || { fail "the undisturbed run"; cat err.txt; }
+whole=$(digest <whole.json)
+[[ -n $whole ]] || fail "no digest in the summary"
+
+# one signal: exit 75, a note how to go on, and a second call that resumes
+for signal in INT TERM HUP; do
+  rm -rf slow.h5 slow.h5.work
+  "$program" run slow.toml --jobs 2 >out.txt 2>err.txt &
+  pid=$!
+  sleep 1.2
+  kill -"$signal" "$pid"
+  wait "$pid"; code=$?
+  [[ $code == 75 ]] || fail "SIG$signal: exit $code, expected 75"
+  grep -q 'same command' err.txt || { fail "SIG$signal: no word on how to go on:"; cat err.txt; }
+  [[ ! -e slow.h5 && -d slow.h5.work ]] || fail "SIG$signal: a work folder and no output were expected"
+  "$program" run slow.toml --jobs 1 --json >out.txt 2>err.txt || fail "SIG$signal: the second call failed"
+  grep -qE 'resumed: [1-9][0-9]* of 60 runs were already done' err.txt || { fail "SIG$signal: nothing was resumed:"; cat err.txt; }
+  [[ $(digest <out.txt) == "$whole" ]] || fail "SIG$signal: another digest after the resumption"
+done
+
+# second Ctrl-C: 130 at once, and what was committed is still there
+rm -rf slow.h5 slow.h5.work
+"$program" run slow.toml --set learn.steps=2000000 --jobs 2 >out.txt 2>err.txt &
+pid=$!
+sleep 0.5
+kill -STOP "$pid"; kill -INT "$pid"; kill -CONT "$pid"; sleep 0.0
+sleep 0.1; kill -INT "$pid" 2>/dev/null
+wait "$pid"; code=$?
+[[ $code == 130 || $code == 75 ]] || fail "second Ctrl-C: exit $code"
+
+# SIGKILL at random moments until it is done; RANDOM is seeded, so that a failure can be repeated
+RANDOM=42 kills=0
+rm -rf slow.h5 slow.h5.work
+while [[ ! -e slow.h5 && $kills -lt ${ODRPO_KILLS:-6} ]]; do
+  "$program" run slow.toml --jobs 2 >out.txt 2>err.txt &
+  pid=$!
+  sleep "0.$((RANDOM % 7 + 2))"
+  kill -KILL "$pid" 2>/dev/null && kills=$((kills + 1))
+  wait "$pid" 2>/dev/null
+done
+"$program" run slow.toml --jobs 2 --json >out.txt 2>err.txt || { fail "the run after $kills SIGKILLs"; cat err.txt; }
+[[ $(digest <out.txt) == "$whole" ]] || fail "another digest after $kills SIGKILLs"
+"$program" verify slow.h5 >out.txt 2>err.txt || { fail "verify after $kills SIGKILLs"; cat err.txt; }
+
+echo "stop_test: 3 signals and $kills SIGKILLs"
+exit "$failed"
