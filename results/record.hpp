@@ -33,15 +33,15 @@ struct Final {
 struct RunRecord {
   std::string id, key, env, rater, policy, estimator;
   int votes = 1;
-  int seed = 0;                     ///< seed index
+  int seed = 0;  ///< seed index
   std::vector<Axis> axes;
   RunStatus status = RunStatus::ok;
-  std::string error;                ///< why the run failed; empty when ok
-  std::vector<Final> finals;        ///< columns of the root table: final_quality, auc_quality, regret, judge_calls, …
-  std::vector<std::int32_t> step;   ///< recorded steps: the number of updates done before the values were taken
+  std::string error;               ///< why the run failed; empty when ok
+  std::vector<Final> finals;       ///< columns of the root table: final_quality, auc_quality, regret, judge_calls, …
+  std::vector<std::int32_t> step;  ///< recorded steps: the number of updates done before the values were taken
   std::vector<Curve> curves;
-  std::vector<float> seconds;       ///< [step][stage_count] seconds per training step, mean since the record before
-  double step_time_median = 0;      ///< seconds per training step, all stages without `record`
+  std::vector<float> seconds;   ///< [step][stage_count] seconds per training step, mean since the record before
+  double step_time_median = 0;  ///< seconds per training step, all stages without `record`
 };
 
 }  // namespace odrpo

@@ -33,6 +33,8 @@ class WorkFolder {
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
 
+  /// What was found and ignored on opening (damaged shards, half-written files), one sentence each, for the user.
+  const std::vector<std::string>& notes() const;
   /// Is the output already there, verified, with this fingerprint and no missing run?
   bool complete() const;
   /// Indices into facts.run_ids that are committed (status ok).
@@ -51,17 +53,17 @@ class WorkFolder {
 struct Column {
   std::string name;
   bool numeric = true;
-  std::vector<double> number;       ///< when numeric (int64 columns are exact below 2^53)
-  std::vector<std::string> text;    ///< when not
+  std::vector<double> number;     ///< when numeric (int64 columns are exact below 2^53)
+  std::vector<std::string> text;  ///< when not
 };
 
 /// A result file in memory: the root table and (on request) the curves.
 struct ResultFile {
-  std::string suite, version, status, digest;   ///< digest as stored
-  std::vector<Column> columns;                  ///< id, env, rater, policy, estimator, votes, seed, axes, finals, status, key
-  std::vector<RunRecord> runs;                  ///< in file order, curves filled when asked for
+  std::string suite, version, status, digest;  ///< digest as stored
+  std::vector<Column> columns;                 ///< id, env, rater, policy, estimator, votes, seed, axes, finals, status, key
+  std::vector<RunRecord> runs;                 ///< in file order, curves filled when asked for
   std::vector<std::pair<std::string, std::string>> provenance;
-  const Column* column(const std::string& name) const;   ///< nullptr when absent
+  const Column* column(const std::string& name) const;  ///< nullptr when absent
   const std::string* provenance_text(const std::string& name) const;
 };
 

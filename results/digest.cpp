@@ -1,0 +1,43 @@
+// SHA-256 by OpenSSL's EVP interface; the only file that includes it.
+#include "results/digest.hpp"
+
+#include <openssl/evp.h>
+
+#include "kernels/failure.hpp"
+
+namespace odrpo {
+
+struct Sha256::State {
+  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context{EVP_MD_CTX_new(), EVP_MD_CTX_free};
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  if (!state_->context || EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) != 1)
+    throw Failure(Exit::internal, "SHA-256 is not available in OpenSSL");
+}
+Sha256::~Sha256() = default;
+
+void Sha256::add(const void* bytes, std::size_t count) {
+  if (EVP_DigestUpdate(state_->context.get(), bytes, count) != 1) throw Failure(Exit::internal, "SHA-256 failed");
+}
+
+std::string Sha256::hex() {
+  unsigned char sum[EVP_MAX_MD_SIZE];
+  unsigned int count = 0;
+  if (EVP_DigestFinal_ex(state_->context.get(), sum, &count) != 1) throw Failure(Exit::internal, "SHA-256 failed");
+  const char* digits = "0123456789abcdef";
+  std::string text;
+  for (unsigned int i = 0; i < count; ++i) {
+    text += digits[sum[i] >> 4];
+    text += digits[sum[i] & 15];
+  }
+  return text;
+}
+
+std::string sha256_hex(std::string_view text) {
+  Sha256 sum;
+  sum.add(text);
+  return sum.hex();
+}
+
+}  // namespace odrpo

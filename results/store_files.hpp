@@ -1,0 +1,37 @@
+// Files that survive a kill: write aside, fsync, rename, fsync of the folder; and the lock of a work folder. Private to results/store*.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace odrpo::store {
+
+/// Throws Failure io: "cannot WHAT PATH: reason" with the reason of `error` (an errno).
+[[noreturn]] void fail_io(const std::string& what, const std::string& path, int error);
+
+/// Writes bytes to `path` with a suffix .tmp beside it, fsync, rename, fsync of the folder. Failure io.
+void write_safely(const std::string& path, std::string_view bytes);
+/// fsync of a file or folder by name. Failure io.
+void sync_path(const std::string& path);
+/// Names in a folder, sorted, without "." and "..". Failure io.
+std::vector<std::string> names_in(const std::string& folder);
+/// A small text file of at most `limit` bytes; empty when it is not there.
+std::string read_small(const std::string& path, std::size_t limit);
+/// Folder part of a path, "." when it has none.
+std::string folder_of(const std::string& path);
+
+/// An exclusive flock on a file that it creates; released at destruction or when the process dies.
+class Lock {
+ public:
+  Lock() = default;
+  /// Failure io when another process holds it (`message` is shown then) or when it cannot be made.
+  Lock(const std::string& path, const std::string& message);
+  Lock(Lock&& other) noexcept;
+  Lock& operator=(Lock&& other) noexcept;
+  ~Lock();
+
+ private:
+  int file_ = -1;
+};
+
+}  // namespace odrpo::store

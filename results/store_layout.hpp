@@ -1,0 +1,42 @@
+// The layout of a result file: what read and write must agree on. Private to results/store*. In words: docs/results.md.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/store.hpp"
+#include "results/store_hdf5.hpp"
+
+namespace odrpo::store {
+
+inline constexpr long long schema_version = 1;
+
+/// Root columns with a fixed meaning. Further float64 columns are finals; columns with attribute `axis` are extra grid axes.
+inline constexpr const char* text_columns[] = {"id", "env", "rater", "policy", "estimator"};
+inline constexpr const char* reserved_columns[] = {
+    "run",    "id",    "env", "rater",  "policy",    "estimator", "votes", "seed", "step_time_median",
+    "status", "error", "key", "curves", "provenance"};
+bool is_reserved(const std::string& name);
+
+/// What a reader refuses to read, stated in docs/results.md.
+inline constexpr unsigned long long max_runs = 2'000'000;
+inline constexpr unsigned long long max_steps = 10'000'001;
+inline constexpr unsigned long long max_objects = 4096;  ///< links in one group
+inline constexpr unsigned long long max_chunk_bytes = 64ULL << 20;
+inline constexpr unsigned long long max_bytes = 8ULL << 30;  ///< of one file, uncompressed
+inline constexpr unsigned long long max_ratio = 1100;        ///< uncompressed / stored; deflate cannot exceed 1032
+
+/// Name of an axis's column: its key with every character outside [A-Za-z0-9_] replaced by '_', made unique.
+std::vector<std::string> axis_columns(std::span<const std::string> axis_names);
+
+/// Writes runs (in this order), curves, provenance and root attributes into an empty file. Throws Hdf5Error, or Failure internal
+/// when a record contradicts itself. Failed runs become rows of NaN without curves.
+void write_layout(hid_t file, std::span<const RunRecord> runs, const SuiteFacts& facts);
+
+/// Reads our layout from the root group of an open file; `fingerprint` (may be null) receives the root attribute. Throws Hdf5Error.
+ResultFile read_layout(hid_t root, bool with_curves, std::string* fingerprint);
+
+/// Opens and reads a file this very process may trust not to crash the library (our own shards). Throws Failure.
+ResultFile read_file(const std::string& path, bool with_curves, std::string* fingerprint);
+
+}  // namespace odrpo::store

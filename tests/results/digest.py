@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""Recomputes result_digest from a result file, independently of the C++ code, as docs/results.md defines it.
+
+Usage: digest.py FILE...   (or: digest.py --sample PROGRAM, which writes a sample file and prints its digest)
+Exit status 77 = skipped, because h5py is missing."""
+import hashlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+FIXED = {"run", "step_time_median", "status", "error"}  # columns that are not results
+WORDS = {"id", "env", "rater", "policy", "estimator", "votes", "seed", "key"}
+
+
+def text(value):
+    data = value.encode() if isinstance(value, str) else bytes(value)
+    return ("utf8", str(len(data)), data)
+
+
+def run_variables(f, i):
+    """name -> (dtype, shape, bytes) of run i, without its curves."""
+    out = {}
+    failed = f["status"][i].decode() == "failed"
+    for name, column in f.items():
+        if isinstance(column, h5py.Group) or name in FIXED:
+            continue
+        value = column[i]
+        axis = column.attrs.get("axis")
+        if axis is None and name not in WORDS and failed:
+            continue
+        key = name if axis is None else "axes/" + axis
+        if column.dtype == object:
+            if axis is None or len(value) > 0:
+                out[key] = text(value)
+        elif name in ("votes", "seed"):
+            out[key] = ("<i4", "", np.int32(value).astype("<i4").tobytes())
+        elif not np.isnan(float(value)):
+            out[key] = ("<f8", "", np.float64(value).astype("<f8").tobytes())
+    return out
+
+
+def digest(path):
+    with h5py.File(path, "r") as f:
+        runs = [run_variables(f, i) for i in range(len(f["run"]))]
+        failed = [s.decode() == "failed" for s in f["status"][:]]
+        for world in f["curves"].values():
+            step = world["step"][:].astype("<f8")
+            for name, curve in world.items():
+                if name in ("run", "step", "stage", "seconds"):
+                    continue
+                for row, values in zip(world["run"][:], curve[:]):
+                    points = np.column_stack([step, values])[~np.isnan(values)].astype("<f8")
+                    if len(points) and not failed[row]:
+                        runs[row]["curves/" + name] = ("<f8", f"{len(points)},2", points.tobytes())
+        sha = hashlib.sha256()
+        for run in sorted(runs, key=lambda r: r["id"][2]):
+            sha.update(b"run\0")
+            for name in sorted(run, key=str.encode):
+                dtype, shape, data = run[name]
+                sha.update(name.encode() + b"\0" + dtype.encode() + b"\0" + shape.encode() + b"\0" + data)
+        return sha.hexdigest(), f.attrs["result_digest"]
+
+
+def main(arguments):
+    good = True
+    with tempfile.TemporaryDirectory() as folder:
+        said = None
+        if arguments[0] == "--sample":
+            path = folder + "/sample.h5"
+            said = subprocess.run([arguments[1], path], check=True, capture_output=True, text=True).stdout.strip()
+            arguments = [path]
+        for path in arguments:
+            computed, stored = digest(path)
+            same = computed == stored and said in (None, computed)
+            good &= same
+            print(f"{path}: {'OK' if same else 'DIFFERS'} {computed}")
+    return 0 if good else 1
+
+
+sys.exit(main(sys.argv[1:]))

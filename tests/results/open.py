@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+"""A result file opens with h5py, xarray (h5netcdf and netcdf4) and netCDF4: no argument, no warning. Exit status 77 = skipped.
+
+Usage: open.py PROGRAM   (PROGRAM writes a sample file to its argument)"""
+import subprocess
+import sys
+import tempfile
+import warnings
+
+try:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # importing is not our business
+        import h5netcdf
+        import h5py
+        import netCDF4
+        import numpy as np
+        import xarray
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+warnings.simplefilter("error")
+
+with tempfile.TemporaryDirectory() as folder:
+    path = folder + "/sample.h5"
+    subprocess.run([sys.argv[1], path], check=True, capture_output=True)
+    shown = subprocess.run(["ls", "-l", path], capture_output=True, text=True).stdout.split()[4]
+    print("file of", shown, "bytes")
+
+    for engine in ("h5netcdf", "netcdf4"):
+        with xarray.open_dataset(path, engine=engine) as root:
+            root.load()
+            assert dict(root.sizes if hasattr(root, "sizes") else root.dims) == {"run": 48}, root
+            assert root["run"].dtype == np.int32 and list(root["run"].values[:3]) == [0, 1, 2]
+            assert root["votes"].dtype == np.int32 and root["seed"].dtype == np.int32
+            assert root["estimator"].values[0] == "maxrl" and root["learn_schedule"].values[0] == "cosine"
+            assert root["learn_steps"].dtype == np.int64 and root["learn_lr"].dtype == np.float64
+            assert root["step_time_median"].dtype == np.float64 and root["step_time_median"].attrs["units"] == "s"
+            assert root.attrs["Conventions"] and root.attrs["status"] == "failed runs" and root.attrs["runs_failed"] == 1
+            assert np.isnan(root["final_quality"].values[4]) and root["status"].values[4] == "failed"
+            assert list(root.variables)[:3] == ["run", "id", "env"], list(root.variables)
+        for env, steps in (("bandit", 6), ("bandit-small", 3)):
+            with xarray.open_dataset(path, group="curves/" + env, engine=engine) as curves:
+                curves.load()
+                assert curves["quality"].dims == ("run", "step") and curves["quality"].shape == (24, steps)
+                assert curves["seconds"].dims == ("run", "step", "stage") and curves["seconds"].dtype == np.float32
+                assert list(curves["stage"].values)[0] == "prompts" and curves["step"].values[1] == 10
+                assert curves["quality"].sel(run=curves["run"].values[0], step=10).values > 5
+        with xarray.open_dataset(path, group="provenance", engine=engine) as provenance:
+            assert "±" in str(provenance["suite"].values)
+        print(engine, "ok")
+
+    with netCDF4.Dataset(path) as f:
+        assert f.variables["final_quality"].dimensions == ("run",)
+    with h5netcdf.File(path, "r") as f:
+        assert f.variables["final_quality"].dimensions == ("run",)
+    with h5py.File(path) as f:
+        quality = f["curves/bandit/quality"]
+        assert quality.dims[0][0].name == "/curves/bandit/run" and quality.dims[1].keys() == ["step"]
+        assert quality.fletcher32 and quality.shuffle and quality.compression == "gzip" and quality.chunks
+        assert h5py.h5ds.is_scale(f["run"].id) and not h5py.h5ds.is_scale(f["votes"].id)
+    print("h5py ok")
+    for tool in (["ncdump", "-h", path], ["h5dump", "-H", path], ["h5stat", path]):
+        try:
+            done = subprocess.run(tool, capture_output=True, text=True)
+        except FileNotFoundError:
+            continue
+        assert done.returncode == 0, done.stderr
+        print(tool[0], "ok")

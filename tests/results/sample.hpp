@@ -1,0 +1,96 @@
+// Made-up records for the tests of results/: small, deterministic, with every kind of column; and a scratch folder.
+#pragma once
+#include <stdlib.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "results/store.hpp"
+
+namespace odrpo::sample {
+
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// A folder that goes away with the test.
+struct Scratch {
+  std::filesystem::path path;
+  Scratch() {
+    std::string name = (std::filesystem::temp_directory_path() / "odrpo-results-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~Scratch() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name = "out.h5") const { return (path / name).string(); }
+};
+
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+inline void write_bytes(const std::string& path, const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+inline RunRecord run(const std::string& env, const std::string& estimator, int votes, double lr, int seed, int steps) {
+  RunRecord r;
+  r.env = env;
+  r.rater = "mixed";
+  r.policy = "linear";
+  r.estimator = estimator;
+  r.votes = votes;
+  r.seed = seed;
+  r.axes = {{"learn.lr", lr}, {"learn.steps", std::int64_t{steps}}, {"learn.schedule", std::string("cosine")}};
+  r.id = env + "/mixed/linear/" + estimator + "/n" + std::to_string(votes) + "/learn.lr=" + (lr < 0.5 ? "0.1" : "1") + "/s" +
+         std::to_string(seed);
+  r.key = "00112233445566" + std::to_string(10 + seed);
+  const double level = 0.5 + 0.01 * votes + 0.1 * seed + (estimator == "maxrl" ? 0.25 : 0) + lr / 8;
+  r.finals = {{"final_quality", 5 + level},   {"uniform_quality", 5},          {"best_quality", 9},
+              {"final_gain", level / 4},      {"regret", 4 - level},           {"final_reward", 5.5 + level},
+              {"auc_quality", 5 + level / 2}, {"judge_calls", 1000.0 * votes}, {"undefined", seed == 0 ? nan : 1.0}};
+  Curve quality{"quality", {}}, kl{"kl", {}}, odd{"dead_share", {}};
+  for (int s = 0; s <= steps; s += 10) {
+    r.step.push_back(s);
+    quality.values.push_back(5 + level * s / steps);
+    kl.values.push_back(1e-3 * s);
+    odd.values.push_back(s == 0 ? nan : 0.125);
+    for (int k = 0; k < stage_count; ++k) r.seconds.push_back(1e-6f * static_cast<float>(k + 1));
+  }
+  r.curves = {quality, kl, odd};
+  r.step_time_median = 1e-5 * (1 + seed);
+  return r;
+}
+
+/// 2 worlds x 2 estimators x votes {1, 8} x lr {0.1, 1} x seeds; the second world records fewer steps.
+inline std::vector<RunRecord> runs(int seeds = 3) {
+  std::vector<RunRecord> all;
+  for (const char* env : {"bandit", "bandit-small"})
+    for (const char* estimator : {"maxrl", "odrpo-gini(maxrl)"})
+      for (int votes : {1, 8})
+        for (double lr : {0.1, 1.0})
+          for (int seed = 0; seed < seeds; ++seed)
+            all.push_back(run(env, estimator, votes, lr, seed, std::string(env) == "bandit" ? (seed == 1 ? 30 : 50) : 20));
+  return all;
+}
+
+inline SuiteFacts facts(const std::vector<RunRecord>& all) {
+  SuiteFacts f;
+  f.name = "sample";
+  f.fingerprint = std::string(64, 'a');
+  for (const RunRecord& r : all) f.run_ids.push_back(r.id);
+  f.axis_names = {"learn.lr", "learn.steps", "learn.schedule"};
+  f.provenance = {{"suite", "[suite]\nname = \"sample\"  # ± UTF-8\n"},
+                  {"version", "0.0"},
+                  {"table", "rows = estimator\ncolumns = votes\nvalue = gain\nbaseline = maxrl\nbest = \ntune_seeds = 0\n"},
+                  {"formulas", "maxrl\tadvantage (r - mean) / mean\nodrpo-gini(maxrl)\tsum over levels\n"}};
+  return f;
+}
+
+/// Commits all runs in shards of `shard` and assembles; returns the digest.
+inline std::string write_file(const std::string& path, const std::vector<RunRecord>& all, std::size_t shard = 5) {
+  WorkFolder work(path, facts(all), false);
+  for (std::size_t i = 0; i < all.size(); i += shard) work.commit(std::span(all).subspan(i, std::min(shard, all.size() - i)));
+  return work.assemble();
+}
+
+}  // namespace odrpo::sample

@@ -1,0 +1,146 @@
+// The result file: what is written is read back, digests are independent of order, equal runs give equal bytes.
+#include <algorithm>
+#include <random>
+
+#include "kernels/failure.hpp"
+#include "results/digest.hpp"
+#include "tests/catch.hpp"
+#include "tests/results/sample.hpp"
+
+using namespace odrpo;
+
+TEST_CASE("SHA-256 known answers") {
+  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  Sha256 pieces;
+  pieces.add("a");
+  pieces.add("");
+  pieces.add("bc");
+  CHECK(pieces.hex() == sha256_hex("abc"));
+}
+
+TEST_CASE("the digest covers what it says") {
+  const auto all = sample::runs();
+  const std::string digest = result_digest(all);
+  CHECK(digest.size() == 64);
+  auto shuffled = all;
+  std::mt19937 rng(7);
+  std::shuffle(shuffled.begin(), shuffled.end(), rng);
+  CHECK(result_digest(shuffled) == digest);
+
+  auto changed = all;
+  changed[3].seconds.assign(changed[3].seconds.size(), 1.0f);
+  changed[3].step_time_median = 9;
+  changed[3].error = "x";
+  std::reverse(changed[3].finals.begin(), changed[3].finals.end());
+  std::reverse(changed[3].curves.begin(), changed[3].curves.end());
+  CHECK(result_digest(changed) == digest);
+
+  const auto differs = [&](auto change) {
+    auto other = all;
+    change(other[3]);
+    return result_digest(other) != digest;
+  };
+  CHECK(differs([](RunRecord& r) { r.curves[0].values[2] = std::nextafter(r.curves[0].values[2], 9.0); }));
+  CHECK(differs([](RunRecord& r) { r.finals[0].value += 1e-9; }));
+  CHECK(differs([](RunRecord& r) { r.finals[0].name += "x"; }));
+  CHECK(differs([](RunRecord& r) { r.step[1] += 1; }));
+  CHECK(differs([](RunRecord& r) { r.votes += 1; }));
+  CHECK(differs([](RunRecord& r) { r.key[0] = 'f'; }));
+  CHECK(differs([](RunRecord& r) { r.axes[0].second = 0.25; }));
+  CHECK(differs([](RunRecord& r) { r.status = RunStatus::failed; }));
+}
+
+TEST_CASE("a result file round-trips") {
+  const sample::Scratch scratch;
+  auto all = sample::runs();
+  const std::string digest = sample::write_file(scratch.file(), all);
+  CHECK(digest == result_digest(all));
+  CHECK_FALSE(std::filesystem::exists(scratch.file() + ".work"));
+
+  const ResultFile file = read_results(scratch.file(), true);
+  CHECK(file.suite == "sample");
+  CHECK(file.version == "0.0");
+  CHECK(file.status == "complete");
+  CHECK(file.digest == digest);
+  CHECK(result_digest(file.runs) == digest);
+  REQUIRE(file.runs.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const RunRecord &a = all[i], &b = file.runs[i];
+    CHECK(a.id == b.id);
+    CHECK(a.key == b.key);
+    CHECK(a.axes == b.axes);
+    CHECK(a.step == b.step);
+    CHECK(a.seconds == b.seconds);
+    CHECK(a.step_time_median == b.step_time_median);
+    REQUIRE(a.curves.size() == b.curves.size());
+    for (std::size_t c = 0; c < a.curves.size(); ++c) {
+      CHECK(a.curves[c].name == b.curves[c].name);
+      for (std::size_t s = 0; s < a.step.size(); ++s)
+        CHECK((a.curves[c].values[s] == b.curves[c].values[s] || (std::isnan(a.curves[c].values[s]) && std::isnan(b.curves[c].values[s]))));
+    }
+    REQUIRE(a.finals.size() == b.finals.size());
+    for (std::size_t f = 0; f < a.finals.size(); ++f) CHECK(a.finals[f].name == b.finals[f].name);
+  }
+  REQUIRE(file.column("learn_lr"));
+  CHECK(file.column("learn_lr")->number[2] == 0.1);
+  CHECK(file.column("learn_schedule")->text[2] == "cosine");
+  CHECK(file.column("nothing") == nullptr);
+  REQUIRE(file.provenance_text("suite"));
+  CHECK(*file.provenance_text("suite") == "[suite]\nname = \"sample\"  # ± UTF-8\n");
+  CHECK(read_results(scratch.file(), false).runs[0].curves.empty());
+}
+
+TEST_CASE("equal runs give equal bytes") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs();
+  sample::write_file(scratch.file("a.h5"), all, 1);
+  ::setenv("MALLOC_PERTURB_", "77", 1);
+  sample::write_file(scratch.file("b.h5"), all, 100);
+  CHECK(sample::bytes_of(scratch.file("a.h5")) == sample::bytes_of(scratch.file("b.h5")));
+}
+
+TEST_CASE("runs without some axis, final or curve share a file with runs that have it") {
+  const sample::Scratch scratch;
+  std::vector<RunRecord> all = {sample::run("bandit", "maxrl", 1, 0.1, 0, 20), sample::run("bandit", "grpo", 1, 0.1, 0, 20)};
+  all[1].axes.erase(all[1].axes.begin() + 1, all[1].axes.end());
+  all[1].finals.pop_back();
+  all[1].curves.pop_back();
+  all[0].axes.push_back({"learn_lr", 3.0});  // same column name as learn.lr, once sanitised
+  SuiteFacts facts = sample::facts(all);
+  facts.axis_names.push_back("learn_lr");
+  {
+    WorkFolder work(scratch.file(), facts, false);
+    work.commit(all);
+    CHECK(work.assemble() == result_digest(all));
+  }
+  const ResultFile file = read_results(scratch.file(), true);
+  CHECK(result_digest(file.runs) == result_digest(all));
+  CHECK(file.runs[1].axes.size() == 1);
+  CHECK(file.column("learn_lr_")->number[0] == 3.0);
+  CHECK(file.runs[1].curves.size() == 2);
+}
+
+TEST_CASE("records that contradict themselves are a bug, not a file") {
+  const sample::Scratch scratch;
+  const auto refused = [&](auto change) {
+    std::vector<RunRecord> all = {sample::run("bandit", "maxrl", 1, 0.1, 0, 20)};
+    const SuiteFacts facts = sample::facts(all);
+    change(all[0]);
+    WorkFolder work(scratch.file(), facts, false);
+    try {
+      work.commit(all);
+    } catch (const Failure& failure) {
+      return failure.code == Exit::internal;
+    }
+    return false;
+  };
+  CHECK(refused([](RunRecord& r) { r.step[1] = r.step[0]; }));
+  CHECK(refused([](RunRecord& r) { r.curves[0].values.pop_back(); }));
+  CHECK(refused([](RunRecord& r) { r.seconds.pop_back(); }));
+  CHECK(refused([](RunRecord& r) { r.finals[0].name = "votes"; }));
+  CHECK(refused([](RunRecord& r) { r.finals[0].name = "learn_lr"; }));
+  CHECK(refused([](RunRecord& r) { r.curves[0].name = "step"; }));
+  CHECK(refused([](RunRecord& r) { r.id = "other"; }));
+  CHECK_FALSE(refused([](RunRecord&) {}));
+}
