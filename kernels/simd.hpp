@@ -58,6 +58,17 @@ ODRPO_HD float max_halves(f32x8 v) {
   return b[0] > b[1] ? b[0] : b[1];
 }
 
+/// Number of true lanes of a comparison.
+ODRPO_HD int count_true(i32x8 mask) {
+#if defined(__AVX2__)
+  return __builtin_popcount(static_cast<unsigned>(_mm256_movemask_ps((__m256)mask)));
+#else
+  int n = 0;
+  for (int i = 0; i < 8; ++i) n -= mask[i];
+  return n;
+#endif
+}
+
 /// 32 lanes in four vectors.
 struct Lanes {
   f32x8 v[4];

@@ -1,0 +1,88 @@
+// Rows of a rater's law, and the traits that choose among them.
+#include "envs/channel.hpp"
+
+#include <limits>
+#include <unordered_map>
+
+#include "envs/vote.hpp"
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+
+void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out) {
+  double below = 0;
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (k + 1 >= pmf.size()) {
+      out[k] = std::numeric_limits<std::int32_t>::max();
+      continue;
+    }
+    below += pmf[k];
+    const double cut = math::floor(below * 0x1p31 + 0.5) - 1.0;
+    out[k] = cut > 2147483647.0 ? std::numeric_limits<std::int32_t>::max() : static_cast<std::int32_t>(cut);
+  }
+}
+
+LawCache::LawCache(const RaterConfig& rater, int levels, int votes)
+    : rater_(rater), levels_(levels), votes_(votes), stride_((levels - 1 + 7) / 8 * 8) {}
+
+std::uint32_t LawCache::code(int quality16, int spread_class, int veto_class, bool hack) {
+  return (static_cast<std::uint32_t>(quality16) << 8) | (static_cast<std::uint32_t>(spread_class) << 5) |
+         (static_cast<std::uint32_t>(veto_class + 1) << 1) | (hack ? 1u : 0u);
+}
+
+Traits LawCache::traits(std::uint32_t code) {
+  return {static_cast<double>(code >> 8) / 16.0, static_cast<int>((code >> 5) & 7u), static_cast<int>((code >> 1) & 15u) - 1, (code & 1u) != 0};
+}
+
+void LawCache::append_row(std::uint32_t row_code, std::vector<std::int32_t>& out) {
+  const std::lock_guard lock(mutex_);
+  auto [entry, made] = rows_.try_emplace(row_code);
+  if (made) {
+    std::vector<double> call(levels_), law(levels_);
+    channel_row(rater_.noise, traits(row_code), call);
+    if (votes_ == 1) law = call;
+    else vote_law(call, votes_, rater_.tie, law);
+    entry->second.resize(stride_);
+    make_thresholds(law, entry->second);
+  }
+  out.insert(out.end(), entry->second.begin(), entry->second.end());
+}
+
+std::size_t LawCache::rows_made() const {
+  const std::lock_guard lock(mutex_);
+  return rows_.size();
+}
+
+RatedWorld rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws) {
+  RatedWorld rated;
+  rated.levels = world.levels;
+  rated.votes = votes;
+  rated.stride = laws.stride();
+  rated.sampling = rater.sampling;
+  rated.tie = rater.tie;
+  rated.row.assign(world.quality16.size(), 0);
+  const bool spreads = has_prompt_spread(rater.noise);
+  const double ambiguous = veto_share(rater.noise);
+  std::unordered_map<std::uint32_t, std::uint32_t> index;
+  for (int p = 0; p < world.prompts; ++p) {
+    const std::uint32_t prompt = static_cast<std::uint32_t>(p);
+    // 3 bits choose one of 8 equal-probability classes
+    const int spread_class = spreads ? static_cast<int>(draw(key, Purpose::trait_spread, 0, prompt, 0).x[0] >> 29) : 0;
+    for (int a = 0; a < world.actions; ++a) {
+      const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
+      int veto_class = -1;
+      if (ambiguous > 0) {
+        const Words4 w = draw(key, Purpose::trait_veto, 0, prompt, static_cast<std::uint32_t>(a));
+        if (static_cast<double>(w.x[0]) * 0x1p-32 < ambiguous) veto_class = static_cast<int>(w.x[1] >> 29);
+      }
+      const std::uint32_t code = LawCache::code(world.quality16[cell], spread_class, veto_class, world.hack[cell] != 0);
+      auto [at, fresh] = index.try_emplace(code, static_cast<std::uint32_t>(index.size()));
+      if (fresh) laws.append_row(code, rated.threshold);
+      rated.row[cell] = at->second;
+    }
+  }
+  return rated;
+}
+
+}  // namespace odrpo

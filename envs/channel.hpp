@@ -1,0 +1,60 @@
+// A rater put over a world: for every (prompt, response) the row of thresholds that one random word is held against.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "envs/bandit.hpp"
+#include "envs/rater.hpp"
+
+namespace odrpo {
+
+/// Laws of the seen score, made on demand and shared by all seeds and estimators of one (rater, levels, votes). Safe from any thread.
+class LawCache {
+ public:
+  /// `votes` = 1 when the sampling draws literal votes: the row of a single call.
+  LawCache(const RaterConfig& rater, int levels, int votes);
+  /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is asked for the first time.
+  void append_row(std::uint32_t row_code, std::vector<std::int32_t>& out);
+  int stride() const { return stride_; }
+  std::size_t rows_made() const;
+
+  /// A row's code: quality in 1/16 level, spread class, veto class (-1 = none) and hacking.
+  static std::uint32_t code(int quality16, int spread_class, int veto_class, bool hack);
+  static Traits traits(std::uint32_t code);
+
+ private:
+  RaterConfig rater_;
+  int levels_, votes_, stride_;
+  mutable std::mutex mutex_;
+  std::map<std::uint32_t, std::vector<std::int32_t>> rows_;
+};
+
+/// Thresholds of a distribution over levels 1..K: a word x of 31 bits scores 1 + #{k : x > t_k}, k = 1..K-1. `out` has K-1 entries or
+/// more; the rest is filled with the largest integer, which no x exceeds. Probabilities are rounded to 2^-31.
+void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out);
+
+/// The arrays of a RatedWorld as plain pointers, for stage files.
+struct RatedView {
+  const std::uint32_t* row;
+  const std::int32_t* threshold;
+  int levels, votes, stride;
+  TieRule tie;
+};
+
+/// What a rater does in one world. Immutable.
+struct RatedWorld {
+  int levels = 0, votes = 1, stride = 0;
+  Sampling sampling = Sampling::law;
+  TieRule tie = TieRule::first;
+  std::vector<std::uint32_t> row;       ///< [P][width] index into `threshold`
+  std::vector<std::int32_t> threshold;  ///< [rows][stride]
+  RatedView view() const { return {row.data(), threshold.data(), levels, votes, stride, tie}; }
+};
+
+/// Draws the traits of prompts and responses (a hash of `key`) and looks up their rows.
+RatedWorld rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws);
+
+}  // namespace odrpo

@@ -1,0 +1,28 @@
+// Rating a batch: the seen score of every rollout, by one draw from the vote's law or by literal votes.
+#pragma once
+#include <cstdint>
+
+#include "envs/channel.hpp"
+#include "kernels/isa.hpp"
+#include "kernels/random_batch.hpp"
+
+namespace odrpo {
+
+/// A batch of rollouts to rate: B prompts x G rollouts.
+struct RateBatch {
+  const std::uint32_t* prompt;   ///< [B]
+  const std::uint16_t* action;   ///< [B][G]
+  int batch, rollouts, width;    ///< B, G, the world's row width
+};
+
+struct RateStages {
+  /// score[b][i] in 1..K from word[b][blocks*4] (one word a rollout) through the law's thresholds.
+  void (*by_law)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, std::uint8_t* score);
+  /// score[b][i] as the vote of N literal draws; words are draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4).
+  /// `scratch` holds rollouts * ceil(N/4) * 4 words.
+  void (*by_draws)(const RatedView&, const RateBatch&, const RandomStages&, std::uint64_t key, Purpose purpose, std::uint32_t step,
+                   std::uint32_t first_block, std::uint32_t* scratch, std::uint8_t* score);
+};
+const RateStages& rate_stages(Isa isa);
+
+}  // namespace odrpo
