@@ -53,6 +53,7 @@ KendallW kendall_w(std::span<const JudgeRow> judges) {
 }
 
 RowStats row_stats(std::span<const double> row, int ddof) {
+  if (row.empty()) return {undefined, undefined, undefined, undefined};
   const double n = static_cast<double>(row.size());
   const auto [low, high] = std::minmax_element(row.begin(), row.end());
   RowStats out{row[0], n > ddof ? 0.0 : undefined, undefined, undefined};

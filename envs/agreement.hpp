@@ -29,7 +29,7 @@ struct RowStats {
   double exkurt = 0;  ///< g2 = m4 / m2^2 - 3; NaN on a constant row
 };
 
-/// Statistics of a row of n >= 1 scores, ddof 0 or 1.
+/// Statistics of a row of n scores, ddof 0 or 1; all undefined when n = 0.
 RowStats row_stats(std::span<const double> row, int ddof);
 
 /// How often two judges order two items oppositely. NaN where there is nothing to count.

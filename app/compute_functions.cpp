@@ -1,0 +1,249 @@
+// The functions of `compute`: arguments to the definitions of the rooms, results to JSON text. No formula lives here but k3's.
+#include "app/compute_functions.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "envs/agreement.hpp"
+#include "envs/noise.hpp"
+#include "envs/vote.hpp"
+#include "estimators/definition.hpp"
+#include "estimators/running_median.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// Shortest decimal that reads back as the same double.
+std::string json_number(double x) {
+  if (!std::isfinite(x)) throw Refusal{"not_finite", "the result is beyond the range of doubles"};
+  return fmt::format("{}", x == 0 ? 0.0 : x);
+}
+std::string json_or_null(double x) { return std::isnan(x) ? "null" : json_number(x); }
+
+std::string json_list(std::span<const double> values) {
+  std::string text = "[";
+  for (const double x : values) {
+    if (text.size() > 1) text += ',';
+    text += json_number(x);
+  }
+  return text + ']';
+}
+
+/// Refuses work that would take more than some seconds.
+void check_work(double operations, double limit, const char* what) {
+  if (operations > limit)
+    throw Refusal{"too_large", fmt::format("{} would need {:.1e} operations; the limit is {:.0e}", what, operations, limit)};
+}
+
+double median_argument(const Arguments& a, const EstimatorConfig& c) {
+  const double median = a.number_or_null("median_value").value_or(no_median);
+  if (c.weight == Weight::gini_median && c.median == MedianRule::running && std::isnan(median))
+    throw Refusal{"out_of_range", "median_value: a number is needed when median_rule is running"};
+  return median;
+}
+
+EstimatorConfig odrpo_config(const Arguments& a) {
+  EstimatorConfig c;
+  c.form = Form::odrpo;
+  c.norm = a.word<Norm>("norm", norm_words);
+  c.weight = a.word<Weight>("weights", weight_words);
+  return c;
+}
+
+std::string advantage(const Arguments& a) {
+  const auto rewards = a.numbers("rewards");
+  const auto parsed = parse_estimator(a.text("est"));
+  if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
+  EstimatorConfig c = *parsed;
+  c.eps = a.number("eps", 0, 1e6);
+  c.ddof = a.integer("ddof", 0, 1);
+  const double size = static_cast<double>(rewards.size());
+  if (c.form == Form::rank_grpo || c.form == Form::odrpo) check_work(size * size, 4e8, "advantage");
+  if (c.form == Form::convex_reinforce) check_work(size * max_level, 4e9, "advantage");
+  std::vector<double> out(rewards.size());
+  advantages(c, 1, rewards, no_median, out);
+  return json_list(out);
+}
+
+std::string odrpo(const Arguments& a) {
+  const int levels = a.integer("K", 1, 1'000'000);
+  const auto rewards = a.integers("rewards", 0, levels);
+  EstimatorConfig c = odrpo_config(a);
+  c.eps = a.number("eps", 0, 1e6);
+  c.median = a.word<MedianRule>("median_rule", median_words);
+  const double median = median_argument(a, c);
+  check_work(static_cast<double>(rewards.size()) * levels, 4e8, "odrpo");
+  std::vector<double> out(rewards.size());
+  advantages(c, levels, rewards, median, out);
+  return json_list(out);
+}
+
+std::string continuous(const Arguments& a) {
+  const auto rewards = a.numbers("rewards");
+  EstimatorConfig c = odrpo_config(a);
+  c.eps = a.number("eps", 0, 1e6);
+  c.median = a.word<MedianRule>("median_rule", median_words);
+  const double median = median_argument(a, c), size = static_cast<double>(rewards.size());
+  check_work(size * size, 4e8, "odrpo_continuous");
+  std::vector<double> out(rewards.size());
+  odrpo_continuous(c, rewards, median, out);
+  return json_list(out);
+}
+
+std::string loo(const Arguments& a) {
+  const EstimatorConfig c = odrpo_config(a);
+  const int members = a.integer("M", 1, 1'000'000), level = a.integer("level", 0, 1'000'000);
+  const auto median = a.number_or_null("med");
+  if (c.weight == Weight::gini_median && !median) throw Refusal{"out_of_range", "med: a number is needed for the weight gini-median"};
+  std::vector<double> t(members), u(members);
+  leave_one_out(c, members, level, median.value_or(0), t, u);
+  return "{\"t\":" + json_list(t) + ",\"u\":" + json_list(u) + '}';
+}
+
+std::string normalize(const Arguments& a) {
+  const auto groups = a.rows("groups", false);
+  std::vector<double> batch;
+  for (const auto& group : groups) batch.insert(batch.end(), group.begin(), group.end());
+  batch_normalize(batch, a.integer("ddof", 0, 1), a.number("eps", 0, 1e6));
+  std::string text = "[";
+  std::size_t at = 0;
+  for (const auto& group : groups) {
+    if (text.size() > 1) text += ',';
+    text += json_list(std::span<const double>(batch).subspan(at, group.size()));
+    at += group.size();
+  }
+  return text + ']';
+}
+
+std::string medians(const Arguments& a) {
+  RunningRule rule;
+  rule.kind = a.word<RunningKind>("kind", running_words);
+  rule.rule = a.word<MedianRule>("rule", median_words);
+  if (rule.rule == MedianRule::running) throw Refusal{"out_of_range", "rule: is one of lower, mid, upper"};
+  if (rule.kind == RunningKind::window || !a.is_null("window")) rule.window = a.integer("window", 1, 1 << 24);
+  if (rule.kind == RunningKind::ema || !a.is_null("rho")) rule.rho = a.number("rho", 0, 1);
+  std::vector<std::vector<double>> pooled;
+  std::size_t scores = 0;
+  for (const auto& batch : a.blocks("batches")) {
+    pooled.emplace_back();
+    for (const auto& group : batch) pooled.back().insert(pooled.back().end(), group.begin(), group.end());
+    scores += pooled.back().size();
+  }
+  const double reach = static_cast<double>(std::min<std::size_t>(scores, rule.kind == RunningKind::window ? rule.window : 1));
+  check_work(static_cast<double>(pooled.size()) * reach, 1e8, "running_median");
+  std::vector<double> out(pooled.size());
+  running_medians(rule, a.number("init"), pooled, out);
+  return json_list(out);
+}
+
+std::string vote_of(const Arguments& a) {
+  const auto scores = a.integers("scores", -1e9, 1e9);
+  const Tie tie = a.word<Tie>("tie", vote_tie_words);
+  if (scores.empty()) throw Refusal{"wrong_shape", "scores: at least one is needed"};
+  return std::to_string(vote(std::vector<int>(scores.begin(), scores.end()), tie));
+}
+
+std::string concordance(const Arguments& a) {
+  const KendallW k = kendall_w(a.rows("judges", true));
+  return fmt::format(R"({{"W":{},"chi2":{},"p":{},"df":{}}})", json_or_null(k.w), json_or_null(k.chi2), json_or_null(k.p), k.df);
+}
+
+std::string statistics(const Arguments& a) {
+  const RowStats s = row_stats(a.numbers("row"), a.integer("ddof", 0, 1));
+  return fmt::format(R"({{"mean":{},"std":{},"skew":{},"exkurt":{}}})", json_or_null(s.mean), json_or_null(s.std), json_or_null(s.skew),
+                     json_or_null(s.exkurt));
+}
+
+std::string flips(const Arguments& a) {
+  const auto judges = a.rows("judges", true);
+  const double items = static_cast<double>(judges[0].size());
+  check_work(items * items * static_cast<double>(judges.size()), 4e9, "rank_flip");
+  const RankFlip f = rank_flip(judges);
+  return fmt::format(R"({{"flip":{},"flip_decided":{},"tie":{}}})", json_or_null(f.flip), json_or_null(f.flip_decided),
+                     json_or_null(f.tie));
+}
+
+/// k3 = expm1(d) - d; near 0 by its series, where the difference would cancel.
+double k3(double d) {
+  if (std::abs(d) > 0.1) return std::expm1(d) - d;
+  double sum = 0, term = d;
+  for (int n = 2; n < 14; ++n) sum += term = term * d / n;
+  return sum;
+}
+
+std::string kl(const Arguments& a) {
+  const auto logp = a.numbers("logp"), logref = a.numbers("logref");
+  const auto clamp = a.number_or_null("clamp", 0);
+  if (logp.size() != logref.size()) throw Refusal{"wrong_shape", "logp and logref: lists of one length are needed"};
+  std::vector<double> out;
+  for (std::size_t i = 0; i < logp.size(); ++i) {
+    const double x = k3(logref[i] - logp[i]);
+    out.push_back(clamp ? std::min(std::max(x, -*clamp), *clamp) : x);
+  }
+  return json_list(out);
+}
+
+std::string rater(const Arguments& a) {
+  std::vector<double> row(a.integer("K", 1, 100'000));
+  GaussianNoise gauss;
+  gauss.sigma = a.number("sigma", 0, 1e6);
+  HighOutliers high;
+  high.p = a.number("p_high", 0, 1);
+  LowOutliers low;
+  low.p = a.number("p_low", 0, 1);
+  const Noise noise[] = {gauss, high, low};
+  Traits traits;
+  traits.quality = a.number("center", -1e6, 1e6);
+  channel_row(noise, traits, row);
+  return json_list(row);
+}
+
+std::string law(const Arguments& a) {
+  auto pmf = a.numbers("pmf", 0, 1);
+  const int votes = a.integer("N", 1, max_law_votes);
+  const Tie tie = a.word<Tie>("tie", vote_tie_words);
+  double total = 0;
+  for (const double p : pmf) total += p;
+  if (!(std::abs(total - 1) <= 1e-6)) throw Refusal{"out_of_range", fmt::format("pmf: sums to {}, not to 1", total)};
+  for (double& p : pmf) p /= total;
+  check_work(static_cast<double>(pmf.size()) * votes * votes * votes, 2e10, "vote_pmf");
+  std::vector<double> out(pmf.size());
+  vote_law(pmf, votes, tie, out);
+  return json_list(out);
+}
+
+constexpr std::string_view advantage_names[] = {"rewards", "est", "eps", "ddof"};
+constexpr std::string_view odrpo_names[] = {"rewards", "K", "norm", "weights", "eps", "median_rule", "median_value"};
+constexpr std::string_view continuous_names[] = {"rewards", "norm", "weights", "eps", "median_rule", "median_value"};
+constexpr std::string_view loo_names[] = {"M", "level", "med", "norm", "weights"};
+constexpr std::string_view normalize_names[] = {"groups", "eps", "ddof"};
+constexpr std::string_view medians_names[] = {"batches", "kind", "init", "window", "rho", "rule"};
+constexpr std::string_view vote_names[] = {"scores", "tie"};
+constexpr std::string_view judges_names[] = {"judges"};
+constexpr std::string_view row_names[] = {"row", "ddof"};
+constexpr std::string_view kl_names[] = {"logp", "logref", "clamp"};
+constexpr std::string_view rater_names[] = {"center", "sigma", "K", "p_low", "p_high"};
+constexpr std::string_view law_names[] = {"pmf", "N", "tie"};
+
+constexpr ComputeFunction functions[] = {
+    {"advantage", advantage_names, advantage},
+    {"odrpo", odrpo_names, odrpo},
+    {"odrpo_continuous", continuous_names, continuous},
+    {"loo", loo_names, loo},
+    {"batch_normalize", normalize_names, normalize},
+    {"running_median", medians_names, medians},
+    {"vote", vote_names, vote_of},
+    {"kendall_w", judges_names, concordance},
+    {"row_stats", row_names, statistics},
+    {"rank_flip", judges_names, flips},
+    {"kl_k3", kl_names, kl},
+    {"rater_pmf", rater_names, rater},
+    {"vote_pmf", law_names, law},
+};
+
+}  // namespace
+
+std::span<const ComputeFunction> compute_functions() { return functions; }
+
+}  // namespace odrpo::app

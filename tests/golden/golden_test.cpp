@@ -1,0 +1,51 @@
+// Every golden case through `compute`: numbers of an independent 40-digit implementation, null = undefined.
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "app/compute_line.hpp"
+#include "tests/catch.hpp"
+
+using nlohmann::json;
+
+namespace {
+
+/// Does `got` hold what `want` holds, numbers within 1e-11 + 1e-10 |want|?
+bool agrees(const json& got, const json& want) {
+  if (want.is_number())
+    return got.is_number() && std::abs(got.get<double>() - want.get<double>()) <= 1e-11 + 1e-10 * std::abs(want.get<double>());
+  if (want.is_array() || want.is_object()) {
+    if (got.type() != want.type() || got.size() != want.size()) return false;
+    for (const auto& [key, value] : want.items()) {
+      const bool there = want.is_object() ? got.contains(key) : true;
+      if (!there || !agrees(want.is_object() ? got[key] : got[std::stoul(key)], value)) return false;
+    }
+    return true;
+  }
+  return got == want;
+}
+
+}  // namespace
+
+TEST_CASE("golden cases agree within 1e-11 + 1e-10 of the value") {
+  std::ifstream file(ODRPO_SOURCE_DIR "/tests/golden/golden_public.json");
+  const json golden = json::parse(file);
+  const std::set<std::string> later = {"curl_at", "mac", "field", "level_potential", "objective"};  // theory is not built yet
+  int checked = 0;
+  for (const json& one : golden.at("cases")) {
+    const json request = {{"id", one["id"]}, {"fn", one["fn"]}, {"args", one["args"]}};
+    const json answer = json::parse(odrpo::app::compute_line(request.dump()));
+    CAPTURE(request.dump(), answer.dump(), one["out"].dump());
+    CHECK(answer["id"] == one["id"]);
+    if (later.contains(one["fn"].get<std::string>())) {
+      CHECK(answer["error"]["code"] == "unknown_function");
+      continue;
+    }
+    REQUIRE(answer.contains("out"));
+    CHECK(agrees(answer["out"], one["out"]));
+    ++checked;
+  }
+  CHECK(checked == 51);
+}
