@@ -1,0 +1,164 @@
+// Checks across keys: what is right by itself and wrong together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "suites/plan.hpp"
+#include "suites/suggest.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+// where a key of a section stands; the section's own place when it is not given
+Place place_of(const Node* section, std::string_view key) {
+  if (section == nullptr) return {};
+  const Node* node = find_child(*section, key);
+  return node == nullptr ? section->key_place : node->key_place;
+}
+
+template <class E, std::size_t n>
+std::string word(const Word<E> (&table)[n], E value) {
+  return std::string(word_of(std::span<const Word<E>>(table), value));
+}
+
+// can the enumeration take this value in some run?
+template <class E, std::size_t n>
+bool may_be(const std::vector<GridAxis>& axes, std::string_view key, E scalar, const Word<E> (&table)[n], E value) {
+  const auto* axis = find_axis(axes, key);
+  return axis == nullptr ? scalar == value : has_value(*axis, word(table, value));
+}
+
+// the values an integer key takes
+std::vector<std::int64_t> values_of(const std::vector<GridAxis>& axes, std::string_view key, int scalar) {
+  const auto* axis = find_axis(axes, key);
+  if (axis == nullptr) return {scalar};
+  std::vector<std::int64_t> values;
+  for (const auto& v : axis->values) values.push_back(std::get<std::int64_t>(v));
+  return values;
+}
+
+}  // namespace
+
+void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
+  const EstimatorConfig& c = variant.config;
+  const EstimatorConfig usual;
+  const auto set = [&](std::string_view key, bool differs) { return differs || find_axis(variant.axes, key) != nullptr; };
+  const auto idle = [&](std::string_view key, std::string_view why) {
+    errors.add(place_of(&section, key), fmt::format("`{}` has no effect on {}: {}", key, estimator_word(c), why));
+  };
+  const bool weighted_by_median = c.form == Form::odrpo && c.weight == Weight::gini_median;
+  const bool may_run = may_be(variant.axes, "median", c.median, median_words, MedianRule::running);
+  const bool divides = c.form == Form::grpo || c.form == Form::rank_grpo || c.form == Form::maxrl || c.form == Form::odrpo;
+  if (set("ddof", c.ddof != usual.ddof) && c.form != Form::grpo) idle("ddof", "only grpo divides by a standard deviation with ddof");
+  if (set("eps", c.eps != usual.eps) && !divides) idle("eps", "it has no denominator");
+  if (set("median", c.median != usual.median) && !weighted_by_median) idle("median", "only the weight gini-median has a median");
+  const bool windowed = may_run && may_be(variant.axes, "running", c.running, running_words, RunningKind::window);
+  const bool averaged = may_run && may_be(variant.axes, "running", c.running, running_words, RunningKind::ema);
+  if (set("running", c.running != usual.running) && !(weighted_by_median && may_run)) idle("running", "that needs median = \"running\"");
+  if (set("window", c.window != usual.window) && !(weighted_by_median && windowed))
+    idle("window", "that needs median = \"running\" and running = \"window\"");
+  if (set("rho", c.rho != usual.rho) && !(weighted_by_median && averaged))
+    idle("rho", "that needs median = \"running\" and running = \"ema\"");
+}
+
+void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
+  // a prompt appears at most once in a batch
+  const auto batches = values_of(plan.learn_axes, "batch", plan.learn.batch);
+  const auto largest = *std::max_element(batches.begin(), batches.end());
+  for (const auto& env : plan.env) {
+    const auto prompts = values_of(env.axes, "prompts", env.config.prompts);
+    const auto fewest = *std::min_element(prompts.begin(), prompts.end());
+    if (largest <= fewest) continue;
+    const bool given = learn != nullptr && find_child(*learn, "batch") != nullptr;
+    errors.add(given ? place_of(learn, "batch") : env.place,
+               fmt::format("a batch of {} prompts does not fit into env {} with {} prompts (a prompt appears at most once in a batch)",
+                           largest, shown(env.name), fewest));
+  }
+  // weight decay belongs to adamw
+  const auto* decay = find_axis(plan.learn_axes, "weight_decay");
+  const bool decays = decay != nullptr || plan.learn.optimizer.weight_decay != 0;
+  for (const auto& w : optimizer_words)
+    if (decays && w.value != OptimizerKind::adamw &&
+        may_be(plan.learn_axes, "optimizer", plan.learn.optimizer.kind, optimizer_words, w.value))
+      errors.add(place_of(learn, "weight_decay"), fmt::format("`weight_decay` has no effect on optimizer {}", w.word),
+                 "optimizer = \"adamw\"", "");
+}
+
+namespace {
+
+// every value of a grid dimension as tables print it; empty when the grid has no such dimension
+std::vector<std::string> dimension_values(const Plan& plan, const std::vector<const GridAxis*>& axes, std::string_view name) {
+  std::vector<std::string> values;
+  const auto names = [&](const auto& variants) {
+    for (const auto& v : variants) values.push_back(v.name);
+  };
+  if (name == "env") names(plan.env);
+  if (name == "rater") names(plan.rater);
+  if (name == "policy") names(plan.policy);
+  if (name == "estimator") names(plan.estimator);
+  if (name == "votes")
+    for (const int n : plan.votes) values.push_back(std::to_string(n));
+  for (const auto* axis : axes)
+    if (axis->name == name)
+      for (const auto& v : axis->values) values.push_back(value_text(v));
+  return values;
+}
+
+// the axis that a word of [table] means: its name, or its qualified name
+std::string axis_word(const std::vector<const GridAxis*>& axes, const std::string& word) {
+  for (const auto* axis : axes)
+    if (same_word(axis->name, word) || same_word(axis->section + "." + axis->key, word)) return axis->name;
+  return word;
+}
+
+}  // namespace
+
+void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors) {
+  TableConfig& table = plan.table;
+  std::vector<std::string_view> extra, all{"env", "rater", "policy", "estimator", "votes"};
+  for (const auto* axis : axes) extra.push_back(axis->name);
+  all.insert(all.end(), extra.begin(), extra.end());
+  const auto value_place = [&](std::string_view key) {
+    const Node* node = section == nullptr ? nullptr : find_child(*section, key);
+    return node == nullptr ? place_of(section, key) : node->place;
+  };
+  const auto known = [&](const std::string& word) { return std::find(all.begin(), all.end(), word) != all.end(); };
+  for (auto* dimension : {&table.rows, &table.columns}) {
+    *dimension = axis_word(axes, *dimension);
+    const std::string_view key = dimension == &table.rows ? "rows" : "columns";
+    if (!known(*dimension))
+      errors.add(value_place(key), fmt::format("`table.{}` cannot be \"{}\": the grid has no such axis", key, shown(*dimension)),
+                 one_of(all), nearest_word(*dimension, all));
+  }
+  if (table.rows == table.columns) errors.add(value_place("columns"), fmt::format("rows and columns are both \"{}\"", shown(table.rows)));
+  if (!table.baseline.empty() && known(table.rows)) {
+    if (table.rows == "estimator")
+      if (const auto config = parse_estimator(table.baseline)) table.baseline = estimator_word(*config);
+    const auto values = dimension_values(plan, axes, table.rows);
+    const auto is_it = [&](const std::string& v) { return same_word(v, table.baseline); };
+    const auto found = std::find_if(values.begin(), values.end(), is_it);
+    const std::vector<std::string_view> words(values.begin(), values.end());
+    if (found == values.end())
+      errors.add(value_place("baseline"), fmt::format("the baseline \"{}\" is not among the rows", shown(table.baseline)), one_of(words),
+                 nearest_word(table.baseline, words));
+    else table.baseline = *found;
+  }
+  for (std::size_t i = 0; i < table.best.size(); ++i) {
+    auto& best = table.best[i];
+    best = axis_word(axes, best);
+    if (std::find(extra.begin(), extra.end(), best) == extra.end())
+      errors.add(value_place("best"), fmt::format("`table.best` has \"{}\", which is not an extra axis of the grid", shown(best)),
+                 one_of(extra), nearest_word(best, extra));
+    else if (best == table.rows || best == table.columns ||
+             std::count(table.best.begin(), table.best.begin() + static_cast<std::ptrdiff_t>(i), best) > 0)
+      errors.add(value_place("best"), fmt::format("\"{}\" cannot be in `best` and in rows, columns or `best` again", best));
+  }
+  if (table.tune_seeds >= plan.head.seeds && table.tune_seeds > 0)
+    errors.add(value_place("tune_seeds"), fmt::format("{} seeds to tune on leave none of {} to report", table.tune_seeds, plan.head.seeds),
+               fmt::format("0..{}", plan.head.seeds - 1));
+}
+
+}  // namespace odrpo

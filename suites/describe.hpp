@@ -1,0 +1,77 @@
+// Descriptions of what suites alone know: [suite], [grid], [table], and the numbers of a world. Every other section is described where
+// its config lives. A visitor meets, besides integer, number, optional_number, word and models:
+//   v.text(key, std::string&, help)                         a string
+//   v.choice(key, std::string&, span<const Choice>, help)   one of a list of words, kept as text
+//   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
+//   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "suites/spec.hpp"
+
+namespace odrpo {
+
+/// [suite]
+struct SuiteHead {
+  std::string name;  ///< required
+  std::int64_t seed = 0;
+  int seeds = 1;
+};
+template <class V>
+void describe(V& v, SuiteHead& c) {
+  v.text("name", c.name, "name of the suite: letters, digits, `.`, `_`, `-`; at most 64; required");
+  v.integer("seed", c.seed, 0, std::numeric_limits<std::int64_t>::max(), "seed of everything");
+  v.integer("seeds", c.seeds, 1, 100'000, "seeds: every combination is run with s0, s1, ...");
+}
+
+/// [grid]: words of the catalogues or named variants; every combination is run.
+struct GridConfig {
+  std::vector<std::string> env{"bandit"}, rater{"mixed"}, policy{"linear"}, estimator;
+  std::vector<int> votes{1};
+};
+template <class V>
+void describe(V& v, GridConfig& c) {
+  v.names("env", c.env, "worlds");
+  v.names("rater", c.rater, "raters");
+  v.names("policy", c.policy, "policies");
+  v.names("estimator", c.estimator, "advantage estimators; required");
+  v.integers("votes", c.votes, 1, 1024, "N, votes per response");
+}
+
+/// A word of a choice that is kept as text.
+struct Choice {
+  std::string_view word, help;
+};
+/// What a table can show of a run.
+inline constexpr Choice table_values[] = {
+    {"gain", "(final - start) / (best - start) of true quality, percent of the headroom"},
+    {"quality", "final true quality, levels"},
+    {"regret", "best minus final true quality, levels"},
+    {"reward", "final seen reward, levels"},
+    {"auc", "true quality averaged over the steps, levels"},
+    {"seconds", "median seconds per training step"},
+};
+template <class V>
+void describe(V& v, TableConfig& c) {
+  v.text("rows", c.rows, "what the rows are: env, rater, policy, estimator, votes or an axis");
+  v.text("columns", c.columns, "what the columns are: the same choice");
+  v.choice("value", c.value, std::span<const Choice>(table_values), "what the cells show");
+  v.text("baseline", c.baseline, "the row that others are compared with, paired by seed; empty = none");
+  v.names("best", c.best, "axes of which each cell takes its best value");
+  v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both");
+}
+
+template <class V>
+void describe(V& v, WorldProfile& c) {
+  v.number("mean", c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
+  v.number("mean_sd", c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
+  v.number("spread", c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
+  v.number("spread_sd", c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
+  v.number("hack_share", c.hack_share, 0.0, 1.0, "share of responses that hack the reward");
+  v.number("hack_penalty", c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
+}
+
+}  // namespace odrpo

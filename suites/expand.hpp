@@ -1,0 +1,23 @@
+// From a plan to its runs: every combination of the grid, for every seed.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suites/plan.hpp"
+#include "suites/spec.hpp"
+
+namespace odrpo {
+
+/// Number of runs of the whole grid; a double, so that nothing overflows (exact below 2^53).
+double count_runs(const Plan& plan);
+
+/// The runs in canonical order: env, rater, policy, estimator, votes, axes in suite order, seed (the last changes fastest), of which those
+/// that match a glob are kept (all when there is none). Failure `limits` when the grid has more than [limits] runs allows, before
+/// anything is made; Failure `suite` when a glob matches nothing.
+Suite expand(const Plan& plan, const std::vector<std::string>& only);
+
+/// Does the glob match the whole text? '*' any characters, '/' too; '?' one; [abc], [a-z], [!a] one of a set.
+bool glob_match(std::string_view glob, std::string_view text);
+
+}  // namespace odrpo

@@ -1,0 +1,51 @@
+// Preflight of a suite.
+#include "suites/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/failure.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo {
+
+Cost total_cost(const Suite& suite, int jobs) {
+  Cost total;
+  double largest = 0;
+  for (const auto& run : suite.runs) {
+    const Cost cost = estimate_cost(run);
+    total.cpu_seconds += cost.cpu_seconds;
+    total.disk_bytes += cost.disk_bytes;
+    total.judge_calls += cost.judge_calls;
+    largest = std::max(largest, cost.memory_bytes);
+  }
+  const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
+  total.memory_bytes = largest * at_a_time + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
+  return total;
+}
+
+void check_limits(const Suite& suite, int jobs) {
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  const Cost cost = total_cost(suite, jobs);
+  const LimitsConfig& limits = suite.limits;
+  std::string over;
+  const auto check = [&](double estimate, double limit, const std::string& told, const std::string& allowed, const char* key) {
+    if (estimate <= limit) return;
+    over +=
+        fmt::format("{}the suite {}, more than the limit of {}; `{}` in [limits] raises it", over.empty() ? "" : "\n", told, allowed, key);
+  };
+  const auto runs = static_cast<double>(suite.runs.size());
+  check(runs, limits.runs, "has " + count_text(runs) + " runs", count_text(limits.runs), "runs");
+  check(cost.judge_calls, limits.judge_calls, "would make " + count_text(cost.judge_calls) + " judge calls", count_text(limits.judge_calls),
+        "judge_calls");
+  check(cost.memory_bytes / gib, limits.memory_gib, "needs about " + bytes_text(cost.memory_bytes) + " of memory",
+        number_text(limits.memory_gib) + " GiB", "memory_gib");
+  check(cost.disk_bytes / gib, limits.disk_gib, "would write about " + bytes_text(cost.disk_bytes), number_text(limits.disk_gib) + " GiB",
+        "disk_gib");
+  check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
+        number_text(limits.cpu_hours) + " h", "cpu_hours");
+  if (!over.empty()) throw Failure(Exit::limits, over);
+}
+
+}  // namespace odrpo

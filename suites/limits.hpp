@@ -1,0 +1,14 @@
+// Preflight: what a suite will cost, and whether its limits allow that.
+#pragma once
+#include "suites/spec.hpp"
+#include "suites/train.hpp"
+
+namespace odrpo {
+
+/// The sum over all runs; memory_bytes is what `jobs` runs at a time and the plan itself need.
+Cost total_cost(const Suite& suite, int jobs = 1);
+
+/// Failure `limits` that names every limit the suite exceeds: the estimate, the limit, and the key of [limits] that raises it.
+void check_limits(const Suite& suite, int jobs = 1);
+
+}  // namespace odrpo

@@ -1,0 +1,199 @@
+// The one place that includes toml++: text to tree, --set values to tree; and the order in which a suite is loaded.
+#include "suites/parse.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "suites/expand.hpp"
+#include "suites/overrides.hpp"
+#include "suites/plan.hpp"
+#include "suites/prescan.hpp"
+#include "suites/read_file.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+Place place_of(const toml::source_region& region, int set) {
+  if (set > 0) return {set, 0, 0};
+  return {0, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+// depth is bounded by the pre-scan: headers, dotted keys and brackets add up to a few hundred at most
+Node to_node(const toml::node& from, int set) {
+  Node node;
+  node.place = place_of(from.source(), set);
+  if (const auto* table = from.as_table()) {
+    node.kind = Node::Kind::table;
+    node.header = !table->is_inline();
+    for (auto&& [key, value] : *table) {
+      Node child = to_node(value, set);
+      child.key = key.str();
+      child.key_place = place_of(key.source(), set);
+      if (child.header) child.place = child.key_place;
+      node.children.push_back(std::move(child));
+    }
+    std::stable_sort(node.children.begin(), node.children.end(), [](const Node& a, const Node& b) { return a.key_place < b.key_place; });
+  } else if (const auto* list = from.as_array()) {
+    node.kind = Node::Kind::list;
+    for (auto&& value : *list) node.children.push_back(to_node(value, set));
+  } else if (const auto* integer = from.as_integer()) {
+    node.kind = Node::Kind::integer;
+    node.integer = integer->get();
+    node.number = static_cast<double>(node.integer);
+  } else if (const auto* number = from.as_floating_point()) {
+    node.kind = Node::Kind::number;
+    node.number = number->get();
+  } else if (const auto* boolean = from.as_boolean()) {
+    node.kind = Node::Kind::boolean;
+    node.boolean = boolean->get();
+  } else if (const auto* text = from.as_string()) {
+    node.kind = Node::Kind::text;
+    node.text = text->get();
+  } else {
+    node.kind = Node::Kind::date;
+  }
+  return node;
+}
+
+// the parser's words, without its "Error while parsing ..." and without control characters
+std::string syntax_message(std::string_view description) {
+  constexpr std::string_view lead = "Error while parsing ";
+  if (description.substr(0, lead.size()) != lead) return shown(description, 200);
+  description.remove_prefix(lead.size());
+  return "bad " + shown(description, 200);
+}
+
+std::string_view line_at(std::string_view text, int line, std::size_t& begin) {
+  begin = 0;
+  for (int i = 1; i < line; ++i) {
+    const auto end = text.find('\n', begin);
+    if (end == std::string_view::npos) return {};
+    begin = end + 1;
+  }
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+// A better place and message for the two errors that are about a value, not about syntax.
+void sharpen(std::string_view line, Place& place, std::string& message) {
+  if (message.find("cannot redefine") != std::string::npos) {
+    const auto key = line.find_first_not_of(" \t");
+    if (key == std::string_view::npos || line[key] == '{') return;
+    const bool header = line[key] == '[';
+    const auto name = line.substr(key, header ? line.find(']', key) + 1 - key : line.find('=', key) - key);
+    if (!header && line.find('{') != std::string_view::npos) return;  // the duplicate may stand inside the braces
+    place.column = static_cast<int>(code_points(line.substr(0, key))) + 1;
+    message = fmt::format("`{}` is given twice", shown(name.substr(0, name.find_last_not_of(" \t\r") + 1)));
+  } else if (message.find("not representable in 64 bits") != std::string::npos) {
+    const auto open = message.find('\''), close = message.find('\'', open + 1);
+    if (close == std::string::npos) return;
+    const std::string digits = message.substr(open + 1, close - open - 1);
+    const auto at = line.find(digits);
+    if (at != std::string_view::npos) place.column = static_cast<int>(code_points(line.substr(0, at))) + 1;
+    message = fmt::format("{} does not fit in 64 bits", digits);
+  }
+}
+
+// Blanks a one-line statement so that the text behind it can be read; false when the error is not confined to one line.
+bool skip_statement(std::string& text, const Prescan& scan, int line) {
+  const auto n = static_cast<std::size_t>(line);
+  if (n >= scan.statement.size() || scan.statement[n] == 0) return false;
+  if (n + 1 < scan.statement.size() && scan.statement[n + 1] == 0) return false;
+  std::size_t begin = 0;
+  const auto row = line_at(text, line, begin);
+  const auto first = row.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos || row[first] == '[' || row[first] == '#') return false;
+  std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin), row.size(), ' ');
+  return true;
+}
+
+// The value of one --set: TOML, or a bare word, which is taken as a string.
+std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& errors) {
+  const Place here{ordinal, 0, 0};
+  if (prescan("v = " + o.value).too_deep) {
+    errors.add(here, fmt::format("nested deeper than {}", max_nesting));
+    return std::nullopt;
+  }
+  try {
+    const std::string line = "v = " + o.value;
+    const toml::table table = toml::parse(std::string_view(line), std::string_view("--set"));
+    if (table.size() == 1) return to_node(*table.get("v"), ordinal);
+    errors.add(here, "one value is wanted");
+  } catch (const toml::parse_error& e) {
+    const bool word =
+        ((o.value[0] | 32) >= 'a' && (o.value[0] | 32) <= 'z') && o.value.find_first_of(" \t\r\n\"'=,[]{}#\\") == std::string::npos;
+    if (!word) {
+      errors.add(here, syntax_message(e.description()));
+      return std::nullopt;
+    }
+    Node node;
+    node.kind = Node::Kind::text;
+    node.text = o.value;
+    node.place = here;
+    return node;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool parse_toml(std::string_view text, Node& root, Diagnostics& errors) {
+  const Prescan scan = prescan(text);
+  if (scan.too_deep) {
+    errors.add({0, scan.line, scan.column}, fmt::format("nested deeper than {} levels", max_nesting));
+    return false;
+  }
+  std::string rest(text);
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    try {
+      const toml::table table = toml::parse(std::string_view(rest), std::string_view("suite"));
+      root = to_node(table, 0);
+      return true;
+    } catch (const toml::parse_error& e) {
+      Place place = place_of(e.source(), 0);
+      std::string message = syntax_message(e.description());
+      std::size_t begin = 0;
+      sharpen(line_at(rest, place.line, begin), place, message);
+      errors.add(place, message);
+      if (!skip_statement(rest, scan, place.line)) return false;
+    }
+  }
+  return false;
+}
+
+Suite load_suite_text(const std::string& path, std::string text, const std::vector<std::string>& set,
+                      const std::vector<std::string>& only) {
+  Diagnostics errors(shown(path, 4096), text, set);
+  std::vector<Override> overrides;
+  for (std::size_t i = 0; i < set.size(); ++i) overrides.push_back(split_override(set[i], static_cast<int>(i) + 1, errors));
+  Node root;
+  const bool whole = parse_toml(text, root, errors);
+  const bool sound = !errors.any();  // what is missing may stand in a statement that could not be read
+  if (!whole) errors.finish();
+  for (std::size_t i = 0; i < set.size(); ++i) {
+    const int ordinal = static_cast<int>(i) + 1;
+    if (overrides[i].path.empty()) continue;
+    if (auto value = override_value(overrides[i], ordinal, errors))
+      apply_override(root, overrides[i].path, std::move(*value), ordinal, errors);
+  }
+  const Plan plan = read_plan(root, sound, errors);
+  errors.finish();
+  Suite suite = expand(plan, only);
+  suite.text = std::move(text);
+  suite.overrides = set;
+  return suite;
+}
+
+Suite load_suite(const std::string& path, const std::vector<std::string>& set, const std::vector<std::string>& only) {
+  for (std::size_t i = 0; i < set.size(); ++i) {  // a --set that is not even one is told before the file is looked at
+    Diagnostics unused(path, {}, {});
+    split_override(set[i], static_cast<int>(i) + 1, unused);
+  }
+  return load_suite_text(path, read_suite_file(path), set, only);
+}
+
+}  // namespace odrpo

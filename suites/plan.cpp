@@ -1,0 +1,147 @@
+// Reads the sections of a suite into a Plan.
+#include "suites/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "suites/catalogue.hpp"
+#include "suites/field_reader.hpp"
+#include "suites/suggest.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+constexpr std::string_view sections[] = {"suite", "grid", "env", "rater", "policy", "estimator", "learn", "record", "table", "limits"};
+
+void check_sections(const Node& root, bool sound, Diagnostics& errors) {
+  for (const auto& child : root.children) {
+    const bool known = std::any_of(std::begin(sections), std::end(sections), [&](auto s) { return same_word(s, child.key); });
+    if (known && find_child(root, child.key) != &child) errors.add(child.key_place, fmt::format("[{}] is given twice", shown(child.key)));
+    if (known) continue;
+    const bool table = child.kind == Node::Kind::table;
+    const std::string near = errors.wants_detail() ? nearest_word(child.key, sections) : "";
+    errors.add(
+        child.key_place,
+        table ? fmt::format("unknown section [{}]", shown(child.key)) : fmt::format("`{}` stands outside of any section", shown(child.key)),
+        near.empty() || !table ? one_of(sections) : "", table ? near : "");
+  }
+  for (const auto section : {"suite", "grid"})
+    if (sound && find_child(root, section) == nullptr) errors.add({0, 1, 1}, fmt::format("the section [{}] is missing", section));
+}
+
+SuiteHead read_head(const Node& root, bool sound, Diagnostics& errors) {
+  SuiteHead head;
+  const Node* section = find_child(root, "suite");
+  FieldReader fields(section, "suite", false, errors);
+  describe(fields, head);
+  fields.finish();
+  if (section == nullptr || section->kind != Node::Kind::table) return head;
+  const Node* name = find_child(*section, "name");
+  if (name == nullptr && sound) errors.add(section->key_place, "[suite] needs `name = \"...\"`");
+  if (name != nullptr && name->kind == Node::Kind::text && !is_name(head.name))
+    errors.add(name->place, fmt::format("\"{}\" cannot be a name", shown(head.name)),
+               "letters, digits, `.`, `_`, `-`; first a letter or digit; at most 64");
+  return head;
+}
+
+// the grid's words as variants, in the grid's order
+template <class C>
+std::vector<Variant<C>> choose(const std::vector<std::string>& names, const std::vector<Place>& places,
+                               const std::vector<Variant<C>>& variants, Diagnostics& errors) {
+  using Catalogue = CatalogueOf<C>;
+  std::vector<Variant<C>> chosen;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const Place place = i < places.size() ? places[i] : Place{};
+    const auto entry = Catalogue::find(names[i]);
+    const std::string name = entry ? entry->word : names[i];
+    if (name.empty()) {
+      if (i < places.size()) errors.add(place, fmt::format("`grid.{}` has an empty word", Catalogue::section));
+      continue;
+    }
+    const auto is_it = [&](const auto& v) { return same_word(v.name, name); };
+    if (const auto again = std::find_if(chosen.begin(), chosen.end(), is_it); again != chosen.end()) {
+      errors.add(place, fmt::format("`grid.{}` has {} twice", Catalogue::section, shown(again->name)));
+      continue;
+    }
+    const auto variant = std::find_if(variants.begin(), variants.end(), is_it);
+    if (variant != variants.end()) chosen.push_back(*variant);
+    else if (entry) chosen.push_back({entry->word, place, entry->config, {}});
+    else if (!errors.wants_detail()) errors.add(place, "");
+    else {
+      auto words = Catalogue::words();
+      for (const auto& v : variants) words.push_back(v.name);
+      errors.add(place, fmt::format("unknown {} \"{}\"", Catalogue::section, shown(names[i])), one_of(words),
+                 nearest_word(names[i], words));
+    }
+  }
+  return chosen;
+}
+
+template <class C>
+void read_section(const Node& root, std::string_view name, C& config, Diagnostics& errors) {
+  FieldReader fields(find_child(root, name), std::string(name), false, errors);
+  describe(fields, config);
+  fields.finish();
+}
+
+void read_grid(const Node& root, bool sound, Plan& plan, Diagnostics& errors) {
+  GridConfig grid;
+  const Node* section = find_child(root, "grid");
+  FieldReader fields(section, "grid", false, errors);
+  describe(fields, grid);
+  fields.finish();
+  if (section != nullptr && section->kind == Node::Kind::table && sound && find_child(*section, "estimator") == nullptr)
+    errors.add(section->key_place, "[grid] needs `estimator = [...]`", one_of(CatalogueOf<EstimatorConfig>::words()));
+  plan.env = choose(grid.env, fields.places("env"), read_variants<BanditConfig>(root, sound, errors), errors);
+  plan.rater = choose(grid.rater, fields.places("rater"), read_variants<RaterConfig>(root, sound, errors), errors);
+  plan.policy = choose(grid.policy, fields.places("policy"), read_variants<PolicyConfig>(root, sound, errors), errors);
+  plan.estimator = choose(grid.estimator, fields.places("estimator"), read_variants<EstimatorConfig>(root, sound, errors), errors);
+  plan.votes = grid.votes;
+}
+
+void read_learn(const Node& root, Plan& plan, Diagnostics& errors) {
+  FieldReader fields(find_child(root, "learn"), "learn", true, errors);
+  describe(fields, plan.learn);
+  fields.finish();
+  plan.learn_axes = std::move(fields.axes);
+}
+
+}  // namespace
+
+std::vector<const GridAxis*> name_axes(Plan& plan) {
+  std::vector<GridAxis*> axes;
+  const auto gather = [&](std::vector<GridAxis>& from) {
+    for (auto& axis : from) axes.push_back(&axis);
+  };
+  gather(plan.learn_axes);
+  for (auto& v : plan.env) gather(v.axes);
+  for (auto& v : plan.rater) gather(v.axes);
+  for (auto& v : plan.policy) gather(v.axes);
+  for (auto& v : plan.estimator) gather(v.axes);
+  std::stable_sort(axes.begin(), axes.end(), [](const GridAxis* a, const GridAxis* b) { return a->key_place < b->key_place; });
+  std::map<std::string, int> uses;
+  for (const auto* axis : axes) ++uses[axis->key];
+  for (auto* axis : axes) axis->name = uses[axis->key] == 1 ? axis->key : axis->section + "." + axis->key;
+  return {axes.begin(), axes.end()};
+}
+
+Plan read_plan(const Node& root, bool sound, Diagnostics& errors) {
+  Plan plan;
+  check_sections(root, sound, errors);
+  plan.head = read_head(root, sound, errors);
+  read_grid(root, sound, plan, errors);
+  read_learn(root, plan, errors);
+  read_section(root, "record", plan.record, errors);
+  read_section(root, "table", plan.table, errors);
+  read_section(root, "limits", plan.limits, errors);
+  const auto axes = name_axes(plan);
+  check_learning(find_child(root, "learn"), plan, errors);
+  check_table(find_child(root, "table"), plan, axes, errors);
+  return plan;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,53 @@
+// A suite that has been read and checked, but not yet expanded into runs.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suites/axis.hpp"
+#include "suites/describe.hpp"
+#include "suites/tree.hpp"
+
+namespace odrpo {
+
+/// A word of a catalogue, or a named variant of one, with its axes.
+template <class C>
+struct Variant {
+  std::string name;
+  Place place;
+  C config;
+  std::vector<GridAxis> axes;
+};
+
+struct Plan {
+  SuiteHead head;
+  std::vector<Variant<BanditConfig>> env;  ///< those of the grid, in the grid's order; so the next three
+  std::vector<Variant<RaterConfig>> rater;
+  std::vector<Variant<PolicyConfig>> policy;
+  std::vector<Variant<EstimatorConfig>> estimator;
+  std::vector<int> votes;
+  LearnConfig learn;
+  std::vector<GridAxis> learn_axes;
+  RecordConfig record;
+  TableConfig table;
+  LimitsConfig limits;
+};
+
+/// Reads the whole tree; every error goes to `errors`, none stops the reading. `sound` false: parts of the text could not be read, so
+/// that nothing is said about what is missing.
+Plan read_plan(const Node& root, bool sound, Diagnostics& errors);
+
+/// Gives the axes their names and returns them in suite order: file order of their keys, then those that --set brought.
+std::vector<const GridAxis*> name_axes(Plan& plan);
+
+/// Reads the variants of one section ("rater": all of [rater.NAME]), used or not.
+template <class C>
+std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics& errors);
+
+/// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (checks.cpp)
+void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
+void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
+/// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
+void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
+
+}  // namespace odrpo

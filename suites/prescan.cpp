@@ -1,0 +1,115 @@
+// The walk over TOML text that protects the parser's stack.
+#include "suites/prescan.hpp"
+
+namespace odrpo {
+
+namespace {
+
+struct Walker {
+  std::string_view text;
+  Prescan& out;
+  std::size_t i = 0, line_begin = 0;
+  int line = 1;
+  int depth = 0;        // open brackets of the current statement's value
+  int dots = 0;         // dots since the last separator: parts of a dotted key
+  bool header = false;  // inside [a.b]: its brackets do not nest
+
+  bool at(std::string_view what) const { return text.substr(i, what.size()) == what; }
+
+  void newline() {
+    ++line;
+    line_begin = i + 1;
+    if (header) header = false, depth = 0;
+    dots = 0;
+    out.statement.push_back(depth == 0);
+  }
+
+  bool passed(int n) {
+    if (n <= max_nesting) return false;
+    out.too_deep = true;
+    out.line = line;
+    int column = 1;
+    for (std::size_t k = line_begin; k < i; ++k) column += (static_cast<unsigned char>(text[k]) & 0xC0) != 0x80;
+    out.column = column;
+    return true;
+  }
+
+  // i at the opening quote; afterwards at the last character of the string (or at the newline that breaks it)
+  void skip_string() {
+    const char quote = text[i];
+    const char triple[] = {quote, quote, quote, '\0'};
+    const bool multi = at(triple);
+    i += multi ? 3 : 1;
+    for (; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c == '\\' && quote == '"') {
+        if (++i < text.size() && text[i] == '\n') {
+          --i;
+          if (!multi) return;
+        }
+      } else if (c == '\n') {
+        if (!multi) {
+          --i;
+          return;
+        }
+        newline();
+        out.statement.back() = 0;
+      } else if (c == quote) {
+        if (!multi) return;
+        if (at(triple)) {
+          i += 2;
+          for (int extra = 0; extra < 2 && i + 1 < text.size() && text[i + 1] == quote; ++extra) ++i;
+          return;
+        }
+      }
+    }
+  }
+};
+
+}  // namespace
+
+Prescan prescan(std::string_view text) {
+  Prescan out;
+  out.statement = {0, 1};  // lines count from 1
+  Walker w{text, out};
+  bool fresh = true;  // only blanks since the line began, outside of any value
+  for (; w.i < text.size(); ++w.i) {
+    const char c = text[w.i];
+    switch (c) {
+      case '\n':
+        w.newline();
+        fresh = w.depth == 0;
+        continue;
+      case ' ':
+      case '\t':
+      case '\r': continue;
+      case '#':
+        while (w.i + 1 < text.size() && text[w.i + 1] != '\n') ++w.i;
+        continue;
+      case '"':
+      case '\'': w.skip_string(); break;
+      case '[':
+      case '{':
+        if (c == '[' && fresh) w.header = true;
+        w.dots = 0;
+        ++w.depth;
+        if (!w.header && w.passed(w.depth)) return out;
+        break;
+      case ']':
+      case '}':
+        w.dots = 0;
+        if (w.depth > 0) --w.depth;
+        break;
+      case '=':
+      case ',': w.dots = 0; break;
+      case '.':
+        if (w.passed(++w.dots + 1)) return out;
+        break;
+      default: break;
+    }
+    fresh = false;
+  }
+  return out;
+}
+
+}  // namespace odrpo

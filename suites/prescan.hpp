@@ -1,0 +1,20 @@
+// A first look at TOML text, before the parser: how deep it nests, and where its statements begin.
+#pragma once
+#include <string_view>
+#include <vector>
+
+namespace odrpo {
+
+/// Deepest nesting of arrays and inline tables, and most parts of a dotted key or header.
+inline constexpr int max_nesting = 64;
+
+struct Prescan {
+  bool too_deep = false;
+  int line = 0, column = 0;     ///< where the limit was passed, from 1
+  std::vector<char> statement;  ///< per line: 1 = a statement begins there (not inside a string, array or inline table)
+};
+
+/// Walks over TOML text once, without recursion: it knows strings and comments. Stops where the limit is passed.
+Prescan prescan(std::string_view text);
+
+}  // namespace odrpo

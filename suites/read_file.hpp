@@ -1,0 +1,14 @@
+// Reading a suite file: what kind of thing the path is, how large, and whether it is text.
+#pragma once
+#include <string>
+
+namespace odrpo {
+
+/// Largest suite file, bytes.
+inline constexpr std::size_t max_suite_bytes = std::size_t{1} << 20;
+
+/// The whole file. Failure `io` when it is missing or unreadable; Failure `suite` when it is not a regular file, larger than
+/// max_suite_bytes, empty, or not UTF-8 (with line and column of the first bad byte).
+std::string read_suite_file(const std::string& path);
+
+}  // namespace odrpo

@@ -1,0 +1,51 @@
+// Redraws of a batch; none of it changes the state of training (only scratch).
+#include "suites/signal.hpp"
+
+#include <cmath>
+
+namespace odrpo {
+
+void look_at_batch(const Problem& problem, TrainState& s, int t) {
+  choose_prompts(problem, s, t);
+  s.policy.forward(t, s.prompt.data());
+  sample_responses(problem, s, t, training_draws);
+  rate_responses(problem, s, t, training_draws);
+  estimate_advantages(problem, s);
+}
+
+GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
+  const int replicas = problem.spec->record.gradient;
+  const std::size_t size = s.policy.gradient_size();
+  std::vector<float> exact(size), g(size);
+  std::vector<double> sum(size, 0.0);
+  s.policy.exact_gradient(problem.world->quality.data(), exact.data());
+  double squares = 0;  // sum over redraws of |g|^2
+  for (int r = 0; r < replicas; ++r) {
+    const Draws draws{Purpose::replica_action, Purpose::replica_rating, Purpose::replica_vote, static_cast<std::uint32_t>(r)};
+    sample_responses(problem, s, t, draws);
+    rate_responses(problem, s, t, draws);
+    estimate_advantages(problem, s);
+    s.policy.gradient(s.action.data(), s.advantage.data(), problem.spec->learn.kl, g.data());
+    for (std::size_t i = 0; i < size; ++i) {
+      sum[i] += g[i];
+      squares += static_cast<double>(g[i]) * g[i];
+    }
+  }
+  double along = 0, of_mean = 0, of_exact = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    const double mean = sum[i] / replicas;
+    along += mean * exact[i];
+    of_mean += mean * mean;
+    of_exact += static_cast<double>(exact[i]) * exact[i];
+  }
+  GradientSignal signal{std::nan(""), std::nan("")};
+  if (of_mean > 0 && of_exact > 0) signal.cosine = along / (math::sqrt(of_mean) * math::sqrt(of_exact));
+  if (replicas > 1) {
+    // trace of the covariance; |mean|^2 of n redraws is too large by trace / n
+    const double trace = (squares - replicas * of_mean) / (replicas - 1);
+    if (trace > 0) signal.snr = (of_mean - trace / replicas) / trace;
+  }
+  return signal;
+}
+
+}  // namespace odrpo

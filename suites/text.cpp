@@ -1,0 +1,99 @@
+// Numbers to text, text to something printable, UTF-8.
+#include "suites/text.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace odrpo {
+
+std::string number_text(double value) {
+  char buffer[40];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return std::string(buffer, end.ptr);
+}
+
+std::string count_text(double value) {
+  if (!(value < 1e15)) return fmt::format("{:.3g}", value);
+  std::string digits = fmt::format("{:.0f}", value);
+  for (std::size_t i = digits.size(); i > 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string seconds_text(double s) {
+  if (s < 0.0995) return fmt::format("{:.2g} ms", s * 1e3);
+  if (s < 99.5) return fmt::format("{:.2g} s", s);
+  if (s < 5970) return fmt::format("{:.2g} min", s / 60);
+  return fmt::format("{:.3g} h", s / 3600);
+}
+
+std::string bytes_text(double b) {
+  const char* unit[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  int i = 0;
+  while (i < 5 && b >= 1000) b /= 1024, ++i;
+  return fmt::format("{:.3g} {}", b, unit[i]);
+}
+
+namespace {
+
+// length of the code point that starts at text[i], or 0 when it is not valid UTF-8
+std::size_t code_point_length(std::string_view text, std::size_t i) {
+  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[i + k]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : (lead & 0xF0) == 0xE0 ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+  if (length == 0 || i + length > text.size()) return 0;
+  for (std::size_t k = 1; k < length; ++k)
+    if ((byte(k) & 0xC0) != 0x80) return 0;
+  // overlong forms, surrogates, beyond U+10FFFF
+  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
+  if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::size_t first_bad_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = code_point_length(text, i);
+    if (length == 0) return i;
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
+std::size_t code_points(std::string_view text) {
+  std::size_t n = 0;
+  for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return n;
+}
+
+std::string shown(std::string_view text, std::size_t limit) {
+  std::string out;
+  std::size_t points = 0;
+  for (std::size_t i = 0; i < text.size(); ++points) {
+    if (points == limit) return out + "...";
+    const std::size_t length = code_point_length(text, i);
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool control = length == 0 || c < 0x20 || c == 0x7F || (c == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0);
+    if (control && length < 2) out += fmt::format("\\x{:02x}", c);
+    else if (control) out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[i + 1]));
+    else out.append(text, i, length);
+    i += length == 0 ? 1 : length;
+  }
+  return out;
+}
+
+bool is_name(std::string_view text) {
+  const auto word = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (text.empty() || text.size() > 64 || !word(text[0])) return false;
+  for (const char c : text)
+    if (!word(c) && c != '.' && c != '_' && c != '-') return false;
+  return true;
+}
+
+}  // namespace odrpo
