@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -140,30 +141,30 @@ class Team {
   std::vector<std::thread> threads_;
 };
 
-std::string text_of(const AxisValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);
-  return std::to_string(std::get<double>(value));
-}
-
-// everything that decides which world and which law rows a run needs, besides its seed
-std::string world_of(const RunSpec& spec) {
-  std::string text = spec.env_name + '\n' + spec.rater_name;
-  for (const auto& [name, value] : spec.axes)
-    if (name.starts_with("env.") || name.starts_with("rater.")) text += '\n' + name + '=' + text_of(value);
-  return text;
+// names the world and the law rows that a run needs, besides its seed: equal for all runs that share them
+std::size_t world_of(const RunSpec& spec) {
+  const std::string text = canonical_text(spec);
+  std::string kept;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line(text.data() + at, end - at);
+    if (line.starts_with("env.") || line.starts_with("rater.")) kept.append(line).push_back('\n');
+    at = end + 1;
+  }
+  return std::hash<std::string>{}(kept);
 }
 
 }  // namespace
 
 std::vector<std::size_t> schedule(const Suite& suite) {
-  std::vector<std::tuple<int, std::string, std::size_t>> order;
+  std::vector<std::tuple<int, std::string, std::size_t, std::size_t>> order;  // seed, env, world, index
   order.reserve(suite.runs.size());
-  for (std::size_t i = 0; i < suite.runs.size(); ++i) order.emplace_back(suite.runs[i].seed, world_of(suite.runs[i]), i);
+  for (std::size_t i = 0; i < suite.runs.size(); ++i)
+    order.emplace_back(suite.runs[i].seed, suite.runs[i].env_name, world_of(suite.runs[i]), i);
   std::sort(order.begin(), order.end());
   std::vector<std::size_t> indices;
   indices.reserve(order.size());
-  for (const auto& entry : order) indices.push_back(std::get<2>(entry));
+  for (const auto& entry : order) indices.push_back(std::get<3>(entry));
   return indices;
 }
 

@@ -1,0 +1,123 @@
+// `odrpo-bench run`: suite in, result file and table out.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/build_facts.hpp"
+#include "app/command.hpp"
+#include "app/progress.hpp"
+#include "app/signals.hpp"
+#include "results/store.hpp"
+#include "suites/limits.hpp"
+#include "suites/parse.hpp"
+#include "suites/run.hpp"
+
+namespace odrpo::app {
+namespace {
+
+void note(const std::string& text) {
+  const std::string line = text + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+std::string lines(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += word + '\n';
+  return text;
+}
+
+// "name<TAB>formula" of every estimator of the suite, in order of appearance
+std::string formulas(const Suite& suite) {
+  std::string text;
+  std::set<std::string> seen;
+  for (const auto& run : suite.runs)
+    if (seen.insert(run.estimator_name).second) text += run.estimator_name + '\t' + estimator_formula(run.estimator) + '\n';
+  return text;
+}
+
+SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>& argv) {
+  const BuildFacts build = build_facts();
+  const HostFacts host = host_facts();
+  SuiteFacts facts = suite_facts(suite, build.version);
+  facts.provenance = {
+      {"suite", suite.text},
+      {"overrides", lines(suite.overrides)},
+      {"resolved", resolved_toml(suite)},
+      {"table", table_lines(suite.table)},
+      {"formulas", formulas(suite)},
+      {"argv", lines(argv)},
+      {"version", build.version},
+      {"revision", build.revision},
+      {"compiler", fmt::format("{} ({}) {}", build.compiler, build.build_type, build.flags)},
+      {"cpu", host.cpu},
+      {"isa", host.isa},
+      {"gpu", host.gpu},
+      {"host", fmt::format("{}, {} cores", host.system, host.cores)},
+      {"jobs", std::to_string(jobs)},
+  };
+  return facts;
+}
+
+// the closing lines on stderr
+void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
+  if (report.complete)
+    note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
+  else
+    note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, duration_text(seconds), digest));
+  for (const auto& failure : report.failures) note("failed: " + failure);
+  if (report.failed > report.failures.size()) note(fmt::format("failed: {} more", report.failed - report.failures.size()));
+}
+
+}  // namespace
+
+int run(const RunOptions& o, const std::vector<std::string>& argv) {
+  if (o.device == "cuda") throw Failure(Exit::device, "no CUDA device back end in this build yet; use --device cpu");
+  if (o.dry_run) return check({o.suite, o.json});
+
+  // what to do, and whether it can be done at all
+  const Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
+  check_limits(suite);
+  RunSettings settings;
+  settings.output = o.output.empty() ? suite.name + ".h5" : o.output;
+  settings.jobs = o.jobs > 0 ? o.jobs : host_facts().cores;
+  settings.force = o.force;
+
+  // train
+  std::atomic<bool> stop{false};
+  settings.stop = &stop;
+  ProgressBar bar(progress_style(o.quiet));
+  bool told = o.quiet;
+  settings.on_progress = [&](const Tally& tally) {
+    if (!told && tally.resumed > 0) note(fmt::format("resumed: {} of {} runs were already done", tally.resumed, tally.total));
+    told = true;
+    bar.show(tally);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  RunReport report;
+  {
+    const StopOnSignal signals(stop);
+    report = run_suite(suite, facts_of(suite, settings.jobs, argv), settings);
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (report.stopped) {
+    note(fmt::format("stopped: {} of {} runs are saved in {}.work; the same command continues", report.resumed + report.ran - report.failed,
+                     report.total, settings.output));
+    return static_cast<int>(Exit::stopped);
+  }
+
+  // what came out
+  const ResultFile file = read_results(settings.output, false);
+  std::size_t failed = 0;
+  for (const auto& r : file.runs) failed += r.status == RunStatus::failed;
+  print_table(suite, file, o.json, report, seconds);
+  if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
+  return static_cast<int>(failed > 0 ? Exit::runs_failed : Exit::ok);
+}
+
+}  // namespace odrpo::app

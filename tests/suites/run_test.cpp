@@ -1,0 +1,168 @@
+// run_suite: the digest depends neither on jobs nor on interruptions; stops save; failures are recorded while the others go on.
+#include "suites/run.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "suites/parse.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+namespace fs = std::filesystem;
+
+namespace {
+
+const char* const tiny_text = R"toml(# eight runs of a moment each
+[suite]
+name = "tiny"
+seed = 7
+seeds = 2
+[grid]
+env = ["bandit"]
+rater = ["mixed"]
+policy = ["linear"]
+estimator = ["grpo", "odrpo-gini(maxrl)"]
+votes = [1, 8]
+[env.bandit]
+prompts = 16
+actions = 8
+[learn]
+steps = 20
+batch = 8
+)toml";
+
+Suite tiny(const std::vector<std::string>& set = {}) { return load_suite_text("tiny.toml", tiny_text, set, {}); }
+
+// a folder of its own for each test case
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "odrpo-run-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const char* name) const { return (path / name).string(); }
+};
+
+RunReport run(const Suite& suite, const std::string& output, int jobs) {
+  RunSettings settings;
+  settings.output = output;
+  settings.jobs = jobs;
+  return run_suite(suite, suite_facts(suite, "test"), settings);
+}
+
+}  // namespace
+
+TEST_CASE("the digest does not depend on jobs or on how often commits happen") {
+  const Folder folder;
+  const Suite suite = tiny();
+  const RunReport one = run(suite, folder.file("one.h5"), 1);
+  REQUIRE(one.total == 8);
+  CHECK(one.ran == 8);
+  CHECK(one.failed == 0);
+  CHECK(one.digest.size() == 64);
+  CHECK(run(suite, folder.file("three.h5"), 3).digest == one.digest);
+  CHECK(run(suite, folder.file("many.h5"), 64).digest == one.digest);
+
+  RunSettings often;
+  often.output = folder.file("often.h5");
+  often.commit_seconds = 0;
+  CHECK(run_suite(suite, suite_facts(suite, "test"), often).digest == one.digest);
+  RunSettings rarely;
+  rarely.output = folder.file("rarely.h5");
+  rarely.commit_seconds = 1000;
+  CHECK(run_suite(suite, suite_facts(suite, "test"), rarely).digest == one.digest);
+}
+
+TEST_CASE("a stopped suite saves what is done and continues to the same digest") {
+  const Folder folder;
+  const Suite suite = tiny({"learn.steps=400"});
+  const std::string whole = run(suite, folder.file("whole.h5"), 2).digest;
+  std::atomic<bool> stop{false};
+  RunSettings settings;
+  settings.output = folder.file("stopped.h5");
+  settings.stop = &stop;
+  settings.on_progress = [&](const Tally& t) {
+    if (t.trained >= 2) stop = true;
+  };
+  const RunReport first = run_suite(suite, suite_facts(suite, "test"), settings);
+  REQUIRE(first.stopped);
+  CHECK(first.ran >= 2);
+  CHECK(first.ran < first.total);
+  CHECK(first.digest.empty());
+  CHECK_FALSE(fs::exists(settings.output));
+
+  const RunReport second = run(suite, settings.output, 2);
+  CHECK_FALSE(second.stopped);
+  CHECK(second.resumed == first.ran);
+  CHECK(second.ran + second.resumed == second.total);
+  CHECK(second.digest == whole);
+
+  const RunReport third = run(suite, settings.output, 2);
+  CHECK(third.complete);
+  CHECK(third.ran == 0);
+}
+
+TEST_CASE("a stop before the start trains nothing") {
+  const Folder folder;
+  const Suite suite = tiny();
+  std::atomic<bool> stop{true};
+  RunSettings settings;
+  settings.output = folder.file("never.h5");
+  settings.stop = &stop;
+  const RunReport report = run_suite(suite, suite_facts(suite, "test"), settings);
+  CHECK(report.stopped);
+  CHECK(report.ran == 0);
+  CHECK_FALSE(fs::exists(settings.output));
+}
+
+TEST_CASE("progress starts with what was resumed, never runs backwards, ends once") {
+  const Folder folder;
+  const Suite suite = tiny();
+  std::vector<Tally> seen;
+  RunSettings settings;
+  settings.output = folder.file("tiny.h5");
+  settings.on_progress = [&](const Tally& t) { seen.push_back(t); };
+  run_suite(suite, suite_facts(suite, "test"), settings);
+  REQUIRE(seen.size() >= 2);
+  CHECK(seen.front().trained == 0);
+  CHECK(std::is_sorted(seen.begin(), seen.end(), [](const Tally& a, const Tally& b) { return a.trained < b.trained; }));
+  CHECK(std::count_if(seen.begin(), seen.end(), [](const Tally& t) { return t.over; }) == 1);
+  CHECK(seen.back().over);
+  CHECK(seen.back().committed == 8);
+}
+
+TEST_CASE("the schedule is a permutation that keeps the runs of one world together") {
+  const Suite suite = tiny({"env.bandit.prompts=[16, 32]", "learn.lr=[0.1, 0.3]", "grid.rater=[\"mixed\", \"veto\"]"});
+  const auto order = schedule(suite);
+  REQUIRE(order.size() == suite.runs.size());
+  CHECK(std::set<std::size_t>(order.begin(), order.end()).size() == order.size());
+  using World = std::tuple<int, int, std::string>;
+  std::set<World> left;
+  World current{-1, 0, ""};
+  for (std::size_t i : order) {
+    const RunSpec& run = suite.runs[i];
+    const World world{run.seed, run.env.prompts, run.rater_name};
+    if (world == current) continue;
+    CHECK(left.insert(world).second);  // a world that was left does not come back
+    current = world;
+  }
+  CHECK(left.size() == 8);
+}
+
+TEST_CASE("the fingerprint covers the runs and the version, not the table or the limits") {
+  const Suite suite = tiny();
+  const std::string print = suite_facts(suite, "1").fingerprint;
+  CHECK(suite_facts(suite, "2").fingerprint != print);
+  CHECK(suite_facts(tiny({"suite.seed=8"}), "1").fingerprint != print);
+  CHECK(suite_facts(tiny({"learn.lr=0.2"}), "1").fingerprint != print);
+  CHECK(suite_facts(tiny({"table.value=\"regret\""}), "1").fingerprint == print);
+  CHECK(suite_facts(tiny({"limits.cpu_hours=7"}), "1").fingerprint == print);
+}
