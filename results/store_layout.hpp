@@ -36,7 +36,10 @@ void write_layout(hid_t file, std::span<const RunRecord> runs, const SuiteFacts&
 /// Reads our layout from the root group of an open file; `fingerprint` (may be null) receives the root attribute. Throws Hdf5Error.
 ResultFile read_layout(hid_t root, bool with_curves, std::string* fingerprint);
 
-/// Opens and reads a file this very process may trust not to crash the library (our own shards). Throws Failure.
+/// The same in a child process, for files that may crash or hang the HDF5 library. Throws Failure.
+ResultFile read_isolated(const std::string& path, bool with_curves, std::string* fingerprint);
+
+/// Opens and reads a file in this process: for shards and outputs that this process has just written or verified. Throws Failure.
 ResultFile read_file(const std::string& path, bool with_curves, std::string* fingerprint);
 
 }  // namespace odrpo::store

@@ -222,6 +222,4 @@ const std::string* ResultFile::provenance_text(const std::string& name) const {
   return nullptr;
 }
 
-ResultFile read_results(const std::string& path, bool with_curves) { return store::read_file(path, with_curves, nullptr); }
-
 }  // namespace odrpo

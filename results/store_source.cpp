@@ -123,7 +123,7 @@ Source::Source(hid_t parent, const std::string& name)
   shape_.resize(static_cast<std::size_t>(rank));
   need(H5Sget_simple_extent_dims(extent, shape_.data(), nullptr), "shape of " + name);
   for (hsize_t n : shape_) {
-    if (n > max_bytes || count_ * n > max_bytes) throw Hdf5Error("'" + name + "' claims a refused size");
+    if (n > 0 && count_ > max_bytes / n) throw Hdf5Error("'" + name + "' claims a refused size");
     count_ *= n;
   }
   stored_ = H5Dget_storage_size(dataset_);

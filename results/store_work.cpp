@@ -122,7 +122,7 @@ void WorkFolder::State::look_at_output(bool force) {
   std::string fingerprint;
   ResultFile file;
   try {
-    file = store::read_file(output, true, &fingerprint);
+    file = store::read_isolated(output, true, &fingerprint);
   } catch (const Failure& failure) {
     throw Failure(Exit::io, std::string(failure.what()) + "; it was left as it is (choose another -o, or replace it with --force)");
   }
@@ -145,7 +145,7 @@ void WorkFolder::State::load_shards() {
     next_shard = std::max(next_shard, static_cast<std::size_t>(std::stoul(name.substr(6, name.size() - 9))) + 1);
     try {
       std::string fingerprint;
-      const ResultFile file = store::read_file(path, true, &fingerprint);
+      const ResultFile file = store::read_isolated(path, true, &fingerprint);
       if (fingerprint != facts.fingerprint || result_digest(file.runs) != file.digest)
         throw Failure(Exit::bad_input, "'" + path + "': its digest differs");
       for (const RunRecord& run : file.runs)
