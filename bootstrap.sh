@@ -42,7 +42,7 @@ install_missing() {
     return
   fi
   local have missing=() package
-  have=$'\n'$(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^.i  *//p')$'\n'
+  have=$'\n'$(dpkg-query -W -f='${db:Status-Abbrev} ${Package}\n' "$@" 2>/dev/null | sed -n 's/^.i  *//p' || true)$'\n'
   for package; do
     [[ $have == *$'\n'"$package"$'\n'* ]] || missing+=("$package")
   done
