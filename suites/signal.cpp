@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "kernels/math.hpp"
+
 namespace odrpo {
 
 void look_at_batch(const Problem& problem, TrainState& s, int t) {

@@ -1,0 +1,166 @@
+// The order of work of a policy's step; the arithmetic is in the stages.
+#include "policies/softmax_policy.hpp"
+
+#include <algorithm>
+
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr int longest_memory = 64;  // steps a row may go unvisited before it is brought up to date without a gradient
+constexpr int peek_rows = 64;       // rows looked at together by exact()
+
+// Longest distance between two visits of a prompt: first of one epoch, last of the next. Longer when epochs drop prompts.
+int memory_for(PolicyKind kind, const PolicyShape& s) {
+  if (kind == PolicyKind::linear) return 1;
+  const int per_epoch = s.prompts / s.batch;
+  const int longest = s.prompts % s.batch == 0 ? 2 * per_epoch - 1 : longest_memory;
+  return std::min(std::max(longest, 1), longest_memory);
+}
+
+}  // namespace
+
+SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa)
+    : kind_(kind), shape_(shape), config_(config), stages_(policy_stages(isa)), scalars_(config, steps, memory_for(kind, shape)) {
+  const std::size_t batch_cells = static_cast<std::size_t>(shape.batch) * shape.width;
+  row_width_ = tabular() ? shape.width : (shape.features + 31) / 32 * 32;
+  const std::size_t rows = tabular() ? shape.prompts : 1;
+  theta_.assign(rows * row_width_, 0.0f);
+  m_.assign(adam() ? theta_.size() : 0, 0.0f);
+  v_.assign(m_.size(), 0.0f);
+  last_.assign(rows, -1);
+  bias_.assign(shape.width, 0.0f);
+  std::fill(bias_.begin() + shape.actions, bias_.end(), -1e30f);
+  if (tabular()) {
+    for (std::size_t r = 0; r < rows; ++r) std::copy(bias_.begin(), bias_.end(), theta_.begin() + r * row_width_);
+    const bool all_return = shape.prompts % shape.batch == 0 && 2 * (shape.prompts / shape.batch) - 1 <= scalars_.remember();
+    if (adam() && !all_return) visited_at_.resize(scalars_.remember() + 1);
+  } else {
+    logits_.resize(batch_cells);
+  }
+  visits_.resize(tabular() ? shape.batch : 1);
+  probability_.resize(batch_cells);
+  cumulative_.resize(batch_cells);
+  total_.resize(shape.batch);
+  logit_gradient_.assign(batch_cells, 0.0f);
+  gradient_.assign(tabular() ? batch_cells : row_width_, 0.0f);
+  peek_.resize(static_cast<std::size_t>(peek_rows) * shape.width);
+  prompt_.resize(shape.batch);
+  rows_ = {probability_.data(), cumulative_.data(), total_.data()};
+}
+
+int SoftmaxPolicy::parameters() const { return tabular() ? shape_.prompts * shape_.actions : shape_.features; }
+
+RowVisit SoftmaxPolicy::visit(std::uint32_t row) const {
+  const int last = last_[row];
+  if (last < 0 || !adam()) return {row, 0, nullptr, 1.0f, 1.0f};  // zero moments: nothing is pending
+  const int n = step_ - last;
+  return {row, n, scalars_.pending(last), scalars_.beta1_power(n), scalars_.beta2_power(n)};
+}
+
+// Rows whose pending steps are about to be forgotten get a visit with a zero gradient.
+void SoftmaxPolicy::visit_overdue(int t) {
+  if (visited_at_.empty()) return;
+  const std::size_t ring = visited_at_.size();
+  std::vector<std::uint32_t>& oldest = visited_at_[(t + 1) % ring];  // of step t - remember
+  std::vector<std::uint32_t> overdue;
+  for (std::uint32_t row : oldest)
+    if (last_[row] == t - scalars_.remember()) overdue.push_back(row);
+  oldest.clear();
+  for (std::uint32_t row : overdue) {
+    const RowVisit v = visit(row);
+    stages_.catch_up(table(), &v, 1, scalars_.eps(), nullptr);
+    stages_.accumulate(table(), &v, 1, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2), nullptr);
+    last_[row] = t;
+    visited_at_[t % ring].push_back(row);
+  }
+}
+
+void SoftmaxPolicy::forward(int t, const std::uint32_t* prompt) {
+  step_ = t;
+  scalars_.begin_step(t);
+  std::copy(prompt, prompt + shape_.batch, prompt_.begin());
+  visit_overdue(t);
+  const int count = static_cast<int>(visits_.size());
+  for (int i = 0; i < count; ++i) visits_[i] = visit(tabular() ? prompt[i] : 0u);
+  if (adam()) stages_.catch_up(table(), visits_.data(), count, scalars_.eps(), nullptr);
+  if (tabular()) return stages_.softmax(theta_.data(), prompt_.data(), shape_.batch, shape_.width, rows_);
+  stages_.linear_logits(shape_.feature, theta_.data(), bias_.data(), prompt_.data(), shape_.batch, shape_.features, shape_.width, logits_.data());
+  stages_.softmax(logits_.data(), nullptr, shape_.batch, shape_.width, rows_);
+}
+
+void SoftmaxPolicy::sample(const std::uint32_t* word, int blocks, std::uint16_t* action) const {
+  stages_.sample(rows_, shape_.batch, shape_.width, shape_.rollouts, word, blocks, action);
+}
+
+void SoftmaxPolicy::to_parameters(const float* logit_gradient, float* out) const {
+  stages_.linear_gradient(shape_.feature, logit_gradient, prompt_.data(), shape_.batch, shape_.features, shape_.width, out);
+}
+
+void SoftmaxPolicy::gradient(const std::uint16_t* action, const float* advantage, double kl, float* out) {
+  float* to = out ? out : gradient_.data();
+  float* by_logits = tabular() ? to : logit_gradient_.data();
+  const float reference = 1.0f / static_cast<float>(shape_.actions), scale = 1.0f / (static_cast<float>(shape_.batch) * static_cast<float>(shape_.rollouts));
+  stages_.logit_gradient(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, static_cast<float>(kl), reference, scale, by_logits);
+  if (!tabular()) to_parameters(by_logits, to);
+}
+
+void SoftmaxPolicy::exact_gradient(const float* quality, float* out) {
+  float* by_logits = tabular() ? out : logit_gradient_.data();
+  for (int b = 0; b < shape_.batch; ++b) {
+    // d E[q] / d logit_a = pi_a (q_a - E[q])
+    const float *q = quality + static_cast<std::size_t>(prompt_[b]) * shape_.width, *pi = rows_.probability + static_cast<std::size_t>(b) * shape_.width;
+    float* g = by_logits + static_cast<std::size_t>(b) * shape_.width;
+    const float mean = stages_.dot(q, pi, shape_.width);
+    for (int a = 0; a < shape_.width; ++a) g[a] = pi[a] * (q[a] - mean) / static_cast<float>(shape_.batch);
+  }
+  if (!tabular()) to_parameters(by_logits, out);
+}
+
+void SoftmaxPolicy::update() {
+  const int n = gradient_size();
+  if (config_.clip > 0) {
+    const double norm = math::sqrt(static_cast<double>(stages_.dot(gradient_.data(), gradient_.data(), n)));
+    if (norm > config_.clip) stages_.scale(gradient_.data(), static_cast<float>(config_.clip / norm), n);
+  }
+  const int count = static_cast<int>(visits_.size());
+  if (!adam()) return stages_.ascend(table(), visits_.data(), count, scalars_.rate(), gradient_.data());
+  stages_.accumulate(table(), visits_.data(), count, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2), gradient_.data());
+  for (const RowVisit& v : visits_) {
+    last_[v.row] = step_;
+    if (!visited_at_.empty()) visited_at_[step_ % visited_at_.size()].push_back(v.row);
+  }
+}
+
+ExactMeans SoftmaxPolicy::exact(const float* quality) {
+  // the parameters with every update of steps 0 .. step_ applied, rows at a time, without touching the state
+  std::vector<RowVisit> visits(peek_rows);
+  std::vector<float> theta_now;
+  const int keep = step_;
+  step_ += 1;
+  if (!tabular()) {
+    theta_now = theta_;
+    const RowVisit v = visit(0);
+    if (adam()) stages_.catch_up(table(), &v, 1, scalars_.eps(), theta_now.data());
+  }
+  ExactMeans sums;
+  for (int p = 0; p < shape_.prompts; p += peek_rows) {
+    const int count = std::min(peek_rows, shape_.prompts - p);
+    if (tabular()) {
+      for (int i = 0; i < count; ++i) visits[i] = visit(static_cast<std::uint32_t>(p + i));
+      stages_.catch_up(table(), visits.data(), count, scalars_.eps(), peek_.data());
+    } else {
+      const float* feature = shape_.feature + static_cast<std::size_t>(p) * shape_.features * shape_.width;
+      stages_.linear_logits(feature, theta_now.data(), bias_.data(), nullptr, count, shape_.features, shape_.width, peek_.data());
+    }
+    const ExactMeans part = stages_.exact(peek_.data(), quality + static_cast<std::size_t>(p) * shape_.width, count, shape_.width, shape_.actions);
+    sums.quality += part.quality * count;
+    sums.kl += part.kl * count;
+    sums.entropy += part.entropy * count;
+  }
+  step_ = keep;
+  return {sums.quality / shape_.prompts, sums.kl / shape_.prompts, sums.entropy / shape_.prompts};
+}
+
+}  // namespace odrpo

@@ -1,0 +1,30 @@
+// Worlds, laws and rated worlds that runs share, made on demand; and the problem of one run: its spec with everything const made from it.
+#pragma once
+#include <memory>
+
+#include "envs/bandit.hpp"
+#include "envs/channel.hpp"
+#include "envs/rate.hpp"
+#include "estimators/batch.hpp"
+#include "kernels/random_batch.hpp"
+#include "policies/softmax_policy.hpp"
+#include "suites/train.hpp"
+
+namespace odrpo {
+
+/// Everything a run decides or is given; const while it trains.
+struct Problem {
+  const RunSpec* spec;
+  Isa isa;
+  std::shared_ptr<const BanditWorld> world;
+  std::shared_ptr<const RatedWorld> rated;
+  const RandomStages* random;
+  const RateStages* rate;
+  const EstimatorStages* estimator;
+  int action_blocks;  ///< blocks of 4 words that hold one word for every rollout of a prompt
+};
+
+/// Looks the world and the rater's rows up in `shared`, or makes them.
+Problem make_problem(const RunSpec& spec, Shared& shared, Isa isa);
+
+}  // namespace odrpo

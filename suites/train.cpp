@@ -1,0 +1,189 @@
+// Trains one run: steps, records, final values.
+#include "suites/train.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/clock.hpp"
+#include "kernels/math.hpp"
+#include "suites/signal.hpp"
+#include "suites/train_step.hpp"
+
+namespace odrpo {
+namespace {
+
+// Curves of a run, in the order they are stored.
+enum CurveIndex { quality, reward, batch_quality, kl, entropy, advantage_rms, advantage_min, advantage_max, dead_groups, dead_levels, cosine, snr };
+constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality", "kl",          "entropy",         "advantage_rms",
+                                       "advantage_min", "advantage_max", "dead_groups",   "dead_levels", "gradient_cosine", "gradient_snr"};
+
+struct Recorder {
+  RunRecord& record;
+  const Problem& problem;
+  int last_step = 0;
+
+  void value(CurveIndex curve, double x) { record.curves[curve].values.push_back(x); }
+
+  // What the policy is worth before step t, exactly.
+  void policy(TrainState& s, int t) {
+    const ExactMeans now = s.policy.exact(problem.world->quality.data());
+    record.step.push_back(t);
+    value(quality, now.quality);
+    value(kl, now.kl);
+    value(entropy, now.entropy);
+  }
+
+  // What step t saw: the batch's scores beside the truth, the estimator's raw advantages, what of the batch taught nothing.
+  void batch(const TrainState& s) {
+    const LearnConfig& learn = problem.spec->learn;
+    const std::size_t n = s.score.size();
+    double seen = 0, truth = 0, squares = 0, low = s.raw[0], high = s.raw[0];
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t row = s.prompt[i / learn.rollouts];
+      seen += s.score[i];
+      truth += problem.world->quality[row * problem.world->width + s.action[i]];
+      const double a = s.raw[i];
+      squares += a * a;
+      low = a < low ? a : low;
+      high = a > high ? a : high;
+    }
+    const DeadShares dead = dead_shares(s.score.data(), learn.batch, learn.rollouts, problem.world->levels);
+    value(reward, seen / static_cast<double>(n));
+    value(batch_quality, truth / static_cast<double>(n));
+    value(advantage_rms, math::sqrt(squares / static_cast<double>(n)));
+    value(advantage_min, low);
+    value(advantage_max, high);
+    value(dead_groups, dead.groups);
+    value(dead_levels, dead.levels);
+  }
+
+  void seconds(TrainState& s, int t) {
+    const double steps = t > last_step ? t - last_step : 1;
+    for (double& sum : s.seconds) {
+      record.seconds.push_back(static_cast<float>(sum / steps));
+      sum = 0;
+    }
+    last_step = t;
+  }
+};
+
+// Mean of a curve over the steps, by trapezoids between recorded steps.
+double area(const std::vector<std::int32_t>& step, const std::vector<double>& y) {
+  if (step.size() < 2) return y.empty() ? 0 : y.back();
+  double sum = 0;
+  for (std::size_t i = 1; i < step.size(); ++i) sum += 0.5 * (y[i] + y[i - 1]) * (step[i] - step[i - 1]);
+  return sum / (step.back() - step.front());
+}
+
+void finish(RunRecord& r, const Problem& problem) {
+  const RunSpec& spec = *problem.spec;
+  const BanditWorld& w = *problem.world;
+  const double headroom = w.best - w.uniform, last = r.curves[quality].values.back(), auc = area(r.step, r.curves[quality].values);
+  // the last tenth of the recorded batches, as one batch is noisy
+  const std::vector<double>& seen = r.curves[reward].values;
+  const std::size_t tail = std::max<std::size_t>(1, seen.size() / 10);
+  double final_reward = 0;
+  for (std::size_t i = seen.size() - tail; i < seen.size(); ++i) final_reward += seen[i];
+  r.finals = {
+      {"uniform_quality", w.uniform},
+      {"best_quality", w.best},
+      {"final_quality", last},
+      {"final_gain", headroom > 0 ? (last - w.uniform) / headroom : std::nan("")},
+      {"regret", w.best - last},
+      {"auc_quality", auc},
+      {"auc_gain", headroom > 0 ? (auc - w.uniform) / headroom : std::nan("")},
+      {"final_reward", final_reward / static_cast<double>(tail)},
+      {"auc_reward", area(r.step, seen)},
+      {"final_kl", r.curves[kl].values.back()},
+      {"final_entropy", r.curves[entropy].values.back()},
+      {"judge_calls", static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts * spec.votes},
+  };
+  // seconds of a step without recording: median over the recorded intervals
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < r.step.size(); ++i) {
+    double sum = 0;
+    for (int stage = 0; stage + 1 < stage_count; ++stage) sum += r.seconds[i * stage_count + stage];
+    steps.push_back(sum);
+  }
+  if (!steps.empty()) {
+    std::nth_element(steps.begin(), steps.begin() + steps.size() / 2, steps.end());
+    r.step_time_median = steps[steps.size() / 2];
+  }
+}
+
+RunRecord blank(const RunSpec& spec) {
+  RunRecord r;
+  r.id = spec.id;
+  r.key = spec_key(spec);
+  r.env = spec.env_name;
+  r.rater = spec.rater_name;
+  r.policy = spec.policy_name;
+  r.estimator = spec.estimator_name;
+  r.votes = spec.votes;
+  r.seed = spec.seed;
+  r.axes = spec.axes;
+  const int curves = spec.record.gradient > 0 ? snr + 1 : dead_levels + 1;
+  for (int c = 0; c < curves; ++c) r.curves.push_back({curve_names[c], {}});
+  return r;
+}
+
+RunRecord failed(RunRecord r, const std::string& why) {
+  r.status = RunStatus::failed;
+  r.error = why;
+  r.finals.clear();
+  return r;
+}
+
+}  // namespace
+
+RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
+  RunRecord r = blank(spec);
+  const Problem problem = make_problem(spec, shared, best_isa());
+  TrainState state = make_state(problem);
+  Recorder recorder{r, problem};
+  const int steps = spec.learn.steps;
+  for (int t = 0; t <= steps; ++t) {
+    if (stop.load(std::memory_order_relaxed)) return failed(std::move(r), "stopped");
+    const bool recorded = t % spec.record.every == 0 || t == steps;
+    if (recorded) {
+      LapClock clock(state.seconds);
+      recorder.policy(state, t);
+      if (!std::isfinite(r.curves[quality].values.back())) return failed(std::move(r), "diverged: parameters are not finite at step " + std::to_string(t));
+      clock.lap(stage_count - 1);
+      recorder.seconds(state, t);
+    }
+    // the batch of the last record is looked at, not learned from
+    if (t < steps) train_step(problem, state, t);
+    else look_at_batch(problem, state, t);
+    if (recorded) {
+      LapClock clock(state.seconds);
+      recorder.batch(state);
+      if (spec.record.gradient > 0) {
+        const GradientSignal signal = gradient_signal(problem, state, t);
+        recorder.value(cosine, signal.cosine);
+        recorder.value(snr, signal.snr);
+      }
+      clock.lap(stage_count - 1);
+    }
+  }
+  finish(r, problem);
+  return r;
+}
+
+Cost estimate_cost(const RunSpec& spec) {
+  // rough: fitted to this program's own stage times on one 3 GHz core, 8 floats a vector
+  const double cells = static_cast<double>(spec.learn.batch) * ((spec.env.actions + 31) / 32 * 32), rollouts = static_cast<double>(spec.learn.batch) * spec.learn.rollouts;
+  const double width = (spec.env.actions + 31) / 32 * 32, world = spec.env.prompts * width;
+  const bool linear = spec.policy.kind == PolicyKind::linear, draws = spec.rater.sampling == Sampling::draws;
+  const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.features : 2e-9, per_rollout = 6e-9 + (draws ? 2e-9 * spec.votes : 0);
+  const double step = cells * per_cell + rollouts * per_rollout + 0.3e-6;
+  const double records = spec.learn.steps / static_cast<double>(spec.record.every) + 2;
+  Cost c;
+  c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
+  c.memory_bytes = world * (linear ? 4.0 * spec.env.features + 16 : 32) + cells * 24 + records * (12 * 8 + 4.0 * stage_count) + 4.0 * spec.env.levels * spec.learn.rollouts * spec.env.levels;
+  c.disk_bytes = 1500 + records * (12 * 8 + 4.0 * stage_count) * 0.8;
+  c.judge_calls = static_cast<double>(spec.learn.steps) * rollouts * spec.votes;
+  return c;
+}
+
+}  // namespace odrpo

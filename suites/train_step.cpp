@@ -1,0 +1,101 @@
+// The stages of a training step.
+#include "suites/train_step.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/clock.hpp"
+
+namespace odrpo {
+namespace {
+
+enum Stage { prompts, policy, rater, estimator, update };
+
+// Shuffles the prompts of an epoch (Fisher-Yates on four words a block).
+void shuffle(std::vector<std::uint32_t>& order, std::uint64_t key, std::uint32_t epoch) {
+  std::iota(order.begin(), order.end(), 0u);
+  Words4 words{};
+  const std::uint32_t n = static_cast<std::uint32_t>(order.size());
+  for (std::uint32_t i = 0; i + 1 < n; ++i) {
+    if (i % 4 == 0) words = draw(key, Purpose::order, epoch, 0, i / 4);
+    std::swap(order[i], order[i + uniform_below(words.x[i % 4], n - i)]);
+  }
+}
+
+}  // namespace
+
+TrainState make_state(const Problem& problem) {
+  const RunSpec& spec = *problem.spec;
+  const BanditWorld& w = *problem.world;
+  const LearnConfig& learn = spec.learn;
+  const std::size_t batch = learn.batch, rollouts = batch * learn.rollouts;
+  const PolicyShape shape{w.prompts, w.actions, w.width, learn.batch, learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
+  TrainState s{SoftmaxPolicy(spec.policy.kind, shape, learn.optimizer, learn.steps, problem.isa),
+               BatchEstimator(spec.estimator, w.levels, learn.rollouts), std::nullopt, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  if (s.estimator.needs_median())
+    s.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho}, first_median(w.levels));
+  s.order.resize(w.prompts);
+  s.prompt.resize(batch);
+  s.word.resize(batch * problem.action_blocks * 4);
+  if (spec.rater.sampling == Sampling::draws) s.vote_word.resize(static_cast<std::size_t>(learn.rollouts) * ((spec.votes + 3) / 4) * 4);
+  s.action.resize(rollouts);
+  s.score.resize(rollouts);
+  s.raw.resize(rollouts);
+  s.advantage.resize(rollouts);
+  return s;
+}
+
+void choose_prompts(const Problem& problem, TrainState& s, int t) {
+  // an epoch deals every prompt at most once; the rest that does not fill a batch is dropped
+  const int batch = problem.spec->learn.batch, per_epoch = problem.world->prompts / batch;
+  if (t % per_epoch == 0) shuffle(s.order, problem.spec->run_key, static_cast<std::uint32_t>(t / per_epoch));
+  const auto first = s.order.begin() + (t % per_epoch) * batch;
+  std::copy(first, first + batch, s.prompt.begin());
+}
+
+void sample_responses(const Problem& problem, TrainState& s, int t, const Draws& draws) {
+  problem.random->fill(s.word.data(), problem.spec->run_key, draws.action, static_cast<std::uint32_t>(t), s.prompt.data(), problem.spec->learn.batch,
+                    draws.first_block * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
+  s.policy.sample(s.word.data(), problem.action_blocks, s.action.data());
+}
+
+void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& draws) {
+  const RunSpec& spec = *problem.spec;
+  const RateBatch batch{s.prompt.data(), s.action.data(), spec.learn.batch, spec.learn.rollouts, problem.world->width};
+  const std::uint32_t step = static_cast<std::uint32_t>(t);
+  if (problem.rated->sampling == Sampling::draws) {
+    const std::uint32_t blocks = static_cast<std::uint32_t>(spec.learn.rollouts * ((spec.votes + 3) / 4));
+    return problem.rate->by_draws(problem.rated->view(), batch, *problem.random, spec.run_key, draws.vote, step, draws.first_block * blocks,
+                               s.vote_word.data(), s.score.data());
+  }
+  problem.random->fill(s.word.data(), spec.run_key, draws.rating, step, s.prompt.data(), spec.learn.batch,
+                    draws.first_block * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
+  problem.rate->by_law(problem.rated->view(), batch, s.word.data(), problem.action_blocks, s.score.data());
+}
+
+void estimate_advantages(const Problem& problem, TrainState& s) {
+  const LearnConfig& learn = problem.spec->learn;
+  if (s.median) s.estimator.set_median(s.median->value());
+  s.estimator(*problem.estimator, s.score.data(), learn.batch, s.raw.data());
+  std::copy(s.raw.begin(), s.raw.end(), s.advantage.begin());
+  if (learn.whiten == Whiten::response) problem.estimator->whiten(s.advantage.data(), static_cast<int>(s.advantage.size()));
+}
+
+void train_step(const Problem& problem, TrainState& s, int t) {
+  LapClock clock(s.seconds);
+  choose_prompts(problem, s, t);
+  clock.lap(Stage::prompts);
+  s.policy.forward(t, s.prompt.data());
+  sample_responses(problem, s, t, training_draws);
+  clock.lap(Stage::policy);
+  rate_responses(problem, s, t, training_draws);
+  clock.lap(Stage::rater);
+  estimate_advantages(problem, s);
+  if (s.median) s.median->add_batch(s.score);
+  clock.lap(Stage::estimator);
+  s.policy.gradient(s.action.data(), s.advantage.data(), problem.spec->learn.kl);
+  s.policy.update();
+  clock.lap(Stage::update);
+}
+
+}  // namespace odrpo

@@ -1,0 +1,45 @@
+// One training step, in the order of docs/house.md: prompts, responses, scores, advantages, update.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "estimators/running_median.hpp"
+#include "suites/shared.hpp"
+
+namespace odrpo {
+
+/// Everything of a run that changes.
+struct TrainState {
+  SoftmaxPolicy policy;
+  BatchEstimator estimator;
+  std::optional<RunningMedian> median;       ///< of the rule `running`
+  std::vector<std::uint32_t> order;          ///< [P] this epoch's order of prompts
+  std::vector<std::uint32_t> prompt;         ///< [B] the batch
+  std::vector<std::uint32_t> word;           ///< [B][blocks][4] random words
+  std::vector<std::uint32_t> vote_word;      ///< scratch of literal votes
+  std::vector<std::uint16_t> action;         ///< [B][G]
+  std::vector<std::uint8_t> score;           ///< [B][G] seen
+  std::vector<float> raw, advantage;         ///< [B][G] as the estimator gives them, and as the update uses them
+  double seconds[stage_count] = {};          ///< sums since the last record
+};
+
+TrainState make_state(const Problem& problem);
+
+/// Purposes of a batch's draws; redraws of a batch (for gradient signal and noise) ask other questions than training.
+struct Draws {
+  Purpose action, rating, vote;
+  std::uint32_t first_block = 0;  ///< replica r of a batch starts at r times the blocks of one
+};
+inline constexpr Draws training_draws{Purpose::action, Purpose::rating, Purpose::vote};
+
+/// Step t = 0, 1, …
+void train_step(const Problem& problem, TrainState& s, int t);
+
+// The stages, in order.
+void choose_prompts(const Problem& problem, TrainState& s, int t);
+void sample_responses(const Problem& problem, TrainState& s, int t, const Draws& draws);
+void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& draws);
+void estimate_advantages(const Problem& problem, TrainState& s);
+
+}  // namespace odrpo
