@@ -73,6 +73,25 @@ std::string quoted_line(std::string_view line, int number, int column) {
   return fmt::format("{}{}{}\n{:>{}}{}^", margin, lead, source, "| ", margin.size(), std::string(lead.size(), ' ') + below);
 }
 
+// a list of words behind a lead, broken at blanks so that lines stay below 100 columns
+std::string wrapped(const std::string& lead, std::string_view words) {
+  constexpr std::size_t width = 100;
+  std::string text = lead;
+  std::size_t column = lead.size() - 1;
+  const std::string indent(lead.size() - 1, ' ');
+  while (!words.empty()) {
+    const auto word = words.substr(0, std::min(words.find(' '), words.size() - 1) + 1);
+    if (column + word.size() > width && column > indent.size()) {
+      text.append("\n").append(indent);
+      column = indent.size();
+    }
+    text += word;
+    column += word.size();
+    words.remove_prefix(word.size());
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string Diagnostics::told(const Entry& e) const {
@@ -87,7 +106,7 @@ std::string Diagnostics::told(const Entry& e) const {
   } else {
     text = fmt::format("{}: error: {}", path_, e.message);
   }
-  if (!e.allowed.empty()) text += "\n      = allowed: " + e.allowed;
+  if (!e.allowed.empty()) text += wrapped("\n      = allowed: ", e.allowed);
   if (!e.suggestion.empty()) text += "\n      = did you mean `" + e.suggestion + "`?";
   return text;
 }

@@ -183,6 +183,7 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   const Plan plan = read_plan(root, sound, errors);
   errors.finish();
   Suite suite = expand(plan, only);
+  suite.resolved = write_plan(plan);
   suite.text = std::move(text);
   suite.overrides = set;
   return suite;

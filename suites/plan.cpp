@@ -73,7 +73,8 @@ std::vector<Variant<C>> choose(const std::vector<std::string>& names, const std:
     else if (!errors.wants_detail()) errors.add(place, "");
     else {
       auto words = Catalogue::words();
-      for (const auto& v : variants) words.push_back(v.name);
+      for (const auto& v : variants)
+        if (std::find(words.begin(), words.end(), v.name) == words.end()) words.push_back(v.name);
       errors.add(place, fmt::format("unknown {} \"{}\"", Catalogue::section, shown(names[i])), one_of(words),
                  nearest_word(names[i], words));
     }

@@ -40,6 +40,9 @@ Plan read_plan(const Node& root, bool sound, Diagnostics& errors);
 /// Gives the axes their names and returns them in suite order: file order of their keys, then those that --set brought.
 std::vector<const GridAxis*> name_axes(Plan& plan);
 
+/// The plan as TOML with every value written out: loading it gives the same plan. (resolved.cpp)
+std::string write_plan(const Plan& plan);
+
 /// Reads the variants of one section ("rater": all of [rater.NAME]), used or not.
 template <class C>
 std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics& errors);

@@ -1,14 +1,11 @@
-// Writes a suite back as TOML, from its runs alone.
+// Writes a plan back as TOML. All keys are dotted and stand at the top, so that the axes can keep their order.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
 
-#include "envs/rater.hpp"
+#include "suites/catalogue.hpp"
 #include "suites/field_writer.hpp"
-#include "suites/parse.hpp"
-#include "suites/tree.hpp"
+#include "suites/plan.hpp"
 
 namespace odrpo {
 
@@ -26,28 +23,25 @@ std::string literal(const std::string& text, bool is_word) {
   return quoted;
 }
 
-// The keys of one section in order; each with the different values that runs have for it.
-struct Section {
-  std::vector<std::pair<std::string, std::vector<std::string>>> keys;
-  void add(std::string_view key, const std::string& value) {
-    const auto at = std::find_if(keys.begin(), keys.end(), [&](const auto& k) { return k.first == key; });
-    if (at == keys.end()) keys.push_back({std::string(key), {value}});
-    else if (std::find(at->second.begin(), at->second.end(), value) == at->second.end()) at->second.push_back(value);
-  }
-};
-
-std::string list_of(const std::vector<std::string>& values) {
-  std::string text = "[";
-  for (std::size_t i = 0; i < values.size(); ++i) text.append(i > 0 ? ", " : "").append(values[i]);
-  text += ']';
-  return text;
+template <class T, class Text>
+std::string list_of(const std::vector<T>& values, Text text) {
+  std::string list = "[";
+  for (const auto& value : values) list.append(list.size() > 1 ? ", " : "").append(text(value));
+  list += ']';
+  return list;
+}
+std::string words_list(const std::vector<std::string>& words) {
+  return list_of(words, [](const std::string& w) { return literal(w, true); });
+}
+std::string axis_list(const GridAxis& axis) {
+  return list_of(axis.values, [](const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); });
 }
 
-// the preset whose world this is: what `base` must be to get it
+// the preset whose world this is: what `base` must be to get it ("mixed" is also the default)
 std::string world_base(const WorldProfile& world) {
   const auto fields = [](WorldProfile w) {
     std::string text;
-    FieldWriter writer([&](std::string_view, const std::string& value, bool) { text += value + " "; });
+    FieldWriter writer([&](std::string_view, const std::string& value, bool) { text.append(value).append(" "); });
     describe(writer, w);
     return text;
   };
@@ -56,94 +50,81 @@ std::string world_base(const WorldProfile& world) {
   return "";
 }
 
-// a noise list of a section: keys noise.I.FIELD become one list of models; a field with several values stands behind it as MODEL.FIELD
-std::string noise_text(const Section& section) {
-  std::string list, behind, model;
-  for (const auto& [key, values] : section.keys) {
-    if (!key.starts_with("noise.")) continue;
-    const auto dot = key.find('.', 6);
-    const std::string field = key.substr(dot + 1);
-    if (field == "model") {
-      list.append(list.empty() ? "  { model = " : " },\n  { model = ").append(values[0]);
-      model = values[0].substr(1, values[0].size() - 2);
-    } else if (values.size() == 1) {
-      list += fmt::format(", {} = {}", field, values[0]);
-    } else {
-      behind += fmt::format("{}.{} = {}\n", model, field, list_of(values));
-    }
-  }
-  return list.empty() ? std::string() : fmt::format("noise = [\n{} }},\n]\n{}", list, behind);
-}
+std::string base_of(const BanditConfig&) { return "bandit"; }
+std::string base_of(const RaterConfig& c) { return world_base(c.world); }
+std::string base_of(const PolicyConfig& c) { return std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), c.kind)); }
+std::string base_of(const EstimatorConfig& c) { return estimator_word(c); }
 
-std::string section_text(const std::string& title, const Section& section) {
-  std::string text = fmt::format("\n[{}]\n", title);
-  bool noise = false;
-  for (const auto& [key, values] : section.keys) {
-    if (key.starts_with("noise.")) {
-      if (!noise) text += noise_text(section);
-      noise = true;
-    } else if (values.size() > 1) {
-      text += fmt::format("{} = {}\n", key, list_of(values));
-    } else if (values[0] != "unset") {
-      text += fmt::format("{} = {}\n", key, values[0]);
-    }
-  }
-  return text;
-}
-
+// "title.key = value" for every field that is not an axis; noise models are gathered into one list
 template <class C>
-std::string whole_section(const char* title, C config) {
-  std::string text = fmt::format("\n[{}]\n", title);
+std::string fields_text(const std::string& title, C config, const std::vector<GridAxis>& axes) {
+  std::string text, models;
+  std::string model;
   FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
-    if (key == "best") {  // a list of names
-      std::vector<std::string> names;
-      if constexpr (std::is_same_v<C, TableConfig>)
-        for (const auto& name : config.best) names.push_back(literal(name, true));
-      text += fmt::format("best = {}\n", list_of(names));
-    } else {
-      text += fmt::format("{} = {}\n", key, literal(value, is_word));
+    if (key.starts_with("noise.")) {
+      const auto field = key.substr(key.find('.', 6) + 1);
+      if (field == "model") model = value;
+      if (field == "model") models.append(models.empty() ? "  { model = " : " },\n  { model = ").append(literal(value, true));
+      else if (find_axis(axes, model + "." + std::string(field)) == nullptr)
+        models += fmt::format(", {} = {}", field, literal(value, is_word));
+    } else if (find_axis(axes, key) == nullptr && value != "unset" && key != "best") {
+      text += fmt::format("{}.{} = {}\n", title, key, literal(value, is_word));
     }
   });
   describe(writer, config);
-  return text;
+  return models.empty() ? text : fmt::format("{}.noise = [\n{} }},\n]\n{}", title, models, text);
+}
+
+struct Lines {
+  std::string text;
+  std::vector<std::pair<const GridAxis*, std::string>> axes;  // with its full key
+
+  void add_axes(const std::string& title, const std::vector<GridAxis>& list) {
+    for (const auto& axis : list) axes.emplace_back(&axis, title + "." + axis.key);
+  }
+  template <class C>
+  void add(const std::vector<Variant<C>>& variants) {
+    for (const auto& v : variants) {
+      const std::string title = fmt::format("{}.{}", CatalogueOf<C>::section, written_key(v.name));
+      const std::string base = base_of(v.config);
+      // a word of the catalogue is its own base
+      text += "\n";
+      if (!base.empty() && (!CatalogueOf<C>::find(v.name) || v.name == base))
+        text += fmt::format("{}.base = {}\n", title, literal(base, true));
+      text += fields_text(title, v.config, v.axes);
+      add_axes(title, v.axes);
+    }
+  }
+};
+
+template <class C>
+std::vector<std::string> names_of(const std::vector<Variant<C>>& variants) {
+  std::vector<std::string> names;
+  for (const auto& v : variants) names.push_back(v.name);
+  return names;
 }
 
 }  // namespace
 
-std::string resolved_toml(const Suite& suite) {
-  // sections by title, in order of appearance; the grid's words and votes
-  std::vector<std::pair<std::string, Section>> sections;
-  std::map<std::string, std::size_t> index;
-  const auto section = [&](const std::string& title) -> Section& {
-    const auto [at, fresh] = index.try_emplace(title, sections.size());
-    if (fresh) sections.push_back({title, {}});
-    return sections[at->second].second;
-  };
-  Section grid;
-  for (const auto& run : suite.runs) {
-    if (run.seed != suite.runs.front().seed) continue;  // seeds differ in nothing that is written here
-    const std::pair<std::string_view, const std::string*> names[] = {
-        {"env", &run.env_name}, {"rater", &run.rater_name}, {"policy", &run.policy_name}, {"estimator", &run.estimator_name}};
-    for (const auto& [kind, name] : names) grid.add(kind, literal(*name, true));
-    grid.add("votes", std::to_string(run.votes));
-    const std::string base = world_base(run.rater.world);
-    if (!base.empty()) section("rater." + written_key(run.rater_name)).add("base", literal(base, true));
-    write_fields(run, [&](std::string_view key, const std::string& value, bool is_word) {
-      const auto kind = key.substr(0, key.find('.'));
-      const auto field = key.substr(kind.size() + 1);
-      if (kind == "run" || field.starts_with("world.")) return;
-      std::string title(kind);
-      for (const auto& [k, name] : names)
-        if (k == kind) title.append(".").append(written_key(*name));
-      section(title).add(field, literal(value, is_word));
-    });
-  }
-  std::string text =
-      fmt::format("# resolved by odrpo-bench: every value written out\n[suite]\nname = {}\nseed = {}\nseeds = {}\n\n[grid]\n",
-                  literal(suite.name, true), suite.seed, suite.seeds);
-  for (const auto& [key, values] : grid.keys) text += fmt::format("{} = {}\n", key, list_of(values));
-  for (const auto& [title, keys] : sections) text += section_text(title, keys);
-  return text + whole_section("table", suite.table) + whole_section("limits", suite.limits);
+std::string write_plan(const Plan& plan) {
+  Lines lines;
+  lines.add(plan.env);
+  lines.add(plan.rater);
+  lines.add(plan.policy);
+  lines.add(plan.estimator);
+  lines.add_axes("learn", plan.learn_axes);
+  lines.text += fmt::format("\n{}\n{}\n{}table.best = {}\n\n{}", fields_text("learn", plan.learn, plan.learn_axes),
+                            fields_text("record", plan.record, {}), fields_text("table", plan.table, {}), words_list(plan.table.best),
+                            fields_text("limits", plan.limits, {}));
+  std::stable_sort(lines.axes.begin(), lines.axes.end(),
+                   [](const auto& a, const auto& b) { return a.first->key_place < b.first->key_place; });
+  std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", fields_text("suite", plan.head, {}));
+  text += fmt::format("grid.env = {}\ngrid.rater = {}\ngrid.policy = {}\ngrid.estimator = {}\ngrid.votes = {}\n",
+                      words_list(names_of(plan.env)), words_list(names_of(plan.rater)), words_list(names_of(plan.policy)),
+                      words_list(names_of(plan.estimator)), list_of(plan.votes, [](int n) { return std::to_string(n); }));
+  if (!lines.axes.empty()) text += "\n# axes\n";
+  for (const auto& [axis, key] : lines.axes) text += fmt::format("{} = {}\n", key, axis_list(*axis));
+  return text + lines.text;
 }
 
 }  // namespace odrpo
