@@ -195,7 +195,7 @@ void vote_law(std::span<const double> pmf, int votes, Tie tie, std::span<double>
     for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
   }
   std::fill(out.begin(), out.end(), 0.0);
-  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = win[k] * t.scale;
+  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = t.levels == 1 ? 1.0 : win[k] * t.scale;  // a certain score is exactly certain
 }
 
 }  // namespace odrpo
