@@ -1,0 +1,128 @@
+// `odrpo-bench check`: the resolved grid of a suite, its configs and its cost; nothing is run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/command.hpp"
+#include "suites/axis.hpp"
+#include "suites/limits.hpp"
+#include "suites/parse.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo::app {
+
+namespace {
+
+// One dimension of the grid and the values that the runs have, in order of appearance.
+struct Dimension {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+std::vector<Dimension> dimensions(const Suite& suite) {
+  std::vector<Dimension> all{{"env", {}}, {"rater", {}}, {"policy", {}}, {"estimator", {}}, {"votes", {}}};
+  for (const auto& name : suite.axis_names) all.push_back({name, {}});
+  all.push_back({"seed", {}});
+  std::vector<std::set<std::string>> seen(all.size());
+  const auto add = [&](std::size_t i, const std::string& value) {
+    if (seen[i].insert(value).second) all[i].values.push_back(value);
+  };
+  for (const auto& run : suite.runs) {
+    const std::string* names[] = {&run.env_name, &run.rater_name, &run.policy_name, &run.estimator_name};
+    for (std::size_t i = 0; i < 4; ++i) add(i, *names[i]);
+    add(4, std::to_string(run.votes));
+    for (const auto& [name, value] : run.axes)
+      add(5 + static_cast<std::size_t>(std::find(suite.axis_names.begin(), suite.axis_names.end(), name) - suite.axis_names.begin()),
+          value_text(value));
+    add(all.size() - 1, fmt::format("s{}", run.seed));
+  }
+  return all;
+}
+
+// values behind the dimension's name, broken so that lines stay below 100 columns; long lists end in "..."
+std::string values_text(const std::vector<std::string>& values, std::size_t indent) {
+  std::string text;
+  std::size_t column = indent;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string piece = i == 40 ? "..." : values[i] + (i + 1 < values.size() ? ", " : "");
+    if (column + piece.size() > 100 && column > indent) {
+      text.append("\n").append(indent, ' ');
+      column = indent;
+    }
+    text += piece;
+    column += piece.size();
+    if (i == 40) break;
+  }
+  return text;
+}
+
+// the first runs, and the last
+std::vector<std::string> examples(const Suite& suite) {
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < suite.runs.size(); ++i)
+    if (i < 2 || i + 1 == suite.runs.size()) ids.push_back(suite.runs[i].id);
+  if (suite.runs.size() > 3) ids.insert(ids.begin() + 2, "...");
+  return ids;
+}
+
+void print_text(const Suite& suite, const Cost& cost) {
+  fmt::print("suite {}: {} runs\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())));
+  const auto grid = dimensions(suite);
+  std::size_t width = 9;
+  for (const auto& d : grid) width = std::max(width, code_points(d.name));
+  for (const auto& d : grid) {
+    const auto n = d.values.size();
+    const std::string values = d.name == "seed" && n > 2 ? fmt::format("{} ... {} (seed {})", d.values.front(), d.values.back(), suite.seed)
+                                                         : values_text(d.values, width + 11);
+    fmt::print("  {:<{}}  {:>5}  {}\n", d.name, width, n, values);
+  }
+  fmt::print("\nruns, for example\n");
+  for (const auto& id : examples(suite)) fmt::print("  {}\n", id);
+  fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory per job, {} on disk\n", seconds_text(cost.cpu_seconds),
+             count_text(cost.judge_calls), bytes_text(cost.memory_bytes), bytes_text(cost.disk_bytes));
+  fmt::print("\nresolved\n");
+  for (std::size_t at = 0; at < suite.resolved.size();) {
+    const auto end = std::min(suite.resolved.find('\n', at), suite.resolved.size());
+    const auto line = std::string_view(suite.resolved).substr(at, end - at);
+    fmt::print("{}{}\n", line.empty() ? "" : "  ", line);
+    at = end + 1;
+  }
+  fmt::print("\nOK\n");
+}
+
+std::vector<int> votes_of(const Suite& suite) {
+  std::set<int> votes;
+  for (const auto& run : suite.runs) votes.insert(run.votes);
+  return {votes.begin(), votes.end()};
+}
+
+void print_json(const Suite& suite, const Cost& cost) {
+  nlohmann::ordered_json out = {
+      {"ok", true}, {"suite", suite.name}, {"seed", suite.seed}, {"seeds", suite.seeds}, {"runs", suite.runs.size()}};
+  for (const auto& d : dimensions(suite)) out["grid"][d.name] = d.values;
+  out["grid"]["votes"] = votes_of(suite);
+  out["axes"] = suite.axis_names;
+  out["cost"] = {{"cpu_seconds", cost.cpu_seconds},
+                 {"judge_calls", cost.judge_calls},
+                 {"memory_bytes", cost.memory_bytes},
+                 {"disk_bytes", cost.disk_bytes}};
+  for (const auto& run : suite.runs) out["ids"].push_back(run.id);
+  out["resolved"] = suite.resolved;
+  std::cout << out.dump(2) << '\n';
+}
+
+}  // namespace
+
+int check(const CheckOptions& options) {
+  const Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
+  check_limits(suite);
+  const Cost cost = total_cost(suite);
+  if (options.json) print_json(suite, cost);
+  else print_text(suite, cost);
+  return 0;
+}
+
+}  // namespace odrpo::app

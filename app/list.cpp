@@ -1,0 +1,150 @@
+// `odrpo-bench list`: the vocabulary of suite files, from the catalogues and descriptions alone.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "app/command.hpp"
+#include "suites/field_list.hpp"
+#include "suites/suggest.hpp"
+
+namespace odrpo::app {
+
+namespace {
+
+constexpr std::size_t page = 98;  // columns
+
+// text broken at blanks into lines of at most `width` columns; '\n' breaks too
+std::vector<std::string> broken(std::string_view text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  while (!text.empty()) {
+    const auto end = std::min(text.find_first_of(" \n"), text.size());
+    const auto word = text.substr(0, end);
+    if (!lines.back().empty() && code_points(lines.back()) + 1 + code_points(word) > width) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+    if (end < text.size() && text[end] == '\n') lines.emplace_back();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+// cells in columns; the last cell is broken into lines
+void print_rows(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
+  if (rows.empty()) return;
+  const std::size_t last = rows[0].size() - 1;
+  std::vector<std::size_t> width(last, 0);
+  for (const auto& row : rows)
+    for (std::size_t i = 0; i < last; ++i)
+      if (code_points(row[i]) <= 28) width[i] = std::max(width[i], code_points(row[i]));
+  std::size_t at = indent;
+  for (const auto w : width) at += w + 2;
+  for (const auto& row : rows) {
+    std::string line(indent, ' ');
+    std::size_t column = indent;
+    for (std::size_t i = 0; i < last; ++i) {
+      column += width[i] + 2;
+      line += row[i] + "  ";
+      if (code_points(line) < column) line.append(column - code_points(line), ' ');
+      if (i + 1 == last && code_points(line) > column) {  // a cell that is too wide has the line for itself
+        fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+        line.assign(at, ' ');
+      }
+    }
+    for (const auto& text : broken(row[last], page > at + 30 ? page - at : 30)) {
+      line += text;
+      fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+      line.assign(at, ' ');
+    }
+  }
+}
+
+void print_keys(const std::vector<FieldInfo>& keys, std::size_t indent) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& key : keys) rows.push_back({key.key, key.value.empty() ? "-" : key.value, key.allowed(), key.help});
+  print_rows(rows, indent);
+}
+
+// what the words of the keys mean
+void print_words(const std::vector<FieldInfo>& keys) {
+  for (const auto& key : keys) {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& w : key.words) rows.push_back({std::string(w.word), std::string(w.help)});
+    if (!rows.empty()) fmt::print("  {} may be\n", key.key);
+    print_rows(rows, 4);
+  }
+}
+
+void print(const Listing& part, bool with_words) {
+  fmt::print("{}: {}\n", part.name, part.title);
+  const bool keyed = std::any_of(part.entries.begin(), part.entries.end(), [](const Listed& e) { return !e.keys.empty(); });
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& entry : part.entries) {
+    rows.push_back({entry.word, entry.help});
+    if (!keyed) continue;
+    print_rows(rows, 2);
+    print_keys(entry.keys, 6);
+    rows.clear();
+  }
+  print_rows(rows, 2);
+  if (!part.keys.empty() && !part.entries.empty()) fmt::print("  keys (default, allowed):\n");
+  print_keys(part.keys, part.entries.empty() ? 2 : 4);
+  if (with_words) print_words(part.keys);
+}
+
+nlohmann::ordered_json json_of(const AxisValue& value) {
+  if (const auto* i = std::get_if<std::int64_t>(&value)) return *i;
+  if (const auto* d = std::get_if<double>(&value)) return *d;
+  return std::get<std::string>(value);
+}
+
+nlohmann::ordered_json json_of(const std::vector<FieldInfo>& keys) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& key : keys) {
+    nlohmann::ordered_json one = {{"key", key.key}, {"type", key.type}, {"default", key.value}, {"help", key.help}};
+    if (key.min) one["min"] = json_of(*key.min);
+    if (key.max) one["max"] = json_of(*key.max);
+    for (const auto& w : key.words) one["words"].push_back({{"word", w.word}, {"help", w.help}});
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+nlohmann::ordered_json json_of(const Listing& part) {
+  nlohmann::ordered_json one = {{"title", part.title}, {"entries", nlohmann::ordered_json::array()}, {"keys", json_of(part.keys)}};
+  for (const auto& entry : part.entries)
+    one["entries"].push_back({{"word", entry.word}, {"help", entry.help}, {"keys", json_of(entry.keys)}});
+  return one;
+}
+
+}  // namespace
+
+int list(const ListOptions& options) {
+  auto parts = vocabulary();
+  if (!options.what.empty()) {
+    const auto is_it = [&](const Listing& p) { return p.name == options.what || p.name == options.what + "s"; };
+    const auto found = std::find_if(parts.begin(), parts.end(), is_it);
+    if (found == parts.end()) {
+      std::vector<std::string_view> names;
+      for (const auto& part : parts) names.push_back(part.name);
+      const auto near = nearest_word(options.what, names);
+      throw Failure(Exit::usage, fmt::format("list knows no `{}`{}; it knows {}", shown(options.what),
+                                             near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), one_of(names)));
+    }
+    parts = {*found};
+  }
+  if (options.json) {
+    nlohmann::ordered_json all;
+    for (const auto& part : parts) all[part.name] = json_of(part);
+    std::cout << all.dump(2) << '\n';
+    return 0;
+  }
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) fmt::print("\n");
+    print(parts[i], parts.size() == 1);
+  }
+  return 0;
+}
+
+}  // namespace odrpo::app

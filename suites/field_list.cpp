@@ -1,0 +1,113 @@
+// The vocabulary of suite files, put together from the catalogues.
+#include "suites/field_list.hpp"
+
+#include <fmt/format.h>
+
+#include "suites/catalogue.hpp"
+#include "suites/field_reader.hpp"
+#include "suites/field_writer.hpp"
+
+namespace odrpo {
+
+std::string FieldInfo::allowed() const {
+  if (min && max) return value_text(*min) + ".." + value_text(*max);
+  std::string all;
+  for (const auto& w : words) all.append(all.empty() ? "" : " | ").append(w.word);
+  return all;
+}
+
+namespace {
+
+template <class E, std::size_t n>
+std::vector<Listed> listed(const Word<E> (&table)[n]) {
+  std::vector<Listed> entries;
+  for (const auto& w : table) entries.push_back({std::string(w.word), std::string(w.help), {}});
+  return entries;
+}
+
+// "gaussian sigma 0.47, spread 0.2; veto share 0.03": fields at their default are left out
+std::string noise_line(const std::vector<Noise>& list) {
+  std::string text;
+  for (const auto& noise : list) {
+    std::vector<std::string> usual;
+    FieldWriter defaults([&](std::string_view, const std::string& value, bool) { usual.push_back(value); });
+    auto fresh = *make_noise(noise_word(noise));
+    std::visit([&](auto& m) { describe(defaults, m); }, fresh);
+    text.append(text.empty() ? "" : "; ").append(noise_word(noise));
+    std::size_t i = 0;
+    FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
+      if (!is_word || value != usual[i]) text += fmt::format(" {} {}", key, value);
+      ++i;
+    });
+    auto copy = noise;
+    std::visit([&](auto& m) { describe(writer, m); }, copy);
+  }
+  return text;
+}
+
+std::string world_line(WorldProfile world) {
+  std::string text;
+  FieldWriter writer([&](std::string_view key, const std::string& value, bool) {
+    if (world.hack_share == 0 && key.starts_with("hack")) return;
+    text.append(text.empty() ? "" : ", ").append(key).append(" ").append(value);
+  });
+  describe(writer, world);
+  return text;
+}
+
+Listing raters() {
+  Listing part{"raters", "noisy judges: [grid] rater, or base of [rater.NAME]", {}, fields_of<RaterConfig>()};
+  for (const auto& preset : rater_presets())
+    part.entries.push_back(
+        {std::string(preset.word),
+         fmt::format("{}\nnoise: {}\nworld: {}", preset.help, noise_line(preset.config.noise), world_line(preset.config.world)),
+         {}});
+  return part;
+}
+
+Listing noise_models() {
+  Listing part{"noise", "noise models: noise = [{ model = \"...\", ... }] or MODEL.KEY in [rater.NAME]", {}, {}};
+  for (const auto word : noise_words()) {
+    auto noise = *make_noise(word);
+    Listed entry{std::string(word), "", {}};
+    std::visit([&](auto& m) { entry.help = m.help, entry.keys = fields_of(m); }, noise);
+    if (makes_distribution(noise)) entry.help += " (first of a list, and only there)";
+    part.entries.push_back(std::move(entry));
+  }
+  return part;
+}
+
+Listing estimators() {
+  Listing part{"estimators", "advantage estimators: [grid] estimator, or base of [estimator.NAME]", {}, fields_of<EstimatorConfig>()};
+  for (const auto word : estimator_catalogue())
+    if (const auto config = parse_estimator(word)) part.entries.push_back({std::string(word), estimator_formula(*config), {}});
+  return part;
+}
+
+Listing envs() {
+  Listing part{"envs", "worlds: [grid] env, or base of [env.NAME]", {}, fields_of<BanditConfig>()};
+  for (const auto& w : env_words) part.entries.push_back({std::string(w.word), std::string(w.help), {}});
+  return part;
+}
+
+}  // namespace
+
+std::vector<Listing> vocabulary() {
+  return {
+      envs(),
+      raters(),
+      noise_models(),
+      estimators(),
+      {"weights", "level weights w_k of odrpo-WEIGHT(NORM)", listed(weight_words), {}},
+      {"norms", "level normalisers N_k of odrpo-WEIGHT(NORM)", listed(norm_words), {}},
+      {"policies", "policies: [grid] policy, or base of [policy.NAME]", listed(policy_words), fields_of<PolicyConfig>()},
+      {"suite", "keys of [suite]", {}, fields_of<SuiteHead>()},
+      {"grid", "keys of [grid]: every combination is run", {}, fields_of<GridConfig>()},
+      {"learn", "keys of [learn]: training", {}, fields_of<LearnConfig>()},
+      {"record", "keys of [record]: what is kept of a run", {}, fields_of<RecordConfig>()},
+      {"table", "keys of [table]: what is printed at the end", {}, fields_of<TableConfig>()},
+      {"limits", "keys of [limits]: what is refused before anything starts", {}, fields_of<LimitsConfig>()},
+  };
+}
+
+}  // namespace odrpo

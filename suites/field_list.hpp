@@ -1,0 +1,89 @@
+// Lists the fields of a described config: key, type, default, range or words, help. What `list` prints, and a schema can be made of.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suites/describe.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo {
+
+/// One key as its description tells it.
+struct FieldInfo {
+  std::string key, type;  ///< type: integer, number, word, string, words, integers or models
+  std::string value;      ///< default as text; "unset" for an optional number
+  std::string help;
+  std::optional<AxisValue> min, max;
+  std::vector<Choice> words;  ///< what it may be, when type is word
+  /// "1..1024", "adam | adamw | sgd", or "" when anything goes.
+  std::string allowed() const;
+};
+
+class FieldLister {
+ public:
+  std::vector<FieldInfo> fields;
+
+  template <class T>
+  void integer(std::string_view key, T& value, std::int64_t min, std::int64_t max, std::string_view help) {
+    fields.push_back({std::string(key), "integer", std::to_string(value), std::string(help), min, max, {}});
+  }
+  void number(std::string_view key, double& value, double min, double max, std::string_view help) {
+    fields.push_back({std::string(key), "number", number_text(value), std::string(help), min, max, {}});
+  }
+  void optional_number(std::string_view key, std::optional<double>& value, double min, double max, std::string_view help) {
+    fields.push_back({std::string(key), "number", value ? number_text(*value) : "unset", std::string(help), min, max, {}});
+  }
+  template <class E>
+  void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view help) {
+    fields.push_back({std::string(key), "word", std::string(word_of(words, value)), std::string(help), {}, {}, {}});
+    for (const auto& w : words) fields.back().words.push_back({w.word, w.help});
+  }
+  void choice(std::string_view key, std::string& value, std::span<const Choice> choices, std::string_view help) {
+    fields.push_back({std::string(key), "word", value, std::string(help), {}, {}, {choices.begin(), choices.end()}});
+  }
+  void text(std::string_view key, std::string& value, std::string_view help) {
+    fields.push_back({std::string(key), "string", value, std::string(help), {}, {}, {}});
+  }
+  void names(std::string_view key, std::vector<std::string>& value, std::string_view help) {
+    std::string all;
+    for (const auto& name : value) all.append(all.empty() ? "" : ", ").append(name);
+    fields.push_back({std::string(key), "words", all, std::string(help), {}, {}, {}});
+  }
+  void integers(std::string_view key, std::vector<int>& value, std::int64_t min, std::int64_t max, std::string_view help) {
+    std::string all;
+    for (const int n : value) all.append(all.empty() ? "" : ", ").append(std::to_string(n));
+    fields.push_back({std::string(key), "integers", all, std::string(help), min, max, {}});
+  }
+  void models(std::string_view key, std::vector<Noise>&, std::string_view help) {
+    fields.push_back({std::string(key), "models", "the base's", std::string(help), {}, {}, {}});
+  }
+};
+
+/// The fields of a config with its present values as defaults.
+template <class C>
+std::vector<FieldInfo> fields_of(C config = {}) {
+  FieldLister lister;
+  describe(lister, config);
+  return std::move(lister.fields);
+}
+
+/// One thing of a catalogue: its word, what it is, and its keys.
+struct Listed {
+  std::string word, help;
+  std::vector<FieldInfo> keys;
+};
+/// One part of the vocabulary of suite files.
+struct Listing {
+  std::string name;   ///< "raters"
+  std::string title;  ///< one line
+  std::vector<Listed> entries;
+  std::vector<FieldInfo> keys;  ///< keys that every entry of the part has
+};
+
+/// The whole vocabulary, from the catalogues and descriptions alone.
+std::vector<Listing> vocabulary();
+
+}  // namespace odrpo
