@@ -11,6 +11,9 @@
 
 namespace odrpo {
 
+/// Of the layout of result files (docs/results.md); a reader refuses any other.
+inline constexpr long long schema_version = 1;
+
 /// What the file says about the suite, besides its runs.
 struct SuiteFacts {
   std::string name;

@@ -9,8 +9,6 @@
 
 namespace odrpo::store {
 
-inline constexpr long long schema_version = 1;
-
 /// Root columns with a fixed meaning. Further float64 columns are finals; columns with attribute `axis` are extra grid axes.
 inline constexpr const char* text_columns[] = {"id", "env", "rater", "policy", "estimator"};
 inline constexpr const char* reserved_columns[] = {

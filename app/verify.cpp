@@ -1,0 +1,76 @@
+// `odrpo-bench verify FILE.h5 …`: is each file whole, and does its digest say what its numbers say?
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/command.hpp"
+#include "results/store.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// What is known about one file. `code` is ok, io (missing) or bad_input (rejected, or another digest).
+struct Verdict {
+  Exit code = Exit::ok;
+  std::string path, what, suite, digest, computed;
+  std::size_t runs = 0, failed = 0;
+};
+
+Verdict judge(const std::string& path) {
+  Verdict v;
+  v.path = path;
+  try {
+    const ResultFile file = read_results(path, true);
+    v.suite = file.suite;
+    v.digest = file.digest;
+    v.computed = result_digest(file.runs);
+    v.runs = file.runs.size();
+    for (const RunRecord& run : file.runs) v.failed += run.status == RunStatus::failed;
+    if (v.computed != v.digest) {
+      v.code = Exit::bad_input;
+      v.what = fmt::format("its numbers have digest {}, but it claims {}", v.computed, v.digest.empty() ? "none" : v.digest);
+    }
+  } catch (const Failure& failure) {
+    v.code = failure.code;
+    v.what = failure.what();
+  }
+  return v;
+}
+
+nlohmann::ordered_json as_json(const Verdict& v) {
+  nlohmann::ordered_json out{{"file", v.path}, {"ok", v.code == Exit::ok}};
+  if (!v.what.empty()) out["error"] = v.what;
+  if (v.runs > 0) {
+    out["suite"] = v.suite;
+    out["runs"] = v.runs;
+    out["failed"] = v.failed;
+    out["digest"] = v.digest;
+    out["computed"] = v.computed;
+  }
+  return out;
+}
+
+}  // namespace
+
+int verify(const VerifyOptions& o) {
+  Exit worst = Exit::ok;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& path : o.paths) {
+    const Verdict v = judge(path);
+    worst = std::max(worst, v.code);  // a rejected file (8) outranks a missing one (5)
+    if (o.json) {
+      all.push_back(as_json(v));
+    } else if (v.code == Exit::ok) {
+      fmt::print("{}: OK, digest {}, {} runs{}\n", v.path, v.digest, v.runs, v.failed ? fmt::format(", {} of them failed", v.failed) : "");
+    } else {
+      std::fflush(stdout);
+      fmt::print(stderr, "{}: {}\n", v.path, v.what);
+    }
+  }
+  if (o.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  return static_cast<int>(worst);
+}
+
+}  // namespace odrpo::app

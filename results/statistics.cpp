@@ -1,0 +1,61 @@
+// Statistics of a handful of seeds (Boost.Math's door in this room: the quantile of Student's t).
+#include "results/statistics.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace odrpo {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Order statistic at position p (0..1) of sorted values, linearly interpolated.
+double at(std::span<const double> sorted, double p) {
+  if (sorted.empty()) return nan;
+  const double place = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+double student_factor(int n, double level) {
+  if (n < 2 || !(level > 0 && level < 1)) return nan;
+  return boost::math::quantile(boost::math::students_t(n - 1), 0.5 + level / 2);
+}
+
+MeanInterval mean_interval(std::span<const double> values, double level) {
+  MeanInterval m{static_cast<int>(values.size()), nan, nan, nan, nan};
+  if (values.empty()) return m;
+  const double n = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (double v : values) sum += v;
+  m.mean = sum / n;
+  if (values.size() < 2) return m;
+  for (double v : values) squares += (v - m.mean) * (v - m.mean);
+  m.sd = std::sqrt(squares / (n - 1));
+  const double half = student_factor(m.n, level) * m.sd / std::sqrt(n);
+  m.lo = m.mean - half;
+  m.hi = m.mean + half;
+  return m;
+}
+
+MeanInterval paired_difference(std::span<const double> a, std::span<const double> b, double level) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) differences.push_back(a[i] - b[i]);
+  return mean_interval(differences, level);
+}
+
+Quartiles quartiles(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  for (double v : sorted)
+    if (std::isnan(v)) return {nan, nan, nan};
+  std::sort(sorted.begin(), sorted.end());
+  return {at(sorted, 0.25), at(sorted, 0.5), at(sorted, 0.75)};
+}
+
+}  // namespace odrpo

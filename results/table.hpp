@@ -1,0 +1,78 @@
+// Tables of a result file: one value, two dimensions, intervals over seeds, paired differences against a baseline row.
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/statistics.hpp"
+#include "results/store.hpp"
+
+namespace odrpo {
+
+/// What a table shows. Dimensions are env, rater, policy, estimator, votes and the extra axes of the file.
+struct TableSpec {
+  std::string rows = "estimator", columns = "votes";
+  std::string value = "gain";     ///< a word of value_words, or the name of any final column
+  std::string baseline;           ///< a value of `rows`; empty = no differences
+  std::vector<std::string> best;  ///< axes of which each cell takes its best value by mean
+  int tune_seeds = 0;             ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
+};
+
+/// A named value: its column in the file, the factor and unit it is shown in, whether more is better.
+struct ValueWord {
+  const char *word, *column;
+  double factor;
+  const char* unit;
+  bool more_is_better;
+  const char* meaning;
+};
+inline constexpr ValueWord value_words[] = {
+    {"gain", "final_gain", 100, "%", true,
+     "share of the headroom reached at the last step, 100 (final_quality - uniform_quality) / (best_quality - uniform_quality)"},
+    {"quality", "final_quality", 1, "levels", true, "exact expected true quality at the last step"},
+    {"regret", "regret", 1, "levels", false, "best_quality - final_quality at the last step"},
+    {"reward", "final_reward", 1, "levels", true, "mean seen reward at the end of training"},
+    {"auc", "auc_gain", 100, "%", true, "share of the headroom, mean over training"},
+    {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run"},
+};
+
+/// The spec that a run stored in the provenance dataset "table" (lines `key = value`); unknown keys are ignored.
+TableSpec parse_table_spec(std::string_view lines);
+
+struct TableCell {
+  std::string row, column;
+  int n = 0, failed = 0, undefined = 0;                     ///< seeds reported; runs left out because they failed, or their value is NaN
+  double centre, sd, lo, hi;                                ///< mean and t interval; for `seconds` median and quartiles (sd NaN)
+  MeanInterval difference;                                  ///< paired by seed, this row minus the baseline row; n = 0 when there is none
+  std::vector<std::pair<std::string, std::string>> chosen;  ///< value taken of each axis in `best`
+  std::vector<std::pair<int, double>> values;               ///< (seed, value in the shown unit), by seed
+};
+
+/// One table: the dimensions that are neither rows, columns nor best have one value each.
+struct TableBlock {
+  std::vector<std::pair<std::string, std::string>> fixed;
+  std::vector<TableCell> cells;  ///< row by row, as long as rows x columns
+};
+
+struct TableModel {
+  TableSpec spec;  ///< with the file's own names of axes
+  std::string suite, meaning, unit;
+  bool median = false;  ///< cells hold median and quartiles
+  std::vector<std::string> rows, columns;
+  std::vector<std::string> split;  ///< dimensions with several values that make blocks
+  std::vector<TableBlock> blocks;
+  std::vector<std::string> notes;                             ///< failed and undefined values, how `best` was chosen
+  std::vector<std::pair<std::string, std::string>> formulas;  ///< estimator, formula: the conventions behind the numbers
+};
+
+/// Builds the table. Failure usage when the spec names a dimension, value or baseline that the file does not have.
+TableModel make_table(const ResultFile& file, const TableSpec& spec);
+
+/// Plain text, at most about 100 columns wide where it can be.
+std::string table_text(const TableModel& table);
+std::string table_markdown(const TableModel& table);
+/// One line per cell with all numbers (RFC 4180).
+std::string table_csv(const TableModel& table);
+
+}  // namespace odrpo
