@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "envs/agreement.hpp"
 #include "envs/noise.hpp"
@@ -60,7 +62,9 @@ std::string advantage(const Arguments& a) {
   c.ddof = a.integer("ddof", 0, 1);
   const double size = static_cast<double>(rewards.size());
   if (c.form == Form::rank_grpo || c.form == Form::odrpo) check_work(size * size, 4e8, "advantage");
-  if (c.form == Form::convex_reinforce) check_work(size * max_level, 4e9, "advantage");
+  if (c.form == Form::convex_reinforce)
+    check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(r, 0.0); }), 4e8,
+               "advantage");
   std::vector<double> out(rewards.size());
   advantages(c, 1, rewards, no_median, out);
   return json_list(out);

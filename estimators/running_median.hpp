@@ -39,8 +39,8 @@ class RunningMedian {
   double value_;
   std::vector<std::int64_t> histogram_;  // of the scores in the ring (window) or in the last batch (ema)
   std::int64_t count_ = 0;               // sum of the histogram
-  std::vector<std::uint8_t> ring_;       // kind window: the last count_ scores, grows up to `window`
-  std::size_t next_ = 0;                 // where the next score goes once the ring is full
+  std::vector<std::uint8_t> ring_;       // kind window: `window` places, the last count_ scores end before next_
+  std::size_t next_ = 0;                 // where the next score goes
 };
 
 }  // namespace odrpo
