@@ -7,6 +7,7 @@ namespace odrpo::ODRPO_ISA {
 // How many of a row's thresholds lie below x; 8 thresholds a vector.
 ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x) {
   const i32x8 word = {x, x, x, x, x, x, x, x};
+  if (stride == 16) return count_true(word > load(threshold), word > load(threshold + 8));
   int n = 0;
   for (int k = 0; k < stride; k += 8) n += count_true(word > load(threshold + k));
   return n;

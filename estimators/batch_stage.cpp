@@ -4,24 +4,20 @@
 
 namespace odrpo::ODRPO_ISA {
 
-typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
 typedef std::int8_t i8x16 __attribute__((vector_size(16)));
 constexpr int max_levels = 112;  // levels 1..100 in blocks of 16
 
-// Levels k0+1 .. k0+16 as a vector.
-ODRPO_HD u8x16 level_block(int k0) {
-  const u8x16 first = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-  return first + static_cast<std::uint8_t>(k0);
-}
+// The loops over a group know its size where it is the usual one: `fixed` members, or any number when 0.
+template <int fixed>
+static inline int members(int rollouts) { return fixed > 0 ? fixed : rollouts; }
 
-// reach[k-1] = number of members with score >= k, for k = 1..blocks*16 (0 above the scale).
-ODRPO_HD void count_reach(const std::uint8_t* score, int rollouts, int blocks, std::uint8_t* reach) {
-  for (int block = 0; block < blocks; ++block) {
-    const u8x16 level = level_block(16 * block);
-    u8x16 n = {};
-    for (int i = 0; i < rollouts; ++i) n -= (u8x16)((level - level) + score[i] >= level);
-    __builtin_memcpy(reach + 16 * block, &n, 16);
-  }
+// reach[k-1] = number of members with score >= k, for 16 levels from 16 block + 1 on (0 above the scale). Levels stay below 128.
+template <int fixed>
+static inline i8x16 count_reach(const std::uint8_t* score, int rollouts, int block) {
+  const i8x16 below = i8x16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + static_cast<std::int8_t>(16 * block);
+  i8x16 n = {};
+  for (int i = 0; i < members<fixed>(rollouts); ++i) n -= (i8x16)((below - below) + static_cast<std::int8_t>(score[i]) > below);
+  return n;
 }
 
 // Number of levels that at least `least` members reach: the median whose place in the sorted group `least` stands for.
@@ -30,22 +26,38 @@ ODRPO_HD int levels_reached_by(const std::uint8_t* reach, int levels, int least)
   for (int k = 0; k < levels; ++k) n += reach[k] >= least;
   return n;
 }
+ODRPO_HD int levels_reached_by(i8x16 reach, int least) {
+  const i8x16 mask = reach >= (reach - reach) + static_cast<std::int8_t>(least);
+#if defined(__AVX2__)
+  return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)mask)));
+#else
+  int n = 0;
+  for (int k = 0; k < 16; ++k) n -= mask[k];
+  return n;
+#endif
+}
 
-static void ordinal(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const int rollouts = e.rollouts, levels = e.levels, stride = rollouts + 1, blocks = (levels + 15) / 16;
+// `fixed` > 0: groups of that size on at most 16 levels (reach in one register).
+template <int fixed>
+static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const int rollouts = members<fixed>(e.rollouts), levels = e.levels, stride = rollouts + 1, blocks = (levels + 15) / 16;
   const float share = 1.0f / static_cast<float>(rollouts);
-  std::uint8_t reach[max_levels];
+  alignas(16) std::uint8_t reach[max_levels];
   float sums[max_levels];
   sums[0] = 0;
   for (int g = 0; g < groups; ++g) {
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * rollouts;
     float* a = out + static_cast<std::size_t>(g) * rollouts;
-    count_reach(s, rollouts, blocks, reach);
+    i8x16 lowest = {};
+    for (int block = 0; block < (fixed > 0 ? 1 : blocks); ++block) {
+      lowest = count_reach<fixed>(s, rollouts, block);
+      __builtin_memcpy(reach + 16 * block, &lowest, 16);
+    }
     const float* term = e.term;
     if (e.class_size > 0) {
       int median = 0;
-      if (e.lower_reach > 0) median += levels_reached_by(reach, levels, e.lower_reach);
-      if (e.upper_reach > 0) median += levels_reached_by(reach, levels, e.upper_reach);
+      if (e.lower_reach > 0) median += fixed > 0 ? levels_reached_by(lowest, e.lower_reach) : levels_reached_by(reach, levels, e.lower_reach);
+      if (e.upper_reach > 0) median += fixed > 0 ? levels_reached_by(lowest, e.upper_reach) : levels_reached_by(reach, levels, e.upper_reach);
       term += static_cast<std::size_t>(median) * e.class_size;
     }
     // P(r): running sum of the terms of levels 1..r
@@ -54,52 +66,72 @@ static void ordinal(const EstimatorView& e, const std::uint8_t* score, int group
       sum += term[k * stride + reach[k - 1]];
       sums[k] = sum;
     }
-    float total = 0;
-    for (int i = 0; i < rollouts; ++i) {
-      a[i] = sums[s[i]];
-      total += a[i];
+    f32x8 totals = splat(0);
+    for (int i = 0; i < rollouts; i += 8) totals += gather(sums, s + i, rollouts - i, 0.0f);
+    const float centre = add_halves(totals) * share;
+    for (int i = 0; i < rollouts; i += 8) {
+      const f32x8 v = gather(sums, s + i, rollouts - i, 0.0f) - centre;
+      if (rollouts - i >= 8) store(a + i, v);
+      else for (int l = 0; l < rollouts - i; ++l) a[i + l] = v[l];
     }
-    const float centre = total * share;
-    for (int i = 0; i < rollouts; ++i) a[i] -= centre;
   }
 }
 
-static void cardinal(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const int n = e.rollouts;
-  const float members = static_cast<float>(n);
+static void ordinal(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  if (e.rollouts == 8 && e.levels <= 16) return ordinal_groups<8>(e, score, groups, out);
+  if (e.rollouts == 16 && e.levels <= 16) return ordinal_groups<16>(e, score, groups, out);
+  ordinal_groups<0>(e, score, groups, out);
+}
+
+// 1 / (G times the denominator), from the exact integers sum r and G^2 sigma^2 > 0.
+ODRPO_HD float cardinal_inverse(const EstimatorView& e, std::int32_t sum, std::int32_t variance) {
+  const float members = static_cast<float>(e.rollouts);
+  switch (e.form) {
+    case Form::rloo: return 1.0f / (members - 1.0f);
+    case Form::grpo: {
+      const float sigma = __builtin_sqrtf(static_cast<float>(variance) / static_cast<float>(e.rollouts * (e.rollouts - e.ddof)));
+      return 1.0f / (members * (sigma + e.eps));
+    }
+    case Form::maxrl: return 1.0f / (static_cast<float>(sum) + members * e.eps);
+    default: return 1.0f / members;
+  }
+}
+
+template <int fixed>
+static inline void cardinal_groups(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const int n = members<fixed>(e.rollouts);
   for (int g = 0; g < groups; ++g) {
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
     float* a = out + static_cast<std::size_t>(g) * n;
     std::int32_t sum = 0, squares = 0;
+    ODRPO_UNROLL
     for (int i = 0; i < n; ++i) {
       sum += s[i];
       squares += s[i] * s[i];
     }
-    const std::int32_t variance = n * squares - sum * sum;  // G^2 sigma^2, exact; 0 exactly when all scores are equal
-    float inverse = 0;                                      // of G times the denominator
-    if (variance > 0) {
-      switch (e.form) {
-        case Form::rloo: inverse = 1.0f / (members - 1.0f); break;
-        case Form::grpo: {
-          const float sigma = __builtin_sqrtf(static_cast<float>(variance) / static_cast<float>(n * (n - e.ddof)));
-          inverse = 1.0f / (members * (sigma + e.eps));
-          break;
-        }
-        case Form::maxrl: inverse = 1.0f / (static_cast<float>(sum) + members * e.eps); break;
-        default: inverse = 1.0f / members; break;
-      }
-    }
+    const std::int32_t variance = n * squares - sum * sum;  // 0 exactly when all scores are equal
+    const float inverse = variance > 0 ? cardinal_inverse(e, sum, variance) : 0.0f;
+    ODRPO_UNROLL
     for (int i = 0; i < n; ++i) a[i] = static_cast<float>(n * s[i] - sum) * inverse;
   }
 }
 
+static void cardinal(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  if (e.rollouts == 8) return cardinal_groups<8>(e, score, groups, out);
+  if (e.rollouts == 16) return cardinal_groups<16>(e, score, groups, out);
+  cardinal_groups<0>(e, score, groups, out);
+}
+
 static void rank(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = e.rollouts, blocks = (e.levels + 15) / 16 + 1;
-  std::uint8_t reach[max_levels + 16];
+  std::uint8_t reach[max_levels + 16];  // one block more: the level above the highest
   for (int g = 0; g < groups; ++g) {
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
     float* a = out + static_cast<std::size_t>(g) * n;
-    count_reach(s, n, blocks, reach);
+    for (int block = 0; block < blocks; ++block) {
+      const i8x16 counts = count_reach<0>(s, n, block);
+      __builtin_memcpy(reach + 16 * block, &counts, 16);
+    }
     // twice the average rank, less its mean n+1: below = n - reach(r), equal = reach(r) - reach(r+1)
     std::int32_t squares = 0, centred[256];
     for (int i = 0; i < n; ++i) {

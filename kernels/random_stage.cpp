@@ -25,27 +25,32 @@ ODRPO_HD void philox_rounds(u64x4& c0, u64x4& c1, u64x4& c2, u64x4& c3, std::uin
 static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::uint32_t step, const std::uint32_t* prompt, int count,
                  std::uint32_t first_block, int blocks) {
   typedef u64x4 u64x4_loose __attribute__((aligned(4), may_alias));
+  constexpr int chunk = 128;  // counters laid out ahead of the rounds
+  alignas(32) std::uint64_t prompts[chunk], places[chunk];
   const std::uint64_t what = static_cast<std::uint32_t>(purpose), when = step;
   const int total = count * blocks;
   int i = 0, b = 0;  // the next counter: prompt[i], first_block + b
-  std::uint32_t tail[16];
-  for (int done = 0; done < total; done += 4) {
-    u64x4 c0 = {what, what, what, what}, c1 = {when, when, when, when}, c2 = {}, c3 = {};
-    const int here = total - done < 4 ? total - done : 4;
-    for (int l = 0; l < here; ++l) {
-      c2[l] = prompt[i];
-      c3[l] = first_block + static_cast<std::uint32_t>(b);
+  for (int start = 0; start < total; start += chunk) {
+    const int here = total - start < chunk ? total - start : chunk;
+    for (int n = 0; n < here; ++n) {
+      prompts[n] = prompt[i];
+      places[n] = first_block + static_cast<std::uint32_t>(b);
       if (++b == blocks) { b = 0; ++i; }
     }
-    philox_rounds(c0, c1, c2, c3, key);
-    // (word0, word1) and (word2, word3) of a block become neighbours
-    const u64x4 w01 = (c0 & 0xffffffffu) | (c1 << 32), w23 = (c2 & 0xffffffffu) | (c3 << 32);
-    const u64x4 low = __builtin_shufflevector(w01, w23, 0, 4, 1, 5), high = __builtin_shufflevector(w01, w23, 2, 6, 3, 7);
-    std::uint32_t* to = here == 4 ? out + 4 * done : tail;
-    *reinterpret_cast<u64x4_loose*>(to) = low;
-    *reinterpret_cast<u64x4_loose*>(to + 8) = high;
-    if (here < 4)
-      for (int w = 0; w < 4 * here; ++w) out[4 * done + w] = tail[w];
+    for (int n = here; n % 4 != 0; ++n) prompts[n] = places[n] = 0;
+    for (int n = 0; n < here; n += 4) {
+      u64x4 c0 = {what, what, what, what}, c1 = {when, when, when, when};
+      u64x4 c2 = *reinterpret_cast<const u64x4_loose*>(prompts + n), c3 = *reinterpret_cast<const u64x4_loose*>(places + n);
+      philox_rounds(c0, c1, c2, c3, key);
+      // (word0, word1) and (word2, word3) of a block become neighbours
+      const u64x4 w01 = (c0 & 0xffffffffu) | (c1 << 32), w23 = (c2 & 0xffffffffu) | (c3 << 32);
+      const u64x4 low = __builtin_shufflevector(w01, w23, 0, 4, 1, 5), high = __builtin_shufflevector(w01, w23, 2, 6, 3, 7);
+      std::uint32_t tail[16], *to = here - n >= 4 ? out + 4 * (start + n) : tail;
+      *reinterpret_cast<u64x4_loose*>(to) = low;
+      *reinterpret_cast<u64x4_loose*>(to + 8) = high;
+      if (here - n < 4)
+        for (int w = 0; w < 4 * (here - n); ++w) out[4 * (start + n) + w] = tail[w];
+    }
   }
 }
 

@@ -58,6 +58,44 @@ ODRPO_HD float max_halves(f32x8 v) {
   return b[0] > b[1] ? b[0] : b[1];
 }
 
+/// from[at[0]], …, from[at[7]]; lanes n.. are `rest`. Built in registers: eight stores read back as one vector would stall.
+template <class Index>
+static inline f32x8 gather(const float* from, const Index* at, int n, float rest) {
+  if (n >= 8) return f32x8{from[at[0]], from[at[1]], from[at[2]], from[at[3]], from[at[4]], from[at[5]], from[at[6]], from[at[7]]};
+  f32x8 v = splat(rest);
+  for (int l = 0; l < n; ++l) v[l] = from[at[l]];
+  return v;
+}
+/// p[0], …, p[n-1] and `rest` in the lanes after them.
+ODRPO_HD f32x8 load_some(const float* p, int n, float rest) {
+  if (n >= 8) return load(p);
+  f32x8 v = splat(rest);
+  for (int l = 0; l < n; ++l) v[l] = p[l];
+  return v;
+}
+
+/// Transposes an 8 x 8 matrix given by its rows.
+ODRPO_HD void transpose(f32x8 r[8]) {
+  f32x8 t[8], u[8];
+  ODRPO_UNROLL
+  for (int i = 0; i < 8; i += 2) {  // pairs of rows interleaved
+    t[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    t[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+  }
+  ODRPO_UNROLL
+  for (int i = 0; i < 8; i += 4) {  // quadruples
+    u[i] = __builtin_shufflevector(t[i], t[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    u[i + 1] = __builtin_shufflevector(t[i], t[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    u[i + 2] = __builtin_shufflevector(t[i + 1], t[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+    u[i + 3] = __builtin_shufflevector(t[i + 1], t[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  ODRPO_UNROLL
+  for (int i = 0; i < 4; ++i) {  // halves
+    r[i] = __builtin_shufflevector(u[i], u[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    r[i + 4] = __builtin_shufflevector(u[i], u[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
 /// Number of true lanes of a comparison.
 ODRPO_HD int count_true(i32x8 mask) {
 #if defined(__AVX2__)
@@ -66,6 +104,14 @@ ODRPO_HD int count_true(i32x8 mask) {
   int n = 0;
   for (int i = 0; i < 8; ++i) n -= mask[i];
   return n;
+#endif
+}
+
+ODRPO_HD int count_true(i32x8 a, i32x8 b) {
+#if defined(__AVX2__)
+  return __builtin_popcount(static_cast<unsigned>(_mm256_movemask_epi8(_mm256_packs_epi32((__m256i)a, (__m256i)b)))) / 2;
+#else
+  return count_true(a) + count_true(b);
 #endif
 }
 
@@ -82,11 +128,11 @@ ODRPO_HD f32x8 exp_negative(f32x8 x) {
   const f32x8 shifted = x * 1.44269504f + 12582912.0f;
   const f32x8 n = shifted - 12582912.0f;
   const f32x8 r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-  f32x8 p = splat(1.0f / 720.0f);  // Taylor to r^6 leaves 1.2e-7 at |r| = ln 2 / 2
-  p = p * r + 1.0f / 120.0f;
-  p = p * r + 1.0f / 24.0f;
-  p = p * r + 1.0f / 6.0f;
-  p = p * r + 0.5f;
+  // 1 + r + r^2 q(r), q of degree 3 with the least largest relative error on |r| <= ln 2 / 2 (Remez): 1.1e-7
+  f32x8 p = splat(0.00831250133827f);
+  p = p * r + 0.0418903315304f;
+  p = p * r + 0.166671153881f;
+  p = p * r + 0.499992303095f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
   const i32x8 exponent = (i32x8)shifted << 23;  // the low bits of `shifted` hold n; the rest leaves at the top

@@ -4,57 +4,91 @@
 // then to lane l+1. That is a fixed order like any other, monotone because every sum extends the one before, and it needs 3 vector
 // additions and one chain of 8 instead of a chain of 32.
 
+// Eight rows at a time: what runs across a row (its maximum, the chain of 8) becomes a lane of vectors over the rows.
 static void softmax(const float* logits, const std::uint32_t* row, int count, int width, const SoftmaxRows& out) {
-  for (int i = 0; i < count; ++i) {
-    const float* x = logits + static_cast<std::size_t>(row ? row[i] : static_cast<std::uint32_t>(i)) * width;
-    float* e = out.probability + static_cast<std::size_t>(i) * width;
-    float* c = out.cumulative + static_cast<std::size_t>(i) * width;
-    f32x8 top = load(x);
-    for (int a = 8; a < width; a += 8) top = max(top, load(x + a));
-    const f32x8 highest = splat(max_halves(top));
-    // e^(x - max), its running sums, its total
-    float total = 0;
-    for (int a = 0; a < width; a += 32) {
-      const f32x8 e0 = exp_negative(load(x + a) - highest), e1 = exp_negative(load(x + a + 8) - highest);
-      const f32x8 e2 = exp_negative(load(x + a + 16) - highest), e3 = exp_negative(load(x + a + 24) - highest);
-      const f32x8 s1 = e0 + e1, s2 = s1 + e2, s3 = s2 + e3;
-      f32x8 before;
-      ODRPO_UNROLL
-      for (int l = 0; l < 8; ++l) {
-        before[l] = total;
-        total = total + s3[l];
-      }
-      store(e + a, e0); store(e + a + 8, e1); store(e + a + 16, e2); store(e + a + 24, e3);
-      store(c + a, before + e0); store(c + a + 8, before + s1); store(c + a + 16, before + s2); store(c + a + 24, before + s3);
+  for (int first = 0; first < count; first += 8) {
+    const float* x[8];
+    float *e[8], *c[8];
+    for (int r = 0; r < 8; ++r) {  // past the end the last row is done again
+      const std::size_t i = static_cast<std::size_t>(first + r < count ? first + r : count - 1);
+      x[r] = logits + (row ? row[i] : i) * width;
+      e[r] = out.probability + i * width;
+      c[r] = out.cumulative + i * width;
     }
-    out.total[i] = total;
-    const float inverse = 1.0f / total;
-    for (int a = 0; a < width; a += 8) store(e + a, load(e + a) * inverse);
+    f32x8 top[8];
+    for (int r = 0; r < 8; ++r) {
+      top[r] = load(x[r]);
+      for (int a = 8; a < width; a += 8) top[r] = max(top[r], load(x[r] + a));
+    }
+    transpose(top);
+    const f32x8 highest = max(max(max(top[0], top[1]), max(top[2], top[3])), max(max(top[4], top[5]), max(top[6], top[7])));
+    float shift[8];
+    store(shift, highest);
+    f32x8 total = splat(0);
+    for (int a = 0; a < width; a += 32) {
+      // e^(x - max) and its running sums down each column of four
+      f32x8 column[8];
+      for (int r = 0; r < 8; ++r) {
+        const f32x8 h = splat(shift[r]);
+        const f32x8 e0 = exp_negative(load(x[r] + a) - h), e1 = exp_negative(load(x[r] + a + 8) - h);
+        const f32x8 e2 = exp_negative(load(x[r] + a + 16) - h), e3 = exp_negative(load(x[r] + a + 24) - h);
+        const f32x8 s1 = e0 + e1, s2 = s1 + e2, s3 = s2 + e3;
+        store(e[r] + a, e0); store(e[r] + a + 8, e1); store(e[r] + a + 16, e2); store(e[r] + a + 24, e3);
+        store(c[r] + a, e0); store(c[r] + a + 8, s1); store(c[r] + a + 16, s2); store(c[r] + a + 24, s3);
+        column[r] = s3;
+      }
+      // what stands before each column, row by row in a lane
+      transpose(column);
+      for (int l = 0; l < 8; ++l) {
+        const f32x8 sum = column[l];
+        column[l] = total;
+        total = total + sum;
+      }
+      transpose(column);
+      for (int r = 0; r < 8; ++r)
+        for (int j = 0; j < 32; j += 8) store(c[r] + a + j, column[r] + load(c[r] + a + j));
+    }
+    const f32x8 inverse = 1.0f / total;
+    for (int r = 0; r < 8; ++r) {
+      if (first + r >= count) break;
+      out.total[first + r] = total[r];
+      const f32x8 scale = splat(inverse[r]);
+      for (int a = 0; a < width; a += 8) store(e[r] + a, load(e[r] + a) * scale);
+    }
   }
 }
 
 static ExactMeans exact(const float* logits, const float* quality, int count, int width, int actions) {
   double sum_quality = 0, sum_entropy = 0;
-  for (int i = 0; i < count; ++i) {
-    const float* x = logits + static_cast<std::size_t>(i) * width;
-    const float* q = quality + static_cast<std::size_t>(i) * width;
-    f32x8 top = load(x);
-    for (int a = 8; a < width; a += 8) top = max(top, load(x + a));
-    const f32x8 highest = splat(max_halves(top));
-    Lanes z = zero_lanes(), zq = zero_lanes(), zx = zero_lanes();  // sums of e, e q, e (x - max)
-    for (int a = 0; a < width; a += 32) {
-      ODRPO_UNROLL
-      for (int j = 0; j < 4; ++j) {
-        const f32x8 d = load(x + a + 8 * j) - highest, e = exp_negative(d);
-        z.v[j] += e;
-        zq.v[j] += e * load(q + a + 8 * j);
-        zx.v[j] += e * max(d, splat(-1e4f));  // padding: e = 0
+  for (int first = 0; first < count; first += 8) {
+    const int here = count - first < 8 ? count - first : 8;
+    float total[8] = {1, 1, 1, 1, 1, 1, 1, 1}, value[8] = {}, energy[8] = {};  // sums of e, e q, e (x - max) of a row
+    for (int r = 0; r < here; ++r) {
+      const float* x = logits + static_cast<std::size_t>(first + r) * width;
+      const float* q = quality + static_cast<std::size_t>(first + r) * width;
+      f32x8 top = load(x);
+      for (int a = 8; a < width; a += 8) top = max(top, load(x + a));
+      const f32x8 highest = splat(max_halves(top));
+      Lanes z = zero_lanes(), zq = zero_lanes(), zx = zero_lanes();
+      for (int a = 0; a < width; a += 32) {
+        ODRPO_UNROLL
+        for (int j = 0; j < 4; ++j) {
+          const f32x8 d = load(x + a + 8 * j) - highest, e = exp_negative(d);
+          z.v[j] += e;
+          zq.v[j] += e * load(q + a + 8 * j);
+          zx.v[j] += e * d;
+        }
       }
+      total[r] = add_halves(z);
+      value[r] = add_halves(zq);
+      energy[r] = add_halves(zx);
     }
-    const double total = static_cast<double>(add_halves(z));
-    sum_quality += static_cast<double>(add_halves(zq)) / total;
-    // -sum pi ln pi = ln total - sum e (x - max) / total
-    sum_entropy += math::log(total) - static_cast<double>(add_halves(zx)) / total;
+    // E[q] = sum e q / sum e;  -sum pi ln pi = ln sum e - sum e (x - max) / sum e
+    const f32x8 sums = load(total), means = load(value) / sums, entropies = log_positive(sums) - load(energy) / sums;
+    for (int r = 0; r < here; ++r) {
+      sum_quality += static_cast<double>(means[r]);
+      sum_entropy += static_cast<double>(entropies[r]);
+    }
   }
   ExactMeans means;
   means.quality = sum_quality / count;
@@ -98,13 +132,35 @@ static void logit_gradient(const SoftmaxRows& rows, int count, int width, int ro
     float* g = gradient + static_cast<std::size_t>(b) * width;
     const std::uint16_t* chosen = action + b * rollouts;
     const float* advantages = advantage + b * rollouts;
-    float coefficient[256], sum = 0;
-    for (int i = 0; i < rollouts; ++i) {
-      coefficient[i] = (advantages[i] - kl * (1.0f - reference / pi[chosen[i]])) * scale;
-      sum += coefficient[i];
+    // c_i, eight rollouts a vector; lanes past the last rollout are 0
+    float coefficient[256];
+    f32x8 sums = splat(0);
+    for (int i = 0; i < rollouts; i += 8) {
+      const f32x8 chance = gather(pi, chosen + i, rollouts - i, 1.0f), a = load_some(advantages + i, rollouts - i, 0.0f);
+      f32x8 c = a * scale;
+      if (kl > 0) c = (a - kl * (1.0f - reference / chance)) * scale;
+      for (int l = rollouts - i; l < 8; ++l) c[l] = 0;
+      store(coefficient + i, c);
+      sums += c;
     }
+    const float sum = add_halves(sums);
     const f32x8 all = splat(-sum);
-    for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
-    for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+    if (width > 64) {
+      for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
+      for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+      continue;
+    }
+    // few actions: compare every action with every choice, in registers (repeated choices would wait for each other in memory)
+    for (int a = 0; a < width; a += 32) {
+      f32x8 s[4];
+      for (int j = 0; j < 4; ++j) s[j] = load(pi + a + 8 * j) * all;
+      for (int i = 0; i < rollouts; ++i) {
+        const f32x8 c = splat(coefficient[i]);
+        const i32x8 lane = i32x8{0, 1, 2, 3, 4, 5, 6, 7} - (chosen[i] - a);
+        ODRPO_UNROLL
+        for (int j = 0; j < 4; ++j) s[j] += (f32x8)((i32x8)c & (lane == -8 * j));
+      }
+      for (int j = 0; j < 4; ++j) store(g + a + 8 * j, s[j]);
+    }
   }
 }

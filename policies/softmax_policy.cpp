@@ -9,7 +9,7 @@ namespace odrpo {
 namespace {
 
 constexpr int longest_memory = 64;  // steps a row may go unvisited before it is brought up to date without a gradient
-constexpr int peek_rows = 64;       // rows looked at together by exact()
+constexpr int peek_rows = 256;      // rows looked at together by exact()
 
 // Longest distance between two visits of a prompt: first of one epoch, last of the next. Longer when epochs drop prompts.
 int memory_for(PolicyKind kind, const PolicyShape& s) {
@@ -29,6 +29,7 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   theta_.assign(rows * row_width_, 0.0f);
   m_.assign(adam() ? theta_.size() : 0, 0.0f);
   v_.assign(m_.size(), 0.0f);
+  root_.assign(m_.size(), 0.0f);
   last_.assign(rows, -1);
   bias_.assign(shape.width, 0.0f);
   std::fill(bias_.begin() + shape.actions, bias_.end(), -1e30f);
@@ -40,6 +41,7 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
     logits_.resize(batch_cells);
   }
   visits_.resize(tabular() ? shape.batch : 1);
+  by_age_.resize(std::max(shape.batch, peek_rows));
   probability_.resize(batch_cells);
   cumulative_.resize(batch_cells);
   total_.resize(shape.batch);
@@ -52,11 +54,20 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
 
 int SoftmaxPolicy::parameters() const { return tabular() ? shape_.prompts * shape_.actions : shape_.features; }
 
-RowVisit SoftmaxPolicy::visit(std::uint32_t row) const {
+RowVisit SoftmaxPolicy::visit(std::uint32_t row, std::uint32_t place) const {
   const int last = last_[row];
-  if (last < 0 || !adam()) return {row, 0, nullptr, 1.0f, 1.0f};  // zero moments: nothing is pending
+  if (last < 0 || !adam()) return {row, 0, nullptr, 1.0f, 1.0f, place};  // zero moments: nothing is pending
   const int n = step_ - last;
-  return {row, n, scalars_.pending(last), scalars_.beta1_power(n), scalars_.beta2_power(n)};
+  return {row, n, scalars_.pending(last), scalars_.beta1_power(n), scalars_.beta2_power(n), place};
+}
+
+// Brings rows up to date in order of n, so that the loop over pending steps keeps its length from row to row.
+void SoftmaxPolicy::catch_up(const RowVisit* visits, int count, float* out) {
+  int start[longest_memory + 3] = {};
+  for (int i = 0; i < count; ++i) ++start[visits[i].n + 1];
+  for (int n = 1; n < longest_memory + 3; ++n) start[n] += start[n - 1];
+  for (int i = 0; i < count; ++i) by_age_[start[visits[i].n]++] = visits[i];
+  stages_.catch_up(table(), by_age_.data(), count, scalars_.eps(), out);
 }
 
 // Rows whose pending steps are about to be forgotten get a visit with a zero gradient.
@@ -70,7 +81,7 @@ void SoftmaxPolicy::visit_overdue(int t) {
   oldest.clear();
   for (std::uint32_t row : overdue) {
     const RowVisit v = visit(row);
-    stages_.catch_up(table(), &v, 1, scalars_.eps(), nullptr);
+    catch_up(&v, 1, nullptr);
     stages_.accumulate(table(), &v, 1, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2), nullptr);
     last_[row] = t;
     visited_at_[t % ring].push_back(row);
@@ -83,8 +94,8 @@ void SoftmaxPolicy::forward(int t, const std::uint32_t* prompt) {
   std::copy(prompt, prompt + shape_.batch, prompt_.begin());
   visit_overdue(t);
   const int count = static_cast<int>(visits_.size());
-  for (int i = 0; i < count; ++i) visits_[i] = visit(tabular() ? prompt[i] : 0u);
-  if (adam()) stages_.catch_up(table(), visits_.data(), count, scalars_.eps(), nullptr);
+  for (int i = 0; i < count; ++i) visits_[i] = visit(tabular() ? prompt[i] : 0u, static_cast<std::uint32_t>(i));
+  if (adam()) catch_up(visits_.data(), count, nullptr);
   if (tabular()) return stages_.softmax(theta_.data(), prompt_.data(), shape_.batch, shape_.width, rows_);
   stages_.linear_logits(shape_.feature, theta_.data(), bias_.data(), prompt_.data(), shape_.batch, shape_.features, shape_.width, logits_.data());
   stages_.softmax(logits_.data(), nullptr, shape_.batch, shape_.width, rows_);
@@ -142,14 +153,15 @@ ExactMeans SoftmaxPolicy::exact(const float* quality) {
   if (!tabular()) {
     theta_now = theta_;
     const RowVisit v = visit(0);
-    if (adam()) stages_.catch_up(table(), &v, 1, scalars_.eps(), theta_now.data());
+    if (adam()) catch_up(&v, 1, theta_now.data());
   }
   ExactMeans sums;
   for (int p = 0; p < shape_.prompts; p += peek_rows) {
     const int count = std::min(peek_rows, shape_.prompts - p);
     if (tabular()) {
-      for (int i = 0; i < count; ++i) visits[i] = visit(static_cast<std::uint32_t>(p + i));
-      stages_.catch_up(table(), visits.data(), count, scalars_.eps(), peek_.data());
+      for (int i = 0; i < count; ++i) visits[i] = visit(static_cast<std::uint32_t>(p + i), static_cast<std::uint32_t>(i));
+      if (adam()) catch_up(visits.data(), count, peek_.data());
+      else std::copy_n(&theta_[static_cast<std::size_t>(p) * shape_.width], static_cast<std::size_t>(count) * shape_.width, peek_.data());
     } else {
       const float* feature = shape_.feature + static_cast<std::size_t>(p) * shape_.features * shape_.width;
       stages_.linear_logits(feature, theta_now.data(), bias_.data(), nullptr, count, shape_.features, shape_.width, peek_.data());

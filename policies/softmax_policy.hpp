@@ -45,8 +45,9 @@ class SoftmaxPolicy {
  private:
   bool adam() const { return config_.kind != OptimizerKind::sgd; }
   bool tabular() const { return kind_ == PolicyKind::tabular; }
-  TableRows table() { return {theta_.data(), m_.data(), v_.data(), row_width_}; }
-  RowVisit visit(std::uint32_t row) const;
+  TableRows table() { return {theta_.data(), m_.data(), v_.data(), root_.data(), row_width_}; }
+  RowVisit visit(std::uint32_t row, std::uint32_t place = 0) const;
+  void catch_up(const RowVisit* visits, int count, float* out);
   void visit_overdue(int t);
   void to_parameters(const float* logit_gradient, float* out) const;
 
@@ -57,10 +58,10 @@ class SoftmaxPolicy {
   AdamScalars scalars_;
   int step_ = 0;
   int row_width_;                                       // parameters in a row: width, or features rounded up to 32
-  std::vector<float> theta_, m_, v_;                    // [rows][row_width]; the linear policy is one row
+  std::vector<float> theta_, m_, v_, root_;             // [rows][row_width]; the linear policy is one row
   std::vector<std::int32_t> last_;                      // [rows] step of the last visit, -1 = never
   std::vector<std::vector<std::uint32_t>> visited_at_;  // rows by last visit, when some can be overdue
-  std::vector<RowVisit> visits_;                        // of the batch
+  std::vector<RowVisit> visits_, by_age_;               // of the batch; the same in order of n
   std::vector<float> logits_, bias_;                    // linear: [B][width], [width]
   std::vector<float> probability_, cumulative_, total_, logit_gradient_, gradient_, peek_;
   std::vector<std::uint32_t> prompt_;                   // of the batch

@@ -8,8 +8,9 @@
 namespace odrpo {
 
 /// Rows of a tabular policy: [P][width] each, action fastest; width a multiple of 32. Padding logits are -1e30 and stay there.
+/// m, v are Adam's moments after the row's last visit, root = sqrt(v): taken once a visit, needed at every look.
 struct TableRows {
-  float *theta, *m, *v;
+  float *theta, *m, *v, *root;
   int width;
 };
 
@@ -19,6 +20,7 @@ struct RowVisit {
   int n;
   const PendingStep* steps;
   float keep1, keep2;  ///< beta1^n, beta2^n
+  std::uint32_t place;  ///< of the row in the batch or in `out`
 };
 
 /// What a softmax leaves for sampling and for the gradient; all [rows][width] or [rows].
@@ -36,7 +38,8 @@ struct ExactMeans {
 };
 
 struct PolicyStages {
-  /// Applies each visit's pending steps; writes to theta, or, when `out` is given, to out[visit][width] and leaves theta alone.
+  /// Applies each visit's pending steps; writes to theta, or, when `out` is given, to out[place][width] and leaves theta alone.
+  /// Fastest when the visits are in order of n.
   void (*catch_up)(const TableRows&, const RowVisit*, int count, float eps, float* out);
   /// m <- keep1 m + rest1 g and v <- keep2 v + rest2 g^2 on each visited row, rest = 1 - beta; g[visit][width], null = zero gradient.
   void (*accumulate)(const TableRows&, const RowVisit*, int count, float rest1, float rest2, const float* gradient);

@@ -11,15 +11,12 @@ namespace {
 
 enum Stage { prompts, policy, rater, estimator, update };
 
-// Shuffles the prompts of an epoch (Fisher-Yates on four words a block).
-void shuffle(std::vector<std::uint32_t>& order, std::uint64_t key, std::uint32_t epoch) {
-  std::iota(order.begin(), order.end(), 0u);
-  Words4 words{};
-  const std::uint32_t n = static_cast<std::uint32_t>(order.size());
-  for (std::uint32_t i = 0; i + 1 < n; ++i) {
-    if (i % 4 == 0) words = draw(key, Purpose::order, epoch, 0, i / 4);
-    std::swap(order[i], order[i + uniform_below(words.x[i % 4], n - i)]);
-  }
+// Shuffles the prompts of an epoch: Fisher-Yates, place i drawn by word i of the epoch's order.
+void shuffle(const Problem& problem, TrainState& s, std::uint32_t epoch) {
+  const std::uint32_t n = static_cast<std::uint32_t>(s.order.size()), nobody = 0;
+  problem.random->fill(s.order_word.data(), problem.spec->run_key, Purpose::order, epoch, &nobody, 1, 0, static_cast<int>(s.order_word.size() / 4));
+  std::iota(s.order.begin(), s.order.end(), 0u);
+  for (std::uint32_t i = 0; i + 1 < n; ++i) std::swap(s.order[i], s.order[i + uniform_below(s.order_word[i], n - i)]);
 }
 
 }  // namespace
@@ -31,10 +28,11 @@ TrainState make_state(const Problem& problem) {
   const std::size_t batch = learn.batch, rollouts = batch * learn.rollouts;
   const PolicyShape shape{w.prompts, w.actions, w.width, learn.batch, learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
   TrainState s{SoftmaxPolicy(spec.policy.kind, shape, learn.optimizer, learn.steps, problem.isa),
-               BatchEstimator(spec.estimator, w.levels, learn.rollouts), std::nullopt, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+               BatchEstimator(spec.estimator, w.levels, learn.rollouts), std::nullopt, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   if (s.estimator.needs_median())
     s.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho}, first_median(w.levels));
   s.order.resize(w.prompts);
+  s.order_word.resize((static_cast<std::size_t>(w.prompts) + 3) / 4 * 4);
   s.prompt.resize(batch);
   s.word.resize(batch * problem.action_blocks * 4);
   if (spec.rater.sampling == Sampling::draws) s.vote_word.resize(static_cast<std::size_t>(learn.rollouts) * ((spec.votes + 3) / 4) * 4);
@@ -48,7 +46,7 @@ TrainState make_state(const Problem& problem) {
 void choose_prompts(const Problem& problem, TrainState& s, int t) {
   // an epoch deals every prompt at most once; the rest that does not fill a batch is dropped
   const int batch = problem.spec->learn.batch, per_epoch = problem.world->prompts / batch;
-  if (t % per_epoch == 0) shuffle(s.order, problem.spec->run_key, static_cast<std::uint32_t>(t / per_epoch));
+  if (t % per_epoch == 0) shuffle(problem, s, static_cast<std::uint32_t>(t / per_epoch));
   const auto first = s.order.begin() + (t % per_epoch) * batch;
   std::copy(first, first + batch, s.prompt.begin());
 }

@@ -15,6 +15,7 @@ struct TrainState {
   BatchEstimator estimator;
   std::optional<RunningMedian> median;       ///< of the rule `running`
   std::vector<std::uint32_t> order;          ///< [P] this epoch's order of prompts
+  std::vector<std::uint32_t> order_word;     ///< the words that shuffle it
   std::vector<std::uint32_t> prompt;         ///< [B] the batch
   std::vector<std::uint32_t> word;           ///< [B][blocks][4] random words
   std::vector<std::uint32_t> vote_word;      ///< scratch of literal votes
