@@ -13,10 +13,10 @@ namespace odrpo {
 /// What a table shows. Dimensions are env, rater, policy, estimator, votes and the extra axes of the file.
 struct TableSpec {
   std::string rows = "estimator", columns = "votes";
-  std::string value = "gain";     ///< a word of value_words, or the name of any final column
-  std::string baseline;           ///< a value of `rows`; empty = no differences
-  std::vector<std::string> best;  ///< axes of which each cell takes its best value by mean
-  int tune_seeds = 0;             ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
+  std::string value = "gain";       ///< a word of value_words, or the name of any final column
+  std::string baseline{};           ///< a value of `rows`; empty = no differences
+  std::vector<std::string> best{};  ///< axes of which each cell takes its best value by mean
+  int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
 };
 
 /// A named value: its column in the file, the factor and unit it is shown in, whether more is better.

@@ -33,7 +33,7 @@ int table_decimals(const TableModel& table) {
     if (const double half = (cell.hi - cell.lo) / 2; half > 0 && std::isfinite(half)) halves.push_back(half);
     for (const auto& v : cell.values) whole &= std::nearbyint(v.second) == v.second;
   });
-  if (halves.empty()) return whole ? 0 : table.unit == "%" ? 1 : 3;
+  if (halves.empty()) return table.unit == "%" ? 1 : whole ? 0 : 3;
   std::nth_element(halves.begin(), halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2), halves.end());
   return std::clamp(static_cast<int>(std::ceil(-std::log10(halves[halves.size() / 2]))), 1, 9);
 }
@@ -78,7 +78,7 @@ std::string block_text(const TableModel& table, const TableBlock& block, bool co
   std::string text;
   for (const auto& [name, value] : block.fixed)
     if ((std::find(table.split.begin(), table.split.end(), name) == table.split.end()) == constant)
-      text += fmt::format("{}{}={}", text.empty() ? "" : "  ", name, value);
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
   return text;
 }
 

@@ -17,7 +17,7 @@ std::string cell_text(const TableCell& cell, const TableModel& table, int decima
 std::string difference_text(const TableCell& cell, const TableModel& table, int decimals);
 /// "votes=8": a column's heading.
 std::string column_text(const TableModel& table, std::size_t column);
-/// "rater=mixed  policy=linear": the dimensions that tell this block from the others, or (`constant`) those that all blocks share.
+/// "rater=mixed, policy=linear": the dimensions that tell this block from the others, or (`constant`) those that all blocks share.
 std::string block_text(const TableModel& table, const TableBlock& block, bool constant);
 /// What the numbers are: value, seeds, interval, baseline rule, choice of the best. One sentence each.
 std::vector<std::string> table_sentences(const TableModel& table);

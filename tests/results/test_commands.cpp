@@ -1,0 +1,95 @@
+// The commands `verify` and `table`: exit codes, what goes to stdout.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "app/command.hpp"
+#include "results/store_hdf5.hpp"
+#include "tests/catch.hpp"
+#include "tests/results/sample.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+/// Runs a command with stdout and stderr in files: exit code and stdout.
+std::pair<int, std::string> captured(const std::function<int()>& command) {
+  const sample::Scratch scratch;
+  std::fflush(stdout);
+  std::fflush(stderr);
+  const int out = ::dup(1), err = ::dup(2), file = ::open(scratch.file("out").c_str(), O_RDWR | O_CREAT, 0600);
+  const int quiet = ::open("/dev/null", O_WRONLY);
+  ::dup2(file, 1);
+  ::dup2(quiet, 2);
+  int code = 0;
+  try {
+    code = command();
+  } catch (const Failure& failure) {
+    code = static_cast<int>(failure.code);
+  }
+  std::fflush(stdout);
+  ::dup2(out, 1);
+  ::dup2(err, 2);
+  for (int f : {out, err, file, quiet}) ::close(f);
+  return {code, sample::bytes_of(scratch.file("out"))};
+}
+
+}  // namespace
+
+TEST_CASE("verify") {
+  const sample::Scratch scratch;
+  const std::string good = scratch.file("good.h5"), bad = scratch.file("bad.h5"), other = scratch.file("text.h5");
+  const std::string digest = sample::write_file(good, sample::runs(1));
+  sample::write_file(bad, sample::runs(1));
+  {
+    const store::Hid file(H5Fopen(bad.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
+    const store::Hid dataset(H5Dopen2(file, "final_quality", H5P_DEFAULT), H5Dclose, "column");
+    store::write_all(dataset, H5T_NATIVE_DOUBLE, std::vector<double>(16, 1.0).data());
+  }
+  sample::write_bytes(other, "hello");
+  const std::string missing = scratch.file("none.h5");
+  CHECK(captured([&] {
+          return app::verify({{good}, false});
+        }) == std::pair<int, std::string>(0, good + ": OK, digest " + digest + ", 16 runs\n"));
+  CHECK(captured([&] { return app::verify({{bad}, false}); }).first == 8);
+  CHECK(captured([&] { return app::verify({{other}, false}); }).first == 8);
+  CHECK(captured([&] { return app::verify({{missing}, false}); }).first == 5);
+  CHECK(captured([&] { return app::verify({{missing, bad, good}, false}); }).first == 8);
+  const auto [code, text] = captured([&] { return app::verify({{good, bad, missing}, true}); });
+  CHECK(code == 8);
+  const auto json = nlohmann::json::parse(text);
+  REQUIRE(json.size() == 3);
+  CHECK(json[0]["ok"] == true);
+  CHECK(json[0]["digest"] == digest);
+  CHECK(json[1]["ok"] == false);
+  CHECK(json[1]["computed"] != json[1]["digest"]);
+  CHECK(json[2]["ok"] == false);
+}
+
+TEST_CASE("table") {
+  const sample::Scratch scratch;
+  sample::write_file(scratch.file(), sample::runs(2));
+  app::TableOptions options;
+  options.path = scratch.file();
+  const auto with = [&](auto change) {
+    app::TableOptions o = options;
+    change(o);
+    return captured([&] { return app::table(o); });
+  };
+  const auto [code, text] = with([](auto&) {});
+  CHECK(code == 0);
+  CHECK(text.find("- maxrl") != std::string::npos);  // the suite's own [table]
+  CHECK(text.find("formulas:") != std::string::npos);
+  CHECK(with([](auto& o) { o.rows = "votes", o.columns = "estimator"; }).first == 0);  // the stored baseline was a value of other rows
+  CHECK(with([](auto& o) { o.baseline = "none"; }).second.find("- maxrl") == std::string::npos);
+  CHECK(with([](auto& o) { o.format = "tex"; }).first == 2);
+  CHECK(with([](auto& o) { o.value = "goodness"; }).first == 2);
+  CHECK(with([](auto& o) { o.path += "x"; }).first == 5);
+  const auto json = nlohmann::json::parse(with([](auto& o) { o.format = "json"; }).second);
+  CHECK(json["baseline"] == "maxrl");
+  CHECK(json["blocks"].size() > 1);
+  CHECK(json["blocks"][0]["cells"].size() == 4);
+}

@@ -1,0 +1,61 @@
+// Statistics against values worked out by hand (t quantiles of 1 and 2 degrees of freedom in closed form); undefined stays undefined.
+#include <cmath>
+#include <vector>
+
+#include "results/statistics.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+TEST_CASE("Student's factor") {
+  CHECK(student_factor(2, 0.95) == Approx(std::tan(0.475 * 3.14159265358979323846)).epsilon(1e-12));
+  CHECK(student_factor(3, 0.95) == Approx(0.95 / std::sqrt(2 * 0.975 * 0.025)).epsilon(1e-12));
+  CHECK(student_factor(4, 0.95) == Approx(3.182446305284263).epsilon(1e-12));
+  CHECK(student_factor(21, 0.95) == Approx(2.0859634472658364).epsilon(1e-12));
+  CHECK(student_factor(21, 0.99) == Approx(2.845339709784508).epsilon(1e-12));
+  CHECK(std::isnan(student_factor(1, 0.95)));
+  CHECK(std::isnan(student_factor(0, 0.95)));
+  CHECK(std::isnan(student_factor(5, 1.0)));
+  CHECK(std::isnan(student_factor(5, std::nan(""))));
+}
+
+TEST_CASE("interval of a mean") {
+  const std::vector<double> values = {1, 2, 3, 4};
+  const MeanInterval m = mean_interval(values);
+  CHECK(m.n == 4);
+  CHECK(m.mean == 2.5);
+  CHECK(m.sd == Approx(1.2909944487358056));     // sqrt(5/3)
+  CHECK(m.lo == Approx(2.5 - 2.0542602567605));  // 3.1824… sqrt(5/3) / 2
+  CHECK(m.hi == Approx(2.5 + 2.0542602567605));
+  const MeanInterval one = mean_interval(std::vector<double>{7});
+  CHECK(one.n == 1);
+  CHECK(one.mean == 7);
+  CHECK((std::isnan(one.sd) && std::isnan(one.lo) && std::isnan(one.hi)));
+  const MeanInterval none = mean_interval({});
+  CHECK(none.n == 0);
+  CHECK((std::isnan(none.mean) && std::isnan(none.sd) && std::isnan(none.lo) && std::isnan(none.hi)));
+  const MeanInterval same = mean_interval(std::vector<double>{3, 3, 3});
+  CHECK((same.sd == 0 && same.lo == 3 && same.hi == 3));
+  CHECK(std::isnan(mean_interval(std::vector<double>{1, std::nan(""), 2}).mean));
+}
+
+TEST_CASE("paired difference") {
+  const std::vector<double> a = {2, 4, 6}, b = {1, 1, 1};
+  const MeanInterval d = paired_difference(a, b);  // 1, 3, 5
+  CHECK(d.n == 3);
+  CHECK(d.mean == 3);
+  CHECK(d.sd == 2);
+  CHECK(d.hi - d.lo == Approx(2 * 4.302652729911275 * 2 / std::sqrt(3.0)));
+  CHECK(paired_difference({}, {}).n == 0);
+}
+
+TEST_CASE("quartiles") {
+  const Quartiles q = quartiles(std::vector<double>{4, 1, 3, 2});
+  CHECK(q.q1 == 1.75);
+  CHECK(q.median == 2.5);
+  CHECK(q.q3 == 3.25);
+  const Quartiles one = quartiles(std::vector<double>{5});
+  CHECK((one.q1 == 5 && one.median == 5 && one.q3 == 5));
+  CHECK(std::isnan(quartiles({}).median));
+  CHECK(std::isnan(quartiles(std::vector<double>{1, std::nan("")}).median));
+}

@@ -1,0 +1,206 @@
+// Tables from a small file with known numbers: golden texts, choice of the best axis value, pairing, what is left out.
+#include "kernels/failure.hpp"
+#include "results/export_json.hpp"
+#include "results/table.hpp"
+#include "tests/catch.hpp"
+#include "tests/results/sample.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+/// A file of 2 estimators x votes {1, 8} x lr x 3 seeds. gain of maxrl is .70 .72 .74, of odrpo .73 .74 .78; + .05 at 8 votes; lr 1 costs
+/// .10 for maxrl and adds .01 for odrpo.
+std::vector<RunRecord> some_runs(const std::vector<double>& rates) {
+  std::vector<RunRecord> all;
+  const double gains[2][3] = {{0.70, 0.72, 0.74}, {0.73, 0.74, 0.78}};
+  for (int e = 0; e < 2; ++e)
+    for (int votes : {1, 8})
+      for (double lr : rates)
+        for (int seed = 0; seed < 3; ++seed) {
+          RunRecord r = sample::run("bandit", e ? "odrpo-gini(maxrl)" : "maxrl", votes, lr, seed, 20);
+          const double gain = gains[e][seed] + (votes == 8 ? 0.05 : 0) + (lr == 1 ? (e ? 0.01 : -0.10) : 0);
+          r.finals = {{"final_gain", gain}, {"regret", 4 * (1 - gain)}, {"judge_calls", 1000.0 * votes}};
+          r.step_time_median = 1e-5 * (1 + seed);
+          all.push_back(r);
+        }
+  return all;
+}
+
+ResultFile file_of(const std::vector<RunRecord>& all) {
+  const sample::Scratch scratch;
+  sample::write_file(scratch.file(), all);
+  return read_results(scratch.file(), false);
+}
+
+std::string refusal(const ResultFile& file, const TableSpec& spec) {
+  try {
+    make_table(file, spec);
+  } catch (const Failure& failure) {
+    return failure.code == Exit::usage ? failure.what() : "wrong exit code";
+  }
+  return "";
+}
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("the spec a run stored") {
+  const TableSpec spec = parse_table_spec(
+      "rows = estimator\ncolumns = rater\nvalue = regret\nbaseline = maxrl\nbest = lr, learn.kl\ntune_seeds = 10\nnew = 1\n\n=\nx");
+  CHECK(spec.rows == "estimator");
+  CHECK(spec.columns == "rater");
+  CHECK(spec.value == "regret");
+  CHECK(spec.baseline == "maxrl");
+  CHECK(spec.best == std::vector<std::string>{"lr", "learn.kl"});
+  CHECK(spec.tune_seeds == 10);
+  CHECK(parse_table_spec("").rows == "estimator");
+}
+
+TEST_CASE("a table in text") {
+  const ResultFile file = file_of(some_runs({0.1}));
+  CHECK(table_text(make_table(file, {.baseline = "maxrl"})) == R"(suite sample
+gain [%]: share of the headroom reached at the last step, 100 (final_quality - uniform_quality) /
+  (best_quality - uniform_quality)
+cells: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
+column "- maxrl": this row minus maxrl, paired by seed: mean ± half-width of its 95 % Student-t
+  interval; * = the interval excludes 0
+everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
+  learn.schedule=cosine
+formulas:
+  maxrl: advantage (r - mean) / mean
+  odrpo-gini(maxrl): sum over levels
+
+estimator          votes=1     - maxrl       votes=8     - maxrl
+maxrl              72.0 ± 5.0  baseline      77.0 ± 5.0  baseline
+odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5 *  80.0 ± 6.6  +3.0 ± 2.5 *
+)");
+}
+
+TEST_CASE("the same table in Markdown, CSV and JSON") {
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
+  const std::string markdown = table_markdown(table), csv = table_csv(table), json = table_json(table);
+  CHECK(contains(markdown, R"(| estimator | votes=1 | - maxrl | votes=8 | - maxrl |
+|---|---|---|---|---|
+| maxrl | 72.0 ± 5.0 | baseline | 77.0 ± 5.0 | baseline |
+)"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
+  CHECK(contains(csv, "\nbandit,mixed,linear,0.1,20,cosine,odrpo-gini(maxrl),8,gain,%,mean and 95% t interval,3,0,0,80"));
+  CHECK(contains(json, "\"pairs\": 3"));
+  CHECK(contains(json, "\"fixed\": {"));
+}
+
+TEST_CASE("cells and paired differences") {
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
+  REQUIRE(table.blocks.size() == 1);
+  const TableCell &base = table.blocks[0].cells[0], &cell = table.blocks[0].cells[2];
+  CHECK(base.centre == Approx(72));
+  CHECK(base.sd == Approx(2));
+  CHECK(base.difference.n == 0);
+  CHECK(cell.n == 3);
+  CHECK(cell.difference.n == 3);
+  CHECK(cell.difference.mean == Approx(3));  // 3, 2, 4
+  CHECK(cell.difference.sd == Approx(1));
+  CHECK(cell.difference.hi - cell.difference.mean == Approx(4.302652729911275 / std::sqrt(3.0)));
+}
+
+TEST_CASE("the best value of an axis, chosen per cell") {
+  const ResultFile file = file_of(some_runs({0.1, 1}));
+  const TableModel table = make_table(file, {.baseline = "maxrl", .best = {"lr"}});
+  REQUIRE(table.blocks.size() == 1);
+  CHECK(table.spec.best == std::vector<std::string>{"learn.lr"});
+  CHECK(table.blocks[0].cells[0].chosen[0].second == "0.1");
+  CHECK(table.blocks[0].cells[2].chosen[0].second == "1");
+  CHECK(table.blocks[0].cells[2].centre == Approx(76));
+  CHECK(table.blocks[0].cells[2].difference.mean == Approx(4));
+  CHECK(contains(table_text(table), "chosen on the reported seeds"));
+
+  const TableModel held_out = make_table(file, {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 1});
+  CHECK(held_out.blocks[0].cells[0].n == 2);
+  CHECK(held_out.blocks[0].cells[0].centre == Approx(73));
+  CHECK(contains(table_text(held_out), "the other seeds are reported"));
+
+  const TableModel regret = make_table(file, {.value = "regret", .best = {"learn.lr"}});  // less is better
+  CHECK(regret.blocks[0].cells[0].chosen[0].second == "0.1");
+  CHECK(regret.blocks[0].cells[2].chosen[0].second == "1");
+}
+
+TEST_CASE("other dimensions split the table") {
+  const TableModel table = make_table(file_of(some_runs({0.1, 1})), {});
+  CHECK(table.split == std::vector<std::string>{"learn.lr"});
+  CHECK(table.blocks.size() == 2);
+  CHECK(contains(table_text(table), "\nlearn.lr=1\n"));
+  const TableModel turned = make_table(file_of(some_runs({0.1, 1})), {.rows = "learn.lr", .columns = "estimator", .value = "judge_calls"});
+  CHECK(turned.rows == std::vector<std::string>{"0.1", "1"});
+  CHECK(turned.split == std::vector<std::string>{"votes"});
+  CHECK(contains(table_text(turned), "1000"));
+}
+
+TEST_CASE("step times show medians and quartiles") {
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.value = "seconds"});
+  CHECK(table.median);
+  CHECK(table.blocks[0].cells[0].centre == Approx(20));
+  CHECK(contains(table_text(table), "20.0 [15.0, 25.0]"));
+}
+
+TEST_CASE("failed and undefined runs are left out and counted") {
+  auto all = some_runs({0.1});
+  all[0].status = RunStatus::failed;
+  all[4].finals[0].value = sample::nan;
+  const TableModel table = make_table(file_of(all), {.baseline = "maxrl"});
+  const auto& cells = table.blocks[0].cells;
+  CHECK(cells[0].n == 2);
+  CHECK(cells[0].failed == 1);
+  CHECK(cells[1].n == 2);
+  CHECK(cells[1].undefined == 1);
+  CHECK(cells[2].n == 3);
+  CHECK(cells[2].difference.n == 2);
+  const std::string text = table_text(table);
+  CHECK(contains(text, "1 of 12 runs failed and are left out: bandit/mixed/linear/maxrl/n1/learn.lr=0.1/s0"));
+  CHECK(contains(text, "1 undefined values are left out"));
+
+  all = some_runs({0.1, 1});  // the better mean does not win with a run that failed
+  for (RunRecord& r : all)
+    if (r.estimator != "maxrl" && std::get<double>(r.axes[0].second) == 1 && r.seed == 0) r.status = RunStatus::failed;
+  CHECK(make_table(file_of(all), {.best = {"lr"}}).blocks[0].cells[2].chosen[0].second == "0.1");
+}
+
+TEST_CASE("one seed has no interval") {
+  auto all = some_runs({0.1});
+  std::erase_if(all, [](const RunRecord& r) { return r.seed > 0; });
+  const std::string text = table_text(make_table(file_of(all), {.baseline = "maxrl"}));
+  CHECK(contains(text, "70.0 ± n/a"));
+  CHECK(contains(text, "+3.0 ± n/a"));
+  CHECK(contains(text, "n = 1 seeds"));
+}
+
+TEST_CASE("many columns go below each other") {
+  auto all = some_runs({0.1});
+  const auto few = all;
+  for (int votes : {2, 3, 4, 5, 6, 7, 9})
+    for (RunRecord r : few) {
+      if (r.votes != 1) continue;
+      r.votes = votes;
+      r.id.append("/").append(std::to_string(votes));
+      all.push_back(r);
+    }
+  const std::string text = table_text(make_table(file_of(all), {.baseline = "maxrl"}));
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = text.find('\n', from);
+    CHECK(end - from <= 112);  // bytes: ± takes two
+    from = end + 1;
+  }
+  CHECK(contains(text, "votes=9"));
+}
+
+TEST_CASE("words that the file does not know") {
+  const ResultFile file = file_of(some_runs({0.1}));
+  CHECK(contains(refusal(file, {.rows = "estimatr"}), "env, rater, policy, estimator, votes, learn.lr"));
+  CHECK(contains(refusal(file, {.columns = "seed"}), "columns"));
+  CHECK(contains(refusal(file, {.rows = "votes", .columns = "votes"}), "both"));
+  CHECK(contains(refusal(file, {.value = "goodness"}), "gain, regret, seconds"));
+  CHECK(contains(refusal(file, {.value = "id"}), "no value"));
+  CHECK(contains(refusal(file, {.baseline = "grpo"}), "maxrl, odrpo-gini(maxrl)"));
+  CHECK(contains(refusal(file, {.best = {"votes"}}), "already"));
+  CHECK(contains(refusal(file, {.best = {"learn.lr"}, .tune_seeds = 3}), "leave none"));
+}
