@@ -166,6 +166,39 @@ TEST_CASE("a writer killed at random moments loses no committed run") {
   CHECK(work.assemble() == digest);
 }
 
+TEST_CASE("a writer killed while assembling loses nothing") {
+  const auto all = sample::runs();
+  const SuiteFacts facts = sample::facts(all);
+  const std::string digest = result_digest(all);
+  std::mt19937 rng(7);
+  int kills = 0, wrote = 0;
+  for (int round = 0; round < 30; ++round) {
+    const sample::Scratch scratch;
+    {
+      WorkFolder work(scratch.file(), facts, false);
+      work.commit(all);
+    }
+    const pid_t child = ::fork();
+    if (child == 0) {
+      WorkFolder work(scratch.file(), facts, false);
+      work.assemble();
+      ::_exit(0);
+    }
+    ::usleep(std::uniform_int_distribution<unsigned>(500, 30000)(rng));
+    ::kill(child, SIGKILL);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    kills += WIFSIGNALED(status);
+    wrote += fs::exists(scratch.file());
+    if (fs::exists(scratch.file())) CHECK(result_digest(read_results(scratch.file(), true).runs) == digest);  // whole or not there
+    WorkFolder work(scratch.file(), facts, false);
+    CHECK(work.finished().size() == all.size());
+    if (!work.complete()) CHECK(work.assemble() == digest);
+    CHECK(read_results(scratch.file(), false).digest == digest);
+  }
+  WARN("seed 7: " << kills << " of 30 were killed, " << wrote << " of 30 had renamed the output");
+}
+
 TEST_CASE("failed runs are rows, and are run again next time") {
   const sample::Scratch scratch;
   const auto all = sample::runs();
