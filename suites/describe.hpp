@@ -5,11 +5,14 @@
 //   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
 //   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
 #pragma once
+#include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "results/table.hpp"
 #include "suites/spec.hpp"
 
 namespace odrpo {
@@ -45,15 +48,12 @@ void describe(V& v, GridConfig& c) {
 struct Choice {
   std::string_view word, help;
 };
-/// What a table can show of a run.
-inline constexpr Choice table_values[] = {
-    {"gain", "(final - start) / (best - start) of true quality, percent of the headroom"},
-    {"quality", "final true quality, levels"},
-    {"regret", "best minus final true quality, levels"},
-    {"reward", "final seen reward, levels"},
-    {"auc", "true quality averaged over the steps, levels"},
-    {"seconds", "median seconds per training step"},
-};
+/// What a table can show of a run: the words of results/table.hpp.
+inline constexpr auto table_values = [] {
+  std::array<Choice, std::size(value_words)> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = {value_words[i].word, value_words[i].meaning};
+  return words;
+}();
 template <class V>
 void describe(V& v, TableConfig& c) {
   v.text("rows", c.rows, "what the rows are: env, rater, policy, estimator, votes or an axis");

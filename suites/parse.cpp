@@ -111,30 +111,52 @@ bool skip_statement(std::string& text, const Prescan& scan, int line) {
   return true;
 }
 
-// The value of one --set: TOML, or a bare word, which is taken as a string.
+// Can the text stand for a string without quotes (shells eat them)? A letter first, nothing that TOML or lists need.
+bool is_bare_word(std::string_view text) {
+  return !text.empty() && ((text[0] | 32) >= 'a' && (text[0] | 32) <= 'z') &&
+         text.find_first_of(" \t\r\n\"'=,[]{}#\\") == std::string_view::npos;
+}
+
+// puts a bare word, or the bare words of a list, into quotes
+std::string with_quotes(std::string_view value) {
+  const bool list = value.size() > 2 && value.front() == '[' && value.back() == ']';
+  if (!list) return is_bare_word(value) ? fmt::format("\"{}\"", value) : std::string(value);
+  std::string text = "[";
+  value = value.substr(1, value.size() - 2);
+  while (!value.empty()) {
+    const auto comma = std::min(value.find(','), value.size());
+    auto entry = value.substr(0, comma);
+    const auto begin = entry.find_first_not_of(' ');
+    if (begin != std::string_view::npos) entry = entry.substr(begin, entry.find_last_not_of(' ') + 1 - begin);
+    text += is_bare_word(entry) ? fmt::format("\"{}\",", entry) : fmt::format("{},", entry);
+    value.remove_prefix(std::min(comma + 1, value.size()));
+  }
+  return text + "]";
+}
+
+// The value of one --set: TOML, in which words may lack their quotes.
 std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& errors) {
   const Place here{ordinal, 0, 0};
   if (prescan("v = " + o.value).too_deep) {
     errors.add(here, fmt::format("nested deeper than {}", max_nesting));
     return std::nullopt;
   }
-  try {
-    const std::string line = "v = " + o.value;
+  const auto parsed = [&](const std::string& value) -> std::optional<Node> {
+    const std::string line = "v = " + value;
     const toml::table table = toml::parse(std::string_view(line), std::string_view("--set"));
     if (table.size() == 1) return to_node(*table.get("v"), ordinal);
     errors.add(here, "one value is wanted");
+    return std::nullopt;
+  };
+  try {
+    return parsed(o.value);
   } catch (const toml::parse_error& e) {
-    const bool word =
-        ((o.value[0] | 32) >= 'a' && (o.value[0] | 32) <= 'z') && o.value.find_first_of(" \t\r\n\"'=,[]{}#\\") == std::string::npos;
-    if (!word) {
-      errors.add(here, syntax_message(e.description()));
-      return std::nullopt;
+    const std::string quoted = with_quotes(o.value);
+    try {
+      if (quoted != o.value) return parsed(quoted);
+    } catch (const toml::parse_error&) {  // the first message is about what was written
     }
-    Node node;
-    node.kind = Node::Kind::text;
-    node.text = o.value;
-    node.place = here;
-    return node;
+    errors.add(here, syntax_message(e.description()));
   }
   return std::nullopt;
 }

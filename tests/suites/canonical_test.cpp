@@ -1,0 +1,155 @@
+// The canonical text of a run is stable, complete, and survives being written out as TOML.
+#include "suites/canonical.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/suites/loading.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+const char* const golden = R"(run.key = 15692649886853691038
+run.seed = 1
+run.votes = 8
+env.base = bandit
+env.prompts = 256
+env.actions = 32
+env.levels = 10
+env.features = 24
+env.feature_share = 0.5
+env.quality = real
+env.profile = rater
+env.mean = 5.5
+env.mean_sd = unset
+env.spread = unset
+env.spread_sd = unset
+env.hack_share = unset
+env.hack_penalty = unset
+rater.noise.0.model = gaussian
+rater.noise.0.sigma = 0.52
+rater.noise.0.spread = 0.25
+rater.noise.0.form = rounded
+rater.noise.1.model = low
+rater.noise.1.p = 0.1
+rater.noise.1.target = all
+rater.tie = first
+rater.sampling = law
+rater.world.mean = 6.9
+rater.world.mean_sd = 1.8
+rater.world.spread = 0.8
+rater.world.spread_sd = 0.45
+rater.world.hack_share = 0
+rater.world.hack_penalty = 2.5
+policy.base = linear
+estimator.base = grpo
+estimator.ddof = 0
+estimator.eps = 0
+estimator.median = lower
+estimator.running = window
+estimator.window = 4096
+estimator.rho = 0.9
+learn.steps = 1000
+learn.batch = 64
+learn.rollouts = 8
+learn.kl = 0.001
+learn.whiten = response
+learn.optimizer = adam
+learn.lr = 0.05
+learn.schedule = cosine
+learn.warmup = 0.08
+learn.beta1 = 0.9
+learn.beta2 = 0.999
+learn.adam_eps = 1e-08
+learn.weight_decay = 0
+learn.clip = 0
+record.every = 10
+record.gradient = 0
+)";
+
+}  // namespace
+
+TEST_CASE("the canonical text is golden: changing it changes every key") {
+  const auto suite = loaded(small_suite + "rater = \"r\"\nvotes = 8\n[rater.r]\nbase = \"gauss\"\nlow.p = 0.1\n[env.bandit]\nmean = 5.5\n",
+                            {"suite.seeds=2"});
+  CHECK(canonical_text(suite.runs[1]) == golden);
+  CHECK(spec_key(suite.runs[1]) == "91c7134e3cc8442d");
+}
+
+TEST_CASE("names do not matter for the key, decisions do") {
+  const auto base = loaded(small_suite).runs[0];
+  const auto renamed =
+      loaded(small_suite + "[estimator.other]\nbase = \"grpo\"\n", {"grid.estimator=other", "suite.name=x", "suite.seeds=2"}).runs[0];
+  CHECK(renamed.id != base.id);
+  CHECK(spec_key(renamed) == spec_key(base));
+  std::set<std::string> keys{spec_key(base)};
+  const std::vector<std::string> changes{"suite.seed=1",
+                                         "grid.votes=2",
+                                         "grid.estimator=rloo",
+                                         "grid.policy=tabular",
+                                         "grid.rater=veto",
+                                         "learn.steps=9",
+                                         "learn.lr=0.06",
+                                         "learn.schedule=linear",
+                                         "learn.kl=0",
+                                         "learn.whiten=none",
+                                         "learn.adam_eps=1e-7",
+                                         "record.every=11",
+                                         "env.bandit.prompts=128",
+                                         "env.bandit.mean=7.2",
+                                         "rater.mixed.low.p=0.02",
+                                         "rater.mixed.tie=lowest",
+                                         "rater.mixed.sampling=draws",
+                                         "rater.mixed.uniform.p=0",
+                                         "estimator.grpo.eps=1e-6"};
+  for (const auto& change : changes) {
+    INFO(change);
+    CHECK(keys.insert(spec_key(loaded(small_suite, {change}).runs[0])).second);
+  }
+  CHECK(spec_key(loaded(small_suite, {"learn.lr=[0.05]"}).runs[0]) == spec_key(base));
+  CHECK(spec_key(loaded(small_suite, {"table.value=regret", "limits.cpu_hours=1"}).runs[0]) == spec_key(base));
+}
+
+TEST_CASE("the resolved suite loads to the same runs") {
+  const std::string text = small_suite + R"(env = ["a.b", "bandit"]
+rater = ["loud", "hack", "odd"]
+policy = ["tabular", "linear"]
+votes = [8, 1]
+[learn]
+schedule = ["cosine", "constant"]
+lr = [0.1]
+[rater.loud]
+base = "veto"
+low.p = [0.1, 0.2]
+gaussian.form = "lattice"
+[rater.odd]
+noise = [{ model = "gaussian" }, { model = "low", p = 0.1 }, { model = "low", p = 0.2, target = "hack" }]
+[env."a.b"]
+base = "bandit"
+mean = [5, 6]
+[table]
+best = ["lr", "mean"]
+baseline = "grpo"
+)";
+  const auto suite = loaded(text, {"suite.seeds=2", "suite.seed=77", "learn.kl=[0, 0.1]"});
+  const auto again = loaded(suite.resolved);
+  CHECK(again.resolved == suite.resolved);
+  CHECK(again.axis_names == suite.axis_names);
+  CHECK(again.table.best == suite.table.best);
+  REQUIRE(again.runs.size() == suite.runs.size());
+  for (std::size_t i = 0; i < suite.runs.size(); ++i) {
+    REQUIRE(again.runs[i].id == suite.runs[i].id);
+    REQUIRE(canonical_text(again.runs[i]) == canonical_text(suite.runs[i]));
+  }
+}
+
+TEST_CASE("fields of single configs are told apart") {
+  CHECK(canonical_fields(BanditConfig{}) == canonical_fields(BanditConfig{}));
+  BanditConfig changed;
+  changed.mean = 7.2;
+  CHECK(canonical_fields(changed) != canonical_fields(BanditConfig{}));
+  CHECK(canonical_fields(WorldProfile{}).find("spread_sd = 0.4\n") != std::string::npos);
+}

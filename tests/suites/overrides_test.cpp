@@ -1,0 +1,90 @@
+// --set and --only: what they change, and how their errors are placed.
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/suites/loading.hpp"
+
+using namespace odrpo;
+
+TEST_CASE("--set changes, adds and replaces values") {
+  const auto suite =
+      loaded(small_suite + "[learn]\nsteps = 7\n", {"learn.steps=9", "suite.seeds = 3", "grid.votes=[1,8]", "learn.schedule=constant",
+                                                    "learn.whiten=\"none\"", "learn.kl=0.5", "learn.kl=0"});
+  CHECK(suite.runs.size() == 12);
+  const auto& learn = suite.runs[0].learn;
+  CHECK(learn.steps == 9);
+  CHECK(learn.kl == 0);
+  CHECK(learn.whiten == Whiten::none);
+  CHECK(learn.optimizer.schedule == ScheduleKind::constant);
+  CHECK(suite.overrides.size() == 7);
+  CHECK(loaded(small_suite, {"rater.mixed.gaussian.sigma=0.9"}).runs[0].rater.noise.size() == 4);
+  CHECK(loaded(small_suite, {"estimator.\"odrpo-gini(grpo)\".eps=1e-6", "grid.estimator=odrpo-gini(grpo)"}).runs[0].estimator.eps == 1e-6);
+  CHECK(loaded(small_suite, {"learn={steps=3, lr=[1,2]}"}).runs.size() == 4);
+  CHECK(loaded(small_suite, {"grid.estimator=[rloo, odrpo-gini(maxrl)]", "learn.schedule = [ linear ]"}).runs[1].estimator_name ==
+        "odrpo-gini(maxrl)");
+  CHECK(loaded(small_suite, {"grid.votes=[ 1,8 ]", "table.baseline=''"}).runs.size() == 4);
+}
+
+TEST_CASE("--set without a key or value is a mistake of the command line") {
+  for (const auto* argument : {"learn.steps", "", "=", "=3", "learn.steps=", "learn.steps= ", " =3"}) {
+    INFO(argument);
+    CHECK(refusal(small_suite, {argument}).code == Exit::usage);
+  }
+  try {
+    load_suite("/nowhere/none.toml", {"x"}, {});
+    FAIL("accepted");
+  } catch (const Failure& f) {
+    CHECK(f.code == Exit::usage);
+  }
+}
+
+TEST_CASE("errors in the content of --set say which one") {
+  struct Case {
+    const char *argument, *fragment;
+  };
+  const Case cases[] = {
+      {"learn.stpes=3", "unknown key `stpes` in [learn]"},
+      {"learn.steps=2.5", "must be a whole number, not 2.5"},
+      {"learn.steps=[1", "error:"},
+      {"learn.steps=1\nkl=2", "one value is wanted"},
+      {"learn.steps=1 2", "error:"},
+      {"learn.steps=99999999999999999999", "error:"},
+      {"learn.schedule=cosin", "did you mean `cosine`?"},
+      {"learn=3", "`learn` is a section"},
+      {"suite.name.x=3", "nothing can be set inside it"},
+      {"lern.steps=3", "unknown section [lern]"},
+      {"steps=3", "stands outside of any section"},
+      {"learn..steps=3", "not a dotted key"},
+      {"learn.\"steps=3", "not a dotted key"},
+      {"learn.lr=nan", "finite"},
+      {"learn.lr=\xff", "not UTF-8"},
+      {"suite.name=-", "error:"},
+  };
+  for (const auto& c : cases) {
+    INFO(c.argument);
+    const auto r = refusal(small_suite + "[learn]\nkl = 0\n", {"suite.seed=1", c.argument});
+    INFO(r.message);
+    CHECK(r.code == Exit::suite);
+    CHECK(r.has("--set 2: error: "));
+    CHECK(r.has(c.fragment));
+  }
+  std::string deep = "a";
+  for (int i = 0; i < 100000; ++i) deep += ".a";
+  CHECK(refusal(small_suite, {deep + "=1"}).code == Exit::suite);
+  const auto both = refusal(small_suite + "[learn]\nkl = -1\n", {"learn.steps=0"});
+  CHECK(both.message.find("bad.toml:6:6") < both.message.find("--set 1"));
+}
+
+TEST_CASE("--only keeps the runs that match any glob") {
+  const std::string text = small_suite + "votes = [1, 8]\n";
+  CHECK(loaded(text, {"suite.seeds=3"}, {"*/n8/*"}).runs.size() == 6);
+  CHECK(loaded(text, {"suite.seeds=3"}, {"*/n8/*", "*/s0"}).runs.size() == 8);
+  const auto one = loaded(text, {}, {"bandit/mixed/linear/grpo/n8/s0"});
+  REQUIRE(one.runs.size() == 1);
+  CHECK(one.runs[0].run_key == loaded(text).runs[0].run_key);
+  const auto none = refusal(text, {}, {"*/n8/*", "*/n9/*"});
+  CHECK(none.code == Exit::suite);
+  CHECK(none.has("--only 2: error: no run matches `*/n9/*`"));
+  CHECK(none.has("bandit/mixed/linear/grpo/n1/s0"));
+}

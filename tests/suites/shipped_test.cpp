@@ -1,0 +1,118 @@
+// The suites that are shipped: every one loads, within its limits, and has the shape that its first line promises.
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "suites/limits.hpp"
+#include "tests/catch.hpp"
+#include "tests/suites/loading.hpp"
+
+using namespace odrpo;
+namespace fs = std::filesystem;
+
+namespace {
+
+Suite shipped(const std::string& name) { return load_suite(std::string(ODRPO_SOURCE_DIR) + "/suites/" + name + ".toml", {}, {}); }
+
+template <class F>
+std::set<std::string> all(const Suite& suite, F of) {
+  std::set<std::string> values;
+  for (const auto& run : suite.runs) values.insert(of(run));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("every shipped suite loads under its file's name and is allowed to run") {
+  int n = 0;
+  for (const auto& entry : fs::directory_iterator(std::string(ODRPO_SOURCE_DIR) + "/suites")) {
+    if (entry.path().extension() != ".toml") continue;
+    INFO(entry.path().string());
+    const auto suite = load_suite(entry.path().string(), {}, {});
+    CHECK(suite.name == entry.path().stem().string());
+    CHECK(suite.text.starts_with("# "));
+    CHECK_NOTHROW(check_limits(suite));
+    const auto again = loaded(suite.resolved);
+    REQUIRE(again.runs.size() == suite.runs.size());
+    CHECK(again.runs.back().id == suite.runs.back().id);
+    CHECK(spec_key(again.runs.back()) == spec_key(suite.runs.back()));
+    ++n;
+  }
+  CHECK(n >= 5);
+}
+
+TEST_CASE("quickstart: six estimators, one vote or eight, five seeds") {
+  const auto suite = shipped("quickstart");
+  CHECK(suite.runs.size() == 6 * 2 * 5);
+  CHECK(all(suite, [](const RunSpec& r) { return r.estimator_name; }).size() == 6);
+  CHECK(all(suite, [](const RunSpec& r) { return r.rater_name; }) == std::set<std::string>{"mixed"});
+  CHECK(all(suite, [](const RunSpec& r) { return r.policy_name; }) == std::set<std::string>{"linear"});
+  CHECK_FALSE(suite.table.baseline.empty());
+}
+
+TEST_CASE("smoke: both policies, draws and law, a lattice rater") {
+  const auto suite = shipped("smoke");
+  CHECK(all(suite, [](const RunSpec& r) { return r.policy_name; }).size() == 2);
+  CHECK(all(suite, [](const RunSpec& r) { return std::to_string(static_cast<int>(r.rater.sampling)); }).size() == 2);
+  CHECK(all(suite, [](const RunSpec& r) {
+          return std::to_string(static_cast<int>(std::get<GaussianNoise>(r.rater.noise[0]).form));
+        }).size() == 2);
+}
+
+TEST_CASE("yardstick: exactly the numpy problem") {
+  const auto suite = shipped("yardstick");
+  CHECK(suite.runs.size() == 4 * 2 * 64);
+  for (const auto& r : suite.runs) {
+    REQUIRE((r.env.prompts == 256 && r.env.actions == 32 && r.env.levels == 10 && r.env.quality == QualityKind::integer));
+    const auto world = resolve_profile(r.env, r.rater.world);
+    REQUIRE((world.mean == 4.5 && world.mean_sd == 1.2 && world.spread == 1.7 && world.spread_sd == 0 && world.hack_share == 0 &&
+             r.env.feature_share == 0));
+    REQUIRE(r.rater.noise.size() == 2);
+    const auto& gaussian = std::get<GaussianNoise>(r.rater.noise[0]);
+    REQUIRE((gaussian.form == GaussianForm::lattice && gaussian.sigma == 1 && gaussian.spread == 0));
+    REQUIRE((std::get<UniformFlip>(r.rater.noise[1]).p == 0.055 && r.rater.tie == TieRule::lowest));
+    REQUIRE((r.policy.kind == PolicyKind::tabular && (r.votes == 1 || r.votes == 32)));
+    REQUIRE((r.estimator.eps == 1e-6 && r.estimator.ddof == 0));
+    REQUIRE((r.estimator.form != Form::odrpo || r.estimator.median == MedianRule::mid));
+    const auto& l = r.learn;
+    REQUIRE((l.steps == 1000 && l.batch == 64 && l.rollouts == 8 && l.kl == 0.001 && l.whiten == Whiten::response));
+    const auto& o = l.optimizer;
+    REQUIRE((o.kind == OptimizerKind::adam && o.lr == 0.05 && o.schedule == ScheduleKind::cosine && o.warmup == 0.08));
+    REQUIRE((o.beta1 == 0.9 && o.beta2 == 0.999 && o.eps == 1e-8 && o.weight_decay == 0 && o.clip == 0));
+  }
+}
+
+TEST_CASE("calibrated and stress learn alike, with the controls") {
+  const auto calibrated = shipped("calibrated"), stress = shipped("stress");
+  CHECK(all(calibrated, [](const RunSpec& r) { return r.rater_name; }) == std::set<std::string>{"mixed", "veto", "wide", "gauss"});
+  CHECK(all(stress, [](const RunSpec& r) { return r.rater_name; }).size() == 11);
+  CHECK(canonical_text(calibrated.runs[0]).substr(canonical_text(calibrated.runs[0]).find("learn.")) ==
+        canonical_text(stress.runs[0]).substr(canonical_text(stress.runs[0]).find("learn.")));
+  for (const auto* control : {"reinforce", "convex-reinforce", "rank-grpo"})
+    for (const auto* suite : {&calibrated, &stress})
+      CHECK(all(*suite, [](const RunSpec& r) { return r.estimator_name; }).count(control) == 1);
+  CHECK(calibrated.seeds == 20);
+  CHECK(calibrated.axis_names == std::vector<std::string>{"lr"});
+  CHECK(calibrated.table.best == std::vector<std::string>{"lr"});
+}
+
+TEST_CASE("preflight refuses what cannot finish and says which limit") {
+  const auto refused = [](const std::vector<std::string>& set) {
+    try {
+      check_limits(loaded(small_suite, set));
+    } catch (const Failure& f) {
+      CHECK(f.code == Exit::limits);
+      return std::string(f.what());
+    }
+    return std::string();
+  };
+  CHECK(refused({}).empty());
+  const std::vector<std::string> votes{"grid.votes=1024", "learn.steps=10000000", "suite.seeds=100"};  // 10^15 votes
+  CHECK(refused(votes).find("`judge_calls` in [limits]") != std::string::npos);
+  CHECK(refused({"limits.cpu_hours=0.001", "learn.steps=10000000"}).find("`cpu_hours` in [limits]") != std::string::npos);
+  CHECK(refused({"limits.judge_calls=1000"}).find("judge calls, more than the limit of 1,000;") != std::string::npos);
+  CHECK(refused({"limits.memory_gib=0.01", "env.bandit.prompts=65536", "env.bandit.actions=1024"}).find("memory_gib") != std::string::npos);
+  CHECK(refused({"limits.disk_gib=0.001", "record.every=1", "learn.steps=1000000"}).find("disk_gib") != std::string::npos);
+}
