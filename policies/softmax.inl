@@ -7,10 +7,11 @@
 // Eight rows at a time: what runs across a row (its maximum, the chain of 8) becomes a lane of vectors over the rows.
 static void softmax(const float* logits, const std::uint32_t* row, int count, int width, const SoftmaxRows& out) {
   for (int first = 0; first < count; first += 8) {
+    const int here = count - first < 8 ? count - first : 8;
     const float* x[8];
     float *e[8], *c[8];
-    for (int r = 0; r < 8; ++r) {  // past the end the last row is done again
-      const std::size_t i = static_cast<std::size_t>(first + r < count ? first + r : count - 1);
+    for (int r = 0; r < 8; ++r) {  // past the end the last row is looked at again
+      const std::size_t i = static_cast<std::size_t>(first + (r < here ? r : here - 1));
       x[r] = logits + (row ? row[i] : i) * width;
       e[r] = out.probability + i * width;
       c[r] = out.cumulative + i * width;
@@ -45,12 +46,11 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
         total = total + sum;
       }
       transpose(column);
-      for (int r = 0; r < 8; ++r)
+      for (int r = 0; r < here; ++r)
         for (int j = 0; j < 32; j += 8) store(c[r] + a + j, column[r] + load(c[r] + a + j));
     }
     const f32x8 inverse = 1.0f / total;
-    for (int r = 0; r < 8; ++r) {
-      if (first + r >= count) break;
+    for (int r = 0; r < here; ++r) {
       out.total[first + r] = total[r];
       const f32x8 scale = splat(inverse[r]);
       for (int a = 0; a < width; a += 8) store(e[r] + a, load(e[r] + a) * scale);

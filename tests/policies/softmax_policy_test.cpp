@@ -1,0 +1,162 @@
+// A policy in training against a dense policy in double that sees the same actions and advantages.
+#include "policies/softmax_policy.hpp"
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+// The definition: every parameter in double, every step dense.
+struct Dense {
+  PolicyKind kind;
+  PolicyShape shape;
+  OptimizerConfig config;
+  int steps;
+  std::vector<double> theta, m, v, g;
+  Dense(PolicyKind k, const PolicyShape& s, const OptimizerConfig& c, int n) : kind(k), shape(s), config(c), steps(n) {
+    const std::size_t size = k == PolicyKind::tabular ? static_cast<std::size_t>(s.prompts) * s.actions : s.features;
+    theta.assign(size, 0);
+    m = v = g = theta;
+  }
+  double x(int p, int f, int a) const { return shape.feature[(static_cast<std::size_t>(p) * shape.features + f) * shape.width + a]; }
+  std::vector<double> probabilities(int p) const {
+    std::vector<double> e(shape.actions, 0.0);
+    double top = -1e300, sum = 0;
+    for (int a = 0; a < shape.actions; ++a) {
+      if (kind == PolicyKind::tabular) e[a] = theta[static_cast<std::size_t>(p) * shape.actions + a];
+      else for (int f = 0; f < shape.features; ++f) e[a] += theta[f] * x(p, f, a);
+      top = std::max(top, e[a]);
+    }
+    for (double& z : e) sum += z = std::exp(z - top);
+    for (double& z : e) z /= sum;
+    return e;
+  }
+  void step(int t, const std::vector<std::uint32_t>& prompt, const std::vector<std::uint16_t>& action, const std::vector<float>& advantage, double kl) {
+    std::fill(g.begin(), g.end(), 0.0);
+    for (int b = 0; b < shape.batch; ++b) {
+      const std::vector<double> pi = probabilities(static_cast<int>(prompt[b]));
+      for (int i = 0; i < shape.rollouts; ++i) {
+        const int chosen = action[b * shape.rollouts + i];
+        const double c = (advantage[b * shape.rollouts + i] - kl * (1 - 1.0 / shape.actions / pi[chosen])) / (shape.batch * shape.rollouts);
+        for (int a = 0; a < shape.actions; ++a) {
+          const double d = c * ((a == chosen) - pi[a]);
+          if (kind == PolicyKind::tabular) g[static_cast<std::size_t>(prompt[b]) * shape.actions + a] += d;
+          else for (int f = 0; f < shape.features; ++f) g[f] += d * x(static_cast<int>(prompt[b]), f, a);
+        }
+      }
+    }
+    double norm = 0;
+    for (double z : g) norm += z * z;
+    norm = std::sqrt(norm);
+    if (config.clip > 0 && norm > config.clip)
+      for (double& z : g) z *= config.clip / norm;
+    const double lr = learning_rate(config, t, steps);
+    if (config.kind == OptimizerKind::sgd)
+      for (std::size_t i = 0; i < theta.size(); ++i) theta[i] += lr * g[i];
+    else adam_definition(config, t, lr, static_cast<int>(theta.size()), g.data(), theta.data(), m.data(), v.data());
+  }
+};
+
+// Trains both on the same random actions and advantages, then compares all probabilities through the exact mean of a random quality.
+void compare(PolicyKind kind, OptimizerConfig config, int prompts, int batch, double kl, Isa isa) {
+  const int actions = 9, rollouts = 4, steps = 90, features = 6, width = 32;
+  std::mt19937 g(20261120);
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<float> feature(static_cast<std::size_t>(prompts) * features * width, 0.0f), quality(static_cast<std::size_t>(prompts) * width, 0.0f);
+  for (int p = 0; p < prompts; ++p)
+    for (int a = 0; a < actions; ++a) {
+      quality[p * width + a] = 5 + normal(g);
+      for (int f = 0; f < features; ++f) feature[(p * features + f) * width + a] = normal(g);
+    }
+  const PolicyShape shape{prompts, actions, width, batch, rollouts, features, feature.data()};
+  SoftmaxPolicy fast(kind, shape, config, steps, isa);
+  Dense dense(kind, shape, config, steps);
+  std::vector<std::uint32_t> order(prompts), prompt(batch), word(static_cast<std::size_t>(batch) * 4);
+  std::vector<std::uint16_t> action(batch * rollouts);
+  std::vector<float> advantage(batch * rollouts);
+  for (int i = 0; i < prompts; ++i) order[i] = static_cast<std::uint32_t>(i);
+  const int per_epoch = prompts / batch;
+  for (int t = 0; t < steps; ++t) {
+    if (t % per_epoch == 0) std::shuffle(order.begin(), order.end(), g);
+    for (int b = 0; b < batch; ++b) prompt[b] = order[(t % per_epoch) * batch + b];
+    for (auto& w : word) w = static_cast<std::uint32_t>(g());
+    for (auto& a : advantage) a = normal(g);
+    if (t % 13 == 5) fast.exact(quality.data());  // looking changes nothing
+    fast.forward(t, prompt.data());
+    fast.sample(word.data(), 1, action.data());
+    fast.gradient(action.data(), advantage.data(), kl);
+    fast.update();
+    dense.step(t, prompt, action, advantage, kl);
+  }
+  double want = 0, entropy = 0;
+  for (int p = 0; p < prompts; ++p) {
+    const std::vector<double> pi = dense.probabilities(p);
+    for (int a = 0; a < actions; ++a) {
+      want += pi[a] * quality[p * width + a] / prompts;
+      if (pi[a] > 0) entropy -= pi[a] * std::log(pi[a]) / prompts;
+    }
+  }
+  const ExactMeans got = fast.exact(quality.data());
+  CHECK(got.quality == Approx(want).epsilon(2e-5));
+  CHECK(got.entropy == Approx(entropy).epsilon(2e-4));
+  CHECK(entropy < 2.1965);  // something was learned: uniform has ln 9 = 2.1972
+}
+
+}  // namespace
+
+TEST_CASE("training equals the dense definition in double: tabular and linear, all optimisers, epochs that drop prompts, clip, KL") {
+  for (Isa isa : {Isa::portable, Isa::avx2}) {
+    if (!has_isa(isa)) continue;
+    for (PolicyKind kind : {PolicyKind::tabular, PolicyKind::linear}) {
+      OptimizerConfig c;
+      c.lr = 0.05;
+      INFO(isa_name(isa) << " " << word_of(std::span<const Word<PolicyKind>>(policy_words), kind));
+      compare(kind, c, 16, 4, 0.01, isa);
+      compare(kind, c, 16, 16, 0.0, isa);  // every prompt every step
+      compare(kind, c, 7, 4, 0.01, isa);   // one batch an epoch, three prompts dropped at random
+      c.kind = OptimizerKind::adamw;
+      c.weight_decay = 0.05;
+      compare(kind, c, 16, 4, 0.01, isa);
+      compare(kind, c, 200, 2, 0.01, isa);  // prompts unseen for longer than the optimiser remembers
+      c.weight_decay = 0;
+      c.kind = OptimizerKind::adam;
+      c.clip = 0.02;
+      c.eps = 1e-10;  // two steps over one division
+      compare(kind, c, 16, 4, 0.01, isa);
+      c.kind = OptimizerKind::sgd;
+      c.lr = kind == PolicyKind::linear ? 0.3 : 3;
+      c.clip = 0;
+      c.schedule = ScheduleKind::constant;
+      compare(kind, c, 16, 4, 0.01, isa);
+    }
+  }
+}
+
+TEST_CASE("the exact gradient is the derivative of the exact mean quality") {
+  const int prompts = 3, actions = 5, width = 32;
+  std::vector<float> quality(prompts * width, 0.0f);
+  for (int i = 0; i < prompts * width; ++i)
+    if (i % width < actions) quality[i] = static_cast<float>((i * 7) % 10 + 1);
+  const PolicyShape shape{prompts, actions, width, 3, 2, 0, nullptr};
+  OptimizerConfig c;
+  c.kind = OptimizerKind::sgd;
+  c.schedule = ScheduleKind::constant;
+  c.warmup = 0;
+  c.lr = 1e-3;
+  SoftmaxPolicy policy(PolicyKind::tabular, shape, c, 10, best_isa());
+  const std::uint32_t prompt[] = {0, 1, 2};
+  policy.forward(0, prompt);
+  std::vector<float> g(policy.gradient_size());
+  policy.exact_gradient(quality.data(), g.data());
+  // by hand at the uniform policy: pi (q - mean) / B
+  for (int p = 0; p < prompts; ++p) {
+    double mean = 0;
+    for (int a = 0; a < actions; ++a) mean += quality[p * width + a] / actions;
+    for (int a = 0; a < actions; ++a) CHECK(g[p * width + a] == Approx((quality[p * width + a] - mean) / actions / 3).margin(1e-6));
+  }
+}
