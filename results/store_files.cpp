@@ -85,12 +85,16 @@ std::string read_small(const std::string& path, std::size_t limit) {
 }
 
 Lock::Lock(const std::string& path, const std::string& message) {
-  for (;;) {
+  for (int tries = 0;; ++tries) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0) fail_io("write", path, errno);
     if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
       ::close(file);
+      if (error == EWOULDBLOCK && tries < 10) {  // a killed holder may still be going
+        ::usleep(20'000);
+        continue;
+      }
       if (error == EWOULDBLOCK) throw Failure(Exit::io, message);
       fail_io("lock", path, error);
     }

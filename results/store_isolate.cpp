@@ -142,6 +142,8 @@ void limit(int what, unsigned long long value) {
 
 /// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
 [[noreturn]] void child(int out, const std::string& path, bool with_curves) {
+  out = ::dup2(out, 3) == 3 ? 3 : out;
+  ::close_range(static_cast<unsigned>(out) + 1, ~0u, 0);  // a lock must not outlive the process that took it
   const int nowhere = ::open("/dev/null", O_RDWR);
   if (nowhere >= 0) {
     ::dup2(nowhere, 1);

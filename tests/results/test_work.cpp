@@ -184,7 +184,7 @@ TEST_CASE("a writer killed while assembling loses nothing") {
       work.assemble();
       ::_exit(0);
     }
-    ::usleep(std::uniform_int_distribution<unsigned>(500, 30000)(rng));
+    ::usleep(std::uniform_int_distribution<unsigned>(500, 120000)(rng));
     ::kill(child, SIGKILL);
     int status = 0;
     ::waitpid(child, &status, 0);
