@@ -1,0 +1,169 @@
+// Training one run: what a record holds, that it learns, common random numbers, and what must not change a run.
+#include "suites/train.hpp"
+
+#include <cmath>
+#include <set>
+
+#include "kernels/random.hpp"
+#include "suites/signal.hpp"
+#include "suites/train_step.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+RunSpec small_run(PolicyKind policy = PolicyKind::linear, const char* estimator = "grpo", int votes = 1) {
+  RunSpec r;
+  r.env_name = "bandit";
+  r.rater_name = "mixed";
+  r.rater = rater_presets()[0].config;
+  r.policy.kind = policy;
+  r.estimator_name = estimator;
+  r.estimator = *parse_estimator(estimator);
+  r.votes = votes;
+  r.env.prompts = 24;
+  r.env.actions = 10;
+  r.learn.steps = 200;
+  r.learn.batch = 8;
+  r.learn.optimizer.lr = 0.1;
+  r.run_key = derive_key(1, 0);
+  r.id = "x";
+  return r;
+}
+
+RunRecord run(const RunSpec& spec) {
+  Shared shared;
+  const std::atomic<bool> stop{false};
+  return train(spec, shared, stop);
+}
+
+double final_of(const RunRecord& r, const std::string& name) {
+  for (const Final& f : r.finals)
+    if (f.name == name) return f.value;
+  FAIL("no final " << name);
+  return 0;
+}
+
+const Curve& curve_of(const RunRecord& r, const std::string& name) {
+  for (const Curve& c : r.curves)
+    if (c.name == name) return c;
+  throw std::runtime_error("no curve " + name);
+}
+
+}  // namespace
+
+TEST_CASE("every estimator and policy learns on the mixed rater, and its record is complete") {
+  for (PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
+    for (std::string_view word : estimator_catalogue()) {
+      const std::string name(word);
+      INFO(name);
+      const RunRecord r = run(small_run(policy, name.c_str()));
+      REQUIRE(r.status == RunStatus::ok);
+      CHECK(r.step.front() == 0);
+      CHECK(r.step.back() == 200);
+      CHECK(r.step.size() == 21);
+      for (const Curve& c : r.curves) {
+        CHECK(c.values.size() == r.step.size());
+        for (double x : c.values) CHECK(std::isfinite(x));
+      }
+      CHECK(r.seconds.size() == r.step.size() * stage_count);
+      CHECK(final_of(r, "final_gain") > 0.15);
+      CHECK(final_of(r, "final_gain") < 1.0);
+      CHECK(curve_of(r, "quality").values.front() == Approx(final_of(r, "uniform_quality")).epsilon(1e-6));
+      CHECK(final_of(r, "regret") == Approx(final_of(r, "best_quality") - final_of(r, "final_quality")));
+      CHECK(final_of(r, "judge_calls") == 200.0 * 8 * 8);
+      CHECK(curve_of(r, "kl").values.front() == Approx(0).margin(1e-6));
+    }
+  }
+}
+
+TEST_CASE("a run is the same whatever else was run, however often it is recorded, on every instruction set") {
+  for (PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
+    RunSpec spec = small_run(policy, "odrpo-gini-median(maxrl)", 8);
+    spec.estimator.median = MedianRule::running;
+    const RunRecord a = run(spec);
+    Shared shared;
+    const std::atomic<bool> stop{false};
+    train(small_run(policy, "maxrl", 8), shared, stop);
+    const RunRecord b = train(spec, shared, stop);
+    for (std::size_t c = 0; c < a.curves.size(); ++c) CHECK(a.curves[c].values == b.curves[c].values);
+    for (std::size_t f = 0; f < a.finals.size(); ++f) CHECK(a.finals[f].value == b.finals[f].value);
+    spec.record.every = 7;
+    spec.record.gradient = 4;
+    const RunRecord often = run(spec);
+    CHECK(final_of(often, "final_quality") == final_of(a, "final_quality"));
+    CHECK(final_of(often, "final_kl") == final_of(a, "final_kl"));
+    CHECK(often.curves.size() == a.curves.size() + 2);
+    for (double x : curve_of(often, "gradient_cosine").values) CHECK((std::isnan(x) || std::fabs(x) <= 1.0001));
+  }
+}
+
+TEST_CASE("estimators of one seed meet the same worlds and the same first batch") {
+  const RunRecord a = run(small_run(PolicyKind::linear, "grpo")), b = run(small_run(PolicyKind::linear, "odrpo-gini(maxrl)"));
+  CHECK(curve_of(a, "quality").values[0] == curve_of(b, "quality").values[0]);
+  CHECK(curve_of(a, "reward").values[0] == curve_of(b, "reward").values[0]);
+  CHECK(curve_of(a, "batch_quality").values[0] == curve_of(b, "batch_quality").values[0]);
+  RunSpec other = small_run();
+  other.run_key = derive_key(1, 1);
+  CHECK(curve_of(run(other), "quality").values[0] != curve_of(a, "quality").values[0]);
+}
+
+TEST_CASE("a batch holds every prompt at most once and an epoch deals all that fit") {
+  RunSpec spec = small_run();
+  spec.env.prompts = 27;
+  Shared shared;
+  const Problem problem = make_problem(spec, shared, best_isa());
+  TrainState s = make_state(problem);
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    std::set<std::uint32_t> seen;
+    for (int b = 0; b < 3; ++b) {
+      choose_prompts(problem, s, epoch * 3 + b);
+      seen.insert(s.prompt.begin(), s.prompt.end());
+    }
+    CHECK(seen.size() == 24);
+  }
+}
+
+TEST_CASE("law and literal votes end at the same quality within noise") {
+  double law = 0, draws = 0;
+  for (int seed = 0; seed < 6; ++seed) {
+    RunSpec spec = small_run(PolicyKind::tabular, "grpo", 8);
+    spec.run_key = derive_key(5, static_cast<std::uint32_t>(seed));
+    law += final_of(run(spec), "final_gain") / 6;
+    spec.rater.sampling = Sampling::draws;
+    draws += final_of(run(spec), "final_gain") / 6;
+  }
+  CHECK(law == Approx(draws).margin(0.05));
+}
+
+TEST_CASE("the mean of redrawn gradients without noise and baseline points along the exact gradient") {
+  RunSpec spec = small_run(PolicyKind::tabular, "reinforce", 1);
+  for (const RaterPreset& p : rater_presets())
+    if (p.word == "clean") spec.rater = p.config;
+  spec.env.quality = QualityKind::integer;  // scores are the truth
+  spec.learn.whiten = Whiten::none;
+  spec.learn.kl = 0;
+  spec.record.gradient = 4000;
+  Shared shared;
+  const Problem problem = make_problem(spec, shared, best_isa());
+  TrainState s = make_state(problem);
+  look_at_batch(problem, s, 0);
+  const GradientSignal signal = gradient_signal(problem, s, 0);
+  CHECK(signal.cosine > 0.995);
+  CHECK(signal.snr > 0);
+}
+
+TEST_CASE("a stopped run and a diverged run say so") {
+  Shared shared;
+  const std::atomic<bool> stop{true};
+  const RunRecord stopped = train(small_run(), shared, stop);
+  CHECK(stopped.status == RunStatus::failed);
+  CHECK(stopped.error == "stopped");
+  RunSpec wild = small_run();
+  wild.learn.optimizer.kind = OptimizerKind::sgd;
+  wild.learn.optimizer.lr = 1e6;
+  wild.learn.kl = 1e3;
+  const RunRecord r = run(wild);
+  if (r.status == RunStatus::failed) CHECK(r.error.find("diverged") == 0);
+}
