@@ -49,6 +49,7 @@ std::string values_text(const std::vector<std::string>& values, std::size_t inde
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::string piece = i == 40 ? "..." : values[i] + (i + 1 < values.size() ? ", " : "");
     if (column + piece.size() > 100 && column > indent) {
+      text.erase(text.find_last_not_of(' ') + 1);
       text.append("\n").append(indent, ' ');
       column = indent;
     }

@@ -82,6 +82,7 @@ std::string wrapped(const std::string& lead, std::string_view words) {
   while (!words.empty()) {
     const auto word = words.substr(0, std::min(words.find(' '), words.size() - 1) + 1);
     if (column + word.size() > width && column > indent.size()) {
+      text.erase(text.find_last_not_of(' ') + 1);
       text.append("\n").append(indent);
       column = indent.size();
     }
