@@ -58,7 +58,7 @@ install_missing() {
   if ! as_root "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >"$log" 2>&1; then
     as_root "${apt[@]}" update </dev/null >>"$log" 2>&1 || true
     if ! as_root "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >>"$log" 2>&1; then
-      tail -n 15 "$log" >&2
+      tail -n 5 "$log" >&2
       rm -f "$log"
       die "could not install the packages above (is this machine offline?); install by hand: ${missing[*]}"
     fi

@@ -107,6 +107,16 @@ struct Commands {
     // its arguments belong to another program and never reach this parser
     add("bench", "microbenchmarks; takes every --benchmark_* flag of Google Benchmark", "odrpo-bench bench --benchmark_filter=grpo",
         [] { return 0; });
+    refuse_flags_as_values();
+  }
+
+  // "--set --jobs 2" lacks a value; CLI11 would take "--jobs" for it
+  void refuse_flags_as_values() {
+    const CLI::Validator no_flag(
+        [](std::string& value) { return value.starts_with("--") ? "a value is missing before " + value : std::string(); }, "");
+    for (CLI::App* sub : app.get_subcommands(nullptr))
+      for (CLI::Option* option : sub->get_options())
+        if (option->nonpositional() && option->get_expected_max() > 0 && option->get_type_size_max() > 0) option->check(no_flag);
   }
 
   Arguments command_names() {
@@ -161,8 +171,8 @@ int dispatch(int argc, char** argv) {
   throw Failure(Exit::usage, "which command?\nSee: odrpo-bench --help");
 }
 
-// has the reader of stdout or stderr gone away?
-bool broken_pipe(const std::system_error& error) { return error.code() == std::errc::broken_pipe; }
+// What fmt::print throws when stdout does not take the data; a reader that has left is no failure.
+bool write_failed(const std::system_error& error) { return std::string_view(error.what()).starts_with("cannot write to file"); }
 
 int guarded(int argc, char** argv) {
   try {
@@ -175,7 +185,11 @@ int guarded(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     print_error("internal error: out of memory");
   } catch (const std::system_error& error) {
-    if (broken_pipe(error)) return static_cast<int>(Exit::ok);
+    if (error.code() == std::errc::broken_pipe) return static_cast<int>(Exit::ok);
+    if (write_failed(error)) {
+      print_error("cannot write to standard output: " + error.code().message());
+      return static_cast<int>(Exit::io);
+    }
     print_error(std::string("internal error: ") + error.what());
   } catch (const std::exception& error) {
     print_error(std::string("internal error: ") + error.what());

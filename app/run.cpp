@@ -1,4 +1,6 @@
 // `odrpo-bench run`: suite in, result file and table out.
+#include "suites/run.hpp"
+
 #include <fmt/format.h>
 
 #include <atomic>
@@ -13,10 +15,12 @@
 #include "app/command.hpp"
 #include "app/progress.hpp"
 #include "app/signals.hpp"
+#include "app/usage.hpp"
+#include "results/export_json.hpp"
 #include "results/store.hpp"
+#include "results/table.hpp"
 #include "suites/limits.hpp"
 #include "suites/parse.hpp"
-#include "suites/run.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -39,6 +43,14 @@ std::string formulas(const Suite& suite) {
   for (const auto& run : suite.runs)
     if (seen.insert(run.estimator_name).second) text += run.estimator_name + '\t' + estimator_formula(run.estimator) + '\n';
   return text;
+}
+
+// [table] as results/table.hpp reads it back
+std::string table_lines(const TableConfig& t) {
+  std::string best;
+  for (const auto& axis : t.best) best += (best.empty() ? "" : ",") + axis;
+  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\nbest = {}\ntune_seeds = {}\n", t.rows, t.columns, t.value,
+                     t.baseline, best, t.tune_seeds);
 }
 
 SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>& argv) {
@@ -64,12 +76,34 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
   return facts;
 }
 
+// The suite's table; without its baseline when --only has left that out.
+TableModel table_of(const Suite& suite, const ResultFile& file) {
+  TableSpec spec = parse_table_spec(table_lines(suite.table));
+  try {
+    return make_table(file, spec);
+  } catch (const Failure&) {
+    if (spec.baseline.empty()) throw;
+  }
+  spec.baseline.clear();
+  return make_table(file, spec);
+}
+
+// The summary and the table as one JSON object.
+std::string summary_json(const RunReport& report, const std::string& suite, const std::string& output, const std::string& digest,
+                         double seconds, const TableModel& table) {
+  const nlohmann::ordered_json out = {{"suite", suite},          {"output", output},
+                                      {"digest", digest},        {"total", report.total},
+                                      {"ran", report.ran},       {"resumed", report.resumed},
+                                      {"failed", report.failed}, {"complete", report.complete},
+                                      {"seconds", seconds},      {"table", nlohmann::ordered_json::parse(table_json(table))}};
+  return out.dump(2) + '\n';
+}
+
 // the closing lines on stderr
 void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
   if (report.complete)
     note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
-  else
-    note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, duration_text(seconds), digest));
+  else note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, duration_text(seconds), digest));
   for (const auto& failure : report.failures) note("failed: " + failure);
   if (report.failed > report.failures.size()) note(fmt::format("failed: {} more", report.failed - report.failures.size()));
 }
@@ -82,11 +116,11 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
 
   // what to do, and whether it can be done at all
   const Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
-  check_limits(suite);
   RunSettings settings;
   settings.output = o.output.empty() ? suite.name + ".h5" : o.output;
   settings.jobs = o.jobs > 0 ? o.jobs : host_facts().cores;
   settings.force = o.force;
+  check_limits(suite, settings.jobs);
 
   // train
   std::atomic<bool> stop{false};
@@ -113,11 +147,12 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
 
   // what came out
   const ResultFile file = read_results(settings.output, false);
-  std::size_t failed = 0;
-  for (const auto& r : file.runs) failed += r.status == RunStatus::failed;
-  print_table(suite, file, o.json, report, seconds);
+  report.failed = 0;  // those of this call and, when nothing was left to do, of an earlier one
+  for (const auto& r : file.runs) report.failed += r.status == RunStatus::failed;
+  const TableModel table = table_of(suite, file);
+  put(o.json ? summary_json(report, suite.name, settings.output, file.digest, seconds, table) : table_text(table));
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
-  return static_cast<int>(failed > 0 ? Exit::runs_failed : Exit::ok);
+  return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
 }
 
 }  // namespace odrpo::app

@@ -22,6 +22,8 @@ void print_error(std::string_view message) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 void flush_stdout() {
   errno = 0;
   std::cout.flush();

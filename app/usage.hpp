@@ -8,6 +8,9 @@ namespace odrpo::app {
 /// …").
 void print_error(std::string_view message);
 
+/// Writes data to stdout. Errors are told by flush_stdout.
+void put(std::string_view text);
+
 /// Empties stdout. Failure io when what was written did not arrive (full disk, closed descriptor); a reader that has left is no failure.
 void flush_stdout();
 

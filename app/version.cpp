@@ -12,6 +12,7 @@
 #include "app/command.hpp"
 #include "built.hpp"
 #include "kernels/isa.hpp"
+#include "results/store.hpp"
 #include "revision.hpp"
 
 namespace odrpo::app {
@@ -55,14 +56,17 @@ int version(bool json) {
   const BuildFacts b = build_facts();
   const HostFacts h = host_facts();
   if (json) {
-    const nlohmann::ordered_json out = {{"name", "odrpo-bench"},  {"version", b.version}, {"revision", b.revision},
-                                        {"compiler", b.compiler}, {"flags", b.flags},     {"build_type", b.build_type},
-                                        {"isa", h.isa},           {"cuda", b.cuda},       {"hdf5", b.hdf5}};
+    const nlohmann::ordered_json out = {{"name", "odrpo-bench"},  {"version", b.version},
+                                        {"revision", b.revision}, {"compiler", b.compiler},
+                                        {"flags", b.flags},       {"build_type", b.build_type},
+                                        {"isa", h.isa},           {"cuda", b.cuda},
+                                        {"hdf5", b.hdf5},         {"schema_version", schema_version}};
     fmt::print("{}\n", out.dump(2));
     return 0;
   }
   fmt::print("odrpo-bench {} (revision {})\n", b.version, b.revision);
-  fmt::print("built with {} ({}), HDF5 {}, CUDA {}\n", b.compiler, b.build_type, b.hdf5, b.cuda ? "yes" : "no");
+  fmt::print("built with {} ({}), HDF5 {}, result schema {}, CUDA {}\n", b.compiler, b.build_type, b.hdf5, schema_version,
+             b.cuda ? "yes" : "no");
   fmt::print("runs here on {}, {} core{}, instruction set {}\n", h.cpu, h.cores, h.cores == 1 ? "" : "s", h.isa);
   return 0;
 }
