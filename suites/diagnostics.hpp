@@ -23,7 +23,7 @@ class Diagnostics {
   void add(Place place, std::string message, std::string allowed = {}, std::string suggestion = {});
   bool any() const { return count_ > 0; }
   /// False once there are more errors than anybody reads: looking for suggestions is wasted from then on.
-  bool wants_detail() const { return count_ < kept_; }
+  bool wants_detail() const { return count_ < detailed_; }
   /// Throws when there was any error: the first 20 in reading order, each with its line, a caret and the hints; then "and N more".
   void finish() const;
 
@@ -34,7 +34,7 @@ class Diagnostics {
   };
   std::string told(const Entry& entry) const;
 
-  static constexpr std::size_t shown_ = 20, kept_ = 1000;
+  static constexpr std::size_t shown_ = 20, detailed_ = 100, kept_ = 1000;
   std::string path_;
   std::string_view text_;
   std::vector<std::string> set_;

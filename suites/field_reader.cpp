@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "suites/suggest.hpp"
 #include "suites/text.hpp"
@@ -109,9 +110,10 @@ std::optional<AxisValue> FieldReader::scalar(std::string_view key, const Allowed
   }
   GridAxis axis{section_, std::string(key), std::string(key), node->key_place, node->place, {}};
   bool sound = true;
+  std::set<AxisValue> seen;
   for (const auto& entry : node->children) {
     auto value = checked(key, entry, allowed);
-    if (value && has_value(axis, *value)) {
+    if (value && !seen.insert(*value).second) {
       errors_.add(entry.place, fmt::format("{} has {} twice", label(key), value_text(*value)));
       value.reset();
     }
@@ -144,9 +146,8 @@ void FieldReader::names(std::string_view key, std::vector<std::string>& value, s
   if (entries.empty() && key != "best") errors_.add(node->place, fmt::format("{} is an empty list: no run would be left", label(key)));
   value.clear();
   for (const auto& entry : entries) {
-    if (entry.kind != Node::Kind::text)
-      errors_.add(entry.place, fmt::format("{} must be a word in quotes, not {}", label(key), found_text(entry)));
-    value.push_back(entry.text);
+    if (entry.kind == Node::Kind::text) value.push_back(entry.text);
+    else errors_.add(entry.place, fmt::format("{} must be a word in quotes, not {}", label(key), found_text(entry)));
   }
 }
 
@@ -172,7 +173,8 @@ std::vector<Place> FieldReader::places(std::string_view key) const {
   if (node == nullptr) return {};
   if (node->kind != Node::Kind::list) return {node->place};
   std::vector<Place> places;
-  for (const auto& entry : node->children) places.push_back(entry.place);
+  for (const auto& entry : node->children)
+    if (entry.kind == Node::Kind::text) places.push_back(entry.place);
   return places;
 }
 

@@ -58,7 +58,7 @@ class FieldReader {
   void finish();
 
   std::vector<GridAxis> axes;                             ///< the axes met, in the order of the description
-  std::vector<Place> places(std::string_view key) const;  ///< of the entries of a list, or of the one value
+  std::vector<Place> places(std::string_view key) const;  ///< of the words of names(), in their order
 
  private:
   const Node* take(std::string_view key);

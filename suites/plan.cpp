@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
@@ -53,31 +54,27 @@ template <class C>
 std::vector<Variant<C>> choose(const std::vector<std::string>& names, const std::vector<Place>& places,
                                const std::vector<Variant<C>>& variants, Diagnostics& errors) {
   using Catalogue = CatalogueOf<C>;
+  std::map<std::string, const Variant<C>*> by_name;
+  auto words = Catalogue::words();
+  for (const auto& v : variants)
+    if (by_name.emplace(folded(v.name), &v).second && !Catalogue::find(v.name)) words.push_back(v.name);
   std::vector<Variant<C>> chosen;
+  std::set<std::string> seen;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Place place = i < places.size() ? places[i] : Place{};
+    if (names[i].empty()) {
+      errors.add(place, fmt::format("`grid.{}` has an empty word", Catalogue::section));
+      continue;
+    }
     const auto entry = Catalogue::find(names[i]);
     const std::string name = entry ? entry->word : names[i];
-    if (name.empty()) {
-      if (i < places.size()) errors.add(place, fmt::format("`grid.{}` has an empty word", Catalogue::section));
-      continue;
-    }
-    const auto is_it = [&](const auto& v) { return same_word(v.name, name); };
-    if (const auto again = std::find_if(chosen.begin(), chosen.end(), is_it); again != chosen.end()) {
-      errors.add(place, fmt::format("`grid.{}` has {} twice", Catalogue::section, shown(again->name)));
-      continue;
-    }
-    const auto variant = std::find_if(variants.begin(), variants.end(), is_it);
-    if (variant != variants.end()) chosen.push_back(*variant);
+    const auto variant = by_name.find(folded(name));
+    if (!seen.insert(folded(name)).second) errors.add(place, fmt::format("`grid.{}` has {} twice", Catalogue::section, shown(name)));
+    else if (variant != by_name.end()) chosen.push_back(*variant->second);
     else if (entry) chosen.push_back({entry->word, place, entry->config, {}});
-    else if (!errors.wants_detail()) errors.add(place, "");
-    else {
-      auto words = Catalogue::words();
-      for (const auto& v : variants)
-        if (std::find(words.begin(), words.end(), v.name) == words.end()) words.push_back(v.name);
-      errors.add(place, fmt::format("unknown {} \"{}\"", Catalogue::section, shown(names[i])), one_of(words),
-                 nearest_word(names[i], words));
-    }
+    else
+      errors.add(place, fmt::format("unknown {} \"{}\"", Catalogue::section, shown(names[i])), errors.wants_detail() ? one_of(words) : "",
+                 errors.wants_detail() ? nearest_word(names[i], words) : "");
   }
   return chosen;
 }

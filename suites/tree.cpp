@@ -21,6 +21,12 @@ std::string_view kind_text(Node::Kind kind) {
   return "?";
 }
 
+std::string folded(std::string_view word) {
+  std::string text(word);
+  for (char& c : text) c = fold_dash(c);
+  return text;
+}
+
 const Node* find_child(const Node& table, std::string_view key) {
   for (const auto& child : table.children)
     if (same_word(child.key, key)) return &child;

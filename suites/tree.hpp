@@ -25,6 +25,9 @@ struct Node {
 /// "a whole number", "a list", …: for messages.
 std::string_view kind_text(Node::Kind kind);
 
+/// A word with '_' as '-': equal for words that are the same.
+std::string folded(std::string_view word);
+
 /// The entry of a table whose key is the same word ('-' = '_'), or nullptr.
 const Node* find_child(const Node& table, std::string_view key);
 Node* find_child(Node& table, std::string_view key);

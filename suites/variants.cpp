@@ -1,6 +1,7 @@
 // Reads [env.NAME], [rater.NAME], [policy.NAME] and [estimator.NAME].
 #include <fmt/format.h>
 
+#include <set>
 #include <type_traits>
 
 #include "suites/catalogue.hpp"
@@ -75,6 +76,7 @@ template <class C>
 std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics& errors) {
   constexpr auto kind = CatalogueOf<C>::section;
   std::vector<Variant<C>> variants;
+  std::set<std::string> names;
   const Node* all = find_child(root, kind);
   if (all == nullptr) return variants;
   if (all->kind != Node::Kind::table) {
@@ -89,9 +91,8 @@ std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics&
       continue;
     }
     auto variant = read_variant<C>(section, sound, errors);
-    for (const auto& other : variants)
-      if (same_word(other.name, variant.name))
-        errors.add(section.key_place, fmt::format("the {} `{}` is given twice", kind, shown(variant.name)));
+    if (!names.insert(folded(variant.name)).second)
+      errors.add(section.key_place, fmt::format("the {} `{}` is given twice", kind, shown(variant.name)));
     variants.push_back(std::move(variant));
   }
   return variants;

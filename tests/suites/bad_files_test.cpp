@@ -130,3 +130,35 @@ TEST_CASE("the pre-scan sees brackets and dots only where they nest") {
   CHECK_FALSE(prescan("a = " + std::string(64, '[')).too_deep);
   CHECK(prescan("a = " + std::string(65, '[')).too_deep);
 }
+
+TEST_CASE("a file of a million bytes is told off in reasonable time, whatever it repeats") {
+  const auto many = [](auto piece) {
+    std::string text;
+    for (int i = 0; text.size() < 990'000; ++i) text += piece(i);
+    return text;
+  };
+  const auto n = [](int i) { return std::to_string(i); };
+  const std::string texts[] = {
+      small_suite + "[learn]\n" + many([&](int i) { return "a" + n(i) + "=1\n"; }),
+      small_suite + "[learn]\n" + many([&](int) { return std::string("a=1\n"); }),
+      small_suite + "[learn]\nlr = [" + many([&](int i) { return n(i + 1) + ","; }) + "]\n",
+      small_suite + "votes = [" + many([&](int i) { return n(i + 1) + ","; }) + "]\n",
+      small_suite + "rater = [" + many([&](int i) { return "\"a" + n(i) + "\","; }) + "]\n",
+      small_suite + many([&](int i) { return "[rater.a" + n(i) + "]\n"; }),
+      small_suite + many([&](int i) { return "[a" + n(i) + "]\n"; }),
+      small_suite + many([&](int) { return std::string("[[a]]\n"); }),
+      small_suite + "rater = [" + many([&](int i) {
+        return i < 40000 ? "\"b" + n(i) + "\"," : i == 40000 ? "]\n" : "[rater.a" + n(i) + "]\nbase='veto'\n";
+      }),
+      "a = \"" + many([](int) { return std::string("x"); }) + "\"\n",
+      many([](int) { return std::string("\n"); }) + "a",
+  };
+  for (const auto& text : texts) {
+    INFO(text.substr(0, 80) << " ... " << text.substr(text.size() / 2, 40));
+    const auto start = std::chrono::steady_clock::now();
+    const auto r = refusal(text);
+    CHECK(r.code != Exit::ok);
+    CHECK(r.message.size() < 100'000);
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+  }
+}
