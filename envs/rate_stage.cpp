@@ -29,7 +29,9 @@ static void by_law(const RatedView& rated, const RateBatch& batch, const std::ui
 
 // The vote of n scores 1..K given in order of drawing.
 ODRPO_HD int majority(const std::uint8_t* votes, int n, int levels, TieRule tie) {
-  std::uint16_t count[128] = {};
+  if (n == 1) return votes[0];
+  std::uint16_t count[128];
+  for (int k = 1; k <= levels; ++k) count[k] = 0;
   for (int v = 0; v < n; ++v) ++count[votes[v]];
   int most = 0;
   for (int k = 1; k <= levels; ++k) most = count[k] > most ? count[k] : most;

@@ -5,6 +5,7 @@
 namespace odrpo::ODRPO_ISA {
 
 typedef std::int8_t i8x16 __attribute__((vector_size(16)));
+typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
 constexpr int max_levels = 112;  // levels 1..100 in blocks of 16
 
 // The loops over a group know its size where it is the usual one: `fixed` members, or any number when 0.
@@ -13,10 +14,10 @@ static inline int members(int rollouts) { return fixed > 0 ? fixed : rollouts; }
 
 // reach[k-1] = number of members with score >= k, for 16 levels from 16 block + 1 on (0 above the scale). Levels stay below 128.
 template <int fixed>
-static inline i8x16 count_reach(const std::uint8_t* score, int rollouts, int block) {
+static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int block) {
   const i8x16 below = i8x16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + static_cast<std::int8_t>(16 * block);
-  i8x16 n = {};
-  for (int i = 0; i < members<fixed>(rollouts); ++i) n -= (i8x16)((below - below) + static_cast<std::int8_t>(score[i]) > below);
+  u8x16 n = {};
+  for (int i = 0; i < members<fixed>(rollouts); ++i) n -= (u8x16)((below - below) + static_cast<std::int8_t>(score[i]) > below);
   return n;
 }
 
@@ -26,8 +27,8 @@ ODRPO_HD int levels_reached_by(const std::uint8_t* reach, int levels, int least)
   for (int k = 0; k < levels; ++k) n += reach[k] >= least;
   return n;
 }
-ODRPO_HD int levels_reached_by(i8x16 reach, int least) {
-  const i8x16 mask = reach >= (reach - reach) + static_cast<std::int8_t>(least);
+ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
+  const i8x16 mask = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts of at most 16
 #if defined(__AVX2__)
   return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)mask)));
 #else
@@ -48,7 +49,7 @@ static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* sc
   for (int g = 0; g < groups; ++g) {
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * rollouts;
     float* a = out + static_cast<std::size_t>(g) * rollouts;
-    i8x16 lowest = {};
+    u8x16 lowest = {};
     for (int block = 0; block < (fixed > 0 ? 1 : blocks); ++block) {
       lowest = count_reach<fixed>(s, rollouts, block);
       __builtin_memcpy(reach + 16 * block, &lowest, 16);
@@ -129,7 +130,7 @@ static void rank(const EstimatorView& e, const std::uint8_t* score, int groups, 
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
     float* a = out + static_cast<std::size_t>(g) * n;
     for (int block = 0; block < blocks; ++block) {
-      const i8x16 counts = count_reach<0>(s, n, block);
+      const u8x16 counts = count_reach<0>(s, n, block);
       __builtin_memcpy(reach + 16 * block, &counts, 16);
     }
     // twice the average rank, less its mean n+1: below = n - reach(r), equal = reach(r) - reach(r+1)

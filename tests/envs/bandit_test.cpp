@@ -21,7 +21,7 @@ TEST_CASE("a world is a hash of its key: equal for equal keys, and with or witho
   CHECK(without.feature.empty());
 }
 
-TEST_CASE("quality lives on its grid and inside 1..K; best and uniform are exact means") {
+TEST_CASE("quality lives on its grid and inside 1..K, best and uniform are exact means") {
   for (int actions : {5, 32, 33}) {
     BanditConfig c;
     c.prompts = 30;

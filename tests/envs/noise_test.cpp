@@ -90,7 +90,7 @@ TEST_CASE("channel rows are the law of the literal judge (chi-square), for every
   }
 }
 
-TEST_CASE("a Gaussian of sd 0 rounds a half up; the lattice form of sd 0 too; tails stay positive and sum to 1") {
+TEST_CASE("a Gaussian of sd 0 rounds a half up, the lattice form of sd 0 too, tails stay positive and sum to 1") {
   for (GaussianForm form : {GaussianForm::rounded, GaussianForm::lattice}) {
     CHECK(row_of({GaussianNoise{0, 0, form}}, {.quality = 2.5}, 5)[2] == 1);
     CHECK(row_of({GaussianNoise{0, 0, form}}, {.quality = 0.2}, 5)[0] == 1);

@@ -124,7 +124,7 @@ TEST_CASE("constant groups give exact zeros in every batch form") {
       }
 }
 
-TEST_CASE("whitening equals batch_normalize for any size; equal advantages become zeros") {
+TEST_CASE("whitening equals batch_normalize for any size, equal advantages become zeros") {
   std::mt19937 g(3);
   for (int n : {1, 2, 7, 8, 31, 32, 33, 512, 1000}) {
     std::vector<float> a(n), first;

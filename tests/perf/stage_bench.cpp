@@ -1,0 +1,94 @@
+// Each stage of a step at the yardstick's sizes, and making worlds and law rows.
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "envs/vote.hpp"
+#include "suites/train_step.hpp"
+#include "tests/perf/bench.hpp"
+
+namespace odrpo::perf {
+namespace {
+
+/// A run brought to the middle of its training, whose stages can be called alone.
+struct Middle {
+  RunSpec spec;
+  Shared shared;
+  Problem problem;
+  TrainState state;
+  int t = 200;
+  explicit Middle(const RunSpec& s) : spec(s), problem(make_problem(spec, shared, best_isa())), state(make_state(problem)) {
+    for (int i = 0; i < t; ++i) train_step(problem, state, i);
+  }
+};
+
+void stage(const std::string& name, const RunSpec& spec, std::size_t in, std::size_t out, std::function<void(Middle&)> call) {
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+    Middle m(spec);
+    const CpuTimer timer;
+    for (auto _ : state) {
+      call(m);
+      benchmark::ClobberMemory();
+    }
+    report_share(state, timer, in, out);
+  });
+}
+
+}  // namespace
+
+void register_stages() {
+  const RunSpec tabular = yardstick("grpo", 1, Sampling::law), draws = yardstick("grpo", 32, Sampling::draws);
+  RunSpec linear = tabular;
+  linear.policy.kind = PolicyKind::linear;
+  const std::size_t prompts = 64, rollouts = 512, cells = prompts * 32, row = 4;
+  const std::size_t actions = rollouts * 2, words = rollouts * 4, scores = rollouts, advantages = rollouts * 4;
+  stage("stage/choose_prompts", tabular, 256 * 4, prompts * 4, [](Middle& m) { choose_prompts(m.problem, m.state, m.t++); });
+  // theta, m, root in; theta, probability, cumulative out
+  for (const auto& [name, spec, in] : {std::tuple{"tabular", tabular, cells * row * 3}, {"linear", linear, cells * 24 * row}}) {
+    // steps go on, so that rows have updates pending as in training; forward alone is the difference of the two
+    stage(fmt::format("stage/forward+update/{}", name), spec, in * 2, cells * row * 6, [](Middle& m) {
+      m.state.policy.forward(m.t++, m.state.prompt.data());
+      m.state.policy.update();
+    });
+    stage(fmt::format("stage/gradient/{}", name), spec, cells * row + actions + advantages + (in > cells * 20 ? in : 0), cells * row,
+          [](Middle& m) { m.state.policy.gradient(m.state.action.data(), m.state.advantage.data(), 0.001); });
+    stage(fmt::format("stage/exact_record/{}", name), spec, in * 4, 256, [](Middle& m) {
+      benchmark::DoNotOptimize(m.state.policy.exact(m.problem.world->quality.data()));
+    });
+  }
+  stage("stage/sample_responses", tabular, cells * row, words + actions, [](Middle& m) { sample_responses(m.problem, m.state, m.t, training_draws); });
+  stage("stage/rate_responses/law", tabular, actions + rollouts * 4, words + scores, [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
+  stage("stage/rate_responses/draws32", draws, actions + rollouts * 4, words * 32 + scores, [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
+  stage("stage/estimate_advantages", tabular, scores, advantages * 3, [](Middle& m) { estimate_advantages(m.problem, m.state); });
+  stage("stage/random_words", tabular, prompts * 4, words, [](Middle& m) {
+    m.problem.random->fill(m.state.word.data(), 1, Purpose::action, static_cast<std::uint32_t>(m.t++), m.state.prompt.data(), 64, 0, 2);
+  });
+  for (bool features : {false, true})
+    benchmark::RegisterBenchmark(features ? "setup/world/features" : "setup/world/plain", [features](benchmark::State& state) {
+      BanditConfig c;
+      c.feature_share = features ? 0.5 : 0.0;
+      std::uint64_t key = 0;
+      const CpuTimer timer;
+      for (auto _ : state) benchmark::DoNotOptimize(make_bandit(c, {}, ++key, features));
+      const std::size_t size = 256 * 32 * (4 + 2 + 1 + (features ? 24 * 4 : 0));
+      report_share(state, timer, size, size);
+    });
+  for (int votes : {8, 16, 32})
+    for (TieRule tie : {TieRule::first, TieRule::lowest})
+      benchmark::RegisterBenchmark(fmt::format("setup/law_row/{}/n{}", word_of(std::span<const Word<TieRule>>(tie_words), tie), votes).c_str(), [=](benchmark::State& state) {
+        std::vector<double> call(10), law(10);
+        channel_row(rater_presets()[0].config.noise, {.quality = 6.4375}, call);
+        const CpuTimer timer;
+        for (auto _ : state) {
+          vote_law(call, votes, tie, law);
+          benchmark::ClobberMemory();
+        }
+        report_share(state, timer, 80, 80);
+      });
+}
+
+}  // namespace odrpo::perf
