@@ -14,11 +14,12 @@ int table(const TableOptions& o) {
   const ResultFile file = read_results(o.path, false);
   const std::string* stored = file.provenance_text("table");
   TableSpec spec = parse_table_spec(stored ? *stored : "");
-  if (!o.rows.empty()) spec.rows = o.rows;
+  if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baseline is a value of the suite's rows
+    spec.rows = o.rows;
+    spec.baseline.clear();
+  }
   if (!o.columns.empty()) spec.columns = o.columns;
   if (!o.value.empty()) spec.value = o.value;
-  // the suite's baseline is a value of the suite's rows
-  if (!o.rows.empty() && o.baseline.empty()) spec.baseline.clear();
   if (!o.baseline.empty()) spec.baseline = o.baseline == "none" ? "" : o.baseline;
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return axis == spec.rows || axis == spec.columns; });

@@ -30,7 +30,7 @@ Verdict judge(const std::string& path) {
     for (const RunRecord& run : file.runs) v.failed += run.status == RunStatus::failed;
     if (v.computed != v.digest) {
       v.code = Exit::bad_input;
-      v.what = fmt::format("its numbers have digest {}, but it claims {}", v.computed, v.digest.empty() ? "none" : v.digest);
+      v.what = fmt::format("'{}': its numbers have digest {}, but it claims {}", path, v.computed, v.digest.empty() ? "none" : v.digest);
     }
   } catch (const Failure& failure) {
     v.code = failure.code;
@@ -66,7 +66,7 @@ int verify(const VerifyOptions& o) {
       fmt::print("{}: OK, digest {}, {} runs{}\n", v.path, v.digest, v.runs, v.failed ? fmt::format(", {} of them failed", v.failed) : "");
     } else {
       std::fflush(stdout);
-      fmt::print(stderr, "{}: {}\n", v.path, v.what);
+      fmt::print(stderr, "{}\n", v.what);
     }
   }
   if (o.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
