@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,8 +78,10 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
   return facts;
 }
 
-// The suite's table; without its baseline when --only has left that out.
-TableModel table_of(const Suite& suite, const ResultFile& file) {
+// The suite's table; without its baseline when --only has left that out, nothing when no run has brought a number.
+std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
+  const auto good = [](const RunRecord& r) { return r.status == RunStatus::ok; };
+  if (std::none_of(file.runs.begin(), file.runs.end(), good)) return std::nullopt;
   TableSpec spec = parse_table_spec(table_lines(suite.table));
   try {
     return make_table(file, spec);
@@ -90,12 +94,13 @@ TableModel table_of(const Suite& suite, const ResultFile& file) {
 
 // The summary and the table as one JSON object.
 std::string summary_json(const RunReport& report, const std::string& suite, const std::string& output, const std::string& digest,
-                         double seconds, const TableModel& table) {
-  const nlohmann::ordered_json out = {{"suite", suite},          {"output", output},
-                                      {"digest", digest},        {"total", report.total},
-                                      {"ran", report.ran},       {"resumed", report.resumed},
-                                      {"failed", report.failed}, {"complete", report.complete},
-                                      {"seconds", seconds},      {"table", nlohmann::ordered_json::parse(table_json(table))}};
+                         double seconds, const std::optional<TableModel>& table) {
+  const nlohmann::ordered_json out = {
+      {"suite", suite},          {"output", output},
+      {"digest", digest},        {"total", report.total},
+      {"ran", report.ran},       {"resumed", report.resumed},
+      {"failed", report.failed}, {"complete", report.complete},
+      {"seconds", seconds},      {"table", table ? nlohmann::ordered_json::parse(table_json(*table)) : nlohmann::ordered_json()}};
   return out.dump(2) + '\n';
 }
 
@@ -105,7 +110,8 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
     note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
   else note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, duration_text(seconds), digest));
   for (const auto& failure : report.failures) note("failed: " + failure);
-  if (report.failed > report.failures.size()) note(fmt::format("failed: {} more", report.failed - report.failures.size()));
+  if (report.failed > report.failures.size())
+    note(fmt::format("failed: {}{} of {} runs", report.failures.empty() ? "" : "in all ", report.failed, report.total));
 }
 
 }  // namespace
@@ -149,8 +155,9 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   const ResultFile file = read_results(settings.output, false);
   report.failed = 0;  // those of this call and, when nothing was left to do, of an earlier one
   for (const auto& r : file.runs) report.failed += r.status == RunStatus::failed;
-  const TableModel table = table_of(suite, file);
-  put(o.json ? summary_json(report, suite.name, settings.output, file.digest, seconds, table) : table_text(table));
+  const auto table = table_of(suite, file);
+  put(o.json ? summary_json(report, suite.name, settings.output, file.digest, seconds, table) : table ? table_text(*table) : "");
+  std::fflush(stdout);  // the table first, then where the file is
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
   return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
 }

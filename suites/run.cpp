@@ -31,7 +31,7 @@ std::size_t bytes_of(const RunRecord& r) {
   return bytes;
 }
 
-// the record of a run that could not be trained at all
+// the record of a run that could not be trained to its end
 RunRecord failed_record(const RunSpec& spec, const std::string& why) {
   RunRecord r;
   r.id = spec.id, r.key = spec_key(spec);
@@ -43,7 +43,9 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
 
 RunRecord train_safely(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
   try {
-    return train(spec, shared, stop);
+    RunRecord record = train(spec, shared, stop);
+    if (record.status == RunStatus::failed) return failed_record(spec, record.error);  // half a curve helps nobody
+    return record;
   } catch (const std::bad_alloc&) {
     return failed_record(spec, "out of memory");
   } catch (const std::exception& e) {

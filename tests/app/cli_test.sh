@@ -120,6 +120,15 @@ expect 0 'tiny.h5' run other.toml -o tiny.h5 --force
 expect 0 'sub.h5' run tiny.toml --only '*/grpo/n1/*' --set learn.steps=10 -o sub.h5
 expect 0 '' verify sub.h5
 
+# --- runs that diverge: recorded, told, exit 7, now and when asked again
+wild=(--set 'learn.optimizer="adamw"' --set learn.weight_decay=1 --set learn.steps=60)
+expect 7 'some.h5' run tiny.toml "${wild[@]}" --set 'learn.lr=[0.1, 1000000]' -o some.h5; expect_out 'grpo'
+grep -q '^failed: bandit/' err.txt || fail "no failed run is named"
+expect 7 'resumed: 8 of 16' run tiny.toml "${wild[@]}" --set 'learn.lr=[0.1, 1000000]' -o some.h5; expect_out 'grpo'
+expect 7 'failed' run tiny.toml "${wild[@]}" --set learn.lr=1000000 -o none.h5
+expect 7 '' run tiny.toml "${wild[@]}" --set learn.lr=1000000 -o none.h5 --json --quiet; expect_out '"table": null'
+expect 0 '' verify some.h5 none.h5
+
 # --- stdout that is full, closed or left by its reader
 "$program" list >/dev/full 2>err.txt; [[ $? == 5 ]] || fail "list >/dev/full: exit is not 5"
 grep -qF 'standard output' err.txt || fail "list >/dev/full says nothing"

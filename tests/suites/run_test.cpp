@@ -166,3 +166,23 @@ TEST_CASE("the fingerprint covers the runs and the version, not the table or the
   CHECK(suite_facts(tiny({"table.value=\"regret\""}), "1").fingerprint == print);
   CHECK(suite_facts(tiny({"limits.cpu_hours=7"}), "1").fingerprint == print);
 }
+
+TEST_CASE("a run that diverges is recorded with its reason and the others go on") {
+  const Folder folder;
+  // the decay multiplies every parameter by about minus a million at each step, where lr is a million
+  const Suite suite = tiny({"learn.optimizer=\"adamw\"", "learn.weight_decay=1", "learn.lr=[0.1, 1000000]", "learn.steps=60"});
+  const RunReport report = run(suite, folder.file("some.h5"), 2);
+  CHECK(report.total == 16);
+  CHECK(report.failed == 8);
+  CHECK(report.failures.size() == 8);
+  CHECK_FALSE(report.stopped);
+  const ResultFile file = read_results(folder.file("some.h5"), true);
+  REQUIRE(file.runs.size() == 16);
+  for (const RunRecord& r : file.runs) {
+    const bool wild = r.id.find("1e+06") != std::string::npos || r.id.find("1000000") != std::string::npos;
+    INFO(r.id);
+    CHECK((r.status == RunStatus::failed) == wild);
+    CHECK(r.error.empty() != wild);
+  }
+  CHECK(run(suite, folder.file("again.h5"), 1).digest == report.digest);
+}
