@@ -66,6 +66,8 @@ plant policies/c.cpp 'double f(double x) { return 1 + __builtin_log1p(x); }' 'sa
 plant kernels/d.hpp '#define ODRPO_MAX(a, b) a' macros 3
 plant results/c.hpp '#ifndef X\n#define X\n#endif' macros 4
 plant app/e.hpp 'struct A { virtual void f(); };' 'plain structs' 3
+plant tests/a_test.cpp 'TEST_CASE("--flag is kept") {}' 'test names'
+plant tests/b_test.cpp 'TEST_CASE("one; two") {}' 'test names'
 printf '#pragma once\n' >"$tree/kernels/e.hpp"; expect 'no first line' 'kernels/e.hpp:1: first line'
 printf '// A header without its pragma, planted.\n' >"$tree/kernels/f.hpp"; expect 'no pragma' 'kernels/f.hpp:1: macros'
 printf 'see /home/someone/notes\n' >"$tree/docs/x.md"; expect 'machine path' 'docs/x.md:1: no machine paths'

@@ -7,7 +7,7 @@
 
 using namespace odrpo;
 
-TEST_CASE("--set changes, adds and replaces values") {
+TEST_CASE("override --set changes, adds and replaces values") {
   const auto suite =
       loaded(small_suite + "[learn]\nsteps = 7\n", {"learn.steps=9", "suite.seeds = 3", "grid.votes=[1,8]", "learn.schedule=constant",
                                                     "learn.whiten=\"none\"", "learn.kl=0.5", "learn.kl=0"});
@@ -26,7 +26,7 @@ TEST_CASE("--set changes, adds and replaces values") {
   CHECK(loaded(small_suite, {"grid.votes=[ 1,8 ]", "table.baseline=''"}).runs.size() == 4);
 }
 
-TEST_CASE("--set without a key or value is a mistake of the command line") {
+TEST_CASE("override --set without a key or value is a mistake of the command line") {
   for (const auto* argument : {"learn.steps", "", "=", "=3", "learn.steps=", "learn.steps= ", " =3"}) {
     INFO(argument);
     CHECK(refusal(small_suite, {argument}).code == Exit::usage);
@@ -76,7 +76,7 @@ TEST_CASE("errors in the content of --set say which one") {
   CHECK(both.message.find("bad.toml:6:6") < both.message.find("--set 1"));
 }
 
-TEST_CASE("--only keeps the runs that match any glob") {
+TEST_CASE("subset --only keeps the runs that match any glob") {
   const std::string text = small_suite + "votes = [1, 8]\n";
   CHECK(loaded(text, {"suite.seeds=3"}, {"*/n8/*"}).runs.size() == 6);
   CHECK(loaded(text, {"suite.seeds=3"}, {"*/n8/*", "*/s0"}).runs.size() == 8);
