@@ -77,7 +77,7 @@ RatedWorld rate_world(const BanditWorld& world, const RaterConfig& rater, int vo
         if (static_cast<double>(w.x[0]) * 0x1p-32 < ambiguous) veto_class = static_cast<int>(w.x[1] >> 29);
       }
       const std::uint32_t code = LawCache::code(world.quality16[cell], spread_class, veto_class, world.hack[cell] != 0);
-      auto [at, fresh] = index.try_emplace(code, static_cast<std::uint32_t>(index.size()));
+      auto [at, fresh] = index.try_emplace(code, static_cast<std::uint32_t>(rated.threshold.size()));
       if (fresh) laws.append_row(code, rated.threshold);
       rated.row[cell] = at->second;
     }

@@ -49,7 +49,7 @@ struct RatedWorld {
   int levels = 0, votes = 1, stride = 0;
   Sampling sampling = Sampling::law;
   TieRule tie = TieRule::first;
-  std::vector<std::uint32_t> row;       ///< [P][width] index into `threshold`
+  std::vector<std::uint32_t> row;       ///< [P][width] where the row starts in `threshold`
   std::vector<std::int32_t> threshold;  ///< [rows][stride]
   RatedView view() const { return {row.data(), threshold.data(), levels, votes, stride, tie}; }
 };

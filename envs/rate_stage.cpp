@@ -14,16 +14,17 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
 }
 
 static void by_law(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, std::uint8_t* score) {
-  const std::uint32_t* row = rated.row;
+  // scores are bytes, which may alias anything: what the loop needs is copied out of the structs first
+  const int stride = rated.stride, rollouts = batch.rollouts;
+  const std::uint32_t* rows = rated.row;
   const std::int32_t* threshold = rated.threshold;
-  const int stride = rated.stride;
   for (int b = 0; b < batch.batch; ++b) {
-    const std::uint32_t* of_prompt = row + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
-    for (int i = 0; i < batch.rollouts; ++i) {
-      const std::uint32_t r = of_prompt[batch.action[b * batch.rollouts + i]];
-      const std::int32_t x = static_cast<std::int32_t>(word[b * blocks * 4 + i] >> 1);
-      score[b * batch.rollouts + i] = static_cast<std::uint8_t>(1 + exceeded(threshold + static_cast<std::size_t>(r) * stride, stride, x));
-    }
+    const std::uint32_t* row = rows + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
+    const std::uint16_t* action = batch.action + static_cast<std::size_t>(b) * rollouts;
+    const std::uint32_t* words = word + static_cast<std::size_t>(b) * blocks * 4;
+    std::uint8_t* to = score + static_cast<std::size_t>(b) * rollouts;
+    for (int i = 0; i < rollouts; ++i)
+      to[i] = static_cast<std::uint8_t>(1 + exceeded(threshold + row[action[i]], stride, static_cast<std::int32_t>(words[i] >> 1)));
   }
 }
 
@@ -53,7 +54,7 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
     random.fill(scratch, key, purpose, step, batch.prompt + b, 1, first_block, batch.rollouts * blocks);
     const std::uint32_t* of_prompt = rated.row + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
     for (int i = 0; i < batch.rollouts; ++i) {
-      const std::int32_t* t = rated.threshold + static_cast<std::size_t>(of_prompt[batch.action[b * batch.rollouts + i]]) * rated.stride;
+      const std::int32_t* t = rated.threshold + of_prompt[batch.action[b * batch.rollouts + i]];
       const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
       for (int v = 0; v < rated.votes; ++v)
         votes[v] = static_cast<std::uint8_t>(1 + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));

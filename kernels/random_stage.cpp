@@ -4,21 +4,33 @@
 
 namespace odrpo::ODRPO_ISA {
 
+// Both halves of the key for each of the ten rounds.
+struct RoundKeys {
+  u64x4 k0[10], k1[10];
+};
+ODRPO_HD RoundKeys round_keys(std::uint64_t key) {
+  RoundKeys keys;
+  std::uint32_t k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    keys.k0[round] = u64x4{k0, k0, k0, k0};
+    keys.k1[round] = u64x4{k1, k1, k1, k1};
+    k0 += PHILOX_W32_0;
+    k1 += PHILOX_W32_1;
+  }
+  return keys;
+}
+
 // The ten rounds of four counters; the multipliers and key increments are Philox's own constants.
-ODRPO_HD void philox_rounds(u64x4& c0, u64x4& c1, u64x4& c2, u64x4& c3, std::uint64_t key) {
+ODRPO_HD void philox_rounds(u64x4& c0, u64x4& c1, u64x4& c2, u64x4& c3, const RoundKeys& keys) {
   const u64x4 m0 = {PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0, PHILOX_M4x32_0};
   const u64x4 m1 = {PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1, PHILOX_M4x32_1};
-  std::uint32_t k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
   ODRPO_UNROLL
   for (int round = 0; round < 10; ++round) {
     const u64x4 p0 = multiply_low(c0, m0), p1 = multiply_low(c2, m1);
-    const std::uint64_t s0 = k0, s1 = k1;
-    c0 = (p1 >> 32) ^ c1 ^ u64x4{s0, s0, s0, s0};
+    c0 = (p1 >> 32) ^ c1 ^ keys.k0[round];
     c1 = p1;
-    c2 = (p0 >> 32) ^ c3 ^ u64x4{s1, s1, s1, s1};
+    c2 = (p0 >> 32) ^ c3 ^ keys.k1[round];
     c3 = p0;
-    k0 += PHILOX_W32_0;
-    k1 += PHILOX_W32_1;
   }
 }
 
@@ -28,6 +40,7 @@ static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::ui
   constexpr int chunk = 128;  // counters laid out ahead of the rounds
   alignas(32) std::uint64_t prompts[chunk], places[chunk];
   const std::uint64_t what = static_cast<std::uint32_t>(purpose), when = step;
+  const RoundKeys keys = round_keys(key);
   const int total = count * blocks;
   int i = 0, b = 0;  // the next counter: prompt[i], first_block + b
   for (int start = 0; start < total; start += chunk) {
@@ -41,7 +54,7 @@ static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::ui
     for (int n = 0; n < here; n += 4) {
       u64x4 c0 = {what, what, what, what}, c1 = {when, when, when, when};
       u64x4 c2 = *reinterpret_cast<const u64x4_loose*>(prompts + n), c3 = *reinterpret_cast<const u64x4_loose*>(places + n);
-      philox_rounds(c0, c1, c2, c3, key);
+      philox_rounds(c0, c1, c2, c3, keys);
       // (word0, word1) and (word2, word3) of a block become neighbours
       const u64x4 w01 = (c0 & 0xffffffffu) | (c1 << 32), w23 = (c2 & 0xffffffffu) | (c3 << 32);
       const u64x4 low = __builtin_shufflevector(w01, w23, 0, 4, 1, 5), high = __builtin_shufflevector(w01, w23, 2, 6, 3, 7);

@@ -21,10 +21,8 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
       top[r] = load(x[r]);
       for (int a = 8; a < width; a += 8) top[r] = max(top[r], load(x[r] + a));
     }
-    transpose(top);
-    const f32x8 highest = max(max(max(top[0], top[1]), max(top[2], top[3])), max(max(top[4], top[5]), max(top[6], top[7])));
     float shift[8];
-    store(shift, highest);
+    store(shift, max_rows(top));
     f32x8 total = splat(0);
     for (int a = 0; a < width; a += 32) {
       // e^(x - max) and its running sums down each column of four
@@ -62,29 +60,35 @@ static ExactMeans exact(const float* logits, const float* quality, int count, in
   double sum_quality = 0, sum_entropy = 0;
   for (int first = 0; first < count; first += 8) {
     const int here = count - first < 8 ? count - first : 8;
-    float total[8] = {1, 1, 1, 1, 1, 1, 1, 1}, value[8] = {}, energy[8] = {};  // sums of e, e q, e (x - max) of a row
-    for (int r = 0; r < here; ++r) {
-      const float* x = logits + static_cast<std::size_t>(first + r) * width;
-      const float* q = quality + static_cast<std::size_t>(first + r) * width;
-      f32x8 top = load(x);
-      for (int a = 8; a < width; a += 8) top = max(top, load(x + a));
-      const f32x8 highest = splat(max_halves(top));
-      Lanes z = zero_lanes(), zq = zero_lanes(), zx = zero_lanes();
+    const float *x[8], *q[8];
+    f32x8 top[8], z[8], zq[8], zx[8];  // of a row: maximum; sums of e, e q, e (x - max), lanes folded 32 to 8
+    for (int r = 0; r < 8; ++r) {      // past the end the last row is looked at again
+      const std::size_t at = static_cast<std::size_t>(first + (r < here ? r : here - 1)) * width;
+      x[r] = logits + at;
+      q[r] = quality + at;
+      top[r] = load(x[r]);
+      for (int a = 8; a < width; a += 8) top[r] = max(top[r], load(x[r] + a));
+    }
+    float shift[8];
+    store(shift, max_rows(top));
+    for (int r = 0; r < 8; ++r) {
+      const f32x8 highest = splat(shift[r]);
+      Lanes s = zero_lanes(), sq = zero_lanes(), sx = zero_lanes();
       for (int a = 0; a < width; a += 32) {
         ODRPO_UNROLL
         for (int j = 0; j < 4; ++j) {
-          const f32x8 d = load(x + a + 8 * j) - highest, e = exp_negative(d);
-          z.v[j] += e;
-          zq.v[j] += e * load(q + a + 8 * j);
-          zx.v[j] += e * d;
+          const f32x8 d = load(x[r] + a + 8 * j) - highest, e = exp_negative(d);
+          s.v[j] += e;
+          sq.v[j] += e * load(q[r] + a + 8 * j);
+          sx.v[j] += e * d;
         }
       }
-      total[r] = add_halves(z);
-      value[r] = add_halves(zq);
-      energy[r] = add_halves(zx);
+      z[r] = fold(s);
+      zq[r] = fold(sq);
+      zx[r] = fold(sx);
     }
     // E[q] = sum e q / sum e;  -sum pi ln pi = ln sum e - sum e (x - max) / sum e
-    const f32x8 sums = load(total), means = load(value) / sums, entropies = log_positive(sums) - load(energy) / sums;
+    const f32x8 sums = add_rows(z), means = add_rows(zq) / sums, entropies = log_positive(sums) - add_rows(zx) / sums;
     for (int r = 0; r < here; ++r) {
       sum_quality += static_cast<double>(means[r]);
       sum_entropy += static_cast<double>(entropies[r]);
@@ -112,13 +116,20 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
       else for (int l = 0; l < here; ++l) w[l] = from[l];
       const f32x8 u = __builtin_convertvector((i32x8)(w >> 8), f32x8) * 0x1p-24f;
       const f32x8 v = min(u * total, splat(below_total));
+      // rank: how many sums do not exceed v. In each 32: the columns that end at or below v, then the column's own first three sums.
       i32x8 rank = {};
-      for (int a = 0; a < width; a += 8) {
+      for (int a = 0; a < width; a += 32) {
+        i32x8 column = {};
         ODRPO_UNROLL
-        for (int l = 0; l < 8; ++l) rank -= (i32x8)(splat(c[a + l]) <= v);
+        for (int l = 0; l < 8; ++l) column -= (i32x8)(splat(c[a + 24 + l]) <= v);
+        const i32x8 inside = column & 7;
+        i32x8 within = {};
+        ODRPO_UNROLL
+        for (int j = 0; j < 3; ++j) within -= (i32x8)(lookup(load(c + a + 8 * j), inside) <= v);
+        rank += 4 * column + (within & (column < 8));
       }
       // rank in sampling order -> action
-      const i32x8 within = rank & 31, arm = (rank & ~31) | ((within & 3) << 3) | (within >> 2);
+      const i32x8 arm = (rank & ~31) | ((rank & 3) << 3) | ((rank & 31) >> 2);
       const int most = rollouts - i < 8 ? rollouts - i : 8;
       for (int l = 0; l < most; ++l) action[b * rollouts + i + l] = static_cast<std::uint16_t>(arm[l]);
     }
@@ -145,22 +156,7 @@ static void logit_gradient(const SoftmaxRows& rows, int count, int width, int ro
     }
     const float sum = add_halves(sums);
     const f32x8 all = splat(-sum);
-    if (width > 64) {
-      for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
-      for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
-      continue;
-    }
-    // few actions: compare every action with every choice, in registers (repeated choices would wait for each other in memory)
-    for (int a = 0; a < width; a += 32) {
-      f32x8 s[4];
-      for (int j = 0; j < 4; ++j) s[j] = load(pi + a + 8 * j) * all;
-      for (int i = 0; i < rollouts; ++i) {
-        const f32x8 c = splat(coefficient[i]);
-        const i32x8 lane = i32x8{0, 1, 2, 3, 4, 5, 6, 7} - (chosen[i] - a);
-        ODRPO_UNROLL
-        for (int j = 0; j < 4; ++j) s[j] += (f32x8)((i32x8)c & (lane == -8 * j));
-      }
-      for (int j = 0; j < 4; ++j) store(g + a + 8 * j, s[j]);
-    }
+    for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
+    for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
   }
 }
