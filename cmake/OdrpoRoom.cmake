@@ -11,27 +11,9 @@ target_compile_options(odrpo_flags INTERFACE
 target_include_directories(odrpo_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
-# TEMPORARY while several rooms are under construction: leave out sources that are not there yet
-function(odrpo_present out)
-  set(found)
-  foreach(f IN LISTS ARGN)
-    if("${f}" MATCHES "^.<" OR EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${f} OR EXISTS "${f}")
-      list(APPEND found ${f})
-    else()
-      message(STATUS "not there yet: ${CMAKE_CURRENT_SOURCE_DIR}/${f}")
-    endif()
-  endforeach()
-  if(NOT found)
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "int main() { return 0; }\n")
-    list(APPEND found ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
-  endif()
-  set(${out} ${found} PARENT_SCOPE)
-endfunction()
-
 # odrpo_room(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME
 function(odrpo_room name)
   cmake_parse_arguments(R "" "" "SOURCES;STAGES;LINK" ${ARGN})
-  odrpo_present(R_SOURCES ${R_SOURCES})
   add_library(odrpo_${name} STATIC ${R_SOURCES})
   target_link_libraries(odrpo_${name} PUBLIC odrpo_flags ${R_LINK})
   foreach(stage IN LISTS R_STAGES)

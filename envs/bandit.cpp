@@ -66,12 +66,12 @@ WorldProfile resolve_profile(const BanditConfig& config, const WorldProfile& of_
     p.spread *= stretch;
     p.hack_penalty *= stretch;
   }
-  p.mean = config.mean.value_or(p.mean);
-  p.mean_sd = config.mean_sd.value_or(p.mean_sd);
-  p.spread = config.spread.value_or(p.spread);
-  p.spread_sd = config.spread_sd.value_or(p.spread_sd);
-  p.hack_share = config.hack_share.value_or(p.hack_share);
-  p.hack_penalty = config.hack_penalty.value_or(p.hack_penalty);
+  p.mean = config.overrides.mean.value_or(p.mean);
+  p.mean_sd = config.overrides.mean_sd.value_or(p.mean_sd);
+  p.spread = config.overrides.spread.value_or(p.spread);
+  p.spread_sd = config.overrides.spread_sd.value_or(p.spread_sd);
+  p.hack_share = config.overrides.hack_share.value_or(p.hack_share);
+  p.hack_penalty = config.overrides.hack_penalty.value_or(p.hack_penalty);
   return p;
 }
 

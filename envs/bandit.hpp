@@ -1,7 +1,6 @@
 // World `bandit`: P prompts x A actions with exactly known real quality, a hash of its seed (SCIENCE section D).
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "envs/profile.hpp"
@@ -32,7 +31,7 @@ struct BanditConfig {
   double feature_share = 0.5;  ///< share of the variance of a response's quality that the features explain, 0..1
   QualityKind quality = QualityKind::real;
   ProfileSource profile = ProfileSource::rater;
-  std::optional<double> mean, mean_sd, spread, spread_sd, hack_share, hack_penalty;
+  ProfileOverrides overrides;  ///< numbers that replace the profile's
 };
 
 template <class V>
@@ -44,12 +43,7 @@ void describe(V& v, BanditConfig& c) {
   v.number("feature_share", c.feature_share, 0.0, 1.0, "share of the response variance that the features explain");
   v.word("quality", c.quality, std::span<const Word<QualityKind>>(quality_words), "real-valued or whole levels");
   v.word("profile", c.profile, std::span<const Word<ProfileSource>>(profile_words), "where unset numbers come from");
-  v.optional_number("mean", c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
-  v.optional_number("mean_sd", c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
-  v.optional_number("spread", c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
-  v.optional_number("spread_sd", c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
-  v.optional_number("hack_share", c.hack_share, 0.0, 1.0, "share of responses that hack the reward: lower quality, marked in feature 0");
-  v.optional_number("hack_penalty", c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
+  describe(v, c.overrides);
 }
 
 /// The truth of one seed. Immutable once made; every array is laid out for the policies' batch kernels.

@@ -1,4 +1,4 @@
-// Descriptions of what suites alone know: [suite], [grid], [table], and the numbers of a world. Every other section is described where
+// Descriptions of what suites alone know: [suite], [grid] and [table]. Every other section is described where
 // its config lives. A visitor meets, besides integer, number, optional_number, word and models:
 //   v.text(key, std::string&, help)                         a string
 //   v.choice(key, std::string&, span<const Choice>, help)   one of a list of words, kept as text
@@ -62,16 +62,6 @@ void describe(V& v, TableConfig& c) {
   v.text("baseline", c.baseline, "the row that others are compared with, paired by seed; empty = none");
   v.names("best", c.best, "axes of which each cell takes its best value");
   v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both");
-}
-
-template <class V>
-void describe(V& v, WorldProfile& c) {
-  v.number("mean", c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
-  v.number("mean_sd", c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
-  v.number("spread", c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
-  v.number("spread_sd", c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
-  v.number("hack_share", c.hack_share, 0.0, 1.0, "share of responses that hack the reward");
-  v.number("hack_penalty", c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
 }
 
 }  // namespace odrpo

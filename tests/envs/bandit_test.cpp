@@ -89,7 +89,7 @@ TEST_CASE("profiles: the rater's numbers, overridden by explicit ones, mapped to
   BanditConfig c;
   WorldProfile rater{7.4, 1.7, 0.7, 0.4, 0, 2.5};
   CHECK(resolve_profile(c, rater).mean == 7.4);
-  c.mean = 4;
+  c.overrides.mean = 4;
   CHECK(resolve_profile(c, rater).mean == 4);
   CHECK(resolve_profile(c, rater).mean_sd == 1.7);
   c.profile = ProfileSource::own;

@@ -17,9 +17,9 @@ BanditWorld small_world(std::uint64_t key) {
   BanditConfig c;
   c.prompts = 6;
   c.actions = 5;
-  c.mean = 5;
-  c.spread = 1.5;
-  c.hack_share = 0.3;
+  c.overrides.mean = 5;
+  c.overrides.spread = 1.5;
+  c.overrides.hack_share = 0.3;
   return make_bandit(c, resolve_profile(c, {}), key, false);
 }
 

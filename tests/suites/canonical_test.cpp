@@ -149,7 +149,7 @@ baseline = "grpo"
 TEST_CASE("fields of single configs are told apart") {
   CHECK(canonical_fields(BanditConfig{}) == canonical_fields(BanditConfig{}));
   BanditConfig changed;
-  changed.mean = 7.2;
+  changed.overrides.mean = 7.2;
   CHECK(canonical_fields(changed) != canonical_fields(BanditConfig{}));
   CHECK(canonical_fields(WorldProfile{}).find("spread_sd = 0.4\n") != std::string::npos);
 }

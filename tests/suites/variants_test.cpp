@@ -38,8 +38,8 @@ quality = "integer"
   CHECK(suite.runs[1].estimator.ddof == 1);
   CHECK(gm.env.prompts == 64);
   CHECK(gm.env.actions == BanditConfig{}.actions);
-  CHECK(gm.env.mean == 3);
-  CHECK_FALSE(gm.env.spread.has_value());
+  CHECK(gm.env.overrides.mean == 3);
+  CHECK_FALSE(gm.env.overrides.spread.has_value());
   CHECK(gm.env.quality == QualityKind::integer);
 }
 
