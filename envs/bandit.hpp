@@ -55,6 +55,7 @@ struct BanditWorld {
   std::vector<std::uint8_t> hack;       ///< [P][width] 1 = reward-hacking response
   std::vector<float> feature;           ///< [P][F][width] features, action fastest; padding 0; empty when features == 0
   double best = 0;                      ///< mean over prompts of the best response's quality
+  std::size_t bytes() const { return quality16.size() * 2 + quality.size() * 4 + hack.size() + feature.size() * 4; }
   double uniform = 0;                   ///< mean over prompts of the mean quality: the value of the uniform policy
 };
 

@@ -1,8 +1,10 @@
 // A rater put over a world: for every (prompt, response) the row of thresholds that one random word is held against.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,10 +18,13 @@ class LawCache {
  public:
   /// `votes` = 1 when the sampling draws literal votes: the row of a single call.
   LawCache(const RaterConfig& rater, int levels, int votes);
-  /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is asked for the first time.
+  /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
+  /// threads that ask at once both compute it, with the same result).
   void append_row(std::uint32_t row_code, std::vector<std::int32_t>& out);
   int stride() const { return stride_; }
   std::size_t rows_made() const;
+  /// What the cache counts it as when it is new (rows come later; a few MiB at most).
+  std::size_t bytes() const { return std::size_t{4} << 20; }
 
   /// A row's code: quality in 1/16 level, spread class, veto class (-1 = none) and hacking.
   static std::uint32_t code(int quality16, int spread_class, int veto_class, bool hack);
@@ -51,10 +56,18 @@ struct RatedWorld {
   TieRule tie = TieRule::first;
   std::vector<std::uint32_t> row;       ///< [P][width] where the row starts in `threshold`
   std::vector<std::int32_t> threshold;  ///< [rows][stride]
+  std::size_t bytes() const { return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]); }
   RatedView view() const { return {row.data(), threshold.data(), levels, votes, stride, tie}; }
 };
 
-/// Draws the traits of prompts and responses (a hash of `key`) and looks up their rows.
-RatedWorld rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws);
+/// Draws the traits of prompts and responses (a hash of `key`) and looks up their rows. Rows of many votes take long (0.4 s each at 1024
+/// votes and 10 levels): `stop` is looked at before each, and nothing is returned once it is set.
+std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
+                                     const std::atomic<bool>& stop);
+
+/// Upper bound of the number of rows that worlds of `env` can ask of a rater.
+double most_rows(const BanditConfig& env, const RaterConfig& rater);
+/// Rough seconds to make one row.
+double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes);
 
 }  // namespace odrpo

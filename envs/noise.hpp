@@ -33,6 +33,7 @@ struct GaussianNoise {
   double sigma = 0.47;
   double spread = 0.0;
   GaussianForm form = GaussianForm::rounded;
+  bool operator==(const GaussianNoise&) const = default;
 };
 template <class V>
 void describe(V& v, GaussianNoise& c) {
@@ -46,6 +47,7 @@ struct UniformFlip {
   static constexpr std::string_view word = "uniform";
   static constexpr std::string_view help = "with probability p the score is uniform on 1..K";
   double p = 0.0;
+  bool operator==(const UniformFlip&) const = default;
 };
 template <class V>
 void describe(V& v, UniformFlip& c) { v.number("p", c.p, 0.0, 1.0, "probability per call"); }
@@ -55,6 +57,7 @@ struct MirrorFlip {
   static constexpr std::string_view word = "mirror";
   static constexpr std::string_view help = "with probability p the score r becomes K+1-r";
   double p = 0.0;
+  bool operator==(const MirrorFlip&) const = default;
 };
 template <class V>
 void describe(V& v, MirrorFlip& c) { v.number("p", c.p, 0.0, 1.0, "probability per call"); }
@@ -72,6 +75,7 @@ struct HighOutliers {
   static constexpr std::string_view help = "with probability p the score is K";
   double p = 0.0;
   OutlierTarget target = OutlierTarget::all;
+  bool operator==(const HighOutliers&) const = default;
 };
 template <class V>
 void describe(V& v, HighOutliers& c) {
@@ -84,6 +88,7 @@ struct Veto {
   static constexpr std::string_view word = "veto";
   static constexpr std::string_view help = "a share of responses scores 1 with a probability of its own, U(0,1)";
   double share = 0.0;
+  bool operator==(const Veto&) const = default;
 };
 template <class V>
 void describe(V& v, Veto& c) { v.number("share", c.share, 0.0, 1.0, "share of ambiguous responses"); }
@@ -94,6 +99,7 @@ struct LowOutliers {
   static constexpr std::string_view help = "with probability p the score is 1";
   double p = 0.0;
   OutlierTarget target = OutlierTarget::all;
+  bool operator==(const LowOutliers&) const = default;
 };
 template <class V>
 void describe(V& v, LowOutliers& c) {

@@ -5,16 +5,31 @@
 
 #include <algorithm>
 
+#include "envs/channel.hpp"
 #include "kernels/failure.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {
 
+namespace {
+
+bool same_law(const RunSpec& a, const RunSpec& b) {
+  return a.votes == b.votes && a.env.levels == b.env.levels && a.env.quality == b.env.quality && a.rater.sampling == b.rater.sampling &&
+         a.rater.tie == b.rater.tie && a.rater.noise == b.rater.noise;
+}
+
+}  // namespace
+
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
   double largest = 0;
+  std::vector<const RunSpec*> laws;  // one run for each different (world scale, rater, votes): its rows are made once
   for (const auto& run : suite.runs) {
     const Cost cost = estimate_cost(run);
+    if (std::none_of(laws.rbegin(), laws.rend(), [&](const RunSpec* other) { return same_law(run, *other); })) {
+      laws.push_back(&run);
+      total.cpu_seconds += most_rows(run.env, run.rater) * row_seconds(run.env, run.rater, run.votes);
+    }
     total.cpu_seconds += cost.cpu_seconds;
     total.disk_bytes += cost.disk_bytes;
     total.judge_calls += cost.judge_calls;

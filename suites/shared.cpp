@@ -1,18 +1,21 @@
 // The caches behind Shared: one entry a key text, made once, a bounded number kept alive.
 #include "suites/shared.hpp"
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <string>
 
-#include "suites/field_writer.hpp"
+#include "suites/canonical.hpp"
 
 namespace odrpo {
 namespace {
 
-/// Values by key, each made by the first thread that asks while the others wait; the `keep` latest stay alive without a user.
+/// Values by key, each made by the first thread that asks while the others wait. The latest stay alive without a user as long as they hold
+/// less than `keep` bytes together. A maker that returns null (stopped) leaves no entry behind.
 template <class T>
 class Cache {
  public:
@@ -22,18 +25,13 @@ class Cache {
     {
       const std::lock_guard lock(mutex_);
       auto& entry = slots_[key];
-      if (!entry) {
-        entry = std::make_shared<Slot>();
-        order_.push_back(key);
-        while (order_.size() > keep_) {
-          slots_.erase(order_.front());
-          order_.pop_front();
-        }
-      }
+      if (!entry) entry = std::make_shared<Slot>();
       slot = entry;
     }
-    const std::lock_guard lock(slot->mutex);
-    if (!slot->value) slot->value = make();
+    const std::lock_guard making(slot->mutex);
+    if (slot->value) return slot->value;
+    slot->value = make();
+    if (slot->value) remember(key, slot->value->bytes());
     return slot->value;
   }
 
@@ -42,48 +40,51 @@ class Cache {
     std::mutex mutex;
     std::shared_ptr<T> value;
   };
-  std::size_t keep_;
+  void remember(const std::string& key, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    order_.emplace_back(key, bytes);
+    held_ += bytes;
+    while (held_ > keep_ && order_.size() > 1) {
+      slots_.erase(order_.front().first);
+      held_ -= order_.front().second;
+      order_.pop_front();
+    }
+  }
+  std::size_t keep_, held_ = 0;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Slot>> slots_;
-  std::deque<std::string> order_;
+  std::deque<std::pair<std::string, std::size_t>> order_;
 };
-
-/// A config as key text.
-template <class C>
-std::string canonical_fields(C config) {
-  std::string all;
-  FieldWriter writer([&](std::string_view key, const std::string& text, bool) { all.append(key).append("=").append(text).append(";"); });
-  describe(writer, config);
-  return all;
-}
 
 }  // namespace
 
 struct Shared::State {
-  Cache<const BanditWorld> worlds{16};
-  Cache<LawCache> laws{256};
-  Cache<const RatedWorld> rated{64};
+  static constexpr std::size_t keep = std::size_t{128} << 20;  // bytes of each kind that stay without a user
+  Cache<const BanditWorld> worlds{keep};
+  Cache<LawCache> laws{keep};
+  Cache<const RatedWorld> rated{keep};
 };
 Shared::Shared() : state_(std::make_unique<State>()) {}
 Shared::~Shared() = default;
 
-Problem make_problem(const RunSpec& spec, Shared& shared, Isa isa) {
+std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
   Shared::State& s = shared.state();
   const bool features = spec.policy.kind == PolicyKind::linear;
   const int law_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
-  const std::string seed = std::to_string(spec.run_key);
   const WorldProfile profile = resolve_profile(spec.env, spec.rater.world);
-  const std::string world_key = seed + (features ? " features " : " plain ") + canonical_fields(spec.env) + canonical_fields(profile);
-  const std::string rater_key = canonical_fields(spec.rater) + "levels " + std::to_string(spec.env.levels) + " votes " + std::to_string(law_votes);
+  const std::string world_key = fmt::format("{} {} {} {}", spec.run_key, features, canonical_fields(spec.env), canonical_fields(profile));
+  const std::string rater_key = fmt::format("{} levels {} votes {}", canonical_fields(spec.rater), spec.env.levels, law_votes);
 
   Problem problem{};
   problem.spec = &spec;
   problem.isa = isa;
   problem.world = s.worlds.get(world_key, [&] { return std::make_shared<const BanditWorld>(make_bandit(spec.env, profile, spec.run_key, features)); });
   const auto laws = s.laws.get(rater_key, [&] { return std::make_shared<LawCache>(spec.rater, spec.env.levels, law_votes); });
-  problem.rated = s.rated.get(world_key + rater_key + " of " + std::to_string(spec.votes), [&] {
-    return std::make_shared<const RatedWorld>(rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *laws));
+  problem.rated = s.rated.get(fmt::format("{} {} of {}", world_key, rater_key, spec.votes), [&]() -> std::shared_ptr<const RatedWorld> {
+    auto rated = rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *laws, stop);
+    return rated ? std::make_shared<const RatedWorld>(std::move(*rated)) : nullptr;
   });
+  if (!problem.rated) return std::nullopt;
   problem.random = &random_stages(isa);
   problem.rate = &rate_stages(isa);
   problem.estimator = &estimator_stages(isa);

@@ -1,6 +1,8 @@
 // Worlds, laws and rated worlds that runs share, made on demand; and the problem of one run: its spec with everything const made from it.
 #pragma once
+#include <atomic>
 #include <memory>
+#include <optional>
 
 #include "envs/bandit.hpp"
 #include "envs/channel.hpp"
@@ -24,7 +26,7 @@ struct Problem {
   int action_blocks;  ///< blocks of 4 words that hold one word for every rollout of a prompt
 };
 
-/// Looks the world and the rater's rows up in `shared`, or makes them.
-Problem make_problem(const RunSpec& spec, Shared& shared, Isa isa);
+/// Looks the world and the rater's rows up in `shared`, or makes them. Nothing when `stop` was set meanwhile.
+std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop);
 
 }  // namespace odrpo

@@ -138,7 +138,9 @@ RunRecord failed(RunRecord r, const std::string& why) {
 
 RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
   RunRecord r = blank(spec);
-  const Problem problem = make_problem(spec, shared, best_isa());
+  const std::optional<Problem> made = make_problem(spec, shared, best_isa(), stop);
+  if (!made) return failed(std::move(r), "stopped");
+  const Problem& problem = *made;
   TrainState state = make_state(problem);
   Recorder recorder{r, problem};
   const int steps = spec.learn.steps;

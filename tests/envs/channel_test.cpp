@@ -13,6 +13,8 @@ using namespace odrpo;
 
 namespace {
 
+const std::atomic<bool> never{false};
+
 BanditWorld small_world(std::uint64_t key) {
   BanditConfig c;
   c.prompts = 6;
@@ -27,7 +29,7 @@ BanditWorld small_world(std::uint64_t key) {
 std::vector<long> rate_often(const BanditWorld& w, RaterConfig rater, int votes, Sampling how, int rounds, std::uint64_t key) {
   rater.sampling = how;
   LawCache laws(rater, w.levels, how == Sampling::law ? votes : 1);
-  const RatedWorld rated = rate_world(w, rater, votes, key, laws);
+  const RatedWorld rated = *rate_world(w, rater, votes, key, laws, never);
   const int rollouts = w.actions, blocks = (rollouts + 3) / 4;
   std::vector<std::uint32_t> prompt(w.prompts), word(static_cast<std::size_t>(w.prompts) * blocks * 4), scratch(static_cast<std::size_t>(rollouts) * ((votes + 3) / 4) * 4);
   std::vector<std::uint16_t> action(w.prompts * rollouts);
@@ -135,7 +137,7 @@ TEST_CASE("rating gives the same scores on every instruction set") {
       for (const RaterPreset& p : rater_presets())
         if (p.word == word) rater = p.config;
       LawCache laws(rater, levels, 1);
-      const RatedWorld rated = rate_world(w, rater, 8, 5, laws);
+      const RatedWorld rated = *rate_world(w, rater, 8, 5, laws, never);
       std::vector<std::uint32_t> prompt{0, 3, 5}, words(3 * 8), scratch(8 * 2 * 4);
       std::vector<std::uint16_t> action(24);
       for (int i = 0; i < 24; ++i) action[i] = static_cast<std::uint16_t>(i % 5);
@@ -158,9 +160,21 @@ TEST_CASE("rows are made once and shared by worlds") {
   RaterConfig rater = rater_presets()[0].config;
   LawCache laws(rater, 10, 8);
   const BanditWorld w = small_world(1);
-  rate_world(w, rater, 8, 1, laws);
+  rate_world(w, rater, 8, 1, laws, never);
   const std::size_t made = laws.rows_made();
-  rate_world(w, rater, 8, 1, laws);
+  rate_world(w, rater, 8, 1, laws, never);
   CHECK(laws.rows_made() == made);
   CHECK(made <= static_cast<std::size_t>(w.prompts) * w.actions);
+}
+
+TEST_CASE("making rows stops when asked to, and a world asks for no more rows than most_rows says") {
+  const std::atomic<bool> stop{true};
+  for (const RaterPreset& preset : rater_presets()) {
+    LawCache laws(preset.config, 10, 2);
+    const BanditWorld w = small_world(1);
+    CHECK_FALSE(rate_world(w, preset.config, 2, 1, laws, stop).has_value());
+    CHECK(laws.rows_made() == 0);
+    rate_world(w, preset.config, 2, 1, laws, never);
+    CHECK(static_cast<double>(laws.rows_made()) <= most_rows(BanditConfig{}, preset.config) * 2);
+  }
 }

@@ -14,6 +14,8 @@
 namespace odrpo::perf {
 namespace {
 
+const std::atomic<bool> never{false};
+
 /// A run brought to the middle of its training, whose stages can be called alone.
 struct Middle {
   RunSpec spec;
@@ -21,7 +23,7 @@ struct Middle {
   Problem problem;
   TrainState state;
   int t = 200;
-  explicit Middle(const RunSpec& s) : spec(s), problem(make_problem(spec, shared, best_isa())), state(make_state(problem)) {
+  explicit Middle(const RunSpec& s) : spec(s), problem(*make_problem(spec, shared, best_isa(), never)), state(make_state(problem)) {
     for (int i = 0; i < t; ++i) train_step(problem, state, i);
   }
 };

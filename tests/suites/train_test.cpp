@@ -13,6 +13,8 @@ using namespace odrpo;
 
 namespace {
 
+const std::atomic<bool> never{false};
+
 RunSpec small_run(PolicyKind policy = PolicyKind::linear, const char* estimator = "grpo", int votes = 1) {
   RunSpec r;
   r.env_name = "bandit";
@@ -113,7 +115,7 @@ TEST_CASE("a batch holds every prompt at most once and an epoch deals all that f
   RunSpec spec = small_run();
   spec.env.prompts = 27;
   Shared shared;
-  const Problem problem = make_problem(spec, shared, best_isa());
+  const Problem problem = *make_problem(spec, shared, best_isa(), never);
   TrainState s = make_state(problem);
   for (int epoch = 0; epoch < 5; ++epoch) {
     std::set<std::uint32_t> seen;
@@ -146,7 +148,7 @@ TEST_CASE("the mean of redrawn gradients without noise and baseline points along
   spec.learn.kl = 0;
   spec.record.gradient = 4000;
   Shared shared;
-  const Problem problem = make_problem(spec, shared, best_isa());
+  const Problem problem = *make_problem(spec, shared, best_isa(), never);
   TrainState s = make_state(problem);
   look_at_batch(problem, s, 0);
   const GradientSignal signal = gradient_signal(problem, s, 0);
