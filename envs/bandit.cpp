@@ -25,23 +25,25 @@ class NormalStream {
 
 double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
-// sig = X w over all (prompt, action), standardised by its population sd; fills world.feature. Empty when no features are wanted.
-std::vector<double> draw_features(BanditWorld& w, std::uint64_t key) {
+bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(std::memory_order_relaxed); }
+
+// sig = X w over all (prompt, action), standardised by its population sd; the features themselves go to world.feature when it keeps them.
+std::vector<double> draw_features(BanditWorld& w, int features, std::uint64_t key, const std::atomic<bool>* stop) {
   const std::size_t rows = static_cast<std::size_t>(w.prompts) * w.actions;
-  std::vector<double> direction(w.features), signal(rows);
+  std::vector<double> direction(features), signal(rows);
   NormalStream hidden(key, Purpose::world_direction, 0);
   for (double& d : direction) d = hidden.next();
   w.feature.assign(static_cast<std::size_t>(w.prompts) * w.features * w.width, 0.0f);
-  const double scale = 1.0 / math::sqrt(static_cast<double>(w.features));
+  const double scale = 1.0 / math::sqrt(static_cast<double>(features));
   double sum = 0, squares = 0;
-  for (int p = 0; p < w.prompts; ++p) {
+  for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
     NormalStream x(key, Purpose::world_feature, static_cast<std::uint32_t>(p));
-    float* block = &w.feature[static_cast<std::size_t>(p) * w.features * w.width];
+    float* block = w.features > 0 ? &w.feature[static_cast<std::size_t>(p) * w.features * w.width] : nullptr;
     for (int a = 0; a < w.actions; ++a) {
       double s = 0;
-      for (int f = 0; f < w.features; ++f) {
+      for (int f = 0; f < features; ++f) {
         const double value = scale * x.next();
-        block[f * w.width + a] = static_cast<float>(value);
+        if (block) block[f * w.width + a] = static_cast<float>(value);
         s += value * direction[f];
       }
       signal[static_cast<std::size_t>(p) * w.actions + a] = s;
@@ -75,22 +77,23 @@ WorldProfile resolve_profile(const BanditConfig& config, const WorldProfile& of_
   return p;
 }
 
-BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features) {
+BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features, const std::atomic<bool>* stop) {
   BanditWorld w;
   w.prompts = config.prompts;
   w.actions = config.actions;
   w.levels = config.levels;
-  w.features = with_features || config.feature_share > 0 ? config.features : 0;
+  w.features = with_features ? config.features : 0;
   w.width = (config.actions + 31) / 32 * 32;
   const std::size_t cells = static_cast<std::size_t>(w.prompts) * w.width;
   w.quality16.assign(cells, 0);
   w.quality.assign(cells, 0.0f);
   w.hack.assign(cells, 0);
 
-  const std::vector<double> signal = w.features > 0 ? draw_features(w, key) : std::vector<double>{};
+  const bool need_signal = with_features || config.feature_share > 0;
+  const std::vector<double> signal = need_signal ? draw_features(w, config.features, key, stop) : std::vector<double>{};
   const double explained = math::sqrt(config.feature_share), rest = math::sqrt(1.0 - config.feature_share);
   double best_sum = 0, uniform_sum = 0;
-  for (int p = 0; p < w.prompts; ++p) {
+  for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
     // b_p = mean + mean_sd z, s_p = spread exp(spread_sd z'), q = clip(b_p + s_p e, 1, K)
     const math::Normal2 of_prompt = math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x);
     const double centre = profile.mean + profile.mean_sd * of_prompt.a;

@@ -1,13 +1,35 @@
 // The channel of each noise model, and their composition.
 #include "envs/noise.hpp"
 
+#include <array>
+
 #include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
 
-// Representative of quantile class i of `trait_classes` equal-probability classes: the middle quantile.
-double class_quantile(int i) { return (i + 0.5) / trait_classes; }
+// Representative of class i of `trait_classes` equal-probability classes of U(0,1): its middle.
+double uniform_class(int i) { return (i + 0.5) / trait_classes; }
+
+// Representative of class i of a standard normal: the class's mean, scaled so that the representatives have variance 1
+// (middle quantiles would have an sd of 0.92).
+std::array<double, trait_classes> normal_classes() {
+  const auto density = [](double z) { return math::exp(-0.5 * z * z); };
+  std::array<double, trait_classes> mean{};
+  double squares = 0, before = 0;
+  for (int c = 0; c < trait_classes; ++c) {
+    const double after = c + 1 < trait_classes ? density(math::normal_quantile((c + 1.0) / trait_classes)) : 0.0;
+    mean[c] = before - after;
+    squares += mean[c] * mean[c];
+    before = after;
+  }
+  for (double& m : mean) m /= math::sqrt(squares / trait_classes);
+  return mean;
+}
+double normal_class(int i) {
+  static const std::array<double, trait_classes> classes = normal_classes();
+  return classes[i];
+}
 
 // row <- (1 - p) row + p (all mass on `level`)
 void mix_in(std::span<double> row, double p, std::size_t level) {
@@ -33,16 +55,16 @@ void rounded(double quality, double sigma, std::span<double> row) {
 
 void lattice(double quality, double sigma, std::span<double> row) {
   if (sigma == 0) return rounded(quality, 0, row);
-  // exponents relative to the nearest level, so that the sum is at least 1
+  // exponents relative to the nearest level, whose own is exactly 0 (however small sigma is), so that the sum is at least 1
   const int levels = static_cast<int>(row.size());
-  double least = 0, total = 0;
+  double nearest = 0, total = 0;
   for (int k = 0; k < levels; ++k) {
-    const double z = (k + 1 - quality) / sigma, half = 0.5 * z * z;
-    row[k] = half;
-    if (k == 0 || half < least) least = half;
+    const double d = k + 1 - quality;
+    row[k] = d * d;
+    if (k == 0 || row[k] < nearest) nearest = row[k];
   }
   for (double& x : row) {
-    x = math::exp(least - x);
+    x = x > nearest ? math::exp(-((x - nearest) / sigma) / sigma * 0.5) : 1.0;
     total += x;
   }
   for (double& x : row) x /= total;
@@ -51,7 +73,7 @@ void lattice(double quality, double sigma, std::span<double> row) {
 // One overload per model of the catalogue: the first makes the row, the others map it.
 void apply(const GaussianNoise& n, const Traits& t, std::span<double> row) {
   double sigma = n.sigma;
-  if (n.spread > 0) sigma *= math::exp(n.spread * math::normal_quantile(class_quantile(t.spread_class)));
+  if (n.spread > 0) sigma *= math::exp(n.spread * normal_class(t.spread_class));
   if (n.form == GaussianForm::rounded) rounded(t.quality, sigma, row);
   else lattice(t.quality, sigma, row);
 }
@@ -71,7 +93,7 @@ void apply(const HighOutliers& n, const Traits& t, std::span<double> row) {
   if (hits(n.target, t)) mix_in(row, n.p, row.size() - 1);
 }
 void apply(const Veto&, const Traits& t, std::span<double> row) {
-  if (t.veto_class >= 0) mix_in(row, class_quantile(t.veto_class), 0);
+  if (t.veto_class >= 0) mix_in(row, uniform_class(t.veto_class), 0);
 }
 void apply(const LowOutliers& n, const Traits& t, std::span<double> row) {
   if (hits(n.target, t)) mix_in(row, n.p, 0);

@@ -10,6 +10,7 @@ namespace odrpo {
 template <class T>
 struct ProfileNumbers {
   T mean{}, mean_sd{}, spread{}, spread_sd{}, hack_share{}, hack_penalty{};
+  bool operator==(const ProfileNumbers&) const = default;
 };
 using ProfileOverrides = ProfileNumbers<std::optional<double>>;
 

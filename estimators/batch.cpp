@@ -5,20 +5,9 @@
 
 namespace odrpo {
 
-namespace portable {
-extern const EstimatorStages estimator_table;
-}
-namespace avx2 {
-extern const EstimatorStages estimator_table;
-}
-
-const EstimatorStages& estimator_stages(Isa isa) {
-#if defined(__x86_64__)
-  if (isa == Isa::avx2) return avx2::estimator_table;
-#endif
-  (void)isa;
-  return portable::estimator_table;
-}
+namespace portable { extern const EstimatorStages estimator_table; }
+namespace avx2 { extern const EstimatorStages estimator_table; }
+const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts) : config_(config), levels_(levels), rollouts_(rollouts) {
   const bool ordinal = config.form == Form::odrpo || config.form == Form::convex_reinforce;

@@ -44,7 +44,6 @@ class BatchEstimator {
   bool needs_median() const { return config_.form == Form::odrpo && config_.weight == Weight::gini_median && config_.median == MedianRule::running; }
   /// Advantages of `groups` groups, [group][rollouts].
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
-  Pass pass() const { return pass_; }
 
  private:
   void fill_terms(float* to, double median) const;

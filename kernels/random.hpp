@@ -46,11 +46,6 @@ ODRPO_HD std::uint64_t derive_key(std::uint64_t suite_seed, std::uint32_t index)
   return (static_cast<std::uint64_t>(w.x[1]) << 32) | w.x[0];
 }
 
-/// A uniform double in [0,1) with 53 bits, from two words.
-ODRPO_HD double uniform53(std::uint32_t high, std::uint32_t low) {
-  return static_cast<double>(((static_cast<std::uint64_t>(high) << 32) | low) >> 11) * 0x1p-53;
-}
-
 /// A uniform integer in [0, n) from one word (multiply-shift; bias below n / 2^32).
 ODRPO_HD std::uint32_t uniform_below(std::uint32_t word, std::uint32_t n) {
   return static_cast<std::uint32_t>((static_cast<std::uint64_t>(word) * n) >> 32);

@@ -156,17 +156,17 @@ ODRPO_HD f32x8 exp_negative(f32x8 x) {
   p = p * f + 0.24022242083f;
   p = p * f + 0.6931469776f;
   p = p * f + 1.0f;
-  const i32x8 exponent = (i32x8)shifted << 23;  // the low bits of `shifted` hold n; the rest leaves at the top
-  const f32x8 z = (f32x8)((i32x8)p + exponent);
+  const u32x8 exponent = (u32x8)shifted << 23;  // the low bits of `shifted` hold n; the rest leaves at the top
+  const f32x8 z = (f32x8)((u32x8)p + exponent);
   return x < -87.0f ? splat(0.0f) : z;
 }
 
 /// ln x for normal x > 0, error about 1 ulp.
 ODRPO_HD f32x8 log_positive(f32x8 x) {
-  i32x8 b = (i32x8)x;
+  const i32x8 b = (i32x8)x;
   // m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2) to split the exponent there
   const i32x8 e = (b - 0x3f3504f3) >> 23;
-  const f32x8 m = (f32x8)(b - (e << 23));
+  const f32x8 m = (f32x8)((u32x8)b - ((u32x8)e << 23));
   const f32x8 f = m - 1.0f, s = f / (2.0f + f), z = s * s;
   f32x8 p = splat(1.0f / 9.0f);
   p = p * z + 1.0f / 7.0f;

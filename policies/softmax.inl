@@ -57,7 +57,7 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
 }
 
 static ExactMeans exact(const float* logits, const float* quality, int count, int width, int actions) {
-  double sum_quality = 0, sum_entropy = 0;
+  double sum_quality = 0, sum_entropy = 0;  // over rows, in order
   for (int first = 0; first < count; first += 8) {
     const int here = count - first < 8 ? count - first : 8;
     const float *x[8], *q[8];
@@ -97,7 +97,9 @@ static ExactMeans exact(const float* logits, const float* quality, int count, in
   ExactMeans means;
   means.quality = sum_quality / count;
   means.entropy = sum_entropy / count;
-  means.kl = math::log(static_cast<double>(actions)) - means.entropy;  // the initial policy is uniform
+  // the initial policy is uniform; the logarithm is the rows' own, so that the uniform policy's KL is exactly 0
+  const double kl = static_cast<double>(log_positive(splat(static_cast<float>(actions)))[0]) - means.entropy;
+  means.kl = kl > 0 ? kl : 0;
   return means;
 }
 
@@ -114,7 +116,8 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
       const int here = blocks * 4 - i;
       if (here >= 8) w = load(from);
       else for (int l = 0; l < here; ++l) w[l] = from[l];
-      const f32x8 u = __builtin_convertvector((i32x8)(w >> 8), f32x8) * 0x1p-24f;
+      // midpoints of 2^23 cells: u = 0 would choose the first action however small its probability
+      const f32x8 u = (__builtin_convertvector((i32x8)(w >> 9), f32x8) + 0.5f) * 0x1p-23f;
       const f32x8 v = min(u * total, splat(below_total));
       // rank: how many sums do not exceed v. In each 32: the columns that end at or below v, then the column's own first three sums.
       i32x8 rank = {};

@@ -32,7 +32,7 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   root_.assign(m_.size(), 0.0f);
   last_.assign(rows, -1);
   bias_.assign(shape.width, 0.0f);
-  std::fill(bias_.begin() + shape.actions, bias_.end(), -1e30f);
+  std::fill(bias_.begin() + shape.actions, bias_.end(), padding);
   if (tabular()) {
     for (std::size_t r = 0; r < rows; ++r) std::copy(bias_.begin(), bias_.end(), theta_.begin() + r * row_width_);
     const bool all_return = shape.prompts % shape.batch == 0 && 2 * (shape.prompts / shape.batch) - 1 <= scalars_.remember();
@@ -51,8 +51,6 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   prompt_.resize(shape.batch);
   rows_ = {probability_.data(), cumulative_.data(), total_.data()};
 }
-
-int SoftmaxPolicy::parameters() const { return tabular() ? shape_.prompts * shape_.actions : shape_.features; }
 
 RowVisit SoftmaxPolicy::visit(std::uint32_t row, std::uint32_t place) const {
   const int last = last_[row];
@@ -132,7 +130,12 @@ void SoftmaxPolicy::exact_gradient(const float* quality, float* out) {
 void SoftmaxPolicy::update() {
   const int n = gradient_size();
   if (config_.clip > 0) {
-    const double norm = math::sqrt(static_cast<double>(stages_.dot(gradient_.data(), gradient_.data(), n)));
+    double squares = static_cast<double>(stages_.dot(gradient_.data(), gradient_.data(), n));
+    if (!(squares < 1e30 && squares > 1e-30)) {  // out of the range of float sums
+      squares = 0;
+      for (float g : gradient_) squares += static_cast<double>(g) * static_cast<double>(g);
+    }
+    const double norm = math::sqrt(squares);
     if (norm > config_.clip) stages_.scale(gradient_.data(), static_cast<float>(config_.clip / norm), n);
   }
   const int count = static_cast<int>(visits_.size());

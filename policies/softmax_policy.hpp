@@ -40,12 +40,13 @@ class SoftmaxPolicy {
   /// Exact means over all prompts under the current parameters; leaves the state of training alone.
   ExactMeans exact(const float* quality);
   const SoftmaxRows& rows() const { return rows_; }
-  int parameters() const;
 
  private:
   bool adam() const { return config_.kind != OptimizerKind::sgd; }
   bool tabular() const { return kind_ == PolicyKind::tabular; }
-  TableRows table() { return {theta_.data(), m_.data(), v_.data(), root_.data(), row_width_}; }
+  TableRows table() {
+    return {theta_.data(), m_.data(), v_.data(), root_.data(), row_width_, tabular() ? shape_.actions : shape_.features, tabular() ? padding : 0.0f};
+  }
   RowVisit visit(std::uint32_t row, std::uint32_t place = 0) const;
   void catch_up(const RowVisit* visits, int count, float* out);
   void visit_overdue(int t);

@@ -7,11 +7,16 @@
 
 namespace odrpo {
 
-/// Rows of a tabular policy: [P][width] each, action fastest; width a multiple of 32. Padding logits are -1e30 and stay there.
+/// The logit of an action that does not exist; no parameter comes near it.
+inline constexpr float padding = -1e30f;
+
+/// Rows of a tabular policy: [P][width] each, action fastest; width a multiple of 32. Padding logits are `padding` and stay there.
 /// m, v are Adam's moments after the row's last visit, root = sqrt(v): taken once a visit, needed at every look.
 struct TableRows {
   float *theta, *m, *v, *root;
   int width;
+  int used;      ///< parameters of a row; what stands behind them keeps the value `unused`
+  float unused;
 };
 
 /// One row to bring up to date: n pending steps, oldest first, and what its moments keep over them.
@@ -54,7 +59,7 @@ struct PolicyStages {
   /// Gradient of the batch objective by the logits, g[b][a] = scale sum_i c_i (1[a = a_i] - pi_a), c_i = advantage_i - kl (1 - ref / pi_{a_i}).
   void (*logit_gradient)(const SoftmaxRows&, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
                          float kl, float reference, float scale, float* gradient);
-  /// logits[b][a] = bias[a] + sum_f theta_f X[row_b][f][a]; bias is 0, or -1e30 at padding.
+  /// logits[b][a] = bias[a] + sum_f theta_f X[row_b][f][a]; bias is 0, or `padding`.
   void (*linear_logits)(const float* feature, const float* theta, const float* bias, const std::uint32_t* row, int count, int features,
                         int width, float* logits);
   /// g_f = sum_b sum_a gradient[b][a] X[row_b][f][a].

@@ -13,9 +13,16 @@ namespace odrpo {
 
 namespace {
 
+constexpr double queue_bytes = 64.0 * 1024 * 1024;  // records that wait for their commit (suites/run.hpp)
+
 bool same_law(const RunSpec& a, const RunSpec& b) {
   return a.votes == b.votes && a.env.levels == b.env.levels && a.env.quality == b.env.quality && a.rater.sampling == b.rater.sampling &&
          a.rater.tie == b.rater.tie && a.rater.noise == b.rater.noise;
+}
+
+// The same world for the same seed?
+bool same_world(const RunSpec& a, const RunSpec& b) {
+  return a.env == b.env && a.policy.kind == b.policy.kind && (a.env.profile == ProfileSource::own || a.rater_name == b.rater_name);
 }
 
 }  // namespace
@@ -23,12 +30,16 @@ bool same_law(const RunSpec& a, const RunSpec& b) {
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
   double largest = 0;
-  std::vector<const RunSpec*> laws;  // one run for each different (world scale, rater, votes): its rows are made once
+  std::vector<const RunSpec*> laws, worlds;  // one run for each that is different: rows of law are made once, a world once a seed
   for (const auto& run : suite.runs) {
     const Cost cost = estimate_cost(run);
     if (std::none_of(laws.rbegin(), laws.rend(), [&](const RunSpec* other) { return same_law(run, *other); })) {
       laws.push_back(&run);
       total.cpu_seconds += most_rows(run.env, run.rater) * row_seconds(run.env, run.rater, run.votes);
+    }
+    if (std::none_of(worlds.rbegin(), worlds.rend(), [&](const RunSpec* other) { return same_world(run, *other); })) {
+      worlds.push_back(&run);
+      total.cpu_seconds += world_seconds(run) * suite.seeds;
     }
     total.cpu_seconds += cost.cpu_seconds;
     total.disk_bytes += cost.disk_bytes;
@@ -36,7 +47,7 @@ Cost total_cost(const Suite& suite, int jobs) {
     largest = std::max(largest, cost.memory_bytes);
   }
   const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
-  total.memory_bytes = largest * at_a_time + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
+  total.memory_bytes = largest * at_a_time + 3.0 * Shared::keep + queue_bytes + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
   return total;
 }
 
@@ -60,6 +71,12 @@ void check_limits(const Suite& suite, int jobs) {
         "disk_gib");
   check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
         number_text(limits.cpu_hours) + " h", "cpu_hours");
+  for (const auto& run : suite.runs)
+    if (const double seconds = row_seconds(run.env, run.rater, run.votes); seconds > 3) {
+      over += fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use sampling = \"draws\" for this rater", over.empty() ? "" : "\n",
+                          run.votes, run.env.levels, seconds_text(seconds));
+      break;
+    }
   if (!over.empty()) throw Failure(Exit::limits, over);
 }
 

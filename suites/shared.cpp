@@ -31,7 +31,12 @@ class Cache {
     const std::lock_guard making(slot->mutex);
     if (slot->value) return slot->value;
     slot->value = make();
-    if (slot->value) remember(key, slot->value->bytes());
+    if (slot->value) {
+      remember(key, slot->value->bytes());
+    } else {
+      const std::lock_guard lock(mutex_);
+      slots_.erase(key);
+    }
     return slot->value;
   }
 
@@ -59,7 +64,6 @@ class Cache {
 }  // namespace
 
 struct Shared::State {
-  static constexpr std::size_t keep = std::size_t{128} << 20;  // bytes of each kind that stay without a user
   Cache<const BanditWorld> worlds{keep};
   Cache<LawCache> laws{keep};
   Cache<const RatedWorld> rated{keep};
@@ -78,7 +82,11 @@ std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa
   Problem problem{};
   problem.spec = &spec;
   problem.isa = isa;
-  problem.world = s.worlds.get(world_key, [&] { return std::make_shared<const BanditWorld>(make_bandit(spec.env, profile, spec.run_key, features)); });
+  problem.world = s.worlds.get(world_key, [&]() -> std::shared_ptr<const BanditWorld> {
+    auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env, profile, spec.run_key, features, &stop));
+    return stop ? nullptr : world;
+  });
+  if (!problem.world) return std::nullopt;
   const auto laws = s.laws.get(rater_key, [&] { return std::make_shared<LawCache>(spec.rater, spec.env.levels, law_votes); });
   problem.rated = s.rated.get(fmt::format("{} {} of {}", world_key, rater_key, spec.votes), [&]() -> std::shared_ptr<const RatedWorld> {
     auto rated = rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *laws, stop);

@@ -75,15 +75,25 @@ double area(const std::vector<std::int32_t>& step, const std::vector<double>& y)
   return sum / (step.back() - step.front());
 }
 
-void finish(RunRecord& r, const Problem& problem) {
+/// Mean seen score over the last tenth of the steps (one batch alone is noisy), whatever is recorded.
+struct FinalReward {
+  int first;
+  double sum = 0, batches = 0;
+  explicit FinalReward(int steps) : first(steps - std::max(1, steps / 10)) {}
+  void add(int t, const std::vector<std::uint8_t>& score) {
+    if (t < first) return;
+    long seen = 0;
+    for (std::uint8_t s : score) seen += s;
+    sum += static_cast<double>(seen) / static_cast<double>(score.size());
+    batches += 1;
+  }
+  double mean() const { return sum / batches; }
+};
+
+void finish(RunRecord& r, const Problem& problem, double final_reward) {
   const RunSpec& spec = *problem.spec;
   const BanditWorld& w = *problem.world;
   const double headroom = w.best - w.uniform, last = r.curves[quality].values.back(), auc = area(r.step, r.curves[quality].values);
-  // the last tenth of the recorded batches, as one batch is noisy
-  const std::vector<double>& seen = r.curves[reward].values;
-  const std::size_t tail = std::max<std::size_t>(1, seen.size() / 10);
-  double final_reward = 0;
-  for (std::size_t i = seen.size() - tail; i < seen.size(); ++i) final_reward += seen[i];
   r.finals = {
       {"uniform_quality", w.uniform},
       {"best_quality", w.best},
@@ -92,8 +102,8 @@ void finish(RunRecord& r, const Problem& problem) {
       {"regret", w.best - last},
       {"auc_quality", auc},
       {"auc_gain", headroom > 0 ? (auc - w.uniform) / headroom : std::nan("")},
-      {"final_reward", final_reward / static_cast<double>(tail)},
-      {"auc_reward", area(r.step, seen)},
+      {"final_reward", final_reward},
+      {"auc_reward", area(r.step, r.curves[reward].values)},
       {"final_kl", r.curves[kl].values.back()},
       {"final_entropy", r.curves[entropy].values.back()},
       {"judge_calls", static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts * spec.votes},
@@ -144,6 +154,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
   TrainState state = make_state(problem);
   Recorder recorder{r, problem};
   const int steps = spec.learn.steps;
+  FinalReward final_reward(steps);
   for (int t = 0; t <= steps; ++t) {
     if (stop.load(std::memory_order_relaxed)) return failed(std::move(r), "stopped");
     const bool recorded = t % spec.record.every == 0 || t == steps;
@@ -155,8 +166,12 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       recorder.seconds(state, t);
     }
     // the batch of the last record is looked at, not learned from
-    if (t < steps) train_step(problem, state, t);
-    else look_at_batch(problem, state, t);
+    if (t < steps) {
+      train_step(problem, state, t);
+      final_reward.add(t, state.score);
+    } else {
+      look_at_batch(problem, state, t);
+    }
     if (recorded) {
       LapClock clock(state.seconds);
       recorder.batch(state);
@@ -168,24 +183,32 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       clock.lap(stage_count - 1);
     }
   }
-  finish(r, problem);
+  finish(r, problem, final_reward.mean());
   return r;
 }
 
 Cost estimate_cost(const RunSpec& spec) {
-  // rough: fitted to this program's own stage times on one 3 GHz core, 8 floats a vector
-  const double cells = static_cast<double>(spec.learn.batch) * ((spec.env.actions + 31) / 32 * 32), rollouts = static_cast<double>(spec.learn.batch) * spec.learn.rollouts;
-  const double width = (spec.env.actions + 31) / 32 * 32, world = spec.env.prompts * width;
+  // rough: fitted to this program's own stage times on one 2.6 GHz core, 8 floats a vector
+  const double width = (spec.env.actions + 31) / 32 * 32, cells = spec.learn.batch * width, world = spec.env.prompts * width;
+  const double rollouts = static_cast<double>(spec.learn.batch) * spec.learn.rollouts;
   const bool linear = spec.policy.kind == PolicyKind::linear, draws = spec.rater.sampling == Sampling::draws;
-  const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.features : 2e-9, per_rollout = 6e-9 + (draws ? 2e-9 * spec.votes : 0);
+  const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.features : 2e-9, per_rollout = 6e-9 + (draws ? 3e-9 * spec.votes : 0);
   const double step = cells * per_cell + rollouts * per_rollout + 0.3e-6;
   const double records = spec.learn.steps / static_cast<double>(spec.record.every) + 2;
+  const double recorded = records * ((dead_levels + 3) * 8 + 4.0 * stage_count);
   Cost c;
   c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
-  c.memory_bytes = world * (linear ? 4.0 * spec.env.features + 16 : 32) + cells * 24 + records * (12 * 8 + 4.0 * stage_count) + 4.0 * spec.env.levels * spec.learn.rollouts * spec.env.levels;
-  c.disk_bytes = 1500 + records * (12 * 8 + 4.0 * stage_count) * 0.8;
+  // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
+  c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.features : 16)) + std::min(world, most_rows(spec.env, spec.rater)) * 4 * spec.env.levels + cells * 24 +
+                   4.0 * (2 * spec.env.levels + 1) * (spec.env.levels + 1) * (spec.learn.rollouts + 1) + 2 * recorded;
+  c.disk_bytes = 1500 + recorded * 0.8;
   c.judge_calls = static_cast<double>(spec.learn.steps) * rollouts * spec.votes;
   return c;
+}
+
+double world_seconds(const RunSpec& spec) {
+  const bool signal = spec.policy.kind == PolicyKind::linear || spec.env.feature_share > 0;
+  return static_cast<double>(spec.env.prompts) * spec.env.actions * (60e-9 + (signal ? 25e-9 * spec.env.features : 0));
 }
 
 }  // namespace odrpo

@@ -1,6 +1,7 @@
 // Trains one run: RunSpec in, RunRecord out.
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <memory>
 
 #include "results/record.hpp"
@@ -16,6 +17,8 @@ class Shared {
   ~Shared();
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
+  /// Bytes of each kind (worlds, laws, rated worlds) that may stay in memory without a run that uses them.
+  static constexpr std::size_t keep = std::size_t{128} << 20;
   struct State;
   State& state() { return *state_; }
 
@@ -32,5 +35,7 @@ struct Cost {
   double cpu_seconds = 0, memory_bytes = 0, disk_bytes = 0, judge_calls = 0;
 };
 Cost estimate_cost(const RunSpec& spec);
+/// Rough seconds to make a run's world, which all runs of one seed and env share.
+double world_seconds(const RunSpec& spec);
 
 }  // namespace odrpo

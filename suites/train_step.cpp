@@ -44,6 +44,7 @@ TrainState make_state(const Problem& problem) {
 }
 
 void choose_prompts(const Problem& problem, TrainState& s, int t) {
+  if (s.median) s.estimator.set_median(s.median->value());  // of earlier batches; redraws of this batch use it too
   // an epoch deals every prompt at most once; the rest that does not fill a batch is dropped
   const int batch = problem.spec->learn.batch, per_epoch = problem.world->prompts / batch;
   if (t % per_epoch == 0) shuffle(problem, s, static_cast<std::uint32_t>(t / per_epoch));
@@ -73,7 +74,6 @@ void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& d
 
 void estimate_advantages(const Problem& problem, TrainState& s) {
   const LearnConfig& learn = problem.spec->learn;
-  if (s.median) s.estimator.set_median(s.median->value());
   s.estimator(*problem.estimator, s.score.data(), learn.batch, s.raw.data());
   std::copy(s.raw.begin(), s.raw.end(), s.advantage.begin());
   if (learn.whiten == Whiten::response) problem.estimator->whiten(s.advantage.data(), static_cast<int>(s.advantage.size()));

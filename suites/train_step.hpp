@@ -38,7 +38,7 @@ inline constexpr Draws training_draws{Purpose::action, Purpose::rating, Purpose:
 void train_step(const Problem& problem, TrainState& s, int t);
 
 // The stages, in order.
-void choose_prompts(const Problem& problem, TrainState& s, int t);
+void choose_prompts(const Problem& problem, TrainState& s, int t);  // and what earlier batches decide: the running median
 void sample_responses(const Problem& problem, TrainState& s, int t, const Draws& draws);
 void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& draws);
 void estimate_advantages(const Problem& problem, TrainState& s);

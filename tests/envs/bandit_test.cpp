@@ -19,6 +19,9 @@ TEST_CASE("a world is a hash of its key: equal for equal keys, and with or witho
   const BanditWorld with = make_bandit(c, {}, 1, true), without = make_bandit(c, {}, 1, false);
   CHECK(with.quality16 == without.quality16);
   CHECK(without.feature.empty());
+  c.feature_share = 0.5;  // quality depends on features that need not be kept
+  CHECK(make_bandit(c, {}, 1, true).quality16 == make_bandit(c, {}, 1, false).quality16);
+  CHECK(make_bandit(c, {}, 1, false).feature.empty());
 }
 
 TEST_CASE("quality lives on its grid and inside 1..K, best and uniform are exact means") {

@@ -27,8 +27,8 @@ int literal_call(const std::vector<Noise>& list, const Traits& t, int levels, st
   int score = 0;
   for (const Noise& noise : list) {
     if (const auto* n = std::get_if<GaussianNoise>(&noise)) {
-      const double z_class[] = {-1.5341205443525463, -0.8871465590188759, -0.4887764111146695, -0.1573106846101707,
-                                0.1573106846101707,  0.4887764111146695,  0.8871465590188759,  1.5341205443525463};
+      // means of the eighths of a standard normal, scaled to variance 1 (computed with mpmath)
+      const double z_class[] = {-1.6940433805640517, -0.92105532094948386, -0.50543651416188669, -0.16250554042753065, 0.16250554042753065, 0.50543651416188669, 0.92105532094948386, 1.6940433805640517};
       const double sigma = n->sigma * std::exp(n->spread * z_class[t.spread_class]);
       if (n->form == GaussianForm::rounded) {
         score = static_cast<int>(std::fmin(std::fmax(std::floor(t.quality + sigma * z(g) + 0.5), 1), levels));

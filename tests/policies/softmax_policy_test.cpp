@@ -137,6 +137,39 @@ TEST_CASE("training equals the dense definition in double: tabular and linear, a
   }
 }
 
+TEST_CASE("strong weight decay wakes no action that does not exist, and the KL of the uniform policy is exactly 0") {
+  for (int actions : {5, 10, 33}) {
+    const int width = (actions + 31) / 32 * 32;
+    const PolicyShape shape{4, actions, width, 2, 4, 0, nullptr};
+    OptimizerConfig c;
+    c.kind = OptimizerKind::adamw;
+    c.weight_decay = 0.9;
+    c.lr = 1;
+    c.schedule = ScheduleKind::constant;
+    SoftmaxPolicy policy(PolicyKind::tabular, shape, c, 400, best_isa());
+    const std::vector<float> quality(4 * width, 1.0f);
+    CHECK(policy.exact(quality.data()).kl == 0);
+    std::mt19937 g(3);
+    for (int t = 0; t < 400; ++t) {
+      const std::uint32_t prompt[] = {t % 2 == 0 ? 0u : 2u, t % 2 == 0 ? 1u : 3u};
+      std::vector<std::uint32_t> word(8);
+      std::vector<std::uint16_t> action(8);
+      std::vector<float> advantage(8);
+      for (auto& w : word) w = static_cast<std::uint32_t>(g());
+      for (auto& a : advantage) a = static_cast<float>(g() % 100) / 50.0f - 1.0f;
+      policy.forward(t, prompt);
+      policy.sample(word.data(), 1, action.data());
+      for (auto a : action) REQUIRE(a < actions);
+      policy.gradient(action.data(), advantage.data(), 0.01);
+      policy.update();
+    }
+    const ExactMeans means = policy.exact(quality.data());
+    CHECK(means.kl >= 0);
+    CHECK(means.quality == Approx(1).epsilon(1e-6));
+    CHECK(means.entropy <= std::log(actions) + 1e-6);
+  }
+}
+
 TEST_CASE("the exact gradient is the derivative of the exact mean quality") {
   const int prompts = 3, actions = 5, width = 32;
   std::vector<float> quality(prompts * width, 0.0f);
@@ -153,10 +186,60 @@ TEST_CASE("the exact gradient is the derivative of the exact mean quality") {
   policy.forward(0, prompt);
   std::vector<float> g(policy.gradient_size());
   policy.exact_gradient(quality.data(), g.data());
-  // by hand at the uniform policy: pi (q - mean) / B
+  // by hand at the uniform policy (elsewhere: below, by sampling): pi (q - mean) / B
   for (int p = 0; p < prompts; ++p) {
     double mean = 0;
     for (int a = 0; a < actions; ++a) mean += quality[p * width + a] / actions;
     for (int a = 0; a < actions; ++a) CHECK(g[p * width + a] == Approx((quality[p * width + a] - mean) / actions / 3).margin(1e-6));
+  }
+}
+
+TEST_CASE("away from the uniform policy too, the mean of sampled policy gradients is the exact gradient") {
+  const int prompts = 4, actions = 6, width = 32, features = 5;
+  std::mt19937 g(5);
+  std::normal_distribution<float> normal(0, 1);
+  std::vector<float> quality(prompts * width, 0.0f), feature(static_cast<std::size_t>(prompts) * features * width, 0.0f);
+  for (int p = 0; p < prompts; ++p)
+    for (int a = 0; a < actions; ++a) {
+      quality[p * width + a] = 5 + 2 * normal(g);
+      for (int f = 0; f < features; ++f) feature[(p * features + f) * width + a] = normal(g);
+    }
+  for (PolicyKind kind : {PolicyKind::tabular, PolicyKind::linear}) {
+    const PolicyShape shape{prompts, actions, width, prompts, 2, features, feature.data()};
+    OptimizerConfig c;
+    c.kind = OptimizerKind::sgd;
+    c.schedule = ScheduleKind::constant;
+    c.warmup = 0;
+    c.lr = 1;
+    SoftmaxPolicy policy(kind, shape, c, 100, best_isa());
+    const std::vector<std::uint32_t> prompt{0, 1, 2, 3};
+    std::vector<std::uint16_t> action(prompts * 2);
+    std::vector<float> advantage(prompts * 2), exact(policy.gradient_size());
+    for (int t = 0; t < 20; ++t) {  // away from uniform
+      for (auto& a : action) a = static_cast<std::uint16_t>(g() % actions);
+      for (auto& a : advantage) a = normal(g);
+      policy.forward(t, prompt.data());
+      policy.gradient(action.data(), advantage.data(), 0);
+      policy.update();
+    }
+    policy.forward(20, prompt.data());
+    policy.exact_gradient(quality.data(), exact.data());
+    double squares = 0;
+    for (float x : exact) squares += static_cast<double>(x) * x;
+    // the mean of many redrawn policy gradients with advantage = quality is the exact gradient: compare along it
+    double along = 0;
+    const int draws = 20000;
+    std::vector<float> out(policy.gradient_size());
+    std::vector<std::uint32_t> word(prompts * 4);
+    for (int d = 0; d < draws; ++d) {
+      for (auto& w : word) w = static_cast<std::uint32_t>(g());
+      policy.sample(word.data(), 1, action.data());
+      for (int b = 0; b < prompts; ++b)
+        for (int i = 0; i < 2; ++i) advantage[b * 2 + i] = quality[b * width + action[b * 2 + i]] - 5;
+      policy.gradient(action.data(), advantage.data(), 0, out.data());
+      for (std::size_t i = 0; i < out.size(); ++i) along += static_cast<double>(out[i]) * exact[i] / draws;
+    }
+    CHECK(along == Approx(squares).epsilon(0.05));
+    CHECK(squares > 1e-4);
   }
 }

@@ -106,15 +106,35 @@ TEST_CASE("sampling follows the probabilities (chi-square) and never takes an ac
   }
 }
 
-TEST_CASE("the largest random word still chooses a possible action") {
+TEST_CASE("the smallest and the largest random word choose a likely action, not the first or the last") {
   for (Isa isa : isas()) {
-    Rows r(1, 32, 3);
-    for (int a = 0; a < 32; ++a) r.logits[a] = a == 4 ? 0.0f : -60.0f;
-    policy_stages(isa).softmax(r.logits.data(), nullptr, 1, r.width, r.view());
-    const std::vector<std::uint32_t> word(4, 0xffffffffu);
-    std::uint16_t action[4];
-    policy_stages(isa).sample(r.view(), 1, r.width, 4, word.data(), 1, action);
-    for (auto a : action) CHECK(a == 4);
+    for (int actions : {10, 32, 70}) {
+      Rows r(1, actions, 3);
+      for (int a = 0; a < actions; ++a) r.logits[a] = a == 4 ? 0.0f : -60.0f;
+      policy_stages(isa).softmax(r.logits.data(), nullptr, 1, r.width, r.view());
+      for (std::uint32_t w : {0u, 1u, 511u, 0xffffffffu, 0xfffffe00u}) {
+        const std::vector<std::uint32_t> word(4, w);
+        std::uint16_t action[4];
+        policy_stages(isa).sample(r.view(), 1, r.width, 4, word.data(), 1, action);
+        for (auto a : action) CHECK(a == 4);
+      }
+    }
+  }
+}
+
+TEST_CASE("pending steps neither overflow nor underflow: huge and tiny moments") {
+  for (Isa isa : isas()) {
+    for (float size : {1e-20f, 1e-8f, 1.0f, 1e5f, 1e10f, 1e15f}) {
+      for (int n = 1; n <= 9; ++n) {
+        std::vector<float> theta(32, 0.5f), m(32, size), v(32, 0.0f), root(32, size);
+        const std::vector<PendingStep> steps(9, PendingStep{0.01f, 1.0f, 1.0f});
+        const RowVisit visit{0, n, steps.data(), 1, 1, 0};
+        policy_stages(isa).catch_up({theta.data(), m.data(), v.data(), root.data(), 32, 32, 0.0f}, &visit, 1, 1e-8f, nullptr);
+        const double want = 0.5 + n * 0.01 * size / (size + 1e-8);
+        INFO("size " << size << " n " << n);
+        CHECK(theta[7] == Approx(want).epsilon(1e-5));
+      }
+    }
   }
 }
 
