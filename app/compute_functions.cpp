@@ -143,7 +143,7 @@ std::string medians(const Arguments& a) {
 
 std::string vote_of(const Arguments& a) {
   const auto scores = a.integers("scores", -1e9, 1e9);
-  const Tie tie = a.word<Tie>("tie", vote_tie_words);
+  const TieRule tie = a.word<TieRule>("tie", tie_words);
   if (scores.empty()) throw Refusal{"wrong_shape", "scores: at least one is needed"};
   return std::to_string(vote(std::vector<int>(scores.begin(), scores.end()), tie));
 }
@@ -206,7 +206,7 @@ std::string rater(const Arguments& a) {
 std::string law(const Arguments& a) {
   auto pmf = a.numbers("pmf", 0, 1);
   const int votes = a.integer("N", 1, max_law_votes);
-  const Tie tie = a.word<Tie>("tie", vote_tie_words);
+  const TieRule tie = a.word<TieRule>("tie", tie_words);
   double total = 0;
   for (const double p : pmf) total += p;
   if (!(std::abs(total - 1) <= 1e-6)) throw Refusal{"out_of_range", fmt::format("pmf: sums to {}, not to 1", total)};

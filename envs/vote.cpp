@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "kernels/failure.hpp"
@@ -11,19 +12,20 @@ namespace odrpo {
 namespace {
 
 /// Picks one of the tied modes (ascending) by a rule that does not look at the order of drawing; `sum` of all `votes` scores.
-int pick(std::span<const int> modes, Tie tie, std::int64_t sum, std::int64_t votes) {
-  if (tie == Tie::highest) return modes.back();
-  if (tie == Tie::median_low) return modes[(modes.size() - 1) / 2];
-  if (tie != Tie::nearest_mean) return modes.front();
+int pick(std::span<const int> modes, TieRule tie, std::int64_t sum, std::int64_t votes) {
+  if (tie == TieRule::highest) return modes.back();
+  if (tie == TieRule::median_low) return modes[(modes.size() - 1) / 2];
+  if (tie != TieRule::nearest_mean) return modes.front();
   const auto distance = [&](int mode) { return std::abs(mode * votes - sum); };  // N |mode - mean|
   return *std::min_element(modes.begin(), modes.end(), [&](int a, int b) { return distance(a) < distance(b); });
 }
 
-/// One level after the other takes its count; at the end the vector's probability goes to the winner, or to all tied ones (first).
+/// One live level after the other takes its count; at the end the vector's probability goes to the winner, or to all tied ones (first).
 struct Enumeration {
-  std::span<const double> pmf;
+  std::vector<int> level;  // places of the live levels in the whole pmf
+  std::vector<double> pmf;
   int votes;
-  Tie tie;
+  TieRule tie;
   std::span<double> out;
   std::vector<int> counts = std::vector<int>(pmf.size(), 0);
   std::vector<int> modes = {};
@@ -33,33 +35,33 @@ struct Enumeration {
     std::int64_t sum = 0;
     modes.clear();
     for (std::size_t k = 0; k < counts.size(); ++k) {
-      sum += static_cast<std::int64_t>(k) * counts[k];
-      if (counts[k] == most) modes.push_back(static_cast<int>(k));
+      sum += static_cast<std::int64_t>(level[k]) * counts[k];
+      if (counts[k] == most) modes.push_back(level[k]);
     }
-    if (tie != Tie::first) out[pick(modes, tie, sum, votes)] += probability;
+    if (tie != TieRule::first) out[pick(modes, tie, sum, votes)] += probability;
     else
       for (const int k : modes) out[k] += probability / static_cast<double>(modes.size());
   }
 
   /// `probability` of the counts so far times the multinomial coefficient of the votes used: C(left, c) p^c joins it level by level.
-  void visit(std::size_t level, int left, double probability) {
-    if (level + 1 == pmf.size()) {
-      counts[level] = left;
-      for (int c = 0; c < left; ++c) probability *= pmf[level];
+  void visit(std::size_t at, int left, double probability) {
+    if (at + 1 == pmf.size()) {
+      counts[at] = left;
+      for (int c = 0; c < left; ++c) probability *= pmf[at];
       if (probability > 0) finish(probability);
       return;
     }
     for (int c = 0; c <= left && probability > 0; ++c) {
-      counts[level] = c;
-      visit(level + 1, left - c, probability);
-      probability *= pmf[level] * (left - c) / (c + 1);
+      counts[at] = c;
+      visit(at + 1, left - c, probability);
+      probability *= pmf[at] * (left - c) / (c + 1);
     }
   }
 };
 
 }  // namespace
 
-int vote(std::span<const int> scores, Tie tie) {
+int vote(std::span<const int> scores, TieRule tie) {
   std::vector<int> sorted(scores.begin(), scores.end()), modes;
   std::sort(sorted.begin(), sorted.end());
   std::size_t most = 0;
@@ -71,11 +73,16 @@ int vote(std::span<const int> scores, Tie tie) {
     most = std::max(most, count);
     at = end;
   }
-  if (tie == Tie::first)
+  if (tie == TieRule::first)
     return *std::find_if(scores.begin(), scores.end(), [&](int s) { return std::binary_search(modes.begin(), modes.end(), s); });
   std::int64_t sum = 0;
   for (const int s : scores) sum += s;
   return pick(modes, tie, sum, static_cast<std::int64_t>(scores.size()));
+}
+
+void check_law_size(std::size_t levels, int votes) {
+  if (votes < 1 || votes > max_law_votes) throw Failure(Exit::limits, "the law of a vote is computed for 1 to 1024 votes");
+  if (levels > max_law_levels) throw Failure(Exit::limits, "the law of a vote is computed for up to 128 levels of positive probability");
 }
 
 double count_vectors(int levels, int votes) {
@@ -84,13 +91,16 @@ double count_vectors(int levels, int votes) {
   return cases;
 }
 
-void vote_law_by_counts(std::span<const double> pmf, int votes, Tie tie, std::span<double> out) {
-  const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
-  const double cases = count_vectors(static_cast<int>(live), votes);
-  if (cases > max_law_cases)
+void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out) {
+  std::vector<int> level;
+  std::vector<double> live;
+  for (std::size_t k = 0; k < pmf.size(); ++k)
+    if (pmf[k] > 0) level.push_back(static_cast<int>(k)), live.push_back(pmf[k]);
+  check_law_size(live.size(), votes);
+  if (count_vectors(static_cast<int>(live.size()), votes) > max_law_cases)
     throw Failure(Exit::limits, "the law of this vote is a sum over more than 25 million count vectors; take fewer votes");
   std::fill(out.begin(), out.end(), 0.0);
-  Enumeration{pmf, votes, tie, out}.visit(0, votes, 1.0);
+  if (!live.empty()) Enumeration{std::move(level), std::move(live), votes, tie, out}.visit(0, votes, 1.0);
 }
 
 }  // namespace odrpo

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "envs/vote.hpp"
-#include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 
 namespace odrpo {
@@ -175,22 +174,21 @@ void add_count_median(const Terms& t, int c, std::span<double> win) {
 
 }  // namespace
 
-void vote_law(std::span<const double> pmf, int votes, Tie tie, std::span<double> out) {
-  if (tie == Tie::nearest_mean) return vote_law_by_counts(pmf, votes, tie, out);
-  if (votes < 1 || votes > max_law_votes) throw Failure(Exit::limits, "the law of a vote is computed for 1 to 1024 votes");
+void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out) {
+  if (tie == TieRule::nearest_mean) return vote_law_by_counts(pmf, votes, tie, out);
+  check_law_size(std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; }), votes);
   const Terms t = make_terms(pmf, votes);
-  if (t.levels > max_law_levels) throw Failure(Exit::limits, "the law of a vote is computed for up to 128 levels of positive probability");
   std::vector<double> win(t.levels, 0.0);
   add_majorities(t, win);
   Rows before(t.levels + 1, votes), behind(t.levels + 1, votes);
   for (int c = t.levels > 0 ? (votes + t.levels - 1) / t.levels : votes; 2 * c <= votes; ++c) {
-    if (tie == Tie::median_low) {
+    if (tie == TieRule::median_low) {
       add_count_median(t, c, win);
       continue;
     }
-    if (tie == Tie::lowest) add_count(t, c, 0, 1, 1, before, behind, win);
-    if (tie == Tie::highest) add_count(t, c, 1, 0, 1, before, behind, win);
-    if (tie != Tie::first) continue;
+    if (tie == TieRule::lowest) add_count(t, c, 0, 1, 1, before, behind, win);
+    if (tie == TieRule::highest) add_count(t, c, 1, 0, 1, before, behind, win);
+    if (tie != TieRule::first) continue;
     const Nodes& nodes = nodes_for(std::min(t.levels, votes / c) - 1);
     for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
   }

@@ -14,16 +14,16 @@ using namespace odrpo;
 namespace {
 
 using Law = std::vector<double>;
-constexpr Tie all_ties[] = {Tie::first, Tie::lowest, Tie::highest, Tie::median_low, Tie::nearest_mean};
+constexpr TieRule all_ties[] = {TieRule::first, TieRule::lowest, TieRule::highest, TieRule::median_low, TieRule::nearest_mean};
 
-Law law(const Law& pmf, int votes, Tie tie) {
+Law law(const Law& pmf, int votes, TieRule tie) {
   Law out(pmf.size(), -1);
   vote_law(pmf, votes, tie, out);
   return out;
 }
 
 /// The definition of definitions: every sequence of scores, voted literally.
-Law by_sequences(const Law& pmf, int votes, Tie tie) {
+Law by_sequences(const Law& pmf, int votes, TieRule tie) {
   const int levels = static_cast<int>(pmf.size());
   Law out(levels, 0.0);
   std::vector<int> scores(votes, 0);
@@ -79,25 +79,43 @@ TEST_CASE("votes by hand") {
   };
   for (const Row& r : rows) {
     CAPTURE(r.scores);
-    CHECK(vote(r.scores, Tie::first) == r.first);
-    CHECK(vote(r.scores, Tie::lowest) == r.lowest);
-    CHECK(vote(r.scores, Tie::highest) == r.highest);
-    CHECK(vote(r.scores, Tie::median_low) == r.median_low);
-    CHECK(vote(r.scores, Tie::nearest_mean) == r.nearest_mean);
+    CHECK(vote(r.scores, TieRule::first) == r.first);
+    CHECK(vote(r.scores, TieRule::lowest) == r.lowest);
+    CHECK(vote(r.scores, TieRule::highest) == r.highest);
+    CHECK(vote(r.scores, TieRule::median_low) == r.median_low);
+    CHECK(vote(r.scores, TieRule::nearest_mean) == r.nearest_mean);
   }
 }
 
-TEST_CASE("suites' tie rules are votes' tie rules of the same word") {
-  for (const auto& w : tie_words) CHECK(find_word<Tie>(vote_tie_words, w.word) == tie_of(w.value));
+TEST_CASE("raters may have the tie rules that literal votes follow") {
+  REQUIRE(rater_tie_words.size() == 3);
+  CHECK_FALSE(find_word(rater_tie_words, "median-low"));
+  for (const TieRule tie : all_ties) CHECK(find_word<TieRule>(tie_words, word_of<TieRule>(tie_words, tie)) == tie);
+}
+
+TEST_CASE("levels of probability zero cost nothing, however many") {
+  const Law few = {0.5, 0.3, 0.2};
+  Law many(1'000'000, 0.0);
+  many[0] = few[0], many[500'000] = few[1], many[999'999] = few[2];
+  for (const TieRule tie : all_ties)
+    for (const int votes : {1, 4}) {
+      const Law want = law(few, votes, tie), got = law(many, votes, tie);
+      CAPTURE(votes, word_of<TieRule>(tie_words, tie));
+      CHECK(std::abs(total(got) - 1) < 1e-14);
+      CHECK(std::abs(got[0] - want[0]) < 1e-14);
+      CHECK(std::abs(got[500'000] - want[1]) < 1e-14);
+      CHECK(std::abs(got[999'999] - want[2]) < 1e-14);
+    }
+  CHECK(total(law(Law(100'000, 0.0), 3, TieRule::nearest_mean)) == 0);
 }
 
 TEST_CASE("the law is that of every sequence, for all tie rules") {
   std::mt19937_64 draw(11);
   for (int levels = 1; levels <= 5; ++levels)
     for (int votes = 1; std::pow(levels, votes) <= 20000 && votes <= 9; ++votes)
-      for (const Tie tie : all_ties) {
+      for (const TieRule tie : all_ties) {
         const Law pmf = random_pmf(draw, levels);
-        CAPTURE(pmf, votes, word_of<Tie>(vote_tie_words, tie));
+        CAPTURE(pmf, votes, word_of<TieRule>(tie_words, tie));
         CHECK(difference(law(pmf, votes, tie), by_sequences(pmf, votes, tie)) < 1e-12);
         Law counted(levels);
         vote_law_by_counts(pmf, votes, tie, counted);
@@ -110,7 +128,7 @@ TEST_CASE("the law is that of the count vectors, also where it is tiny") {
   for (int round = 0; round < 60; ++round) {
     const int levels = 2 + static_cast<int>(draw() % 5), votes = 2 + static_cast<int>(draw() % (levels < 4 ? 31 : 12));
     const Law pmf = random_pmf(draw, levels);
-    for (const Tie tie : all_ties) {
+    for (const TieRule tie : all_ties) {
       Law counted(levels);
       vote_law_by_counts(pmf, votes, tie, counted);
       const Law fast = law(pmf, votes, tie);
@@ -125,21 +143,21 @@ TEST_CASE("the law is that of the count vectors, also where it is tiny") {
 TEST_CASE("ten levels at the votes of the suites: sums to 1, mirror symmetry, uniform ties") {
   const Law pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05}, mirrored(pmf.rbegin(), pmf.rend()), flat(10, 0.1);
   for (const int votes : {1, 2, 3, 8, 16, 32, 64, 128}) {
-    for (const Tie tie : {Tie::first, Tie::lowest, Tie::highest, Tie::median_low}) {
+    for (const TieRule tie : {TieRule::first, TieRule::lowest, TieRule::highest, TieRule::median_low}) {
       CHECK(std::abs(total(law(pmf, votes, tie)) - 1) < 1e-13);
     }
-    const Law low = law(pmf, votes, Tie::lowest), high = law(mirrored, votes, Tie::highest);
+    const Law low = law(pmf, votes, TieRule::lowest), high = law(mirrored, votes, TieRule::highest);
     CHECK(difference(low, Law(high.rbegin(), high.rend())) < 1e-14);
-    CHECK(difference(law(flat, votes, Tie::first), flat) < 1e-14);
+    CHECK(difference(law(flat, votes, TieRule::first), flat) < 1e-14);
   }
-  CHECK(difference(law(pmf, 1, Tie::highest), pmf) < 1e-15);
-  CHECK(difference(law(pmf, 2, Tie::first), pmf) < 1e-15);  // two votes: the first of them, whatever the second
+  CHECK(difference(law(pmf, 1, TieRule::highest), pmf) < 1e-15);
+  CHECK(difference(law(pmf, 2, TieRule::first), pmf) < 1e-15);  // two votes: the first of them, whatever the second
 }
 
 TEST_CASE("the largest vote: two levels against the binomial law, ten levels against each other") {
   const double p = 0.51;
   const int votes = max_law_votes;
-  const Law two = law({1 - p, p}, votes, Tie::first);
+  const Law two = law({1 - p, p}, votes, TieRule::first);
   long double win = 0, term = std::pow(1.0L - p, static_cast<long double>(votes));
   for (int c = 0; c <= votes; ++c) {
     win += 2 * c > votes ? term : 2 * c == votes ? term / 2 : 0;
@@ -147,20 +165,20 @@ TEST_CASE("the largest vote: two levels against the binomial law, ten levels aga
   }
   CHECK(std::abs(two[1] - static_cast<double>(win)) < 1e-13);
   CHECK(std::abs(total(two) - 1) < 1e-12);
-  const Law rare = law({1e-9, 1 - 1e-9}, 700, Tie::lowest);
+  const Law rare = law({1e-9, 1 - 1e-9}, 700, TieRule::lowest);
   CHECK(rare[1] == Approx(1).margin(1e-13));
   CHECK(rare[0] >= 0);
-  CHECK(law({0, 1, 0}, votes, Tie::first) == Law{0, 1, 0});
+  CHECK(law({0, 1, 0}, votes, TieRule::first) == Law{0, 1, 0});
 }
 
 TEST_CASE("many levels: up to 127 tied") {
   const int levels = max_law_levels;
   Law flat(levels, 1.0 / levels);
-  for (const int votes : {1, 2, 5, 128}) CHECK(difference(law(flat, votes, Tie::first), flat) < 1e-13);
+  for (const int votes : {1, 2, 5, 128}) CHECK(difference(law(flat, votes, TieRule::first), flat) < 1e-13);
   Law pmf(100);
   for (int k = 0; k < 100; ++k) pmf[k] = (k + 1) / 5050.0;
-  CHECK(std::abs(total(law(pmf, 32, Tie::first)) - 1) < 1e-13);
-  CHECK(std::abs(total(law(pmf, 32, Tie::median_low)) - 1) < 1e-13);
+  CHECK(std::abs(total(law(pmf, 32, TieRule::first)) - 1) < 1e-13);
+  CHECK(std::abs(total(law(pmf, 32, TieRule::median_low)) - 1) < 1e-13);
 }
 
 TEST_CASE("what the law refuses") {
@@ -168,11 +186,12 @@ TEST_CASE("what the law refuses") {
   CHECK(count_vectors(1, 8) == 1);
   Law out(10);
   const Law flat(10, 0.1);
-  CHECK_THROWS_AS(vote_law(flat, 32, Tie::nearest_mean, out), Failure);
-  CHECK_THROWS_AS(vote_law(flat, max_law_votes + 1, Tie::first, out), Failure);
-  CHECK_THROWS_AS(vote_law(flat, 0, Tie::first, out), Failure);
+  CHECK_THROWS_AS(vote_law(flat, 32, TieRule::nearest_mean, out), Failure);
+  CHECK_THROWS_AS(vote_law(flat, max_law_votes + 1, TieRule::first, out), Failure);
+  CHECK_THROWS_AS(vote_law(flat, 0, TieRule::first, out), Failure);
   Law wide(max_law_levels + 1, 1.0 / (max_law_levels + 1)), wide_out(wide.size());
-  CHECK_THROWS_AS(vote_law(wide, 2, Tie::first, wide_out), Failure);
+  for (const TieRule tie : all_ties)
+    for (const int votes : {0, 1, 2}) CHECK_THROWS_AS(vote_law(wide, votes, tie, wide_out), Failure);
 }
 
 TEST_CASE("literal votes follow the law (chi-square)") {
@@ -182,7 +201,7 @@ TEST_CASE("literal votes follow the law (chi-square)") {
   std::mt19937_64 draw(seed);
   const Law pmf = {.02, .08, .3, .35, .25};
   for (const int votes : {1, 2, 3, 8, 32})
-    for (const Tie tie : all_ties) {
+    for (const TieRule tie : all_ties) {
       const Law expected = law(pmf, votes, tie);
       std::vector<int> scores(votes), seen(pmf.size(), 0);
       for (int i = 0; i < draws; ++i) {
@@ -199,7 +218,7 @@ TEST_CASE("literal votes follow the law (chi-square)") {
         else chi2 += (seen[k] - want) * (seen[k] - want) / want;
       }
       if (rest > 0.5) chi2 += (rest_seen - rest) * (rest_seen - rest) / rest;
-      CAPTURE(votes, word_of<Tie>(vote_tie_words, tie), chi2);
+      CAPTURE(votes, word_of<TieRule>(tie_words, tie), chi2);
       CHECK(chi2 < 23.5);  // one in 10,000 at 4 degrees of freedom; 25 tests
     }
 }
