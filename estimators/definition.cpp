@@ -2,6 +2,7 @@
 #include "estimators/definition.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "estimators/weights.hpp"
@@ -27,6 +28,22 @@ double sum_of(std::span<const double> values) {
   return sum + lost;
 }
 
+/// Values times the power of two that brings their largest magnitude into [1/2, 1): no sum or square leaves the range of doubles, and no
+/// digit changes (frexp and ldexp are exact).
+struct Scaled {
+  std::vector<double> values;
+  double largest = 0;  // magnitude, scaled
+  int exponent = 0;    // value = scaled value * 2^exponent
+};
+
+Scaled scaled(std::span<const double> values) {
+  Scaled s;
+  for (const double v : values) s.largest = std::max(s.largest, math::abs(v));
+  s.largest = std::frexp(s.largest, &s.exponent);
+  for (const double v : values) s.values.push_back(std::ldexp(v, -s.exponent));
+  return s;
+}
+
 /// v - mean of every value, taken from the first one, so that a common offset costs no digits.
 std::vector<double> deviations(std::span<const double> values) {
   std::vector<double> d;
@@ -36,27 +53,30 @@ std::vector<double> deviations(std::span<const double> values) {
   return d;
 }
 
-/// scale (v - mean)
-void centred(std::span<const double> values, double scale, std::span<double> out) {
-  const std::vector<double> d = deviations(values);
-  for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] * scale;
+/// factor (v - mean)
+void centred(std::span<const double> values, double factor, std::span<double> out) {
+  const Scaled s = scaled(values);
+  const std::vector<double> d = deviations(s.values);
+  for (std::size_t i = 0; i < d.size(); ++i) out[i] = std::ldexp(d[i] * factor, s.exponent);
 }
 
 /// (v - mean) / (sigma + eps), sigma^2 = sum of squared deviations over n - ddof
 void z_scores(std::span<const double> values, int ddof, double eps, std::span<double> out) {
-  const std::vector<double> d = deviations(values);
+  const Scaled s = scaled(values);
+  const std::vector<double> d = deviations(s.values);
   double squares = 0;
   for (const double x : d) squares += x * x;
   const double sigma = math::sqrt(squares / (static_cast<double>(d.size()) - ddof));
-  for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] / (sigma + eps);
+  for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] / (sigma + std::ldexp(eps, -s.exponent));
 }
 
 /// (v - mu) / (mu + eps); a mean that is negative, or zero but for rounding, has no relative deviation.
 void relative(std::span<const double> values, double eps, std::span<double> out) {
-  const double mean = sum_of(values) / static_cast<double>(values.size());
-  double largest = 0;
-  for (const double v : values) largest = std::max(largest, math::abs(v));
-  centred(values, mean > 1e-12 * largest ? 1.0 / (mean + eps) : 0.0, out);
+  const Scaled s = scaled(values);
+  const double mean = sum_of(s.values) / static_cast<double>(s.values.size());
+  const double factor = mean > 1e-12 * s.largest ? 1.0 / (mean + std::ldexp(eps, -s.exponent)) : 0.0;
+  const std::vector<double> d = deviations(s.values);
+  for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] * factor;
 }
 
 /// Average ranks 1..G, ties share the mean of their places.

@@ -116,6 +116,28 @@ TEST_CASE("a common offset costs no digits") {
     check_close(run(word, far), run(word, near), 1e-15);
 }
 
+TEST_CASE("rewards of any magnitude: no square overflows or vanishes") {
+  const Values plain = {0, 1, 0, 3};
+  for (const double scale : {0x1p-1070, 1e-300, 1e-200, 1e-100, 1e100, 1e200, 5e307}) {
+    Values rewards;
+    for (const double r : plain) rewards.push_back(r * scale);
+    CAPTURE(scale);
+    for (const char* word : {"grpo", "rank-grpo", "maxrl"})
+      for (const int ddof : {0, 1}) check_close(run(word, rewards, 10, 0, ddof), run(word, plain, 10, 0, ddof), 1e-14);
+    const Values centred = run("reinforce", rewards);
+    for (std::size_t i = 0; i < plain.size(); ++i) CHECK(centred[i] / scale == Approx(plain[i] - 1).margin(1e-15));
+    Values batch = rewards;
+    batch_normalize(batch, 0, 0);
+    check_close(batch, run("grpo", plain), 1e-14);
+  }
+  check_close(run("grpo", {0, 1e-200, 0}), {-std::sqrt(0.5), std::sqrt(2.0), -std::sqrt(0.5)});
+  check_close(run("grpo", {-1.7e308, 1.7e308}), {-1, 1});
+  CHECK(run("reinforce", {-1.7e308, 1.7e308}) == Values{-1.7e308, 1.7e308});
+  // eps is not scaled along: it drowns what is small and vanishes beside what is large
+  check_close(run("grpo", {0, 2e-200}, 10, 1e-6), {-1e-194, 1e-194}, 1e-200);
+  check_close(run("grpo", {0, 2e200}, 10, 1e-6), {-1, 1});
+}
+
 TEST_CASE("leave-one-out values") {
   EstimatorConfig config = parse_estimator("odrpo(grpo)").value();
   Values t(4), u(4);
