@@ -13,8 +13,6 @@ namespace odrpo {
 
 namespace {
 
-constexpr double queue_bytes = 64.0 * 1024 * 1024;  // records that wait for their commit (suites/run.hpp)
-
 bool same_law(const RunSpec& a, const RunSpec& b) {
   return a.votes == b.votes && a.env.levels == b.env.levels && a.env.quality == b.env.quality && a.rater.sampling == b.rater.sampling &&
          a.rater.tie == b.rater.tie && a.rater.noise == b.rater.noise;
@@ -47,7 +45,9 @@ Cost total_cost(const Suite& suite, int jobs) {
     largest = std::max(largest, cost.memory_bytes);
   }
   const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
-  total.memory_bytes = largest * at_a_time + 3.0 * Shared::keep + queue_bytes + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
+  // worlds and laws that stay after their runs, up to what the caches keep
+  const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest * static_cast<double>(worlds.size()) * suite.seeds);
+  total.memory_bytes = largest * at_a_time + kept + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
   return total;
 }
 
