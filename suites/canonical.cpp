@@ -13,8 +13,7 @@ void write_section(std::string_view section, C config, const FieldWriter::Out& o
   describe(writer, config);
 }
 
-}  // namespace
-
+// every field of a run, in the fixed order of canonical_text: out("learn.lr", "0.05", false)
 void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
   out("run.key", std::to_string(spec.run_key), false);
   out("run.seed", std::to_string(spec.seed), false);
@@ -30,6 +29,8 @@ void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
   write_section("learn", spec.learn, out);
   write_section("record", spec.record, out);
 }
+
+}  // namespace
 
 std::string canonical_text(const RunSpec& spec) {
   std::string text;

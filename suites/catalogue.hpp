@@ -1,4 +1,4 @@
-// The catalogues as suites see them: for each kind of thing its section, its words, and what a word stands for.
+// The catalogues as suites see them: for each kind of thing its words and what a word stands for.
 #pragma once
 #include <optional>
 #include <string>
@@ -19,31 +19,27 @@ struct Entry {
 /// The worlds. `bandit` is the only one yet.
 inline constexpr Choice env_words[] = {{"bandit", "contextual bandit: P prompts x A responses with exactly known quality"}};
 
-/// CatalogueOf<C>: section = its name in suite files, words() = every word in listing order, find() = what a word stands for.
+/// CatalogueOf<C>: words() = every word in listing order, find() = what a word stands for.
 template <class C>
 struct CatalogueOf;
 
 template <>
 struct CatalogueOf<BanditConfig> {
-  static constexpr std::string_view section = "env";
   static std::vector<std::string_view> words();
   static std::optional<Entry<BanditConfig>> find(std::string_view word);
 };
 template <>
 struct CatalogueOf<RaterConfig> {
-  static constexpr std::string_view section = "rater";
   static std::vector<std::string_view> words();
   static std::optional<Entry<RaterConfig>> find(std::string_view word);
 };
 template <>
 struct CatalogueOf<PolicyConfig> {
-  static constexpr std::string_view section = "policy";
   static std::vector<std::string_view> words();
   static std::optional<Entry<PolicyConfig>> find(std::string_view word);
 };
 template <>
 struct CatalogueOf<EstimatorConfig> {
-  static constexpr std::string_view section = "estimator";
   static std::vector<std::string_view> words();
   static std::optional<Entry<EstimatorConfig>> find(std::string_view word);
 };

@@ -8,6 +8,7 @@
 #include "kernels/failure.hpp"
 #include "kernels/random.hpp"
 #include "suites/assign.hpp"
+#include "suites/glob.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {
@@ -42,14 +43,16 @@ void refuse_too_many(const Plan& plan) {
                               count_text(runs), gib, number_text(plan.limits.memory_gib)));
 }
 
+// gives the config of one section to the visitor
+template <class... Configs>
+void describe_in(std::string_view section, Assign& visitor, Configs&... configs) {
+  ((section == section_of<Configs>() ? describe(visitor, configs) : void()), ...);
+}
+
 void assign(RunSpec& spec, const GridAxis& axis, const AxisValue& value) {
   Assign visitor{axis.key, value};
-  const std::string_view kind = std::string_view(axis.section).substr(0, axis.section.find('.'));
-  if (kind == "learn") describe(visitor, spec.learn);
-  else if (kind == "env") describe(visitor, spec.env);
-  else if (kind == "rater") describe(visitor, spec.rater);
-  else if (kind == "policy") describe(visitor, spec.policy);
-  else describe(visitor, spec.estimator);
+  const auto section = std::string_view(axis.section).substr(0, axis.section.find('.'));
+  describe_in(section, visitor, spec.learn, spec.env, spec.rater, spec.policy, spec.estimator);
   spec.axes.emplace_back(axis.name, value);
 }
 

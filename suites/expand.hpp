@@ -1,7 +1,6 @@
 // From a plan to its runs: every combination of the grid, for every seed.
 #pragma once
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "suites/plan.hpp"
@@ -16,8 +15,5 @@ double count_runs(const Plan& plan);
 /// that match a glob are kept (all when there is none). Failure `limits` when the grid has more than [limits] runs allows, before
 /// anything is made; Failure `suite` when a glob matches nothing.
 Suite expand(const Plan& plan, const std::vector<std::string>& only);
-
-/// Does the glob match the whole text? '*' any characters, '/' too; '?' one; [abc], [a-z], [!a] one of a set.
-bool glob_match(std::string_view glob, std::string_view text);
 
 }  // namespace odrpo

@@ -90,6 +90,11 @@ Listing envs() {
   return part;
 }
 
+template <class C>
+Listing section(std::string_view what) {
+  return {std::string(section_of<C>()), fmt::format("keys of [{}]: {}", section_of<C>(), what), {}, fields_of<C>()};
+}
+
 }  // namespace
 
 std::vector<Listing> vocabulary() {
@@ -101,12 +106,12 @@ std::vector<Listing> vocabulary() {
       {"weights", "level weights w_k of odrpo-WEIGHT(NORM)", listed(weight_words), {}},
       {"norms", "level normalisers N_k of odrpo-WEIGHT(NORM)", listed(norm_words), {}},
       {"policies", "policies: [grid] policy, or base of [policy.NAME]", listed(policy_words), fields_of<PolicyConfig>()},
-      {"suite", "keys of [suite]", {}, fields_of<SuiteHead>()},
-      {"grid", "keys of [grid]: every combination is run", {}, fields_of<GridConfig>()},
-      {"learn", "keys of [learn]: training", {}, fields_of<LearnConfig>()},
-      {"record", "keys of [record]: what is kept of a run", {}, fields_of<RecordConfig>()},
-      {"table", "keys of [table]: what is printed at the end", {}, fields_of<TableConfig>()},
-      {"limits", "keys of [limits]: what is refused before anything starts", {}, fields_of<LimitsConfig>()},
+      section<SuiteHead>("name and seeds"),
+      section<GridConfig>("every combination is run"),
+      section<LearnConfig>("training"),
+      section<RecordConfig>("what is kept of a run"),
+      section<TableConfig>("what is printed at the end"),
+      section<LimitsConfig>("what is refused before anything starts"),
   };
 }
 

@@ -51,7 +51,4 @@ class FieldWriter {
   Out out_;
 };
 
-/// Every field of a RunSpec: out("learn.lr", "0.05", false), in the fixed order of canonical_text.
-void write_fields(const RunSpec& spec, const FieldWriter::Out& out);
-
 }  // namespace odrpo

@@ -1,5 +1,5 @@
-// Globs over run ids.
-#include "suites/expand.hpp"
+// Matching globs, without recursion.
+#include "suites/glob.hpp"
 
 namespace odrpo {
 

@@ -16,7 +16,10 @@ namespace odrpo {
 
 namespace {
 
-constexpr std::string_view sections[] = {"suite", "grid", "env", "rater", "policy", "estimator", "learn", "record", "table", "limits"};
+template <class C>
+const Node* find_section(const Node& root) {
+  return find_child(root, section_of<C>());
+}
 
 void check_sections(const Node& root, bool sound, Diagnostics& errors) {
   for (const auto& child : root.children) {
@@ -30,14 +33,14 @@ void check_sections(const Node& root, bool sound, Diagnostics& errors) {
         table ? fmt::format("unknown section [{}]", shown(child.key)) : fmt::format("`{}` stands outside of any section", shown(child.key)),
         near.empty() || !table ? one_of(sections) : "", table ? near : "");
   }
-  for (const auto section : {"suite", "grid"})
+  for (const auto section : {section_of<SuiteHead>(), section_of<GridConfig>()})
     if (sound && find_child(root, section) == nullptr) errors.add({0, 1, 1}, fmt::format("the section [{}] is missing", section));
 }
 
 SuiteHead read_head(const Node& root, bool sound, Diagnostics& errors) {
   SuiteHead head;
-  const Node* section = find_child(root, "suite");
-  FieldReader fields(section, "suite", false, errors);
+  const Node* section = find_section<SuiteHead>(root);
+  FieldReader fields(section, std::string(section_of<SuiteHead>()), false, errors);
   describe(fields, head);
   fields.finish();
   if (section == nullptr || section->kind != Node::Kind::table) return head;
@@ -63,33 +66,33 @@ std::vector<Variant<C>> choose(const std::vector<std::string>& names, const std:
   for (std::size_t i = 0; i < names.size(); ++i) {
     const Place place = i < places.size() ? places[i] : Place{};
     if (names[i].empty()) {
-      errors.add(place, fmt::format("`grid.{}` has an empty word", Catalogue::section));
+      errors.add(place, fmt::format("`grid.{}` has an empty word", section_of<C>()));
       continue;
     }
     const auto entry = Catalogue::find(names[i]);
     const std::string name = entry ? entry->word : names[i];
     const auto variant = by_name.find(folded(name));
-    if (!seen.insert(folded(name)).second) errors.add(place, fmt::format("`grid.{}` has {} twice", Catalogue::section, shown(name)));
+    if (!seen.insert(folded(name)).second) errors.add(place, fmt::format("`grid.{}` has {} twice", section_of<C>(), shown(name)));
     else if (variant != by_name.end()) chosen.push_back(*variant->second);
     else if (entry) chosen.push_back({entry->word, place, entry->config, {}});
     else
-      errors.add(place, fmt::format("unknown {} \"{}\"", Catalogue::section, shown(names[i])), errors.wants_detail() ? one_of(words) : "",
+      errors.add(place, fmt::format("unknown {} \"{}\"", section_of<C>(), shown(names[i])), errors.wants_detail() ? one_of(words) : "",
                  errors.wants_detail() ? nearest_word(names[i], words) : "");
   }
   return chosen;
 }
 
 template <class C>
-void read_section(const Node& root, std::string_view name, C& config, Diagnostics& errors) {
-  FieldReader fields(find_child(root, name), std::string(name), false, errors);
+void read_section(const Node& root, C& config, Diagnostics& errors) {
+  FieldReader fields(find_section<C>(root), std::string(section_of<C>()), false, errors);
   describe(fields, config);
   fields.finish();
 }
 
 void read_grid(const Node& root, bool sound, Plan& plan, Diagnostics& errors) {
   GridConfig grid;
-  const Node* section = find_child(root, "grid");
-  FieldReader fields(section, "grid", false, errors);
+  const Node* section = find_section<GridConfig>(root);
+  FieldReader fields(section, std::string(section_of<GridConfig>()), false, errors);
   describe(fields, grid);
   fields.finish();
   if (section != nullptr && section->kind == Node::Kind::table && sound && find_child(*section, "estimator") == nullptr)
@@ -102,7 +105,7 @@ void read_grid(const Node& root, bool sound, Plan& plan, Diagnostics& errors) {
 }
 
 void read_learn(const Node& root, Plan& plan, Diagnostics& errors) {
-  FieldReader fields(find_child(root, "learn"), "learn", true, errors);
+  FieldReader fields(find_section<LearnConfig>(root), std::string(section_of<LearnConfig>()), true, errors);
   describe(fields, plan.learn);
   fields.finish();
   plan.learn_axes = std::move(fields.axes);
@@ -133,12 +136,12 @@ Plan read_plan(const Node& root, bool sound, Diagnostics& errors) {
   plan.head = read_head(root, sound, errors);
   read_grid(root, sound, plan, errors);
   read_learn(root, plan, errors);
-  read_section(root, "record", plan.record, errors);
-  read_section(root, "table", plan.table, errors);
-  read_section(root, "limits", plan.limits, errors);
+  read_section(root, plan.record, errors);
+  read_section(root, plan.table, errors);
+  read_section(root, plan.limits, errors);
   const auto axes = name_axes(plan);
-  check_learning(find_child(root, "learn"), plan, errors);
-  check_table(find_child(root, "table"), plan, axes, errors);
+  check_learning(find_section<LearnConfig>(root), plan, errors);
+  check_table(find_section<TableConfig>(root), plan, axes, errors);
   return plan;
 }
 

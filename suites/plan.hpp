@@ -40,14 +40,14 @@ Plan read_plan(const Node& root, bool sound, Diagnostics& errors);
 /// Gives the axes their names and returns them in suite order: file order of their keys, then those that --set brought.
 std::vector<const GridAxis*> name_axes(Plan& plan);
 
-/// The plan as TOML with every value written out: loading it gives the same plan. (resolved.cpp)
+/// The plan as TOML with every value written out: loading it gives the same plan. (plan_write.cpp)
 std::string write_plan(const Plan& plan);
 
-/// Reads the variants of one section ("rater": all of [rater.NAME]), used or not.
+/// Reads the variants of one section ("rater": all of [rater.NAME]), used or not. (plan_variants.cpp)
 template <class C>
 std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics& errors);
 
-/// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (checks.cpp)
+/// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.

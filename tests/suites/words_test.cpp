@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
-#include "suites/expand.hpp"
 #include "suites/field_list.hpp"
+#include "suites/glob.hpp"
 #include "suites/suggest.hpp"
 #include "suites/text.hpp"
 #include "tests/catch.hpp"

@@ -64,6 +64,10 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
     if (makes_distribution(*noise) != first)
       errors_.add(entry.place, first ? fmt::format("the first noise model must make a distribution, and `{}` maps one", noise_word(*noise))
                                      : fmt::format("`{}` makes a distribution and can only be the first noise model", noise_word(*noise)));
+    // a response has one trait of ambiguity
+    const auto is_veto = [](const Noise& n) { return std::holds_alternative<Veto>(n); };
+    if (is_veto(*noise) && std::any_of(value.begin(), value.end(), is_veto))
+      errors_.add(entry.place, fmt::format("a noise list may hold one {} model", Veto::word));
     value.push_back(*noise);
   }
 }

@@ -75,6 +75,11 @@ std::string fields_text(const std::string& title, C config, const std::vector<Gr
   return models.empty() ? text : fmt::format("{}.noise = [\n{} }},\n]\n{}", title, models, text);
 }
 
+template <class C>
+std::string section_text(const C& config, const std::vector<GridAxis>& axes = {}) {
+  return fields_text(std::string(section_of<C>()), config, axes);
+}
+
 struct Lines {
   std::string text;
   std::vector<std::pair<const GridAxis*, std::string>> axes;  // with its full key
@@ -85,7 +90,7 @@ struct Lines {
   template <class C>
   void add(const std::vector<Variant<C>>& variants) {
     for (const auto& v : variants) {
-      const std::string title = fmt::format("{}.{}", CatalogueOf<C>::section, written_key(v.name));
+      const std::string title = fmt::format("{}.{}", section_of<C>(), written_key(v.name));
       const std::string base = base_of(v.config);
       // a word of the catalogue is its own base
       text += "\n";
@@ -112,13 +117,12 @@ std::string write_plan(const Plan& plan) {
   lines.add(plan.rater);
   lines.add(plan.policy);
   lines.add(plan.estimator);
-  lines.add_axes("learn", plan.learn_axes);
-  lines.text += fmt::format("\n{}\n{}\n{}table.best = {}\n\n{}", fields_text("learn", plan.learn, plan.learn_axes),
-                            fields_text("record", plan.record, {}), fields_text("table", plan.table, {}), words_list(plan.table.best),
-                            fields_text("limits", plan.limits, {}));
+  lines.add_axes(std::string(section_of<LearnConfig>()), plan.learn_axes);
+  lines.text += fmt::format("\n{}\n{}\n{}table.best = {}\n\n{}", section_text(plan.learn, plan.learn_axes), section_text(plan.record),
+                            section_text(plan.table), words_list(plan.table.best), section_text(plan.limits));
   std::stable_sort(lines.axes.begin(), lines.axes.end(),
                    [](const auto& a, const auto& b) { return a.first->key_place < b.first->key_place; });
-  std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", fields_text("suite", plan.head, {}));
+  std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", section_text(plan.head));
   text += fmt::format("grid.env = {}\ngrid.rater = {}\ngrid.policy = {}\ngrid.estimator = {}\ngrid.votes = {}\n",
                       words_list(names_of(plan.env)), words_list(names_of(plan.rater)), words_list(names_of(plan.policy)),
                       words_list(names_of(plan.estimator)), list_of(plan.votes, [](int n) { return std::to_string(n); }));

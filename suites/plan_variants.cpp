@@ -21,7 +21,7 @@ std::optional<Entry<C>> read_base(const Node& section, const std::string& label,
   using Catalogue = CatalogueOf<C>;
   if (base == nullptr) {
     if (!itself && needed)
-      errors.add(section.key_place, fmt::format("[{}] needs `base = \"...\"`, the {} it starts from", label, Catalogue::section),
+      errors.add(section.key_place, fmt::format("[{}] needs `base = \"...\"`, the {} it starts from", label, section_of<C>()),
                  one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
     return itself;
   }
@@ -34,7 +34,7 @@ std::optional<Entry<C>> read_base(const Node& section, const std::string& label,
   if (!entry) {
     errors.add(
         base->place,
-        fmt::format("`{}.base` must be a word of the catalogue, and there is no {} \"{}\"", label, Catalogue::section, shown(base->text)),
+        fmt::format("`{}.base` must be a word of the catalogue, and there is no {} \"{}\"", label, section_of<C>(), shown(base->text)),
         one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(base->text, Catalogue::words()) : "");
   } else if (itself && itself->word != entry->word) {
     errors.add(base->place, fmt::format("[{}] would make the word \"{}\" mean \"{}\": give the variant a name of its own", label,
@@ -47,7 +47,7 @@ template <class C>
 Variant<C> read_variant(const Node& section, bool sound, Diagnostics& errors) {
   using Catalogue = CatalogueOf<C>;
   const auto itself = Catalogue::find(section.key);
-  const std::string label = std::string(Catalogue::section) + "." + (is_name(section.key) ? section.key : written_key(section.key));
+  const std::string label = std::string(section_of<C>()) + "." + (is_name(section.key) ? section.key : written_key(section.key));
   if (!itself && !is_name(section.key))
     errors.add(section.key_place, fmt::format("\"{}\" cannot be a name", shown(section.key)),
                "letters, digits, `.`, `_`, `-`; first a letter or digit; at most 64");
@@ -74,7 +74,7 @@ Variant<C> read_variant(const Node& section, bool sound, Diagnostics& errors) {
 
 template <class C>
 std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics& errors) {
-  constexpr auto kind = CatalogueOf<C>::section;
+  constexpr auto kind = section_of<C>();
   std::vector<Variant<C>> variants;
   std::set<std::string> names;
   const Node* all = find_child(root, kind);
