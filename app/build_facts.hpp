@@ -19,5 +19,7 @@ struct HostFacts {
   int cores = 1;                      ///< that this process may use
 };
 HostFacts host_facts();
+/// What --jobs says, or the number of cores.
+int jobs_or_cores(int jobs);
 
 }  // namespace odrpo::app

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "suites/axis.hpp"
 #include "suites/limits.hpp"
@@ -69,7 +70,7 @@ std::vector<std::string> examples(const Suite& suite) {
   return ids;
 }
 
-void print_text(const Suite& suite, const Cost& cost) {
+void print_text(const Suite& suite, const Cost& cost, int jobs) {
   fmt::print("suite {}: {} runs\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())));
   const auto grid = dimensions(suite);
   std::size_t width = 9;
@@ -82,8 +83,9 @@ void print_text(const Suite& suite, const Cost& cost) {
   }
   fmt::print("\nruns, for example\n");
   for (const auto& id : examples(suite)) fmt::print("  {}\n", id);
-  fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory per job, {} on disk\n", seconds_text(cost.cpu_seconds),
-             count_text(cost.judge_calls), bytes_text(cost.memory_bytes), bytes_text(cost.disk_bytes));
+  fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {} job{}, {} on disk\n",
+             seconds_text(cost.cpu_seconds), count_text(cost.judge_calls), bytes_text(cost.memory_bytes), jobs, jobs == 1 ? "" : "s",
+             bytes_text(cost.disk_bytes));
   fmt::print("\nresolved\n");
   for (std::size_t at = 0; at < suite.resolved.size();) {
     const auto end = std::min(suite.resolved.find('\n', at), suite.resolved.size());
@@ -100,7 +102,7 @@ std::vector<int> votes_of(const Suite& suite) {
   return {votes.begin(), votes.end()};
 }
 
-void print_json(const Suite& suite, const Cost& cost) {
+void print_json(const Suite& suite, const Cost& cost, int jobs) {
   nlohmann::ordered_json out = {
       {"ok", true}, {"suite", suite.name}, {"seed", suite.seed}, {"seeds", suite.seeds}, {"runs", suite.runs.size()}};
   for (const auto& d : dimensions(suite)) out["grid"][d.name] = d.values;
@@ -109,7 +111,8 @@ void print_json(const Suite& suite, const Cost& cost) {
   out["cost"] = {{"cpu_seconds", cost.cpu_seconds},
                  {"judge_calls", cost.judge_calls},
                  {"memory_bytes", cost.memory_bytes},
-                 {"disk_bytes", cost.disk_bytes}};
+                 {"disk_bytes", cost.disk_bytes},
+                 {"jobs", jobs}};
   for (const auto& run : suite.runs) out["ids"].push_back(run.id);
   out["resolved"] = suite.resolved;
   std::cout << out.dump(2) << '\n';
@@ -119,10 +122,11 @@ void print_json(const Suite& suite, const Cost& cost) {
 
 int check(const CheckOptions& options) {
   const Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
-  check_limits(suite);
-  const Cost cost = total_cost(suite);
-  if (options.json) print_json(suite, cost);
-  else print_text(suite, cost);
+  const int jobs = jobs_or_cores(options.jobs);
+  check_limits(suite, jobs);
+  const Cost cost = total_cost(suite, jobs);
+  if (options.json) print_json(suite, cost, jobs);
+  else print_text(suite, cost, jobs);
   return 0;
 }
 

@@ -26,6 +26,7 @@ int run(const RunOptions&, const std::vector<std::string>& argv);
 
 struct CheckOptions {
   SuiteOptions suite;
+  int jobs = 0;  ///< 0 = number of cores
   bool json = false;
 };
 int check(const CheckOptions&);

@@ -31,6 +31,10 @@ void suite_options(CLI::App& app, SuiteOptions& o) {
   repeated(app, "--only", o.only, "keep the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
 }
 
+void jobs_option(CLI::App& app, int& jobs) {
+  app.add_option("-j,--jobs", jobs, "worker threads (default: all cores)")->check(CLI::Range(1, 4096))->type_name("N");
+}
+
 // One command: its options, and what to call when they are parsed.
 struct Commands {
   CLI::App app{"Which advantage estimator should train on noisy ordinal scores, and how many votes are worth buying?", "odrpo-bench"};
@@ -62,7 +66,7 @@ struct Commands {
                       "odrpo-bench run suites/quickstart.toml --set suite.seeds=3 -o mine.h5", [this] { return app::run(run, argv); });
     suite_options(*c, run.suite);
     c->add_option("-o,--output", run.output, "result file (default: NAME.h5 in the current folder)")->type_name("FILE.h5");
-    c->add_option("-j,--jobs", run.jobs, "worker threads (default: all cores)")->check(CLI::Range(1, 4096))->type_name("N");
+    jobs_option(*c, run.jobs);
     c->add_option("--device", run.device, "cpu, cuda or auto (default)")
         ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
         ->type_name("DEVICE");
@@ -74,6 +78,7 @@ struct Commands {
     c = add("check", "validate a suite and show its grid and cost", "odrpo-bench check suites/quickstart.toml",
             [this] { return app::check(check); });
     suite_options(*c, check.suite);
+    jobs_option(*c, check.jobs);
     c->add_flag("--json", check.json, "as JSON");
 
     c = add("list", "list worlds, raters, noise models, estimators, … with their keys and formulas", "odrpo-bench list estimators",

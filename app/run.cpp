@@ -23,6 +23,7 @@
 #include "results/table.hpp"
 #include "suites/limits.hpp"
 #include "suites/parse.hpp"
+#include "suites/text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -108,7 +109,7 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
 void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
   if (report.complete)
     note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
-  else note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, duration_text(seconds), digest));
+  else note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, seconds_text(seconds), digest));
   for (const auto& failure : report.failures) note("failed: " + failure);
   if (report.failed > report.failures.size())
     note(fmt::format("failed: {}{} of {} runs", report.failures.empty() ? "" : "in all ", report.failed, report.total));
@@ -118,13 +119,13 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
 
 int run(const RunOptions& o, const std::vector<std::string>& argv) {
   if (o.device == "cuda") throw Failure(Exit::device, "no CUDA device back end in this build yet; use --device cpu");
-  if (o.dry_run) return check({o.suite, o.json});
+  if (o.dry_run) return check({o.suite, o.jobs, o.json});
 
   // what to do, and whether it can be done at all
   const Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
   RunSettings settings;
   settings.output = o.output.empty() ? suite.name + ".h5" : o.output;
-  settings.jobs = o.jobs > 0 ? o.jobs : host_facts().cores;
+  settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
   check_limits(suite, settings.jobs);
 

@@ -52,6 +52,8 @@ HostFacts host_facts() {
   return host;
 }
 
+int jobs_or_cores(int jobs) { return jobs > 0 ? jobs : usable_cores(); }
+
 int version(bool json) {
   const BuildFacts b = build_facts();
   const HostFacts h = host_facts();

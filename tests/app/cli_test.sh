@@ -98,6 +98,12 @@ absent tiny.h5 tiny.h5.work
 
 # --- a dry run trains and writes nothing
 expect 0 '' run tiny.toml --dry-run; expect_out 'tiny'
+expect 0 '' run tiny.toml --dry-run --jobs 3; expect_out 'of memory with 3 jobs'
+expect 0 '' check tiny.toml --jobs 3; expect_out 'of memory with 3 jobs'
+# what is too much for eight at a time may do for one
+big=(--set env.bandit.prompts=4096 --set limits.memory_gib=0.1)
+expect 0 '' check tiny.toml "${big[@]}" --jobs 1
+for jobs in 8 4096; do expect 4 'memory' check tiny.toml "${big[@]}" --jobs $jobs; expect 4 'memory' run tiny.toml "${big[@]}" --jobs $jobs; done
 absent tiny.h5 tiny.h5.work
 
 # --- a run, and the same again
@@ -110,6 +116,9 @@ expect 0 'already complete' run tiny.toml; expect_out 'grpo'
 expect 0 '' verify tiny.h5
 expect 0 '' table tiny.h5 --format csv; expect_out 'grpo'
 expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'
+
+"$program" run tiny.toml -o both.h5 >both.txt 2>&1
+grep -qE '^wrote both\.h5: 8 runs in [0-9.]+ m?s; digest' both.txt || { fail "the table is not followed by a line of its own:"; cat both.txt; }
 
 # --- another suite's output is refused, and replaced on demand only
 expect 5 'tiny.h5' run other.toml -o tiny.h5
