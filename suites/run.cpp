@@ -31,8 +31,8 @@ std::size_t bytes_of(const RunRecord& r) {
   return bytes;
 }
 
-// the record of a run that could not be trained to its end
-RunRecord failed_record(const RunSpec& spec, const std::string& why) {
+// the record of a run that training itself could not report on
+RunRecord lost_record(const RunSpec& spec, const std::string& why) {
   RunRecord r;
   r.id = spec.id, r.key = spec_key(spec);
   r.env = spec.env_name, r.rater = spec.rater_name, r.policy = spec.policy_name, r.estimator = spec.estimator_name;
@@ -44,12 +44,12 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
 RunRecord train_safely(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
   try {
     RunRecord record = train(spec, shared, stop);
-    if (record.status == RunStatus::failed) return failed_record(spec, record.error);  // half a curve helps nobody
+    if (record.status == RunStatus::failed) record.step.clear(), record.curves.clear(), record.seconds.clear();  // half a curve helps nobody
     return record;
   } catch (const std::bad_alloc&) {
-    return failed_record(spec, "out of memory");
+    return lost_record(spec, "out of memory");
   } catch (const std::exception& e) {
-    return failed_record(spec, e.what());
+    return lost_record(spec, e.what());
   }
 }
 

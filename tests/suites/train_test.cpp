@@ -162,10 +162,15 @@ TEST_CASE("a stopped run and a diverged run say so") {
   const RunRecord stopped = train(small_run(), shared, stop);
   CHECK(stopped.status == RunStatus::failed);
   CHECK(stopped.error == "stopped");
+  // the decay multiplies every parameter by about minus a million at each step
   RunSpec wild = small_run();
-  wild.learn.optimizer.kind = OptimizerKind::sgd;
+  wild.learn.optimizer.kind = OptimizerKind::adamw;
+  wild.learn.optimizer.weight_decay = 1;
   wild.learn.optimizer.lr = 1e6;
-  wild.learn.kl = 1e3;
   const RunRecord r = run(wild);
-  if (r.status == RunStatus::failed) CHECK(r.error.find("diverged") == 0);
+  REQUIRE(r.status == RunStatus::failed);
+  CHECK(r.error.find("diverged: parameters are not finite at step ") == 0);
+  CHECK(r.id == wild.id);
+  CHECK(r.key == spec_key(wild));
+  CHECK(r.finals.empty());
 }
