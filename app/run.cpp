@@ -63,7 +63,7 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
   facts.provenance = {
       {"suite", suite.text},
       {"overrides", lines(suite.overrides)},
-      {"resolved", resolved_toml(suite)},
+      {"resolved", suite.resolved},
       {"table", table_lines(suite.table)},
       {"formulas", formulas(suite)},
       {"argv", lines(argv)},
@@ -107,6 +107,7 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
 
 // the closing lines on stderr
 void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
+  for (const auto& found : report.notes) note("note: " + found);
   if (report.complete)
     note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
   else note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, seconds_text(seconds), digest));

@@ -107,7 +107,6 @@ Lock::Lock(const std::string& path, const std::string& message) {
     ::close(file);
   }
 }
-Lock::Lock(Lock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
 Lock& Lock::operator=(Lock&& other) noexcept {
   std::swap(file_, other.file_);
   return *this;

@@ -26,7 +26,6 @@ class Lock {
   Lock() = default;
   /// Failure io when another process holds it (`message` is shown then) or when it cannot be made.
   Lock(const std::string& path, const std::string& message);
-  Lock(Lock&& other) noexcept;
   Lock& operator=(Lock&& other) noexcept;
   ~Lock();
 

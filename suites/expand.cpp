@@ -27,6 +27,12 @@ double combinations(const std::vector<Variant<C>>& variants) {
   return n;
 }
 
+// runs of the whole grid; a double, so that nothing overflows (exact below 2^53)
+double count_runs(const Plan& plan) {
+  return combinations(plan.env) * combinations(plan.rater) * combinations(plan.policy) * combinations(plan.estimator) *
+         static_cast<double>(plan.votes.size()) * combinations(plan.learn_axes) * static_cast<double>(plan.head.seeds);
+}
+
 // memory of one RunSpec, roughly: what the runs of a suite cost before any of them starts
 constexpr double bytes_per_run = 1800;
 
@@ -145,11 +151,6 @@ std::vector<RunSpec> make_runs(const Plan& plan, Selection& selection) {
 }
 
 }  // namespace
-
-double count_runs(const Plan& plan) {
-  return combinations(plan.env) * combinations(plan.rater) * combinations(plan.policy) * combinations(plan.estimator) *
-         static_cast<double>(plan.votes.size()) * combinations(plan.learn_axes) * static_cast<double>(plan.head.seeds);
-}
 
 Suite expand(const Plan& plan, const std::vector<std::string>& only) {
   refuse_too_many(plan);

@@ -8,9 +8,6 @@
 
 namespace odrpo {
 
-/// Number of runs of the whole grid; a double, so that nothing overflows (exact below 2^53).
-double count_runs(const Plan& plan);
-
 /// The runs in canonical order: env, rater, policy, estimator, votes, axes in suite order, seed (the last changes fastest), of which those
 /// that match a glob are kept (all when there is none). Failure `limits` when the grid has more than [limits] runs allows, before
 /// anything is made; Failure `suite` when a glob matches nothing.

@@ -161,8 +161,8 @@ std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& 
   return std::nullopt;
 }
 
-}  // namespace
-
+// TOML text as a tree. Syntax errors go to `errors`; a broken one-line statement is skipped so that the rest can be read. False when the
+// text could not be read to its end.
 bool parse_toml(std::string_view text, Node& root, Diagnostics& errors) {
   const Prescan scan = prescan(text);
   if (scan.too_deep) {
@@ -186,6 +186,8 @@ bool parse_toml(std::string_view text, Node& root, Diagnostics& errors) {
   }
   return false;
 }
+
+}  // namespace
 
 Suite load_suite_text(const std::string& path, std::string text, const std::vector<std::string>& set,
                       const std::vector<std::string>& only) {

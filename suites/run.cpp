@@ -192,6 +192,7 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
 
   // what is already there
   WorkFolder folder(settings.output, facts, settings.force);
+  report.notes = folder.notes();
   if (folder.complete()) {
     report.complete = true;
     report.resumed = report.total;

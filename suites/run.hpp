@@ -37,6 +37,7 @@ struct RunReport {
   bool complete = false;              ///< the output already held the whole suite: nothing was done
   std::string digest;                 ///< result digest of the output; empty when stopped
   std::vector<std::string> failures;  ///< "id: reason", the first ten
+  std::vector<std::string> notes;     ///< what was found and ignored in the work folder, e.g. a damaged shard
 };
 
 /// Trains what is missing of the suite and assembles the output. The result does not depend on jobs, on the order of commits or on how

@@ -106,7 +106,7 @@ struct Suite {
   std::uint64_t seed = 0;
   int seeds = 1;
   std::string text;              ///< the file, verbatim
-  std::string resolved;          ///< the same with every value written out, as TOML (suites/parse.hpp: resolved_toml)
+  std::string resolved;          ///< the same (without --only) with every value written out, as TOML: loading it gives the same runs
   std::vector<std::string> overrides;  ///< the --set arguments, verbatim
   TableConfig table;
   LimitsConfig limits;

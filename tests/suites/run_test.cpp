@@ -110,6 +110,28 @@ TEST_CASE("a stopped suite saves what is done and continues to the same digest")
   CHECK(third.ran == 0);
 }
 
+TEST_CASE("a damaged shard is told of and its runs are trained again") {
+  const Folder folder;
+  const Suite suite = tiny({"learn.steps=400"});
+  std::atomic<bool> stop{false};
+  RunSettings settings;
+  settings.output = folder.file("damaged.h5");
+  settings.stop = &stop;
+  settings.on_progress = [&](const Tally& t) { stop = t.trained >= 1; };
+  REQUIRE(run_suite(suite, suite_facts(suite, "test"), settings).stopped);
+  int damaged = 0;
+  for (const auto& entry : fs::directory_iterator(settings.output + ".work"))
+    if (entry.path().filename().string().starts_with("shard-")) {
+      fs::resize_file(entry.path(), fs::file_size(entry.path()) / 2);
+      ++damaged;
+    }
+  REQUIRE(damaged > 0);
+  const RunReport again = run(suite, settings.output, 2);
+  CHECK(again.notes.size() == static_cast<std::size_t>(damaged));
+  CHECK(again.resumed == 0);
+  CHECK(again.digest == run(suite, folder.file("whole.h5"), 2).digest);
+}
+
 TEST_CASE("a stop before the start trains nothing") {
   const Folder folder;
   const Suite suite = tiny();
