@@ -83,9 +83,8 @@ void print_text(const Suite& suite, const Cost& cost, int jobs) {
   }
   fmt::print("\nruns, for example\n");
   for (const auto& id : examples(suite)) fmt::print("  {}\n", id);
-  fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {} job{}, {} on disk\n",
-             seconds_text(cost.cpu_seconds), count_text(cost.judge_calls), bytes_text(cost.memory_bytes), jobs, jobs == 1 ? "" : "s",
-             bytes_text(cost.disk_bytes));
+  fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {} job{}, {} on disk\n", seconds_text(cost.cpu_seconds),
+             count_text(cost.judge_calls), bytes_text(cost.memory_bytes), jobs, jobs == 1 ? "" : "s", bytes_text(cost.disk_bytes));
   fmt::print("\nresolved\n");
   for (std::size_t at = 0; at < suite.resolved.size();) {
     const auto end = std::min(suite.resolved.find('\n', at), suite.resolved.size());

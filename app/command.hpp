@@ -17,8 +17,8 @@ struct SuiteOptions {
 
 struct RunOptions {
   SuiteOptions suite;
-  std::string output;          ///< -o; default: NAME.h5 in the current folder
-  int jobs = 0;                ///< 0 = number of cores
+  std::string output;           ///< -o; default: NAME.h5 in the current folder
+  int jobs = 0;                 ///< 0 = number of cores
   std::string device = "auto";  ///< cpu, cuda, auto
   bool dry_run = false, force = false, json = false, quiet = false;
 };
@@ -38,11 +38,11 @@ struct ListOptions {
 int list(const ListOptions&);
 
 struct TableOptions {
-  std::string path;             ///< a result file
-  std::string format = "text";  ///< text, md, csv, json
+  std::string path;                            ///< a result file
+  std::string format = "text";                 ///< text, md, csv, json
   std::string rows, columns, value, baseline;  ///< empty = what the suite's [table] says
   std::vector<std::string> best;
-  int tune_seeds = -1;          ///< -1 = what the suite says
+  int tune_seeds = -1;  ///< -1 = what the suite says
 };
 int table(const TableOptions&);
 

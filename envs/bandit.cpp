@@ -77,7 +77,8 @@ WorldProfile resolve_profile(const BanditConfig& config, const WorldProfile& of_
   return p;
 }
 
-BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features, const std::atomic<bool>* stop) {
+BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features,
+                        const std::atomic<bool>* stop) {
   BanditWorld w;
   w.prompts = config.prompts;
   w.actions = config.actions;

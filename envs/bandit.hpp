@@ -25,10 +25,10 @@ inline constexpr Word<QualityKind> quality_words[] = {
 
 /// Config of [env.NAME] with base "bandit". Unset numbers come from the profile (envs/profile.hpp).
 struct BanditConfig {
-  int prompts = 256;   ///< P
-  int actions = 32;    ///< A, actions (responses) per prompt
-  int levels = 10;     ///< K: scores and quality live on 1..K
-  int features = 24;   ///< F, features per response, seen by policy `linear`
+  int prompts = 256;           ///< P
+  int actions = 32;            ///< A, actions (responses) per prompt
+  int levels = 10;             ///< K: scores and quality live on 1..K
+  int features = 24;           ///< F, features per response, seen by policy `linear`
   double feature_share = 0.5;  ///< share of the variance of a response's quality that the features explain, 0..1
   QualityKind quality = QualityKind::real;
   ProfileSource profile = ProfileSource::rater;
@@ -51,13 +51,13 @@ void describe(V& v, BanditConfig& c) {
 /// The truth of one seed. Immutable once made; every array is laid out for the policies' batch kernels.
 struct BanditWorld {
   int prompts = 0, actions = 0, levels = 0, features = 0;
-  int width = 0;                        ///< actions rounded up to a multiple of 32 (lanes)
+  int width = 0;                         ///< actions rounded up to a multiple of 32 (lanes)
   std::vector<std::uint16_t> quality16;  ///< [P][width] true quality in 1/16 level; padding 0
-  std::vector<float> quality;           ///< [P][width] the same in levels, exact; padding 0
-  std::vector<std::uint8_t> hack;       ///< [P][width] 1 = reward-hacking response
-  std::vector<float> feature;           ///< [P][F][width] features, action fastest; padding 0; empty when not kept
-  double best = 0;                      ///< mean over prompts of the best response's quality
-  double uniform = 0;                   ///< mean over prompts of the mean quality: the value of the uniform policy
+  std::vector<float> quality;            ///< [P][width] the same in levels, exact; padding 0
+  std::vector<std::uint8_t> hack;        ///< [P][width] 1 = reward-hacking response
+  std::vector<float> feature;            ///< [P][F][width] features, action fastest; padding 0; empty when not kept
+  double best = 0;                       ///< mean over prompts of the best response's quality
+  double uniform = 0;                    ///< mean over prompts of the mean quality: the value of the uniform policy
   std::size_t bytes() const { return quality16.size() * 2 + quality.size() * 4 + hack.size() + feature.size() * 4; }
 };
 

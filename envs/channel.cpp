@@ -32,7 +32,8 @@ std::uint32_t LawCache::code(int quality16, int spread_class, int veto_class, bo
 }
 
 Traits LawCache::traits(std::uint32_t code) {
-  return {static_cast<double>(code >> 8) / 16.0, static_cast<int>((code >> 5) & 7u), static_cast<int>((code >> 1) & 15u) - 1, (code & 1u) != 0};
+  return {static_cast<double>(code >> 8) / 16.0, static_cast<int>((code >> 5) & 7u), static_cast<int>((code >> 1) & 15u) - 1,
+          (code & 1u) != 0};
 }
 
 void LawCache::append_row(std::uint32_t row_code, std::vector<std::int32_t>& out) {

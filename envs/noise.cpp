@@ -104,8 +104,7 @@ void apply(const LowOutliers& n, const Traits& t, std::span<double> row) {
 bool makes_distribution(const Noise& noise) { return std::holds_alternative<GaussianNoise>(noise); }
 
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row) {
-  for (const Noise& noise : list)
-    std::visit([&](const auto& model) { apply(model, traits, row); }, noise);
+  for (const Noise& noise : list) std::visit([&](const auto& model) { apply(model, traits, row); }, noise);
 }
 
 double veto_share(std::span<const Noise> list) {

@@ -13,10 +13,10 @@ namespace odrpo {
 /// What a channel row may depend on besides the levels: true quality and the traits of prompt and response.
 /// Traits are equal-probability classes, so that the rows of a rater are few (SCIENCE section D, docs/raters.md).
 struct Traits {
-  double quality = 0;      ///< true quality, levels, real-valued
-  int spread_class = 0;    ///< 0..trait_classes-1: quantile class of the prompt's sigma
-  int veto_class = -1;     ///< -1 = not ambiguous, else quantile class of the response's own veto probability
-  bool hack = false;       ///< the response hacks the reward
+  double quality = 0;    ///< true quality, levels, real-valued
+  int spread_class = 0;  ///< 0..trait_classes-1: quantile class of the prompt's sigma
+  int veto_class = -1;   ///< -1 = not ambiguous, else quantile class of the response's own veto probability
+  bool hack = false;     ///< the response hacks the reward
 };
 inline constexpr int trait_classes = 8;
 
@@ -50,7 +50,9 @@ struct UniformFlip {
   bool operator==(const UniformFlip&) const = default;
 };
 template <class V>
-void describe(V& v, UniformFlip& c) { v.number("p", c.p, 0.0, 1.0, "probability per call"); }
+void describe(V& v, UniformFlip& c) {
+  v.number("p", c.p, 0.0, 1.0, "probability per call");
+}
 
 /// With probability p the score r becomes K+1-r.
 struct MirrorFlip {
@@ -60,7 +62,9 @@ struct MirrorFlip {
   bool operator==(const MirrorFlip&) const = default;
 };
 template <class V>
-void describe(V& v, MirrorFlip& c) { v.number("p", c.p, 0.0, 1.0, "probability per call"); }
+void describe(V& v, MirrorFlip& c) {
+  v.number("p", c.p, 0.0, 1.0, "probability per call");
+}
 
 /// Who an outlier model applies to.
 enum class OutlierTarget { all, hack };
@@ -91,7 +95,9 @@ struct Veto {
   bool operator==(const Veto&) const = default;
 };
 template <class V>
-void describe(V& v, Veto& c) { v.number("share", c.share, 0.0, 1.0, "share of ambiguous responses"); }
+void describe(V& v, Veto& c) {
+  v.number("share", c.share, 0.0, 1.0, "share of ambiguous responses");
+}
 
 /// With probability p the score is 1 (also a parse failure).
 struct LowOutliers {

@@ -3,8 +3,12 @@
 
 namespace odrpo {
 
-namespace portable { extern const RateStages rate_table; }
-namespace avx2 { extern const RateStages rate_table; }
+namespace portable {
+extern const RateStages rate_table;
+}
+namespace avx2 {
+extern const RateStages rate_table;
+}
 const RateStages& rate_stages(Isa isa) { return isa == Isa::avx2 ? avx2::rate_table : portable::rate_table; }
 
 }  // namespace odrpo

@@ -10,9 +10,9 @@ namespace odrpo {
 
 /// A batch of rollouts to rate: B prompts x G rollouts.
 struct RateBatch {
-  const std::uint32_t* prompt;   ///< [B]
-  const std::uint16_t* action;   ///< [B][G]
-  int batch, rollouts, width;    ///< B, G, the world's row width
+  const std::uint32_t* prompt;  ///< [B]
+  const std::uint16_t* action;  ///< [B][G]
+  int batch, rollouts, width;   ///< B, G, the world's row width
 };
 
 struct RateStages {

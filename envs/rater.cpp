@@ -34,7 +34,8 @@ RaterConfig yardstick() {
 
 std::span<const RaterPreset> rater_presets() {
   static const RaterPreset presets[] = {
-      {"mixed", "calibrated: Gaussian, 3 % ambiguous responses, rare outliers (default)", calibrated({.veto = 0.03, .low = 0.010, .high = 0.002})},
+      {"mixed", "calibrated: Gaussian, 3 % ambiguous responses, rare outliers (default)",
+       calibrated({.veto = 0.03, .low = 0.010, .high = 0.002})},
       {"veto", "calibrated: 8 % ambiguous responses",
        calibrated({.mean = 7.4, .mean_sd = 1.7, .spread = 0.7, .sigma = 0.39, .veto = 0.08, .low = 0.010})},
       {"wide", "calibrated: wide spread of quality and of noise",

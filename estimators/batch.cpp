@@ -5,11 +5,16 @@
 
 namespace odrpo {
 
-namespace portable { extern const EstimatorStages estimator_table; }
-namespace avx2 { extern const EstimatorStages estimator_table; }
+namespace portable {
+extern const EstimatorStages estimator_table;
+}
+namespace avx2 {
+extern const EstimatorStages estimator_table;
+}
 const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
 
-BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts) : config_(config), levels_(levels), rollouts_(rollouts) {
+BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
+    : config_(config), levels_(levels), rollouts_(rollouts) {
   const bool ordinal = config.form == Form::odrpo || config.form == Form::convex_reinforce;
   pass_ = ordinal ? Pass::ordinal : config.form == Form::rank_grpo ? Pass::rank : Pass::cardinal;
   view_ = {config.form, levels, rollouts, config.ddof, static_cast<float>(config.eps), nullptr, 0, 0, 0};
@@ -31,10 +36,11 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
 void BatchEstimator::fill_terms(float* to, double median) const {
   for (int k = 1; k <= levels_; ++k) {
     const double decay = median_decay(median, k);
-    for (int count = 1; count < rollouts_; ++count) {  // dead levels stay 0
+    for (int count = 1; count < rollouts_; ++count) {    // dead levels stay 0
       double term = math::sqrt(static_cast<double>(k));  // convex-reinforce: U(r) = sum of sqrt(k)
       if (config_.form == Form::odrpo)
-        term = level_weight(config_.weight, k, level_variance(count, rollouts_), decay) / (level_norm(config_.norm, count, rollouts_) + config_.eps);
+        term = level_weight(config_.weight, k, level_variance(count, rollouts_), decay) /
+               (level_norm(config_.norm, count, rollouts_) + config_.eps);
       to[k * (rollouts_ + 1) + count] = static_cast<float>(term);
     }
   }

@@ -20,8 +20,8 @@ struct EstimatorView {
   Form form;
   int levels, rollouts, ddof;
   float eps;
-  const float* term;   ///< [class][levels+1][rollouts+1]: w_k / (N_k + eps) of a level that `count` of G reach; 0 at dead levels
-  int class_size;      ///< (levels+1)(rollouts+1), 0 when the terms do not depend on the group's median
+  const float* term;             ///< [class][levels+1][rollouts+1]: w_k / (N_k + eps) of a level that `count` of G reach; 0 at dead levels
+  int class_size;                ///< (levels+1)(rollouts+1), 0 when the terms do not depend on the group's median
   int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
 };
 
@@ -41,7 +41,9 @@ class BatchEstimator {
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the median of rule `running` and remakes the terms; O(levels rollouts). Only when needs_median().
   void set_median(double median);
-  bool needs_median() const { return config_.form == Form::odrpo && config_.weight == Weight::gini_median && config_.median == MedianRule::running; }
+  bool needs_median() const {
+    return config_.form == Form::odrpo && config_.weight == Weight::gini_median && config_.median == MedianRule::running;
+  }
   /// Advantages of `groups` groups, [group][rollouts].
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
 

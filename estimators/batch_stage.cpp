@@ -10,7 +10,9 @@ constexpr int max_levels = 112;  // levels 1..100 in blocks of 16
 
 // The loops over a group know its size where it is the usual one: `fixed` members, or any number when 0.
 template <int fixed>
-static inline int members(int rollouts) { return fixed > 0 ? fixed : rollouts; }
+static inline int members(int rollouts) {
+  return fixed > 0 ? fixed : rollouts;
+}
 
 // reach[k-1] = number of members with score >= k, for 16 levels from 16 block + 1 on (0 above the scale). Levels stay below 128.
 template <int fixed>
@@ -57,8 +59,10 @@ static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* sc
     const float* term = e.term;
     if (e.class_size > 0) {
       int median = 0;
-      if (e.lower_reach > 0) median += fixed > 0 ? levels_reached_by(lowest, e.lower_reach) : levels_reached_by(reach, levels, e.lower_reach);
-      if (e.upper_reach > 0) median += fixed > 0 ? levels_reached_by(lowest, e.upper_reach) : levels_reached_by(reach, levels, e.upper_reach);
+      if (e.lower_reach > 0)
+        median += fixed > 0 ? levels_reached_by(lowest, e.lower_reach) : levels_reached_by(reach, levels, e.lower_reach);
+      if (e.upper_reach > 0)
+        median += fixed > 0 ? levels_reached_by(lowest, e.upper_reach) : levels_reached_by(reach, levels, e.upper_reach);
       term += static_cast<std::size_t>(median) * e.class_size;
     }
     // P(r): running sum of the terms of levels 1..r
@@ -73,7 +77,8 @@ static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* sc
     for (int i = 0; i < rollouts; i += 8) {
       const f32x8 v = gather(sums, s + i, rollouts - i, 0.0f) - centre;
       if (rollouts - i >= 8) store(a + i, v);
-      else for (int l = 0; l < rollouts - i; ++l) a[i + l] = v[l];
+      else
+        for (int l = 0; l < rollouts - i; ++l) a[i + l] = v[l];
     }
   }
 }

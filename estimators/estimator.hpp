@@ -55,14 +55,14 @@ inline constexpr Word<RunningKind> running_words[] = {
 /// One estimator. Defaults are the paper's form: ddof 0, eps 0, dead groups and dead levels contribute zeros.
 struct EstimatorConfig {
   Form form = Form::grpo;
-  Norm norm = Norm::grpo;          ///< odrpo only
+  Norm norm = Norm::grpo;           ///< odrpo only
   Weight weight = Weight::uniform;  ///< odrpo only
-  int ddof = 0;                    ///< cardinal grpo only: sigma^2 divides by G - ddof
-  double eps = 0;                  ///< added to the denominator (of every level, for odrpo)
+  int ddof = 0;                     ///< cardinal grpo only: sigma^2 divides by G - ddof
+  double eps = 0;                   ///< added to the denominator (of every level, for odrpo)
   MedianRule median = MedianRule::lower;
   RunningKind running = RunningKind::window;
-  int window = 4096;               ///< scores; running = "window"
-  double rho = 0.9;                ///< running = "ema"
+  int window = 4096;  ///< scores; running = "window"
+  double rho = 0.9;   ///< running = "ema"
 };
 template <class V>
 void describe(V& v, EstimatorConfig& c) {

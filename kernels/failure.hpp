@@ -8,19 +8,19 @@ namespace odrpo {
 /// Exit codes of `odrpo-bench` (docs/commands.md); scripts rely on them.
 enum class Exit : int {
   ok = 0,
-  internal = 1,        ///< a bug in this program
-  usage = 2,           ///< command line: unknown command or flag, flag without value
-  suite = 3,           ///< anything wrong in a suite's path kind, text or values, or in the content of --set
-  limits = 4,          ///< valid, but refused by a limit
-  io = 5,              ///< missing, unreadable, unwritable, another suite's output without --force
-  device = 6,          ///< no such device, or the device failed
-  runs_failed = 7,     ///< some runs failed
-  bad_input = 8,       ///< a CSV or .h5 input was rejected
+  internal = 1,     ///< a bug in this program
+  usage = 2,        ///< command line: unknown command or flag, flag without value
+  suite = 3,        ///< anything wrong in a suite's path kind, text or values, or in the content of --set
+  limits = 4,       ///< valid, but refused by a limit
+  io = 5,           ///< missing, unreadable, unwritable, another suite's output without --force
+  device = 6,       ///< no such device, or the device failed
+  runs_failed = 7,  ///< some runs failed
+  bad_input = 8,    ///< a CSV or .h5 input was rejected
   regression = 10,
   inconclusive = 11,
   no_baseline = 12,
-  stopped = 75,        ///< stopped by a signal, state saved
-  interrupted = 130,   ///< second Ctrl-C
+  stopped = 75,       ///< stopped by a signal, state saved
+  interrupted = 130,  ///< second Ctrl-C
 };
 
 /// A failure with an exit code; what() is the complete message for the user, without "error:".

@@ -52,12 +52,18 @@ ODRPO_HD double log(double x) {
   if (x != x || x < 0) return from_bits(0x7ff8000000000000u);
   if (x == 0) return from_bits(0xfff0000000000000u);
   int e = 0;
-  if (x < 0x1p-1022) { x = x * 0x1p54; e = -54; }
+  if (x < 0x1p-1022) {
+    x = x * 0x1p54;
+    e = -54;
+  }
   std::uint64_t b = to_bits(x);
   if ((b >> 52) == 0x7ff) return x;
   e += static_cast<int>(b >> 52) - 1023;
   double m = from_bits((b & 0x000fffffffffffffu) | 0x3ff0000000000000u);
-  if (m > 1.4142135623730951) { m = m * 0.5; e += 1; }
+  if (m > 1.4142135623730951) {
+    m = m * 0.5;
+    e += 1;
+  }
   // ln m = 2 atanh(s), s = (m-1)/(m+1), s^2 <= 0.0295: the series' rest after s^21 is below 2e-18
   const double f = m - 1.0, s = f / (2.0 + f), z = s * s;
   double p = 1.0 / 21.0;
@@ -81,7 +87,7 @@ struct SinCos {
 ODRPO_HD SinCos sincos_turn(double u) {
   const double t = 4.0 * u, q = floor(t + 0.5);
   const double r = (t - q) * (pi / 2), z = r * r;  // |r| <= pi / 4
-  double s = -1.0 / 121645100408832000.0;         // Taylor to r^19 and r^18
+  double s = -1.0 / 121645100408832000.0;          // Taylor to r^19 and r^18
   s = s * z + 1.0 / 355687428096000.0;
   s = s * z - 1.0 / 1307674368000.0;
   s = s * z + 1.0 / 6227020800.0;

@@ -3,8 +3,12 @@
 
 namespace odrpo {
 
-namespace portable { extern const RandomStages random_table; }
-namespace avx2 { extern const RandomStages random_table; }
+namespace portable {
+extern const RandomStages random_table;
+}
+namespace avx2 {
+extern const RandomStages random_table;
+}
 const RandomStages& random_stages(Isa isa) { return isa == Isa::avx2 ? avx2::random_table : portable::random_table; }
 
 }  // namespace odrpo

@@ -48,7 +48,10 @@ static void fill(std::uint32_t* out, std::uint64_t key, Purpose purpose, std::ui
     for (int n = 0; n < here; ++n) {
       prompts[n] = prompt[i];
       places[n] = first_block + static_cast<std::uint32_t>(b);
-      if (++b == blocks) { b = 0; ++i; }
+      if (++b == blocks) {
+        b = 0;
+        ++i;
+      }
     }
     for (int n = here; n % 4 != 0; ++n) prompts[n] = places[n] = 0;
     for (int n = 0; n < here; n += 4) {

@@ -1,8 +1,8 @@
 // Adam on rows that are visited now and then. Between visits a row's gradient is zero: its moments only decay, and the steps it missed
 // are applied at the next visit. Included by stage_table.cpp.
 
-// Pending steps of a row, to[a] from from[a]: x <- decay_j x + rate_j m / d_j with d_j = root scale_j + eps. Two steps share one division, or
-// four where the product of four d's can neither underflow nor overflow. Each returns how many steps it took.
+// Pending steps of a row, to[a] from from[a]: x <- decay_j x + rate_j m / d_j with d_j = root scale_j + eps. Two steps share one division,
+// or four where the product of four d's can neither underflow nor overflow. Each returns how many steps it took.
 
 ODRPO_HD int four_steps(const float* from, const float* m, const float* root, int width, const PendingStep* s, float eps, float* to) {
   const float k3 = s[3].decay, k23 = s[2].decay * k3, k123 = s[1].decay * k23, k0123 = s[0].decay * k123;
@@ -26,8 +26,7 @@ ODRPO_HD int two_steps(const float* from, const float* m, const float* root, int
 }
 
 ODRPO_HD int one_step(const float* from, const float* m, const float* root, int width, const PendingStep* s, float eps, float* to) {
-  for (int a = 0; a < width; a += 8)
-    store(to + a, s->decay * load(from + a) + load(m + a) * (s->rate / (load(root + a) * s->scale + eps)));
+  for (int a = 0; a < width; a += 8) store(to + a, s->decay * load(from + a) + load(m + a) * (s->rate / (load(root + a) * s->scale + eps)));
   return 1;
 }
 

@@ -15,15 +15,18 @@ static void linear_logits(const float* feature, const float* theta, const float*
         s2 += t * load(xf + 16);
         s3 += t * load(xf + 24);
       }
-      store(out + a, s0); store(out + a + 8, s1); store(out + a + 16, s2); store(out + a + 24, s3);
+      store(out + a, s0);
+      store(out + a + 8, s1);
+      store(out + a + 16, s2);
+      store(out + a + 24, s3);
     }
   }
 }
 
 // `some` features at a time, so that their sums stay in registers; 32 lanes are folded to 8 before they are added up over prompts.
 template <int some>
-static inline void gradient_block(const float* feature, const float* logit_gradient, const std::uint32_t* row, int count, int features, int width,
-                                  int first, float* gradient) {
+static inline void gradient_block(const float* feature, const float* logit_gradient, const std::uint32_t* row, int count, int features,
+                                  int width, int first, float* gradient) {
   f32x8 sum[some];
   for (int f = 0; f < some; ++f) sum[f] = splat(0);
   for (int b = 0; b < count; ++b) {

@@ -19,7 +19,12 @@ double learning_rate(const OptimizerConfig& config, int t, int steps) {
 }
 
 AdamScalars::AdamScalars(const OptimizerConfig& config, int steps, int remember)
-    : config_(config), steps_(steps), ring_(remember + 1), beta1_power_(ring_ + 1), beta2_power_(ring_ + 1), pending_(static_cast<std::size_t>(ring_) * ring_) {
+    : config_(config),
+      steps_(steps),
+      ring_(remember + 1),
+      beta1_power_(ring_ + 1),
+      beta2_power_(ring_ + 1),
+      pending_(static_cast<std::size_t>(ring_) * ring_) {
   double p1 = 1, p2 = 1;
   for (int n = 0; n <= ring_; ++n) {
     beta1_power_[n] = p1;
@@ -41,7 +46,8 @@ void AdamScalars::begin_step(int t) {
         static_cast<float>(rate * beta1_power_[j]), static_cast<float>(math::sqrt(inverse2 * beta2_power_[j])), static_cast<float>(decay)};
 }
 
-void adam_definition(const OptimizerConfig& config, int t, double lr, int count, const double* gradient, double* theta, double* m, double* v) {
+void adam_definition(const OptimizerConfig& config, int t, double lr, int count, const double* gradient, double* theta, double* m,
+                     double* v) {
   double bias1 = 1, bias2 = 1;
   for (int i = 0; i <= t; ++i) {
     bias1 *= config.beta1;

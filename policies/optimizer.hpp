@@ -44,6 +44,7 @@ class AdamScalars {
 
 /// Adam's definition, dense and in double (Kingma and Ba 2015, algorithm 1; Loshchilov and Hutter 2019 for the decoupled decay).
 /// One ascent step t (0-based) on `count` parameters.
-void adam_definition(const OptimizerConfig& config, int t, double lr, int count, const double* gradient, double* theta, double* m, double* v);
+void adam_definition(const OptimizerConfig& config, int t, double lr, int count, const double* gradient, double* theta, double* m,
+                     double* v);
 
 }  // namespace odrpo

@@ -37,10 +37,10 @@ struct OptimizerConfig {
   OptimizerKind kind = OptimizerKind::adam;
   double lr = 0.05;
   ScheduleKind schedule = ScheduleKind::cosine;
-  double warmup = 0.08;        ///< share of the steps, linear from lr / w to lr
+  double warmup = 0.08;  ///< share of the steps, linear from lr / w to lr
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
-  double weight_decay = 0.0;   ///< decoupled (adamw)
-  double clip = 0.0;           ///< largest l2 norm of the whole gradient; 0 = no clip
+  double weight_decay = 0.0;  ///< decoupled (adamw)
+  double clip = 0.0;          ///< largest l2 norm of the whole gradient; 0 = no clip
 };
 template <class V>
 void describe(V& v, OptimizerConfig& c) {

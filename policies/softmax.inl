@@ -32,8 +32,14 @@ static void softmax(const float* logits, const std::uint32_t* row, int count, in
         const f32x8 e0 = exp_negative(load(x[r] + a) - h), e1 = exp_negative(load(x[r] + a + 8) - h);
         const f32x8 e2 = exp_negative(load(x[r] + a + 16) - h), e3 = exp_negative(load(x[r] + a + 24) - h);
         const f32x8 s1 = e0 + e1, s2 = s1 + e2, s3 = s2 + e3;
-        store(e[r] + a, e0); store(e[r] + a + 8, e1); store(e[r] + a + 16, e2); store(e[r] + a + 24, e3);
-        store(c[r] + a, e0); store(c[r] + a + 8, s1); store(c[r] + a + 16, s2); store(c[r] + a + 24, s3);
+        store(e[r] + a, e0);
+        store(e[r] + a + 8, e1);
+        store(e[r] + a + 16, e2);
+        store(e[r] + a + 24, e3);
+        store(c[r] + a, e0);
+        store(c[r] + a + 8, s1);
+        store(c[r] + a + 16, s2);
+        store(c[r] + a + 24, s3);
         column[r] = s3;
       }
       // what stands before each column, row by row in a lane
@@ -103,7 +109,8 @@ static ExactMeans exact(const float* logits, const float* quality, int count, in
   return means;
 }
 
-static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint32_t* word, int blocks, std::uint16_t* action) {
+static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint32_t* word, int blocks,
+                   std::uint16_t* action) {
   for (int b = 0; b < count; ++b) {
     const float* c = rows.cumulative + static_cast<std::size_t>(b) * width;
     const float total = rows.total[b];
@@ -115,7 +122,8 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
       const std::uint32_t* from = word + static_cast<std::size_t>(b) * blocks * 4 + i;
       const int here = blocks * 4 - i;
       if (here >= 8) w = load(from);
-      else for (int l = 0; l < here; ++l) w[l] = from[l];
+      else
+        for (int l = 0; l < here; ++l) w[l] = from[l];
       // midpoints of 2^23 cells: u = 0 would choose the first action however small its probability
       const f32x8 u = (__builtin_convertvector((i32x8)(w >> 9), f32x8) + 0.5f) * 0x1p-23f;
       const f32x8 v = min(u * total, splat(below_total));

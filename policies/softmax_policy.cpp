@@ -95,7 +95,8 @@ void SoftmaxPolicy::forward(int t, const std::uint32_t* prompt) {
   for (int i = 0; i < count; ++i) visits_[i] = visit(tabular() ? prompt[i] : 0u, static_cast<std::uint32_t>(i));
   if (adam()) catch_up(visits_.data(), count, nullptr);
   if (tabular()) return stages_.softmax(theta_.data(), prompt_.data(), shape_.batch, shape_.width, rows_);
-  stages_.linear_logits(shape_.feature, theta_.data(), bias_.data(), prompt_.data(), shape_.batch, shape_.features, shape_.width, logits_.data());
+  stages_.linear_logits(shape_.feature, theta_.data(), bias_.data(), prompt_.data(), shape_.batch, shape_.features, shape_.width,
+                        logits_.data());
   stages_.softmax(logits_.data(), nullptr, shape_.batch, shape_.width, rows_);
 }
 
@@ -110,8 +111,10 @@ void SoftmaxPolicy::to_parameters(const float* logit_gradient, float* out) const
 void SoftmaxPolicy::gradient(const std::uint16_t* action, const float* advantage, double kl, float* out) {
   float* to = out ? out : gradient_.data();
   float* by_logits = tabular() ? to : logit_gradient_.data();
-  const float reference = 1.0f / static_cast<float>(shape_.actions), scale = 1.0f / (static_cast<float>(shape_.batch) * static_cast<float>(shape_.rollouts));
-  stages_.logit_gradient(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, static_cast<float>(kl), reference, scale, by_logits);
+  const float reference = 1.0f / static_cast<float>(shape_.actions),
+              scale = 1.0f / (static_cast<float>(shape_.batch) * static_cast<float>(shape_.rollouts));
+  stages_.logit_gradient(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, static_cast<float>(kl), reference, scale,
+                         by_logits);
   if (!tabular()) to_parameters(by_logits, to);
 }
 
@@ -119,7 +122,8 @@ void SoftmaxPolicy::exact_gradient(const float* quality, float* out) {
   float* by_logits = tabular() ? out : logit_gradient_.data();
   for (int b = 0; b < shape_.batch; ++b) {
     // d E[q] / d logit_a = pi_a (q_a - E[q])
-    const float *q = quality + static_cast<std::size_t>(prompt_[b]) * shape_.width, *pi = rows_.probability + static_cast<std::size_t>(b) * shape_.width;
+    const float *q = quality + static_cast<std::size_t>(prompt_[b]) * shape_.width,
+                *pi = rows_.probability + static_cast<std::size_t>(b) * shape_.width;
     float* g = by_logits + static_cast<std::size_t>(b) * shape_.width;
     const float mean = stages_.dot(q, pi, shape_.width);
     for (int a = 0; a < shape_.width; ++a) g[a] = pi[a] * (q[a] - mean) / static_cast<float>(shape_.batch);
@@ -140,7 +144,8 @@ void SoftmaxPolicy::update() {
   }
   const int count = static_cast<int>(visits_.size());
   if (!adam()) return stages_.ascend(table(), visits_.data(), count, scalars_.rate(), gradient_.data());
-  stages_.accumulate(table(), visits_.data(), count, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2), gradient_.data());
+  stages_.accumulate(table(), visits_.data(), count, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2),
+                     gradient_.data());
   for (const RowVisit& v : visits_) {
     last_[v.row] = step_;
     if (!visited_at_.empty()) visited_at_[step_ % visited_at_.size()].push_back(v.row);
@@ -169,7 +174,8 @@ ExactMeans SoftmaxPolicy::exact(const float* quality) {
       const float* feature = shape_.feature + static_cast<std::size_t>(p) * shape_.features * shape_.width;
       stages_.linear_logits(feature, theta_now.data(), bias_.data(), nullptr, count, shape_.features, shape_.width, peek_.data());
     }
-    const ExactMeans part = stages_.exact(peek_.data(), quality + static_cast<std::size_t>(p) * shape_.width, count, shape_.width, shape_.actions);
+    const ExactMeans part =
+        stages_.exact(peek_.data(), quality + static_cast<std::size_t>(p) * shape_.width, count, shape_.width, shape_.actions);
     sums.quality += part.quality * count;
     sums.kl += part.kl * count;
     sums.entropy += part.entropy * count;

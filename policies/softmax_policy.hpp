@@ -24,7 +24,8 @@ class SoftmaxPolicy {
  public:
   SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa);
 
-  /// Begins step t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates applied.
+  /// Begins step t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates
+  /// applied.
   void forward(int t, const std::uint32_t* prompt);
   /// action[b][i] from word[b][blocks][4].
   void sample(const std::uint32_t* word, int blocks, std::uint16_t* action) const;
@@ -45,7 +46,13 @@ class SoftmaxPolicy {
   bool adam() const { return config_.kind != OptimizerKind::sgd; }
   bool tabular() const { return kind_ == PolicyKind::tabular; }
   TableRows table() {
-    return {theta_.data(), m_.data(), v_.data(), root_.data(), row_width_, tabular() ? shape_.actions : shape_.features, tabular() ? padding : 0.0f};
+    return {theta_.data(),
+            m_.data(),
+            v_.data(),
+            root_.data(),
+            row_width_,
+            tabular() ? shape_.actions : shape_.features,
+            tabular() ? padding : 0.0f};
   }
   RowVisit visit(std::uint32_t row, std::uint32_t place = 0) const;
   void catch_up(const RowVisit* visits, int count, float* out);
@@ -65,7 +72,7 @@ class SoftmaxPolicy {
   std::vector<RowVisit> visits_, by_age_;               // of the batch; the same in order of n
   std::vector<float> logits_, bias_;                    // linear: [B][width], [width]
   std::vector<float> probability_, cumulative_, total_, logit_gradient_, gradient_, peek_;
-  std::vector<std::uint32_t> prompt_;                   // of the batch
+  std::vector<std::uint32_t> prompt_;  // of the batch
   SoftmaxRows rows_{};
 };
 

@@ -15,7 +15,7 @@ inline constexpr float padding = -1e30f;
 struct TableRows {
   float *theta, *m, *v, *root;
   int width;
-  int used;      ///< parameters of a row; what stands behind them keeps the value `unused`
+  int used;  ///< parameters of a row; what stands behind them keeps the value `unused`
   float unused;
 };
 
@@ -24,7 +24,7 @@ struct RowVisit {
   std::uint32_t row;
   int n;
   const PendingStep* steps;
-  float keep1, keep2;  ///< beta1^n, beta2^n
+  float keep1, keep2;   ///< beta1^n, beta2^n
   std::uint32_t place;  ///< of the row in the batch or in `out`
 };
 
@@ -56,7 +56,8 @@ struct PolicyStages {
   ExactMeans (*exact)(const float* logits, const float* quality, int count, int width, int actions);
   /// action[b][i] by inverse CDF from word[b][blocks*4]; never an action of probability 0.
   void (*sample)(const SoftmaxRows&, int count, int width, int rollouts, const std::uint32_t* word, int blocks, std::uint16_t* action);
-  /// Gradient of the batch objective by the logits, g[b][a] = scale sum_i c_i (1[a = a_i] - pi_a), c_i = advantage_i - kl (1 - ref / pi_{a_i}).
+  /// Gradient of the batch objective by the logits, g[b][a] = scale sum_i c_i (1[a = a_i] - pi_a), c_i = advantage_i - kl (1 - ref /
+  /// pi_{a_i}).
   void (*logit_gradient)(const SoftmaxRows&, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
                          float kl, float reference, float scale, float* gradient);
   /// logits[b][a] = bias[a] + sum_f theta_f X[row_b][f][a]; bias is 0, or `padding`.

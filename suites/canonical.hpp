@@ -3,6 +3,7 @@
 #include <string>
 
 #include "suites/field_writer.hpp"
+#include "suites/spec.hpp"
 
 namespace odrpo {
 
@@ -17,5 +18,11 @@ std::string canonical_fields(const C& config) {
   describe(writer, copy);
   return text;
 }
+
+/// The canonical text of a RunSpec: every field of every config, one `section.key = value` a line, fixed order, shortest
+/// round-trip numbers. Equal text = same run.
+std::string canonical_text(const RunSpec& spec);
+/// First 16 hex digits of the SHA-256 of canonical_text.
+std::string spec_key(const RunSpec& spec);
 
 }  // namespace odrpo

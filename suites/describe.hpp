@@ -68,20 +68,51 @@ void describe(V& v, TableConfig& c) {
 /// The section of a suite that a config stands in, for variants that of [SECTION.NAME].
 template <class C>
 std::string_view section_of() = delete;
-template <> constexpr std::string_view section_of<SuiteHead>() { return "suite"; }
-template <> constexpr std::string_view section_of<GridConfig>() { return "grid"; }
-template <> constexpr std::string_view section_of<BanditConfig>() { return "env"; }
-template <> constexpr std::string_view section_of<RaterConfig>() { return "rater"; }
-template <> constexpr std::string_view section_of<PolicyConfig>() { return "policy"; }
-template <> constexpr std::string_view section_of<EstimatorConfig>() { return "estimator"; }
-template <> constexpr std::string_view section_of<LearnConfig>() { return "learn"; }
-template <> constexpr std::string_view section_of<RecordConfig>() { return "record"; }
-template <> constexpr std::string_view section_of<TableConfig>() { return "table"; }
-template <> constexpr std::string_view section_of<LimitsConfig>() { return "limits"; }
+template <>
+constexpr std::string_view section_of<SuiteHead>() {
+  return "suite";
+}
+template <>
+constexpr std::string_view section_of<GridConfig>() {
+  return "grid";
+}
+template <>
+constexpr std::string_view section_of<BanditConfig>() {
+  return "env";
+}
+template <>
+constexpr std::string_view section_of<RaterConfig>() {
+  return "rater";
+}
+template <>
+constexpr std::string_view section_of<PolicyConfig>() {
+  return "policy";
+}
+template <>
+constexpr std::string_view section_of<EstimatorConfig>() {
+  return "estimator";
+}
+template <>
+constexpr std::string_view section_of<LearnConfig>() {
+  return "learn";
+}
+template <>
+constexpr std::string_view section_of<RecordConfig>() {
+  return "record";
+}
+template <>
+constexpr std::string_view section_of<TableConfig>() {
+  return "table";
+}
+template <>
+constexpr std::string_view section_of<LimitsConfig>() {
+  return "limits";
+}
 
 /// All sections, in the order that messages and lists have.
-inline constexpr std::string_view sections[] = {
-    section_of<SuiteHead>(),       section_of<GridConfig>(),  section_of<BanditConfig>(), section_of<RaterConfig>(), section_of<PolicyConfig>(),
-    section_of<EstimatorConfig>(), section_of<LearnConfig>(), section_of<RecordConfig>(), section_of<TableConfig>(), section_of<LimitsConfig>()};
+inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<BanditConfig>(),
+                                                section_of<RaterConfig>(), section_of<PolicyConfig>(), section_of<EstimatorConfig>(),
+                                                section_of<LearnConfig>(), section_of<RecordConfig>(), section_of<TableConfig>(),
+                                                section_of<LimitsConfig>()};
 
 }  // namespace odrpo

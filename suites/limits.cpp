@@ -73,8 +73,8 @@ void check_limits(const Suite& suite, int jobs) {
         number_text(limits.cpu_hours) + " h", "cpu_hours");
   for (const auto& run : suite.runs)
     if (const double seconds = row_seconds(run.env, run.rater, run.votes); seconds > 3) {
-      over += fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use sampling = \"draws\" for this rater", over.empty() ? "" : "\n",
-                          run.votes, run.env.levels, seconds_text(seconds));
+      over += fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use sampling = \"draws\" for this rater",
+                          over.empty() ? "" : "\n", run.votes, run.env.levels, seconds_text(seconds));
       break;
     }
   if (!over.empty()) throw Failure(Exit::limits, over);

@@ -16,6 +16,7 @@
 
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
+#include "suites/canonical.hpp"
 #include "suites/train.hpp"
 
 namespace odrpo {
@@ -31,25 +32,13 @@ std::size_t bytes_of(const RunRecord& r) {
   return bytes;
 }
 
-// the record of a run that training itself could not report on
-RunRecord lost_record(const RunSpec& spec, const std::string& why) {
-  RunRecord r;
-  r.id = spec.id, r.key = spec_key(spec);
-  r.env = spec.env_name, r.rater = spec.rater_name, r.policy = spec.policy_name, r.estimator = spec.estimator_name;
-  r.votes = spec.votes, r.seed = spec.seed, r.axes = spec.axes;
-  r.status = RunStatus::failed, r.error = why;
-  return r;
-}
-
 RunRecord train_safely(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
   try {
-    RunRecord record = train(spec, shared, stop);
-    if (record.status == RunStatus::failed) record.step.clear(), record.curves.clear(), record.seconds.clear();  // half a curve helps nobody
-    return record;
+    return train(spec, shared, stop);
   } catch (const std::bad_alloc&) {
-    return lost_record(spec, "out of memory");
+    return failed_record(spec, "out of memory");
   } catch (const std::exception& e) {
-    return lost_record(spec, e.what());
+    return failed_record(spec, e.what());
   }
 }
 

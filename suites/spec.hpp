@@ -24,9 +24,9 @@ inline constexpr Word<Whiten> whiten_words[] = {
 /// [learn]: the training loop. The optimiser's keys stand in the same section.
 struct LearnConfig {
   int steps = 1000;
-  int batch = 64;      ///< B, prompts per step, all different; at most the world's prompts
-  int rollouts = 8;    ///< G, responses per prompt
-  double kl = 0.001;   ///< weight of the KL penalty to the initial policy (gradient of k3)
+  int batch = 64;     ///< B, prompts per step, all different; at most the world's prompts
+  int rollouts = 8;   ///< G, responses per prompt
+  double kl = 0.001;  ///< weight of the KL penalty to the initial policy (gradient of k3)
   Whiten whiten = Whiten::response;
   OptimizerConfig optimizer;
 };
@@ -42,8 +42,8 @@ void describe(V& v, LearnConfig& c) {
 
 /// [record]: what is kept of a run besides its final values.
 struct RecordConfig {
-  int every = 10;           ///< record every n-th step, plus the first and the last
-  int gradient = 0;         ///< replicates of the batch for exact-gradient cosine and SNR at recorded steps; 0 = off
+  int every = 10;    ///< record every n-th step, plus the first and the last
+  int gradient = 0;  ///< replicates of the batch for exact-gradient cosine and SNR at recorded steps; 0 = off
 };
 template <class V>
 void describe(V& v, RecordConfig& c) {
@@ -55,10 +55,10 @@ void describe(V& v, RecordConfig& c) {
 struct TableConfig {
   std::string rows = "estimator";
   std::string columns = "votes";
-  std::string value = "gain";       ///< gain, quality, regret, reward, auc, seconds (results/table.hpp lists them)
-  std::string baseline;             ///< rows value to compare with, paired by seed; empty = none
-  std::vector<std::string> best;    ///< axes of which each cell takes its best value, by mean of `value`
-  int tune_seeds = 0;               ///< choose `best` on the first n seeds and report the others; 0 = all seeds for both
+  std::string value = "gain";     ///< gain, quality, regret, reward, auc, seconds (results/table.hpp lists them)
+  std::string baseline;           ///< rows value to compare with, paired by seed; empty = none
+  std::vector<std::string> best;  ///< axes of which each cell takes its best value, by mean of `value`
+  int tune_seeds = 0;             ///< choose `best` on the first n seeds and report the others; 0 = all seeds for both
 };
 
 /// [limits]: preflight refuses (exit 4) what would exceed them.
@@ -88,25 +88,19 @@ struct RunSpec {
   LearnConfig learn;
   RecordConfig record;
   int votes = 1;
-  int seed = 0;                  ///< index 0..seeds-1 (the sN of the id)
-  std::uint64_t run_key = 0;     ///< the run's 64-bit seed: a hash of (suite.seed, seed index) and of nothing else
-  std::vector<Axis> axes;        ///< extra grid axes of this run, in suite order: key -> value
-  std::string id;                ///< env/rater/policy/estimator/nN[/key=value…]/sS
+  int seed = 0;               ///< index 0..seeds-1 (the sN of the id)
+  std::uint64_t run_key = 0;  ///< the run's 64-bit seed: a hash of (suite.seed, seed index) and of nothing else
+  std::vector<Axis> axes;     ///< extra grid axes of this run, in suite order: key -> value
+  std::string id;             ///< env/rater/policy/estimator/nN[/key=value…]/sS
 };
-
-/// The canonical text of a RunSpec: every field of every config, one `section.key = value` a line, fixed order, shortest
-/// round-trip numbers. Equal text = same run.
-std::string canonical_text(const RunSpec& spec);
-/// First 16 hex digits of the SHA-256 of canonical_text.
-std::string spec_key(const RunSpec& spec);
 
 /// A parsed suite: names, table, limits and the runs of grid x seeds in canonical order.
 struct Suite {
   std::string name;
   std::uint64_t seed = 0;
   int seeds = 1;
-  std::string text;              ///< the file, verbatim
-  std::string resolved;          ///< the same (without --only) with every value written out, as TOML: loading it gives the same runs
+  std::string text;                    ///< the file, verbatim
+  std::string resolved;                ///< the same (without --only) with every value written out, as TOML: loading it gives the same runs
   std::vector<std::string> overrides;  ///< the --set arguments, verbatim
   TableConfig table;
   LimitsConfig limits;

@@ -6,6 +6,7 @@
 
 #include "kernels/clock.hpp"
 #include "kernels/math.hpp"
+#include "suites/canonical.hpp"
 #include "suites/signal.hpp"
 #include "suites/train_step.hpp"
 
@@ -13,7 +14,20 @@ namespace odrpo {
 namespace {
 
 // Curves of a run, in the order they are stored.
-enum CurveIndex { quality, reward, batch_quality, kl, entropy, advantage_rms, advantage_min, advantage_max, dead_groups, dead_levels, cosine, snr };
+enum CurveIndex {
+  quality,
+  reward,
+  batch_quality,
+  kl,
+  entropy,
+  advantage_rms,
+  advantage_min,
+  advantage_max,
+  dead_groups,
+  dead_levels,
+  cosine,
+  snr
+};
 constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality", "kl",          "entropy",         "advantage_rms",
                                        "advantage_min", "advantage_max", "dead_groups",   "dead_levels", "gradient_cosine", "gradient_snr"};
 
@@ -121,7 +135,9 @@ void finish(RunRecord& r, const Problem& problem, double final_reward) {
   }
 }
 
-RunRecord blank(const RunSpec& spec) {
+}  // namespace
+
+RunRecord failed_record(const RunSpec& spec, const std::string& why) {
   RunRecord r;
   r.id = spec.id;
   r.key = spec_key(spec);
@@ -132,36 +148,30 @@ RunRecord blank(const RunSpec& spec) {
   r.votes = spec.votes;
   r.seed = spec.seed;
   r.axes = spec.axes;
-  const int curves = spec.record.gradient > 0 ? snr + 1 : dead_levels + 1;
-  for (int c = 0; c < curves; ++c) r.curves.push_back({curve_names[c], {}});
-  return r;
-}
-
-RunRecord failed(RunRecord r, const std::string& why) {
   r.status = RunStatus::failed;
   r.error = why;
-  r.finals.clear();
   return r;
 }
 
-}  // namespace
-
 RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
-  RunRecord r = blank(spec);
+  RunRecord r = failed_record(spec, "");
+  const int curves = spec.record.gradient > 0 ? snr + 1 : dead_levels + 1;
+  for (int c = 0; c < curves; ++c) r.curves.push_back({curve_names[c], {}});
   const std::optional<Problem> made = make_problem(spec, shared, best_isa(), stop);
-  if (!made) return failed(std::move(r), "stopped");
+  if (!made) return failed_record(spec, "stopped");
   const Problem& problem = *made;
   TrainState state = make_state(problem);
   Recorder recorder{r, problem};
   const int steps = spec.learn.steps;
   FinalReward final_reward(steps);
   for (int t = 0; t <= steps; ++t) {
-    if (stop.load(std::memory_order_relaxed)) return failed(std::move(r), "stopped");
+    if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
     const bool recorded = t % spec.record.every == 0 || t == steps;
     if (recorded) {
       LapClock clock(state.seconds);
       recorder.policy(state, t);
-      if (!std::isfinite(r.curves[quality].values.back())) return failed(std::move(r), "diverged: parameters are not finite at step " + std::to_string(t));
+      if (!std::isfinite(r.curves[quality].values.back()))
+        return failed_record(spec, "diverged: parameters are not finite at step " + std::to_string(t));
       clock.lap(stage_count - 1);
       recorder.seconds(state, t);
     }
@@ -184,6 +194,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     }
   }
   finish(r, problem, final_reward.mean());
+  r.status = RunStatus::ok;
   return r;
 }
 
@@ -199,7 +210,8 @@ Cost estimate_cost(const RunSpec& spec) {
   Cost c;
   c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
-  c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.features : 16)) + std::min(world, most_rows(spec.env, spec.rater)) * 4 * spec.env.levels + cells * 24 +
+  c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.features : 16)) +
+                   std::min(world, most_rows(spec.env, spec.rater)) * 4 * spec.env.levels + cells * 24 +
                    4.0 * (2 * spec.env.levels + 1) * (spec.env.levels + 1) * (spec.learn.rollouts + 1) + 2 * recorded;
   c.disk_bytes = 1500 + recorded * 0.8;
   c.judge_calls = static_cast<double>(spec.learn.steps) * rollouts * spec.votes;

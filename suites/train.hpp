@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "results/record.hpp"
 #include "suites/spec.hpp"
@@ -25,6 +26,9 @@ class Shared {
  private:
   std::unique_ptr<State> state_;
 };
+
+/// A record with the names of its run and nothing else: status failed, with the reason.
+RunRecord failed_record(const RunSpec& spec, const std::string& why);
 
 /// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
 /// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.

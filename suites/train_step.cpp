@@ -14,7 +14,8 @@ enum Stage { prompts, policy, rater, estimator, update };
 // Shuffles the prompts of an epoch: Fisher-Yates, place i drawn by word i of the epoch's order.
 void shuffle(const Problem& problem, TrainState& s, std::uint32_t epoch) {
   const std::uint32_t n = static_cast<std::uint32_t>(s.order.size()), nobody = 0;
-  problem.random->fill(s.order_word.data(), problem.spec->run_key, Purpose::order, epoch, &nobody, 1, 0, static_cast<int>(s.order_word.size() / 4));
+  problem.random->fill(s.order_word.data(), problem.spec->run_key, Purpose::order, epoch, &nobody, 1, 0,
+                       static_cast<int>(s.order_word.size() / 4));
   std::iota(s.order.begin(), s.order.end(), 0u);
   for (std::uint32_t i = 0; i + 1 < n; ++i) std::swap(s.order[i], s.order[i + uniform_below(s.order_word[i], n - i)]);
 }
@@ -26,11 +27,24 @@ TrainState make_state(const Problem& problem) {
   const BanditWorld& w = *problem.world;
   const LearnConfig& learn = spec.learn;
   const std::size_t batch = learn.batch, rollouts = batch * learn.rollouts;
-  const PolicyShape shape{w.prompts, w.actions, w.width, learn.batch, learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
+  const PolicyShape shape{
+      w.prompts, w.actions, w.width, learn.batch, learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
   TrainState s{SoftmaxPolicy(spec.policy.kind, shape, learn.optimizer, learn.steps, problem.isa),
-               BatchEstimator(spec.estimator, w.levels, learn.rollouts), std::nullopt, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+               BatchEstimator(spec.estimator, w.levels, learn.rollouts),
+               std::nullopt,
+               {},
+               {},
+               {},
+               {},
+               {},
+               {},
+               {},
+               {},
+               {},
+               {}};
   if (s.estimator.needs_median())
-    s.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho}, first_median(w.levels));
+    s.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
+                     first_median(w.levels));
   s.order.resize(w.prompts);
   s.order_word.resize((static_cast<std::size_t>(w.prompts) + 3) / 4 * 4);
   s.prompt.resize(batch);
@@ -53,8 +67,9 @@ void choose_prompts(const Problem& problem, TrainState& s, int t) {
 }
 
 void sample_responses(const Problem& problem, TrainState& s, int t, const Draws& draws) {
-  problem.random->fill(s.word.data(), problem.spec->run_key, draws.action, static_cast<std::uint32_t>(t), s.prompt.data(), problem.spec->learn.batch,
-                    draws.first_block * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
+  problem.random->fill(s.word.data(), problem.spec->run_key, draws.action, static_cast<std::uint32_t>(t), s.prompt.data(),
+                       problem.spec->learn.batch, draws.first_block * static_cast<std::uint32_t>(problem.action_blocks),
+                       problem.action_blocks);
   s.policy.sample(s.word.data(), problem.action_blocks, s.action.data());
 }
 
@@ -65,10 +80,10 @@ void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& d
   if (problem.rated->sampling == Sampling::draws) {
     const std::uint32_t blocks = static_cast<std::uint32_t>(spec.learn.rollouts * ((spec.votes + 3) / 4));
     return problem.rate->by_draws(problem.rated->view(), batch, *problem.random, spec.run_key, draws.vote, step, draws.first_block * blocks,
-                               s.vote_word.data(), s.score.data());
+                                  s.vote_word.data(), s.score.data());
   }
   problem.random->fill(s.word.data(), spec.run_key, draws.rating, step, s.prompt.data(), spec.learn.batch,
-                    draws.first_block * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
+                       draws.first_block * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
   problem.rate->by_law(problem.rated->view(), batch, s.word.data(), problem.action_blocks, s.score.data());
 }
 

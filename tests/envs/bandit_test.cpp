@@ -37,7 +37,10 @@ TEST_CASE("quality lives on its grid and inside 1..K, best and uniform are exact
       for (int a = 0; a < w.width; ++a) {
         const double q = w.quality[p * w.width + a];
         CHECK(q * 16 == w.quality16[p * w.width + a]);
-        if (a >= actions) { CHECK(q == 0); continue; }
+        if (a >= actions) {
+          CHECK(q == 0);
+          continue;
+        }
         CHECK((q >= 1 && q <= 10));
         top = std::max(top, q);
         sum += q;

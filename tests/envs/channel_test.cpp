@@ -34,7 +34,8 @@ std::vector<long> rate_often(const BanditWorld& w, RaterConfig rater, int votes,
   LawCache laws(rater, w.levels, how == Sampling::law ? votes : 1);
   const RatedWorld rated = *rate_world(w, rater, votes, key, laws, never);
   const int rollouts = w.actions, blocks = (rollouts + 3) / 4;
-  std::vector<std::uint32_t> prompt(w.prompts), word(static_cast<std::size_t>(w.prompts) * blocks * 4), scratch(static_cast<std::size_t>(rollouts) * ((votes + 3) / 4) * 4);
+  std::vector<std::uint32_t> prompt(w.prompts), word(static_cast<std::size_t>(w.prompts) * blocks * 4),
+      scratch(static_cast<std::size_t>(rollouts) * ((votes + 3) / 4) * 4);
   std::vector<std::uint16_t> action(w.prompts * rollouts);
   std::vector<std::uint8_t> score(w.prompts * rollouts);
   for (int p = 0; p < w.prompts; ++p) {
@@ -192,7 +193,8 @@ TEST_CASE("rating gives the same scores on every instruction set") {
         rate_stages(Isa::portable).by_law(rated.view(), batch, words.data(), 2, a.data());
         rate_stages(Isa::avx2).by_law(rated.view(), batch, words.data(), 2, b.data());
         REQUIRE(a == b);
-        rate_stages(Isa::portable).by_draws(rated.view(), batch, random_stages(Isa::portable), 9, Purpose::vote, step, 0, scratch.data(), a.data());
+        rate_stages(Isa::portable)
+            .by_draws(rated.view(), batch, random_stages(Isa::portable), 9, Purpose::vote, step, 0, scratch.data(), a.data());
         rate_stages(Isa::avx2).by_draws(rated.view(), batch, random_stages(Isa::avx2), 9, Purpose::vote, step, 0, scratch.data(), b.data());
         REQUIRE(a == b);
       }

@@ -28,7 +28,8 @@ int literal_call(const std::vector<Noise>& list, const Traits& t, int levels, st
   for (const Noise& noise : list) {
     if (const auto* n = std::get_if<GaussianNoise>(&noise)) {
       // means of the eighths of a standard normal, scaled to variance 1 (computed with mpmath)
-      const double z_class[] = {-1.6940433805640517, -0.92105532094948386, -0.50543651416188669, -0.16250554042753065, 0.16250554042753065, 0.50543651416188669, 0.92105532094948386, 1.6940433805640517};
+      const double z_class[] = {-1.6940433805640517, -0.92105532094948386, -0.50543651416188669, -0.16250554042753065,
+                                0.16250554042753065, 0.50543651416188669,  0.92105532094948386,  1.6940433805640517};
       const double sigma = n->sigma * std::exp(n->spread * z_class[t.spread_class]);
       if (n->form == GaussianForm::rounded) {
         score = static_cast<int>(std::fmin(std::fmax(std::floor(t.quality + sigma * z(g) + 0.5), 1), levels));
@@ -103,7 +104,8 @@ TEST_CASE("a Gaussian of sd 0 rounds a half up, the lattice form of sd 0 too, ta
 
 TEST_CASE("score = low with p_low, else high with p_high, else the Gaussian's") {
   const std::vector<double> plain = row_of({GaussianNoise{0.5, 0, GaussianForm::rounded}}, {.quality = 5}, 10);
-  const std::vector<double> row = row_of({GaussianNoise{0.5, 0, GaussianForm::rounded}, HighOutliers{0.1}, LowOutliers{0.2}}, {.quality = 5}, 10);
+  const std::vector<double> row =
+      row_of({GaussianNoise{0.5, 0, GaussianForm::rounded}, HighOutliers{0.1}, LowOutliers{0.2}}, {.quality = 5}, 10);
   CHECK(row[0] == Approx(0.2 + 0.8 * 0.9 * plain[0]));
   CHECK(row[9] == Approx(0.8 * (0.1 + 0.9 * plain[9])));
   CHECK(row[4] == Approx(0.8 * 0.9 * plain[4]));

@@ -63,13 +63,16 @@ TEST_CASE("the batch form equals the definition on every group of up to 4 member
         for (int i = 0; i < members; ++i) groups *= levels;
         std::vector<std::uint8_t> score(groups * members);
         for (long g = 0; g < groups; ++g)
-          for (long i = 0, rest = g; i < members; ++i, rest /= levels) score[g * members + i] = static_cast<std::uint8_t>(1 + rest % levels);
+          for (long i = 0, rest = g; i < members; ++i, rest /= levels)
+            score[g * members + i] = static_cast<std::uint8_t>(1 + rest % levels);
         std::vector<float> out(score.size());
         fast(estimator_stages(isa), score.data(), static_cast<int>(groups), out.data());
         double worst = 0;
         for (long g = 0; g < groups; ++g)
-          worst = std::max(worst, error(c, levels, {score.begin() + g * members, score.begin() + (g + 1) * members}, &out[g * members], 1.5));
-        INFO(isa_name(isa) << " " << estimator_word(c) << " eps " << c.eps << " median " << static_cast<int>(c.median) << " " << levels << "^" << members);
+          worst =
+              std::max(worst, error(c, levels, {score.begin() + g * members, score.begin() + (g + 1) * members}, &out[g * members], 1.5));
+        INFO(isa_name(isa) << " " << estimator_word(c) << " eps " << c.eps << " median " << static_cast<int>(c.median) << " " << levels
+                           << "^" << members);
         CHECK(worst < 3e-6);
       }
     }
@@ -85,7 +88,8 @@ TEST_CASE("the batch form equals the definition on random groups of many sizes, 
       const int groups = 25;
       std::vector<std::uint8_t> score(groups * members);
       for (int group = 0; group < groups; ++group) {
-        const int spread = 1 + static_cast<int>(g() % levels), low = 1 + static_cast<int>(g() % (levels - spread + 1));  // constant groups too
+        const int spread = 1 + static_cast<int>(g() % levels),
+                  low = 1 + static_cast<int>(g() % (levels - spread + 1));  // constant groups too
         for (int i = 0; i < members; ++i) score[group * members + i] = static_cast<std::uint8_t>(low + g() % spread);
       }
       BatchEstimator fast(c, levels, members);
@@ -100,7 +104,8 @@ TEST_CASE("the batch form equals the definition on random groups of many sizes, 
       }
       double worst = 0;
       for (int group = 0; group < groups; ++group)
-        worst = std::max(worst, error(c, levels, {score.begin() + group * members, score.begin() + (group + 1) * members}, &out[group * members], median));
+        worst = std::max(worst, error(c, levels, {score.begin() + group * members, score.begin() + (group + 1) * members},
+                                      &out[group * members], median));
       INFO(estimator_word(c) << " eps " << c.eps << " levels " << levels << " members " << members);
       CHECK(worst < 2e-5);
     }

@@ -34,7 +34,9 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
   T* data() { return data_; }
-  bool send(const std::vector<T>& from) { return ok_ && cudaMemcpy(data_, from.data(), n_ * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess; }
+  bool send(const std::vector<T>& from) {
+    return ok_ && cudaMemcpy(data_, from.data(), n_ * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess;
+  }
   bool fetch(std::vector<T>& to) {
     return ok_ && cudaGetLastError() == cudaSuccess && cudaMemcpy(to.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess;
   }

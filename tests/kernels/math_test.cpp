@@ -56,7 +56,11 @@ TEST_CASE("normal pairs have the moments of two independent standard normals") {
     const std::uint32_t x[4] = {static_cast<std::uint32_t>(g()), static_cast<std::uint32_t>(g()), static_cast<std::uint32_t>(g()),
                                 static_cast<std::uint32_t>(g())};
     const math::Normal2 z = math::normal_pair(x);
-    a += z.a; b += z.b; aa += z.a * z.a; bb += z.b * z.b; ab += z.a * z.b;
+    a += z.a;
+    b += z.b;
+    aa += z.a * z.a;
+    bb += z.b * z.b;
+    ab += z.a * z.b;
   }
   CHECK(std::fabs(a / n) < 0.01);
   CHECK(std::fabs(b / n) < 0.01);

@@ -45,7 +45,8 @@ __attribute__((target("avx2"))) void copy_avx2(const char* in, std::size_t n_in,
 
 void copy(const char* in, std::size_t n_in, char* out, std::size_t n_out) {
 #if defined(__x86_64__)
-  if (has_isa(Isa::avx2)) return n_in + n_out > (std::size_t{4} << 20) ? copy_avx2<true>(in, n_in, out, n_out) : copy_avx2<false>(in, n_in, out, n_out);
+  if (has_isa(Isa::avx2))
+    return n_in + n_out > (std::size_t{4} << 20) ? copy_avx2<true>(in, n_in, out, n_out) : copy_avx2<false>(in, n_in, out, n_out);
 #endif
   std::memcpy(out, in, std::min(n_in, n_out));
   if (n_out > n_in) std::memset(out + n_in, 1, n_out - n_in);
@@ -58,7 +59,9 @@ double copy_seconds(std::size_t in, std::size_t out) {
   static std::map<std::pair<std::size_t, std::size_t>, double> known;
   auto [entry, fresh] = known.try_emplace({in, out}, 0.0);
   if (!fresh) return entry->second;
-  const auto aligned = [](std::size_t n) { return std::unique_ptr<char, decltype(&std::free)>(static_cast<char*>(std::aligned_alloc(64, (n + 127) / 64 * 64)), &std::free); };
+  const auto aligned = [](std::size_t n) {
+    return std::unique_ptr<char, decltype(&std::free)>(static_cast<char*>(std::aligned_alloc(64, (n + 127) / 64 * 64)), &std::free);
+  };
   const auto from = aligned(in), to = aligned(out);
   std::memset(from.get(), 1, in);
   std::memset(to.get(), 1, out);

@@ -56,9 +56,12 @@ void register_estimators() {
       for (auto [rollouts, levels] : {std::pair{8, 10}, {16, 5}})
         for (int groups : {64, 1'000'000})
           benchmark::RegisterBenchmark(fmt::format("advantage/{}/G{}/K{}/groups{}", name, rollouts, levels, groups).c_str(),
-                                       [config = config, levels = levels, rollouts = rollouts, groups](benchmark::State& s) { advantages(s, config, levels, rollouts, groups); });
+                                       [config = config, levels = levels, rollouts = rollouts, groups](benchmark::State& s) {
+                                         advantages(s, config, levels, rollouts, groups);
+                                       });
   }
-  for (int n : {512, 8'000'000}) benchmark::RegisterBenchmark(fmt::format("whiten/n{}", n).c_str(), [n](benchmark::State& s) { whiten(s, n); });
+  for (int n : {512, 8'000'000})
+    benchmark::RegisterBenchmark(fmt::format("whiten/n{}", n).c_str(), [n](benchmark::State& s) { whiten(s, n); });
 }
 
 }  // namespace odrpo::perf

@@ -58,13 +58,15 @@ void register_stages() {
     });
     stage(fmt::format("stage/gradient/{}", name), spec, cells * row + actions + advantages + (in > cells * 20 ? in : 0), cells * row,
           [](Middle& m) { m.state.policy.gradient(m.state.action.data(), m.state.advantage.data(), 0.001); });
-    stage(fmt::format("stage/exact_record/{}", name), spec, in * 4, 256, [](Middle& m) {
-      benchmark::DoNotOptimize(m.state.policy.exact(m.problem.world->quality.data()));
-    });
+    stage(fmt::format("stage/exact_record/{}", name), spec, in * 4, 256,
+          [](Middle& m) { benchmark::DoNotOptimize(m.state.policy.exact(m.problem.world->quality.data())); });
   }
-  stage("stage/sample_responses", tabular, cells * row, words + actions, [](Middle& m) { sample_responses(m.problem, m.state, m.t, training_draws); });
-  stage("stage/rate_responses/law", tabular, actions + rollouts * 4, words + scores, [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
-  stage("stage/rate_responses/draws32", draws, actions + rollouts * 4, words * 32 + scores, [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
+  stage("stage/sample_responses", tabular, cells * row, words + actions,
+        [](Middle& m) { sample_responses(m.problem, m.state, m.t, training_draws); });
+  stage("stage/rate_responses/law", tabular, actions + rollouts * 4, words + scores,
+        [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
+  stage("stage/rate_responses/draws32", draws, actions + rollouts * 4, words * 32 + scores,
+        [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
   stage("stage/estimate_advantages", tabular, scores, advantages * 3, [](Middle& m) { estimate_advantages(m.problem, m.state); });
   stage("stage/random_words", tabular, prompts * 4, words, [](Middle& m) {
     m.problem.random->fill(m.state.word.data(), 1, Purpose::action, static_cast<std::uint32_t>(m.t++), m.state.prompt.data(), 64, 0, 2);
@@ -81,16 +83,18 @@ void register_stages() {
     });
   for (int votes : {8, 16, 32})
     for (TieRule tie : {TieRule::first, TieRule::lowest})
-      benchmark::RegisterBenchmark(fmt::format("setup/law_row/{}/n{}", word_of(std::span<const Word<TieRule>>(tie_words), tie), votes).c_str(), [=](benchmark::State& state) {
-        std::vector<double> call(10), law(10);
-        channel_row(rater_presets()[0].config.noise, {.quality = 6.4375}, call);
-        const CpuTimer timer;
-        for (auto _ : state) {
-          vote_law(call, votes, tie, law);
-          benchmark::ClobberMemory();
-        }
-        report_share(state, timer, 80, 80);
-      });
+      benchmark::RegisterBenchmark(
+          fmt::format("setup/law_row/{}/n{}", word_of(std::span<const Word<TieRule>>(tie_words), tie), votes).c_str(),
+          [=](benchmark::State& state) {
+            std::vector<double> call(10), law(10);
+            channel_row(rater_presets()[0].config.noise, {.quality = 6.4375}, call);
+            const CpuTimer timer;
+            for (auto _ : state) {
+              vote_law(call, votes, tie, law);
+              benchmark::ClobberMemory();
+            }
+            report_share(state, timer, 80, 80);
+          });
 }
 
 }  // namespace odrpo::perf

@@ -49,8 +49,9 @@ void register_steps() {
   for (const char* estimator : {"grpo", "maxrl", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"})
     for (Sampling sampling : {Sampling::law, Sampling::draws})
       for (int votes : {1, 8, 32})
-        benchmark::RegisterBenchmark(fmt::format("run_step/{}/{}/n{}", estimator, word_of(std::span<const Word<Sampling>>(sampling_words), sampling), votes).c_str(),
-                                     [=](benchmark::State& state) { run_steps(state, yardstick(estimator, votes, sampling)); });
+        benchmark::RegisterBenchmark(
+            fmt::format("run_step/{}/{}/n{}", estimator, word_of(std::span<const Word<Sampling>>(sampling_words), sampling), votes).c_str(),
+            [=](benchmark::State& state) { run_steps(state, yardstick(estimator, votes, sampling)); });
   RunSpec linear = yardstick("grpo", 8, Sampling::law);
   linear.policy.kind = PolicyKind::linear;
   benchmark::RegisterBenchmark("run_step/linear/grpo/law/n8", [=](benchmark::State& state) { run_steps(state, linear); });

@@ -37,7 +37,7 @@ TEST_CASE("pending steps reproduce dense Adam on a parameter whose gradient is z
     c.weight_decay = kind == OptimizerKind::adamw ? 0.1 : 0;
     const int steps = 40;
     AdamScalars scalars(c, steps, 7);
-    double theta = 0.3, m = 0, v = 0;  // dense
+    double theta = 0.3, m = 0, v = 0;   // dense
     double lazy = 0.3, lm = 0, lv = 0;  // visited at steps 0, 1, 8, 9, 15, …
     int last = -1;
     const auto catch_up = [&](int t) {

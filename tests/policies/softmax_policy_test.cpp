@@ -29,14 +29,16 @@ struct Dense {
     double top = -1e300, sum = 0;
     for (int a = 0; a < shape.actions; ++a) {
       if (kind == PolicyKind::tabular) e[a] = theta[static_cast<std::size_t>(p) * shape.actions + a];
-      else for (int f = 0; f < shape.features; ++f) e[a] += theta[f] * x(p, f, a);
+      else
+        for (int f = 0; f < shape.features; ++f) e[a] += theta[f] * x(p, f, a);
       top = std::max(top, e[a]);
     }
     for (double& z : e) sum += z = std::exp(z - top);
     for (double& z : e) z /= sum;
     return e;
   }
-  void step(int t, const std::vector<std::uint32_t>& prompt, const std::vector<std::uint16_t>& action, const std::vector<float>& advantage, double kl) {
+  void step(int t, const std::vector<std::uint32_t>& prompt, const std::vector<std::uint16_t>& action, const std::vector<float>& advantage,
+            double kl) {
     std::fill(g.begin(), g.end(), 0.0);
     for (int b = 0; b < shape.batch; ++b) {
       const std::vector<double> pi = probabilities(static_cast<int>(prompt[b]));
@@ -46,7 +48,8 @@ struct Dense {
         for (int a = 0; a < shape.actions; ++a) {
           const double d = c * ((a == chosen) - pi[a]);
           if (kind == PolicyKind::tabular) g[static_cast<std::size_t>(prompt[b]) * shape.actions + a] += d;
-          else for (int f = 0; f < shape.features; ++f) g[f] += d * x(static_cast<int>(prompt[b]), f, a);
+          else
+            for (int f = 0; f < shape.features; ++f) g[f] += d * x(static_cast<int>(prompt[b]), f, a);
         }
       }
     }
@@ -67,7 +70,8 @@ void compare(PolicyKind kind, OptimizerConfig config, int prompts, int batch, do
   const int actions = 9, rollouts = 4, steps = 90, features = 6, width = 32;
   std::mt19937 g(20261120);
   std::normal_distribution<float> normal(0, 1);
-  std::vector<float> feature(static_cast<std::size_t>(prompts) * features * width, 0.0f), quality(static_cast<std::size_t>(prompts) * width, 0.0f);
+  std::vector<float> feature(static_cast<std::size_t>(prompts) * features * width, 0.0f),
+      quality(static_cast<std::size_t>(prompts) * width, 0.0f);
   for (int p = 0; p < prompts; ++p)
     for (int a = 0; a < actions; ++a) {
       quality[p * width + a] = 5 + normal(g);

@@ -152,8 +152,8 @@ TEST_CASE("the gradient by the logits is sum c_i (1[a = a_i] - pi_a) with the k3
           for (auto& a : action) a = static_cast<std::uint16_t>(g() % 3);  // repeats
           for (auto& a : advantage) a = static_cast<float>(g() % 100) / 25.0f - 2.0f;
           const double reference = 1.0 / actions, scale = 1.0 / (3 * rollouts);
-          stages.logit_gradient(r.view(), 3, r.width, rollouts, action.data(), advantage.data(), static_cast<float>(kl), static_cast<float>(reference),
-                                static_cast<float>(scale), out.data());
+          stages.logit_gradient(r.view(), 3, r.width, rollouts, action.data(), advantage.data(), static_cast<float>(kl),
+                                static_cast<float>(reference), static_cast<float>(scale), out.data());
           double worst = 0, size = 0;
           for (int b = 0; b < 3; ++b) {
             const std::vector<double> p = softmax_definition(r, b);
@@ -201,7 +201,8 @@ TEST_CASE("all instruction sets give the same bits for softmax, sampling, gradie
     one.logit_gradient(a.view(), 21, a.width, 7, x.data(), advantage.data(), 0.01f, 0.1f, 0.02f, ga.data());
     two.logit_gradient(b.view(), 21, b.width, 7, y.data(), advantage.data(), 0.01f, 0.1f, 0.02f, gb.data());
     CHECK(ga == gb);
-    std::vector<float> feature(static_cast<std::size_t>(21) * 13 * a.width), theta(13), bias(a.width), la(a.logits.size()), lb(a.logits.size()), fa(13), fb(13);
+    std::vector<float> feature(static_cast<std::size_t>(21) * 13 * a.width), theta(13), bias(a.width), la(a.logits.size()),
+        lb(a.logits.size()), fa(13), fb(13);
     for (auto& v : feature) v = static_cast<float>(g() % 1000) / 250.0f - 2.0f;
     for (auto& v : theta) v = static_cast<float>(g() % 1000) / 250.0f - 2.0f;
     std::vector<std::uint32_t> row(21);
@@ -216,11 +217,13 @@ TEST_CASE("all instruction sets give the same bits for softmax, sampling, gradie
     for (int f = 0; f < 13; ++f) {
       double want = 0;
       for (int i = 0; i < 21; ++i)
-        for (int c = 0; c < a.width; ++c) want += static_cast<double>(ga[i * a.width + c]) * feature[(static_cast<std::size_t>(row[i]) * 13 + f) * a.width + c];
+        for (int c = 0; c < a.width; ++c)
+          want += static_cast<double>(ga[i * a.width + c]) * feature[(static_cast<std::size_t>(row[i]) * 13 + f) * a.width + c];
       CHECK(fa[f] == Approx(want).margin(1e-4));
     }
     CHECK(one.dot(ga.data(), ga.data(), static_cast<int>(ga.size())) == two.dot(ga.data(), ga.data(), static_cast<int>(ga.size())));
-    const ExactMeans ea = one.exact(a.logits.data(), la.data(), 21, a.width, actions), eb = two.exact(a.logits.data(), la.data(), 21, a.width, actions);
+    const ExactMeans ea = one.exact(a.logits.data(), la.data(), 21, a.width, actions),
+                     eb = two.exact(a.logits.data(), la.data(), 21, a.width, actions);
     CHECK(ea.quality == eb.quality);
     CHECK(ea.entropy == eb.entropy);
   }

@@ -57,10 +57,14 @@ TEST_CASE("yardstick: final regret of 64 seeds agrees with the independent numpy
     int votes;
     double regret;
   };
-  const Want wants[] = {{"grpo", 1, .0695}, {"grpo", 32, .0324},
-                        {"maxrl", 1, .0924}, {"maxrl", 32, .0381},
-                        {"odrpo-gini-median(grpo)", 1, .0660}, {"odrpo-gini-median(grpo)", 32, .0331},
-                        {"odrpo-gini-median(maxrl)", 1, .0738}, {"odrpo-gini-median(maxrl)", 32, .0508}};
+  const Want wants[] = {{"grpo", 1, .0695},
+                        {"grpo", 32, .0324},
+                        {"maxrl", 1, .0924},
+                        {"maxrl", 32, .0381},
+                        {"odrpo-gini-median(grpo)", 1, .0660},
+                        {"odrpo-gini-median(grpo)", 32, .0331},
+                        {"odrpo-gini-median(maxrl)", 1, .0738},
+                        {"odrpo-gini-median(maxrl)", 32, .0508}};
   const Suite suite = shipped("yardstick");
   REQUIRE(suite.runs.size() == std::size(wants) * 64);
   std::map<std::pair<std::string, int>, std::vector<double>> regret;
@@ -108,8 +112,8 @@ TEST_CASE("calibrated judges: Gini-Median of MaxRL's norm minus MaxRL overlaps t
     const auto [base_lr, base_gain] = best(base);
     const auto [ordinal_lr, ordinal_gain] = best(ordinal);
     const MeanInterval got = paired_difference(ordinal_gain, base_gain);
-    std::printf("%-6s %19.2f (%4g) %19.2f (%4g) %+7.2f [%+.2f,%+.2f] %2d  [%+.2f,%+.2f]\n", want.rater, mean_interval(base_gain).mean, base_lr,
-                mean_interval(ordinal_gain).mean, ordinal_lr, got.mean, got.lo, got.hi, got.n, want.lo, want.hi);
+    std::printf("%-6s %19.2f (%4g) %19.2f (%4g) %+7.2f [%+.2f,%+.2f] %2d  [%+.2f,%+.2f]\n", want.rater, mean_interval(base_gain).mean,
+                base_lr, mean_interval(ordinal_gain).mean, ordinal_lr, got.mean, got.lo, got.hi, got.n, want.lo, want.hi);
     INFO(want.rater << ": " << got.mean << " [" << got.lo << ", " << got.hi << "], published [" << want.lo << ", " << want.hi << "]");
     CHECK(got.n == 20);
     CHECK(got.lo <= want.hi);

@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "suites/canonical.hpp"
 #include "suites/limits.hpp"
 #include "tests/catch.hpp"
 #include "tests/suites/loading.hpp"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "kernels/random.hpp"
+#include "suites/canonical.hpp"
 #include "suites/signal.hpp"
 #include "suites/train_step.hpp"
 #include "tests/catch.hpp"
