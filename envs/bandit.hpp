@@ -1,4 +1,4 @@
-// World `bandit`: P prompts x A actions with exactly known real quality, a hash of its seed (SCIENCE section D).
+// World `bandit`: P prompts x A actions with exactly known real quality, a hash of its seed (docs/raters.md, docs/training.md).
 #pragma once
 #include <atomic>
 #include <cstdint>

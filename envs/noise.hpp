@@ -11,7 +11,7 @@
 namespace odrpo {
 
 /// What a channel row may depend on besides the levels: true quality and the traits of prompt and response.
-/// Traits are equal-probability classes, so that the rows of a rater are few (SCIENCE section D, docs/raters.md).
+/// Traits are equal-probability classes, so that the rows of a rater are few (docs/raters.md).
 struct Traits {
   double quality = 0;    ///< true quality, levels, real-valued
   int spread_class = 0;  ///< 0..trait_classes-1: quantile class of the prompt's sigma

@@ -1,4 +1,4 @@
-// Raters: a noise list, how N votes are aggregated and drawn, and the catalogue of presets (SCIENCE section 4 and D).
+// Raters: a noise list, how N votes are aggregated and drawn, and the catalogue of presets (docs/raters.md).
 #pragma once
 #include <span>
 #include <string_view>

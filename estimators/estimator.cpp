@@ -93,14 +93,11 @@ std::string estimator_formula(const EstimatorConfig& c) {
     case Form::odrpo: break;
   }
   std::string text = "A = sum_k w_k (1[r>=k] - mu_k) / " + over("N_k") + ", ";
-  text += c.norm == Norm::grpo ? "N_k = sqrt(mu_k (1 - mu_k)), " : "N_k = mu_k, ";
-  switch (c.weight) {
-    case Weight::uniform: return text + "w_k = 1";
-    case Weight::linear: return text + "w_k = k";
-    case Weight::gini: return text + "w_k = sqrt(k) (0.1 + 4 mu_k (1 - mu_k))";
-    case Weight::gini_median: break;
-  }
-  return text + "w_k = sqrt(k) (0.1 + 4 mu_k (1 - mu_k) exp(-max(Med - k, 0) / 2)), Med " + median_text(c);
+  text += help_of<Norm>(norm_words, c.norm);
+  text += ", ";
+  text += help_of<Weight>(weight_words, c.weight);
+  if (c.weight == Weight::gini_median) text += ", Med " + median_text(c);
+  return text;
 }
 
 }  // namespace odrpo

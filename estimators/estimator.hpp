@@ -1,4 +1,4 @@
-// Estimators: three independent choices (cardinal or ordinal form, normaliser, weight) plus conventions (SCIENCE section A and 1).
+// Estimators: three independent choices (cardinal or ordinal form, normaliser, weight) plus conventions (docs/estimators.md).
 #pragma once
 #include <optional>
 #include <string>

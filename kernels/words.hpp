@@ -31,6 +31,14 @@ constexpr std::optional<E> find_word(std::span<const Word<E>> table, std::string
   return std::nullopt;
 }
 
+/// The line of help of a value.
+template <class E>
+constexpr std::string_view help_of(std::span<const Word<E>> table, E value) {
+  for (const auto& w : table)
+    if (w.value == value) return w.help;
+  return "?";
+}
+
 /// The word of a value ("?" cannot happen for a complete table).
 template <class E>
 constexpr std::string_view word_of(std::span<const Word<E>> table, E value) {

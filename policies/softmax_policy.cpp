@@ -68,6 +68,15 @@ void SoftmaxPolicy::catch_up(const RowVisit* visits, int count, float* out) {
   stages_.catch_up(table(), by_age_.data(), count, scalars_.eps(), out);
 }
 
+// Takes a gradient (null = zero) into the moments of the visited rows and remembers the visit.
+void SoftmaxPolicy::accumulate(const RowVisit* visits, int count, const float* gradient) {
+  stages_.accumulate(table(), visits, count, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2), gradient);
+  for (int i = 0; i < count; ++i) {
+    last_[visits[i].row] = step_;
+    if (!visited_at_.empty()) visited_at_[step_ % visited_at_.size()].push_back(visits[i].row);
+  }
+}
+
 // Rows whose pending steps are about to be forgotten get a visit with a zero gradient.
 void SoftmaxPolicy::visit_overdue(int t) {
   if (visited_at_.empty()) return;
@@ -80,9 +89,7 @@ void SoftmaxPolicy::visit_overdue(int t) {
   for (std::uint32_t row : overdue) {
     const RowVisit v = visit(row);
     catch_up(&v, 1, nullptr);
-    stages_.accumulate(table(), &v, 1, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2), nullptr);
-    last_[row] = t;
-    visited_at_[t % ring].push_back(row);
+    accumulate(&v, 1, nullptr);
   }
 }
 
@@ -144,12 +151,7 @@ void SoftmaxPolicy::update() {
   }
   const int count = static_cast<int>(visits_.size());
   if (!adam()) return stages_.ascend(table(), visits_.data(), count, scalars_.rate(), gradient_.data());
-  stages_.accumulate(table(), visits_.data(), count, static_cast<float>(1.0 - config_.beta1), static_cast<float>(1.0 - config_.beta2),
-                     gradient_.data());
-  for (const RowVisit& v : visits_) {
-    last_[v.row] = step_;
-    if (!visited_at_.empty()) visited_at_[step_ % visited_at_.size()].push_back(v.row);
-  }
+  accumulate(visits_.data(), count, gradient_.data());
 }
 
 ExactMeans SoftmaxPolicy::exact(const float* quality) {

@@ -56,6 +56,7 @@ class SoftmaxPolicy {
   }
   RowVisit visit(std::uint32_t row, std::uint32_t place = 0) const;
   void catch_up(const RowVisit* visits, int count, float* out);
+  void accumulate(const RowVisit* visits, int count, const float* gradient);
   void visit_overdue(int t);
   void to_parameters(const float* logit_gradient, float* out) const;
 

@@ -16,7 +16,9 @@ enum class RunStatus { ok, failed };
 
 /// Stages whose seconds are recorded, in the order of train_step.
 inline constexpr const char* stage_names[] = {"prompts", "policy", "rater", "estimator", "update", "record"};
-inline constexpr int stage_count = 6;
+enum Stage { stage_prompts, stage_policy, stage_rater, stage_estimator, stage_update, stage_record };
+inline constexpr int stage_count = stage_record + 1;
+static_assert(sizeof stage_names / sizeof stage_names[0] == stage_count);
 
 /// One recorded curve: name, and one value per recorded step. NaN = undefined at that step.
 struct Curve {

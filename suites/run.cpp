@@ -134,15 +134,7 @@ class Team {
 
 // names the world and the law rows that a run needs, besides its seed: equal for all runs that share them
 std::size_t world_of(const RunSpec& spec) {
-  const std::string text = canonical_text(spec);
-  std::string kept;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line(text.data() + at, end - at);
-    if (line.starts_with("env.") || line.starts_with("rater.")) kept.append(line).push_back('\n');
-    at = end + 1;
-  }
-  return std::hash<std::string>{}(kept);
+  return std::hash<std::string>{}(canonical_fields(spec.env) + canonical_fields(spec.rater) + canonical_fields(spec.rater.world));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "kernels/clock.hpp"
 #include "kernels/math.hpp"
@@ -30,6 +31,7 @@ enum CurveIndex {
 };
 constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality", "kl",          "entropy",         "advantage_rms",
                                        "advantage_min", "advantage_max", "dead_groups",   "dead_levels", "gradient_cosine", "gradient_snr"};
+static_assert(std::size(curve_names) == snr + 1);
 
 struct Recorder {
   RunRecord& record;
@@ -126,7 +128,7 @@ void finish(RunRecord& r, const Problem& problem, double final_reward) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < r.step.size(); ++i) {
     double sum = 0;
-    for (int stage = 0; stage + 1 < stage_count; ++stage) sum += r.seconds[i * stage_count + stage];
+    for (int stage = 0; stage < stage_record; ++stage) sum += r.seconds[i * stage_count + stage];
     steps.push_back(sum);
   }
   if (!steps.empty()) {
@@ -172,7 +174,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       recorder.policy(state, t);
       if (!std::isfinite(r.curves[quality].values.back()))
         return failed_record(spec, "diverged: parameters are not finite at step " + std::to_string(t));
-      clock.lap(stage_count - 1);
+      clock.lap(stage_record);
       recorder.seconds(state, t);
     }
     // the batch of the last record is looked at, not learned from
@@ -190,7 +192,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
         recorder.value(cosine, signal.cosine);
         recorder.value(snr, signal.snr);
       }
-      clock.lap(stage_count - 1);
+      clock.lap(stage_record);
     }
   }
   finish(r, problem, final_reward.mean());

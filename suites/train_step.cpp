@@ -9,8 +9,6 @@
 namespace odrpo {
 namespace {
 
-enum Stage { prompts, policy, rater, estimator, update };
-
 // Shuffles the prompts of an epoch: Fisher-Yates, place i drawn by word i of the epoch's order.
 void shuffle(const Problem& problem, TrainState& s, std::uint32_t epoch) {
   const std::uint32_t n = static_cast<std::uint32_t>(s.order.size()), nobody = 0;
@@ -30,18 +28,7 @@ TrainState make_state(const Problem& problem) {
   const PolicyShape shape{
       w.prompts, w.actions, w.width, learn.batch, learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
   TrainState s{SoftmaxPolicy(spec.policy.kind, shape, learn.optimizer, learn.steps, problem.isa),
-               BatchEstimator(spec.estimator, w.levels, learn.rollouts),
-               std::nullopt,
-               {},
-               {},
-               {},
-               {},
-               {},
-               {},
-               {},
-               {},
-               {},
-               {}};
+               BatchEstimator(spec.estimator, w.levels, learn.rollouts)};
   if (s.estimator.needs_median())
     s.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
                      first_median(w.levels));
@@ -97,18 +84,18 @@ void estimate_advantages(const Problem& problem, TrainState& s) {
 void train_step(const Problem& problem, TrainState& s, int t) {
   LapClock clock(s.seconds);
   choose_prompts(problem, s, t);
-  clock.lap(Stage::prompts);
+  clock.lap(stage_prompts);
   s.policy.forward(t, s.prompt.data());
   sample_responses(problem, s, t, training_draws);
-  clock.lap(Stage::policy);
+  clock.lap(stage_policy);
   rate_responses(problem, s, t, training_draws);
-  clock.lap(Stage::rater);
+  clock.lap(stage_rater);
   estimate_advantages(problem, s);
   if (s.median) s.median->add_batch(s.score);
-  clock.lap(Stage::estimator);
+  clock.lap(stage_estimator);
   s.policy.gradient(s.action.data(), s.advantage.data(), problem.spec->learn.kl);
   s.policy.update();
-  clock.lap(Stage::update);
+  clock.lap(stage_update);
 }
 
 }  // namespace odrpo

@@ -13,16 +13,16 @@ namespace odrpo {
 struct TrainState {
   SoftmaxPolicy policy;
   BatchEstimator estimator;
-  std::optional<RunningMedian> median;    ///< of the rule `running`
-  std::vector<std::uint32_t> order;       ///< [P] this epoch's order of prompts
-  std::vector<std::uint32_t> order_word;  ///< the words that shuffle it
-  std::vector<std::uint32_t> prompt;      ///< [B] the batch
-  std::vector<std::uint32_t> word;        ///< [B][blocks][4] random words
-  std::vector<std::uint32_t> vote_word;   ///< scratch of literal votes
-  std::vector<std::uint16_t> action;      ///< [B][G]
-  std::vector<std::uint8_t> score;        ///< [B][G] seen
-  std::vector<float> raw, advantage;      ///< [B][G] as the estimator gives them, and as the update uses them
-  double seconds[stage_count] = {};       ///< sums since the last record
+  std::optional<RunningMedian> median{};    ///< of the rule `running`
+  std::vector<std::uint32_t> order{};       ///< [P] this epoch's order of prompts
+  std::vector<std::uint32_t> order_word{};  ///< the words that shuffle it
+  std::vector<std::uint32_t> prompt{};      ///< [B] the batch
+  std::vector<std::uint32_t> word{};        ///< [B][blocks][4] random words
+  std::vector<std::uint32_t> vote_word{};   ///< scratch of literal votes
+  std::vector<std::uint16_t> action{};      ///< [B][G]
+  std::vector<std::uint8_t> score{};        ///< [B][G] seen
+  std::vector<float> raw{}, advantage{};    ///< [B][G] as the estimator gives them, and as the update uses them
+  double seconds[stage_count] = {};         ///< sums since the last record
 };
 
 TrainState make_state(const Problem& problem);
