@@ -26,8 +26,8 @@ void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out) {
 LawCache::LawCache(const RaterConfig& rater, int levels, int votes)
     : rater_(rater), levels_(levels), votes_(votes), stride_((levels - 1 + 7) / 8 * 8) {}
 
-std::uint32_t LawCache::code(int quality16, int spread_class, int veto_class, bool hack) {
-  return (static_cast<std::uint32_t>(quality16) << 8) | (static_cast<std::uint32_t>(spread_class) << 5) |
+std::uint32_t LawCache::code(int quality16, int spread_class, int veto_class, bool hack, int offset_class) {
+  return (static_cast<std::uint32_t>(offset_class) << 20) | (static_cast<std::uint32_t>(quality16) << 8) | (static_cast<std::uint32_t>(spread_class) << 5) |
          (static_cast<std::uint32_t>(veto_class + 1) << 1) | (hack ? 1u : 0u);
 }
 

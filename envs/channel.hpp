@@ -27,7 +27,7 @@ class LawCache {
   std::size_t bytes() const { return std::size_t{4} << 20; }
 
   /// A row's code: quality in 1/16 level, spread class, veto class (-1 = none) and hacking.
-  static std::uint32_t code(int quality16, int spread_class, int veto_class, bool hack);
+  static std::uint32_t code(int quality16, int spread_class, int veto_class, bool hack, int offset_class = 0);
   static Traits traits(std::uint32_t code);
 
  private:
@@ -47,6 +47,10 @@ struct RatedView {
   const std::int32_t* threshold;
   int levels, votes, stride;
   TieRule tie;
+  Aggregate aggregate;
+  int lowest;          ///< the first outcome's score
+  int missing;         ///< the outcome that means no score; -1 = none
+  const float* value;  ///< [outcomes] real reward of each outcome of the law, ascending, NaN = missing; null for whole scores
 };
 
 /// What a rater does in one world. Immutable.
@@ -54,10 +58,18 @@ struct RatedWorld {
   int levels = 0, votes = 1, stride = 0;
   Sampling sampling = Sampling::law;
   TieRule tie = TieRule::first;
+  Aggregate aggregate = Aggregate::mode;
+  int lowest = 1;            ///< lowest_score() of the rater
+  bool gaps = false;         ///< has_gaps() of the rater: rewards may be no_score or NaN
+  bool real = false;         ///< rewards are real-valued
+  int missing = -1;          ///< see RatedView
+  std::vector<float> value;  ///< see RatedView
   std::vector<std::uint32_t> row;       ///< [P][width] where the row starts in `threshold`
   std::vector<std::int32_t> threshold;  ///< [rows][stride]
   std::size_t bytes() const { return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]); }
-  RatedView view() const { return {row.data(), threshold.data(), levels, votes, stride, tie}; }
+  RatedView view() const {
+    return {row.data(), threshold.data(), levels, votes, stride, tie, aggregate, lowest, missing, value.empty() ? nullptr : value.data()};
+  }
 };
 
 /// Draws the traits of prompts and responses (a hash of `key`) and looks up their rows. Rows of many votes take long (0.4 s each at 1024

@@ -99,9 +99,31 @@ void apply(const LowOutliers& n, const Traits& t, std::span<double> row) {
   if (hits(n.target, t)) mix_in(row, n.p, 0);
 }
 
+void apply(const Confusion& n, const Traits& t, std::span<double> row) {
+  const double r = math::floor(t.quality + 0.5);
+  const int level = r < 1 ? 1 : r > n.matrix.size ? n.matrix.size : static_cast<int>(r);
+  const double* from = n.matrix.values->data() + static_cast<std::size_t>(level - 1) * n.matrix.size;
+  for (std::size_t k = 0; k < row.size(); ++k) row[k] = from[k];
+}
+void apply(const SeverityOffset&, const Traits&, std::span<double>) {}
+
 }  // namespace
 
-bool makes_distribution(const Noise& noise) { return std::holds_alternative<GaussianNoise>(noise); }
+bool makes_distribution(const Noise& noise) {
+  return std::holds_alternative<GaussianNoise>(noise) || std::holds_alternative<Confusion>(noise);
+}
+
+double offset_sd(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* offset = std::get_if<SeverityOffset>(&noise)) return offset->sd;
+  return 0;
+}
+
+int matrix_levels(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* confusion = std::get_if<Confusion>(&noise)) return confusion->matrix.size;
+  return 0;
+}
 
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row) {
   for (const Noise& noise : list) std::visit([&](const auto& model) { apply(model, traits, row); }, noise);

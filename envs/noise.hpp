@@ -1,6 +1,7 @@
 // The catalogue of noise models. The first of a rater's list makes a distribution over levels, each next one maps it.
 // A new model = one struct here (word, help, describe, apply in noise.cpp) + one test row.
 #pragma once
+#include <memory>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -17,6 +18,7 @@ struct Traits {
   int spread_class = 0;  ///< 0..trait_classes-1: quantile class of the prompt's sigma
   int veto_class = -1;   ///< -1 = not ambiguous, else quantile class of the response's own veto probability
   bool hack = false;     ///< the response hacks the reward
+  int offset_class = 0;  ///< 0..trait_classes-1: quantile class of the judge's severity towards the prompt
 };
 inline constexpr int trait_classes = 8;
 
@@ -113,8 +115,40 @@ void describe(V& v, LowOutliers& c) {
   v.word("target", c.target, std::span<const Word<OutlierTarget>>(target_words), "which responses");
 }
 
+/// A square matrix of probabilities, row-major; copies share it.
+struct Square {
+  int size = 0;
+  std::shared_ptr<const std::vector<double>> values;  ///< [size][size]; null when size = 0
+  bool operator==(const Square& o) const { return size == o.size && (values == o.values || (values && o.values && *values == *o.values)); }
+};
+
+/// Whole channel given as a matrix: a response of quality q scores k with probability matrix[floor(q + 1/2)][k]. First of a list only.
+struct Confusion {
+  static constexpr std::string_view word = "confusion";
+  static constexpr std::string_view help = "P(score | true level) as a K x K matrix, row = true level floor(q + 1/2)";
+  Square matrix;
+  bool operator==(const Confusion&) const = default;
+};
+template <class V>
+void describe(V& v, Confusion& c) {
+  v.matrix("matrix", c.matrix, "one row of probabilities per true level, lowest first; each sums to 1");
+}
+
+/// Severity of the judge towards a prompt: all its responses are rated as if their quality were q + sd z_p (in 8 classes), whatever the
+/// place in the list. At most one of a list.
+struct SeverityOffset {
+  static constexpr std::string_view word = "offset";
+  static constexpr std::string_view help = "per-prompt bias: all responses of a prompt are rated at q + sd z_p";
+  double sd = 0.0;
+  bool operator==(const SeverityOffset&) const = default;
+};
+template <class V>
+void describe(V& v, SeverityOffset& c) {
+  v.number("sd", c.sd, 0.0, 100.0, "sd over prompts of the bias, levels");
+}
+
 /// The catalogue; suite files name an alternative by its word: { model = "gaussian", sigma = 0.5 }.
-using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers, Veto, LowOutliers>;
+using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers, Veto, LowOutliers, Confusion, SeverityOffset>;
 
 /// Does the model make a distribution (must be first of a list, and only there) or map one?
 bool makes_distribution(const Noise& noise);
@@ -126,5 +160,9 @@ void channel_row(std::span<const Noise> list, const Traits& traits, std::span<do
 double veto_share(std::span<const Noise> list);
 /// True when rows depend on the prompt's spread class.
 bool has_prompt_spread(std::span<const Noise> list);
+/// The sd of a list's per-prompt offset (0 when it has none).
+double offset_sd(std::span<const Noise> list);
+/// The size of a list's confusion matrix; 0 when it has none.
+int matrix_levels(std::span<const Noise> list);
 
 }  // namespace odrpo

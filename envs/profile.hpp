@@ -21,19 +21,27 @@ struct WorldProfile : ProfileNumbers<double> {
       : ProfileNumbers{mean_, mean_sd_, spread_, spread_sd_, hack_share_, hack_penalty_} {}
 };
 
+/// How the six numbers are called in a world's section, and in a rater's.
+struct ProfileKeys {
+  const char *mean = "mean", *mean_sd = "mean_sd", *spread = "spread", *spread_sd = "spread_sd", *hack_share = "hack_share",
+             *hack_penalty = "hack_penalty";
+};
+inline constexpr ProfileKeys rater_world_keys{"world_mean",      "world_mean_sd",    "world_spread",
+                                              "world_spread_sd", "world_hack_share", "world_hack_penalty"};
+
 /// The one description of these numbers, complete or optional.
 template <class V, class T>
-void describe(V& v, ProfileNumbers<T>& c) {
+void describe(V& v, ProfileNumbers<T>& c, const ProfileKeys& keys = {}) {
   const auto number = [&v](const char* key, T& value, double least, double most, const char* help) {
     if constexpr (std::is_same_v<T, double>) v.number(key, value, least, most, help);
     else v.optional_number(key, value, least, most, help);
   };
-  number("mean", c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
-  number("mean_sd", c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
-  number("spread", c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
-  number("spread_sd", c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
-  number("hack_share", c.hack_share, 0.0, 1.0, "share of responses that hack the reward: lower quality, marked in feature 0");
-  number("hack_penalty", c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
+  number(keys.mean, c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
+  number(keys.mean_sd, c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
+  number(keys.spread, c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
+  number(keys.spread_sd, c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
+  number(keys.hack_share, c.hack_share, 0.0, 1.0, "share of responses that hack the reward: lower quality, marked in feature 0");
+  number(keys.hack_penalty, c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
 }
 
 }  // namespace odrpo

@@ -15,13 +15,19 @@ struct RateBatch {
   int batch, rollouts, width;   ///< B, G, the world's row width
 };
 
+/// Where the rewards of a batch go: [B][G]. Whole scores (lowest..K, or no_score = 255) to `score`, real ones (NaN = missing) to `reward`.
+struct Seen {
+  std::uint8_t* score;
+  float* reward;
+};
+
 struct RateStages {
-  /// score[b][i] in 1..K from word[b][blocks*4] (one word a rollout) through the law's thresholds.
-  void (*by_law)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, std::uint8_t* score);
-  /// score[b][i] as the vote of N literal draws; words are draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4).
+  /// The reward of every rollout from word[b][blocks*4] (one word a rollout) through the law's thresholds.
+  void (*by_law)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, const Seen& seen);
+  /// The same as the aggregate of N literal draws; words are draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4).
   /// `scratch` holds rollouts * ceil(N/4) * 4 words.
   void (*by_draws)(const RatedView&, const RateBatch&, const RandomStages&, std::uint64_t key, Purpose purpose, std::uint32_t step,
-                   std::uint32_t first_block, std::uint32_t* scratch, std::uint8_t* score);
+                   std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen);
 };
 const RateStages& rate_stages(Isa isa);
 

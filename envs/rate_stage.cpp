@@ -13,7 +13,7 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
   return n;
 }
 
-static void by_law(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, std::uint8_t* score) {
+static void by_law(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen) {
   // scores are bytes, which may alias anything: what the loop needs is copied out of the structs first
   const int stride = rated.stride, rollouts = batch.rollouts;
   const std::uint32_t* rows = rated.row;
@@ -22,7 +22,7 @@ static void by_law(const RatedView& rated, const RateBatch& batch, const std::ui
     const std::uint32_t* row = rows + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
     const std::uint16_t* action = batch.action + static_cast<std::size_t>(b) * rollouts;
     const std::uint32_t* words = word + static_cast<std::size_t>(b) * blocks * 4;
-    std::uint8_t* to = score + static_cast<std::size_t>(b) * rollouts;
+    std::uint8_t* to = seen.score + static_cast<std::size_t>(b) * rollouts;
     for (int i = 0; i < rollouts; ++i)
       to[i] = static_cast<std::uint8_t>(1 + exceeded(threshold + row[action[i]], stride, static_cast<std::int32_t>(words[i] >> 1)));
   }
@@ -47,7 +47,7 @@ ODRPO_HD int majority(const std::uint8_t* votes, int n, int levels, TieRule tie)
 }
 
 static void by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
-                     std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, std::uint8_t* score) {
+                     std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen) {
   const int blocks = (rated.votes + 3) / 4;
   std::uint8_t votes[1024];
   for (int b = 0; b < batch.batch; ++b) {
@@ -58,7 +58,7 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
       const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
       for (int v = 0; v < rated.votes; ++v)
         votes[v] = static_cast<std::uint8_t>(1 + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));
-      score[b * batch.rollouts + i] = static_cast<std::uint8_t>(majority(votes, rated.votes, rated.levels, rated.tie));
+      seen.score[b * batch.rollouts + i] = static_cast<std::uint8_t>(majority(votes, rated.votes, rated.levels, rated.tie));
     }
   }
 }

@@ -19,8 +19,22 @@ inline constexpr Word<TieRule> tie_words[] = {
     {TieRule::median_low, "median-low", "the lower median of the tied modes"},
     {TieRule::nearest_mean, "nearest-mean", "the tied mode nearest the mean of all scores; at equal distance the lower one"},
 };
-/// The rules that a rater may have: those that literal votes (envs/rate_stage.cpp) follow too.
-inline constexpr std::span<const Word<TieRule>> rater_tie_words = std::span(tie_words).first(3);
+
+/// What the scores of N calls become.
+enum class Aggregate { mode, median, mean };
+inline constexpr Word<Aggregate> aggregate_words[] = {
+    {Aggregate::mode, "mode", "the most frequent score (majority vote); `tie` decides among several"},
+    {Aggregate::median, "median", "the median score; the lower one of an even number"},
+    {Aggregate::mean, "mean", "the mean score: a real-valued reward"},
+};
+
+/// What happens when the judge's answer cannot be read.
+enum class ParsePolicy { resample, drop, zero };
+inline constexpr Word<ParsePolicy> parse_words[] = {
+    {ParsePolicy::resample, "resample", "ask once more; score 1 when that fails too"},
+    {ParsePolicy::drop, "drop", "leave the call out; a response without any score takes no part in the update"},
+    {ParsePolicy::zero, "zero", "score 0, below the scale: level 1 then tells failures from scores"},
+};
 
 /// How the aggregated score is drawn: once from its exact law, or by N literal calls.
 enum class Sampling { law, draws };
@@ -33,15 +47,33 @@ inline constexpr Word<Sampling> sampling_words[] = {
 struct RaterConfig {
   std::vector<Noise> noise;
   WorldProfile world;  ///< the world this judge was calibrated in; used by env profile = "rater"
+  Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
   Sampling sampling = Sampling::law;
+  double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
+  ParsePolicy parse_policy = ParsePolicy::resample;
 };
 template <class V>
 void describe(V& v, RaterConfig& c) {
   v.models("noise", c.noise, "list of noise models; the first makes a distribution, each next one maps it");
-  v.word("tie", c.tie, rater_tie_words, "which of several modes the vote returns");
+  v.word("aggregate", c.aggregate, std::span<const Word<Aggregate>>(aggregate_words), "what the scores of N calls become");
+  v.word("tie", c.tie, std::span<const Word<TieRule>>(tie_words), "which of several modes the vote returns");
   v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn");
+  v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read");
+  v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then");
+  describe(v, c.world, rater_world_keys);
 }
+
+/// Lowest score a rater gives: 0 when unreadable answers score 0, else 1.
+inline int lowest_score(const RaterConfig& c) { return c.parse_failure > 0 && c.parse_policy == ParsePolicy::zero ? 0 : 1; }
+/// Can a response end without a score?
+inline bool has_gaps(const RaterConfig& c) { return c.parse_failure > 0 && c.parse_policy == ParsePolicy::drop; }
+/// Are the rewards of `votes` calls real-valued? (One call gives a whole score.)
+inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
+/// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
+inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + c.parse_failure : 1; }
+/// Levels K that the rater's data or matrix has; 0 = it takes any.
+inline int rater_levels(const RaterConfig& c) { return matrix_levels(c.noise); }
 
 /// One row of the catalogue of raters.
 struct RaterPreset {

@@ -20,6 +20,12 @@ inline constexpr double max_law_cases = 25e6;  ///< count vectors that an enumer
 /// enumerates count vectors. Throws Failure(Exit::limits) beyond the limits above.
 void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out);
 
+/// Law of the median (the lower one of an even number) of iid scores: out[k] = P(median = level k). Same accuracy and limits.
+void median_law(std::span<const double> pmf, int votes, std::span<double> out);
+
+/// Law of the sum of `votes` iid scores that are 0..K-1 with probabilities pmf[K]: out[s], s = 0..votes (K-1).
+void sum_law(std::span<const double> pmf, int votes, std::span<double> out);
+
 /// The definition of the law: a sum over all count vectors. Refuses like nearest_mean above.
 void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out);
 

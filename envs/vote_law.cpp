@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "envs/vote.hpp"
+
+#include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 
 namespace odrpo {
@@ -195,5 +197,8 @@ void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<dou
   std::fill(out.begin(), out.end(), 0.0);
   for (int k = 0; k < t.levels; ++k) out[t.level[k]] = t.levels == 1 ? 1.0 : win[k] * t.scale;  // a certain score is exactly certain
 }
+
+void median_law(std::span<const double>, int, std::span<double>) { throw Failure(Exit::internal, "not yet written"); }
+void sum_law(std::span<const double>, int, std::span<double>) { throw Failure(Exit::internal, "not yet written"); }
 
 }  // namespace odrpo

@@ -2,6 +2,7 @@
 #include "estimators/batch.hpp"
 
 #include "estimators/weights.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo {
 
@@ -58,7 +59,12 @@ void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_
   }
 }
 
-DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels) {
+void BatchEstimator::with_gaps(const EstimatorStages&, const std::uint8_t*, int, float*) const { throw Failure(Exit::internal, "not yet written"); }
+void BatchEstimator::real(const float*, int, float*) const { throw Failure(Exit::internal, "not yet written"); }
+DeadShares dead_shares(const float*, int, int, int, int) { throw Failure(Exit::internal, "not yet written"); }
+int mark_kept(const std::uint8_t*, int, int, bool, std::uint8_t*) { throw Failure(Exit::internal, "not yet written"); }
+int mark_kept(const float*, int, int, bool, std::uint8_t*) { throw Failure(Exit::internal, "not yet written"); }
+DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int) {
   long dead_groups = 0, dead_levels = 0;
   for (int g = 0; g < groups; ++g) {
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * rollouts;

@@ -3,10 +3,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/isa.hpp"
 
 namespace odrpo {
+
+/// An integer score that is not there: the judge's answer could not be read and was dropped. Of real rewards: NaN.
+inline constexpr std::uint8_t no_score = 255;
 
 /// Which pass of the batch form an estimator takes.
 enum class Pass {
@@ -26,12 +30,13 @@ struct EstimatorView {
 };
 
 struct EstimatorStages {
-  /// out[group][G] advantages of score[group][G], scores 1..K.
+  /// out[group][G] advantages of score[group][G], scores 0..K.
   void (*ordinal)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
   void (*cardinal)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
   void (*rank)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
-  /// Whitens n advantages in place: (A - mean) / std over all, population std; zeros when all are equal.
-  void (*whiten)(float* advantage, int n);
+  /// Whitens n advantages in place: (A - mean) / scale over all; zeros when all are equal. `kept` (null = all): those with 0 have no part
+  /// in it and become 0.
+  void (*whiten)(const Whitening&, float* advantage, const std::uint8_t* kept, int n);
 };
 const EstimatorStages& estimator_stages(Isa isa);
 
@@ -46,6 +51,10 @@ class BatchEstimator {
   }
   /// Advantages of `groups` groups, [group][rollouts].
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
+  /// The same where scores may be missing (no_score): each group is estimated from the scores it has; the missing get 0.
+  void with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
+  /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, without allocation.
+  void real(const float* reward, int groups, float* out) const;
 
  private:
   void fill_terms(float* to, double median) const;
@@ -56,10 +65,17 @@ class BatchEstimator {
   EstimatorView view_{};
 };
 
-/// Shares of a batch that teach nothing: groups whose scores are all equal, and levels 2..K that nobody or everybody of a group reaches.
+/// Shares of a batch that teach nothing: groups whose scores are all equal, and levels that nobody or everybody of a group reaches, among
+/// lowest+1..K. Missing scores are left out; a group without any is dead.
 struct DeadShares {
   double groups, levels;
 };
-DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels);
+DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest = 1);
+DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest = 1);
+
+/// kept[group][G] = 1 for rollouts that take part in whitening and in the gradient: those with a score, and, when `drop_dead`, of a group
+/// whose scores are not all equal. Returns how many.
+int mark_kept(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* kept);
+int mark_kept(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* kept);
 
 }  // namespace odrpo

@@ -172,7 +172,7 @@ static inline float lane_sum(const float* x, int n, F f) {
   return add_halves(sum);
 }
 
-static void whiten(float* advantage, int n) {
+static void whiten(const Whitening&, float* advantage, const std::uint8_t*, int n) {
   float low = advantage[0], high = advantage[0];
   int i = 0;
   if (n >= 8) {

@@ -52,6 +52,20 @@ inline constexpr Word<RunningKind> running_words[] = {
     {RunningKind::ema, "ema", "m <- rho m + (1 - rho) median(batch)"},
 };
 
+/// Whose conventions an estimator follows (estimators/compat.hpp has the table; docs/estimators.md its sources).
+enum class Compat { paper, verl, trl, nemo, openrlhf, maxrl_reference, skyrl, prime, gdpo };
+inline constexpr Word<Compat> compat_words[] = {
+    {Compat::paper, "paper", "the paper's theory: population sigma, no eps unless `ddof` and `eps` say otherwise"},
+    {Compat::verl, "verl", "verl"},
+    {Compat::trl, "trl", "Hugging Face TRL"},
+    {Compat::nemo, "nemo", "NVIDIA NeMo RL: leave-one-out mean and standard deviation"},
+    {Compat::openrlhf, "openrlhf", "OpenRLHF"},
+    {Compat::maxrl_reference, "maxrl-reference", "the MaxRL authors' code"},
+    {Compat::skyrl, "skyrl", "SkyRL"},
+    {Compat::prime, "prime", "prime-rl"},
+    {Compat::gdpo, "gdpo", "the GDPO authors' code (its TRL fork)"},
+};
+
 /// One estimator. Defaults are the paper's form: ddof 0, eps 0, dead groups and dead levels contribute zeros.
 struct EstimatorConfig {
   Form form = Form::grpo;
@@ -63,6 +77,8 @@ struct EstimatorConfig {
   RunningKind running = RunningKind::window;
   int window = 4096;  ///< scores; running = "window"
   double rho = 0.9;   ///< running = "ema"
+  Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
+  int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
 };
 template <class V>
 void describe(V& v, EstimatorConfig& c) {
@@ -72,6 +88,8 @@ void describe(V& v, EstimatorConfig& c) {
   v.word("running", c.running, std::span<const Word<RunningKind>>(running_words), "how median = \"running\" forgets");
   v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers");
   v.number("rho", c.rho, 0.0, 1.0, "share of the old value that running = \"ema\" keeps");
+  v.word("compat", c.compat, std::span<const Word<Compat>>(compat_words), "whose conventions: centre, ddof, eps, leave-one-out, guards");
+  v.integer("origin", c.origin, 0, 1, "maxrl: scores as given (1..K) or less one (0..K-1)");
 }
 
 /// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces). Nothing when unknown.

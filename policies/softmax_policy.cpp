@@ -21,7 +21,7 @@ int memory_for(PolicyKind kind, const PolicyShape& s) {
 
 }  // namespace
 
-SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa)
+SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int)
     : kind_(kind), shape_(shape), config_(config), stages_(policy_stages(isa)), scalars_(config, steps, memory_for(kind, shape)) {
   const std::size_t batch_cells = static_cast<std::size_t>(shape.batch) * shape.width;
   row_width_ = tabular() ? shape.width : (shape.features + 31) / 32 * 32;
@@ -115,14 +115,17 @@ void SoftmaxPolicy::to_parameters(const float* logit_gradient, float* out) const
   stages_.linear_gradient(shape_.feature, logit_gradient, prompt_.data(), shape_.batch, shape_.features, shape_.width, out);
 }
 
-void SoftmaxPolicy::gradient(const std::uint16_t* action, const float* advantage, double kl, float* out) {
+void SoftmaxPolicy::remember(const std::uint16_t*) {}
+
+double SoftmaxPolicy::gradient(const std::uint16_t* action, const float* advantage, const RolloutTerms& terms, float* out) {
   float* to = out ? out : gradient_.data();
   float* by_logits = tabular() ? to : logit_gradient_.data();
   const float reference = 1.0f / static_cast<float>(shape_.actions),
               scale = 1.0f / (static_cast<float>(shape_.batch) * static_cast<float>(shape_.rollouts));
-  stages_.logit_gradient(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, static_cast<float>(kl), reference, scale,
+  stages_.logit_gradient(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, static_cast<float>(terms.kl), reference, scale,
                          by_logits);
   if (!tabular()) to_parameters(by_logits, to);
+  return 0;
 }
 
 void SoftmaxPolicy::exact_gradient(const float* quality, float* out) {

@@ -19,19 +19,32 @@ struct PolicyShape {
   const float* feature = nullptr;
 };
 
+/// How rollouts enter a gradient besides their advantages.
+struct RolloutTerms {
+  double kl = 0;                       ///< weight of the KL penalty to the initial policy
+  const std::uint8_t* kept = nullptr;  ///< [B][G] 0 = no part in the gradient, nor in its denominator; null = all take part
+  bool reused = false;                 ///< the rollouts were drawn by an earlier policy: remember() was called when they were
+  double ratio_clip = 0;               ///< PPO: largest distance of pi / pi_old from 1 in the advantage's direction; 0 = no clip
+};
+
 /// Starts uniform (all parameters 0). One step is forward, sample (any number of times), gradient, update.
 class SoftmaxPolicy {
  public:
-  SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa);
+  /// `steps` counts updates: with several epochs per batch, training steps times epochs, which `epochs` tells apart.
+  SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs = 1);
 
-  /// Begins step t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates
+  /// Begins update t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates
   /// applied.
   void forward(int t, const std::uint32_t* prompt);
   /// action[b][i] from word[b][blocks][4].
   void sample(const std::uint32_t* word, int blocks, std::uint16_t* action) const;
-  /// Gradient of the batch objective by the parameters, to out[gradient_size()]: mean over rollouts of c_i grad ln pi(a_i),
-  /// c_i = advantage_i - kl (1 - pi_ref / pi). `out` null = the policy's own buffer, which update() applies.
-  void gradient(const std::uint16_t* action, const float* advantage, double kl, float* out = nullptr);
+  /// Remembers pi(a_i) of the batch as pi_old, for later epochs on the same rollouts.
+  void remember(const std::uint16_t* action);
+  /// Gradient of the batch objective by the parameters, to out[gradient_size()]: mean over the kept rollouts of c_i grad ln pi(a_i),
+  /// c_i = advantage_i rho_i [not clipped] - kl (1 - pi_ref / pi); rho_i = pi / pi_old when the rollouts are reused, else 1. Clipped: the
+  /// advantage is positive and rho_i > 1 + c, or negative and rho_i < 1 - c (Schulman et al. 2017, eq. 7). `out` null = the policy's own
+  /// buffer, which update() applies. Returns the share of kept rollouts that were clipped. Zero when none is kept.
+  double gradient(const std::uint16_t* action, const float* advantage, const RolloutTerms& terms, float* out = nullptr);
   /// Exact gradient of the batch prompts' mean expected quality by the parameters; quality is [P][width]. Same size and scale.
   void exact_gradient(const float* quality, float* out);
   /// Clips the own gradient and takes one ascent step.

@@ -27,6 +27,7 @@ struct Assign {
   void word(std::string_view k, E& field, std::span<const Word<E>> words, std::string_view) {
     if (k == key) field = *find_word(words, std::get<std::string>(value));
   }
+  void matrix(std::string_view, Square&, std::string_view) {}
   void models(std::string_view, std::vector<Noise>& list, std::string_view) {
     const auto dot = key.find('.');
     if (dot == std::string_view::npos) return;

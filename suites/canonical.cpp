@@ -21,7 +21,6 @@ void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
   out("env.base", "bandit", true);
   write_section("env", spec.env, out);
   write_section("rater", spec.rater, out);
-  write_section("rater.world", spec.rater.world, out);
   out("policy.base", std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), spec.policy.kind)), true);
   write_section("policy", spec.policy, out);
   out("estimator.base", estimator_word(spec.estimator), true);

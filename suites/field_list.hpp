@@ -57,6 +57,9 @@ class FieldLister {
     for (const int n : value) all.append(all.empty() ? "" : ", ").append(std::to_string(n));
     fields.push_back({std::string(key), "integers", all, std::string(help), min, max, {}});
   }
+  void matrix(std::string_view key, Square&, std::string_view help) {
+    fields.push_back({std::string(key), "matrix", "required", std::string(help), {}, {}, {}});
+  }
   void models(std::string_view key, std::vector<Noise>&, std::string_view help) {
     fields.push_back({std::string(key), "models", "the base's", std::string(help), {}, {}, {}});
   }

@@ -56,7 +56,8 @@ std::string_view wanted_text(Allowed::Kind kind) {
   return kind == Allowed::Kind::integer ? "a whole number" : kind == Allowed::Kind::number ? "a number" : "a word in quotes";
 }
 
-// the value as the message shows it: numbers as they are, everything else by its kind
+}  // namespace
+
 std::string found_text(const Node& node) {
   if (node.kind == Node::Kind::integer) return std::to_string(node.integer);
   if (node.kind == Node::Kind::number) return number_text(node.number);
@@ -64,8 +65,6 @@ std::string found_text(const Node& node) {
   if (node.kind == Node::Kind::text) return "the string \"" + shown(node.text) + "\"";
   return std::string(kind_text(node.kind));
 }
-
-}  // namespace
 
 std::optional<AxisValue> FieldReader::checked(std::string_view key, const Node& node, const Allowed& a) {
   const bool real = node.kind == Node::Kind::number, whole = node.kind == Node::Kind::integer;

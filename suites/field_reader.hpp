@@ -51,6 +51,8 @@ class FieldReader {
   void names(std::string_view key, std::vector<std::string>& value, std::string_view);
   void integers(std::string_view key, std::vector<int>& value, std::int64_t least, std::int64_t most, std::string_view);
   void models(std::string_view key, std::vector<Noise>& value, std::string_view);
+  /// A list of rows of probabilities: square, 2..100 levels, no negative number, each row's sum 1 within 1e-6 (then made exact).
+  void matrix(std::string_view key, Square& value, std::string_view);
 
   /// A key outside of the description, such as `base`; marks it as known. nullptr when absent.
   const Node* extra(std::string_view key) { return take(key); }
@@ -75,6 +77,9 @@ class FieldReader {
   std::vector<const Node*> used_;
   std::vector<std::string_view> known_;
 };
+
+/// A value as messages show it: numbers as they are, everything else by its kind.
+std::string found_text(const Node& node);
 
 /// Words of all noise models, in catalogue order.
 std::span<const std::string_view> noise_words();

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "kernels/math.hpp"
 #include "suites/field_reader.hpp"
 #include "suites/suggest.hpp"
 #include "suites/text.hpp"
@@ -112,6 +113,57 @@ void FieldReader::models(std::string_view key, std::vector<Noise>& value, std::s
     }
   }
   for (const auto word : noise_words()) known_.push_back(word);
+}
+
+void FieldReader::matrix(std::string_view key, Square& value, std::string_view) {
+  const Node* node = take(key);
+  if (node == nullptr) {
+    if (value.size == 0 && table_ != nullptr)
+      errors_.add(table_->place, fmt::format("{} is missing", label(key)), "one row of probabilities per level, lowest first");
+    return;
+  }
+  const std::size_t n = node->children.size();
+  if (node->kind != Node::Kind::list || n < 2 || n > 100) {
+    errors_.add(node->place, node->kind == Node::Kind::list
+                                 ? fmt::format("{} has {} row{}, and a scale has 2..100 levels", label(key), n, n == 1 ? "" : "s")
+                                 : fmt::format("{} must be a list of rows, not {}", label(key), kind_text(node->kind)),
+                "[[0.9, 0.1], [0.2, 0.8]]");
+    return;
+  }
+  auto values = std::make_shared<std::vector<double>>();
+  bool sound = true;
+  const auto refuse = [&](const Node& at, const std::string& why, const std::string& allowed) {
+    errors_.add(at.place, why, allowed);
+    sound = false;
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    const Node& row = node->children[i];
+    if (row.kind != Node::Kind::list || row.children.size() != n) {
+      refuse(row,
+             row.kind == Node::Kind::list
+                 ? fmt::format("row {} of {} has {} entries, and the matrix has {} rows: it must be square", i + 1, label(key),
+                               row.children.size(), n)
+                 : fmt::format("row {} of {} must be a list of probabilities, not {}", i + 1, label(key), kind_text(row.kind)),
+             "");
+      continue;
+    }
+    double sum = 0;
+    bool sound_row = true;
+    for (const Node& entry : row.children) {
+      const bool number = entry.kind == Node::Kind::number || entry.kind == Node::Kind::integer;
+      if (!number || !(entry.number >= 0 && entry.number <= 1)) {
+        refuse(entry, fmt::format("row {} of {} has {}, which is no probability", i + 1, label(key), found_text(entry)), "0..1");
+        sound_row = false;
+        continue;
+      }
+      sum += entry.number;
+    }
+    if (sound_row && !(math::abs(sum - 1) <= 1e-6))
+      refuse(row, fmt::format("row {} of {} sums to {}, not to 1", i + 1, label(key), number_text(sum)), "");
+    if (sound)
+      for (const Node& entry : row.children) values->push_back(entry.number / sum);
+  }
+  if (sound) value = {static_cast<int>(n), std::move(values)};
 }
 
 }  // namespace odrpo

@@ -37,6 +37,17 @@ class FieldWriter {
     for (const auto& name : value) all.append(all.empty() ? "" : ",").append(name);
     out_(key, all, true);
   }
+  /// A matrix is written as TOML writes it: [[0.9, 0.1], [0.1, 0.9]].
+  void matrix(std::string_view key, Square& value, std::string_view) {
+    std::string text = "[";
+    for (int i = 0; i < value.size; ++i)
+      for (int j = 0; j < value.size; ++j) {
+        text += j > 0 ? ", " : i > 0 ? ", [" : "[";
+        text += number_text((*value.values)[static_cast<std::size_t>(i) * value.size + j]);
+        if (j + 1 == value.size) text += "]";
+      }
+    out_(key, text + "]", false);
+  }
   /// Models are numbered from 0: noise.0.model, noise.0.sigma, …
   void models(std::string_view key, std::vector<Noise>& list, std::string_view) {
     for (std::size_t i = 0; i < list.size(); ++i) {

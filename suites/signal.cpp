@@ -27,7 +27,7 @@ GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
     sample_responses(problem, s, t, draws);
     rate_responses(problem, s, t, draws);
     estimate_advantages(problem, s);
-    s.policy.gradient(s.action.data(), s.advantage.data(), problem.spec->learn.kl, g.data());
+    s.policy.gradient(s.action.data(), s.advantage.data(), {problem.spec->learn.kl}, g.data());
     for (std::size_t i = 0; i < size; ++i) {
       sum[i] += g[i];
       squares += static_cast<double>(g[i]) * g[i];

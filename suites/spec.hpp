@@ -15,10 +15,18 @@
 namespace odrpo {
 
 /// Unit over which advantages are whitened.
-enum class Whiten { none, response };
+enum class Whiten { none, response, compat };
 inline constexpr Word<Whiten> whiten_words[] = {
     {Whiten::none, "none", "advantages as the estimator gives them"},
-    {Whiten::response, "response", "(A - mean) / std over all responses of the batch, population std"},
+    {Whiten::response, "response", "(A - mean) / (std + whiten_eps) over all responses of the batch"},
+    {Whiten::compat, "compat", "what the estimator's `compat` does after it"},
+};
+
+/// What is done with a group whose rewards are all equal.
+enum class DeadGroups { keep, drop };
+inline constexpr Word<DeadGroups> dead_group_words[] = {
+    {DeadGroups::keep, "keep", "its zeros take part in whitening, in the mean over rollouts and in the KL penalty"},
+    {DeadGroups::drop, "drop", "it is left out of all three"},
 };
 
 /// [learn]: the training loop. The optimiser's keys stand in the same section.
@@ -28,6 +36,11 @@ struct LearnConfig {
   int rollouts = 8;   ///< G, responses per prompt
   double kl = 0.001;  ///< weight of the KL penalty to the initial policy (gradient of k3)
   Whiten whiten = Whiten::response;
+  int whiten_ddof = 0;     ///< whiten = "response": std divides by n - ddof
+  double whiten_eps = 0;   ///< whiten = "response": added to the std
+  DeadGroups dead_groups = DeadGroups::keep;
+  int epochs = 1;          ///< updates on each batch of rollouts
+  double ratio_clip = 0;   ///< PPO's clip of pi / pi_old; 0 = none
   OptimizerConfig optimizer;
 };
 template <class V>
@@ -37,6 +50,11 @@ void describe(V& v, LearnConfig& c) {
   v.integer("rollouts", c.rollouts, 2, 255, "responses per prompt");
   v.number("kl", c.kl, 0.0, 1e3, "weight of the KL penalty to the initial policy");
   v.word("whiten", c.whiten, std::span<const Word<Whiten>>(whiten_words), "unit of batch normalisation");
+  v.integer("whiten_ddof", c.whiten_ddof, 0, 1, "whiten = \"response\": std divides by n - ddof");
+  v.number("whiten_eps", c.whiten_eps, 0.0, 1.0, "whiten = \"response\": added to the std");
+  v.word("dead_groups", c.dead_groups, std::span<const Word<DeadGroups>>(dead_group_words), "groups whose rewards are all equal");
+  v.integer("epochs", c.epochs, 1, 64, "updates on each batch of rollouts");
+  v.number("ratio_clip", c.ratio_clip, 0.0, 10.0, "PPO's clip of the ratio pi / pi_old; 0 = none");
   describe(v, c.optimizer);
 }
 

@@ -67,18 +67,19 @@ void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& d
   if (problem.rated->sampling == Sampling::draws) {
     const std::uint32_t blocks = static_cast<std::uint32_t>(spec.learn.rollouts * ((spec.votes + 3) / 4));
     return problem.rate->by_draws(problem.rated->view(), batch, *problem.random, spec.run_key, draws.vote, step, draws.first_block * blocks,
-                                  s.vote_word.data(), s.score.data());
+                                  s.vote_word.data(), {s.score.data(), nullptr});
   }
   problem.random->fill(s.word.data(), spec.run_key, draws.rating, step, s.prompt.data(), spec.learn.batch,
                        draws.first_block * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
-  problem.rate->by_law(problem.rated->view(), batch, s.word.data(), problem.action_blocks, s.score.data());
+  problem.rate->by_law(problem.rated->view(), batch, s.word.data(), problem.action_blocks, {s.score.data(), nullptr});
 }
 
 void estimate_advantages(const Problem& problem, TrainState& s) {
   const LearnConfig& learn = problem.spec->learn;
   s.estimator(*problem.estimator, s.score.data(), learn.batch, s.raw.data());
   std::copy(s.raw.begin(), s.raw.end(), s.advantage.begin());
-  if (learn.whiten == Whiten::response) problem.estimator->whiten(s.advantage.data(), static_cast<int>(s.advantage.size()));
+  if (learn.whiten == Whiten::response)
+    problem.estimator->whiten({true}, s.advantage.data(), nullptr, static_cast<int>(s.advantage.size()));
 }
 
 void train_step(const Problem& problem, TrainState& s, int t) {
@@ -93,7 +94,7 @@ void train_step(const Problem& problem, TrainState& s, int t) {
   estimate_advantages(problem, s);
   if (s.median) s.median->add_batch(s.score);
   clock.lap(stage_estimator);
-  s.policy.gradient(s.action.data(), s.advantage.data(), problem.spec->learn.kl);
+  s.policy.gradient(s.action.data(), s.advantage.data(), {problem.spec->learn.kl});
   s.policy.update();
   clock.lap(stage_update);
 }

@@ -49,9 +49,9 @@ std::vector<long> rate_often(const BanditWorld& w, RaterConfig rater, int votes,
   for (int round = 0; round < rounds; ++round) {
     if (how == Sampling::law) {
       random.fill(word.data(), key, Purpose::rating, static_cast<std::uint32_t>(round), prompt.data(), w.prompts, 0, blocks);
-      rate.by_law(rated.view(), batch, word.data(), blocks, score.data());
+      rate.by_law(rated.view(), batch, word.data(), blocks, {score.data(), nullptr});
     } else {
-      rate.by_draws(rated.view(), batch, random, key, Purpose::vote, static_cast<std::uint32_t>(round), 0, scratch.data(), score.data());
+      rate.by_draws(rated.view(), batch, random, key, Purpose::vote, static_cast<std::uint32_t>(round), 0, scratch.data(), {score.data(), nullptr});
     }
     const auto [least, most] = std::minmax_element(score.begin(), score.end());
     REQUIRE((*least >= 1 && *most <= w.levels));
@@ -190,12 +190,12 @@ TEST_CASE("rating gives the same scores on every instruction set") {
       const RateBatch batch{prompt.data(), action.data(), 3, 8, w.width};
       for (std::uint32_t step = 0; step < 200; ++step) {
         random_stages(Isa::portable).fill(words.data(), 9, Purpose::rating, step, prompt.data(), 3, 0, 2);
-        rate_stages(Isa::portable).by_law(rated.view(), batch, words.data(), 2, a.data());
-        rate_stages(Isa::avx2).by_law(rated.view(), batch, words.data(), 2, b.data());
+        rate_stages(Isa::portable).by_law(rated.view(), batch, words.data(), 2, {a.data(), nullptr});
+        rate_stages(Isa::avx2).by_law(rated.view(), batch, words.data(), 2, {b.data(), nullptr});
         REQUIRE(a == b);
         rate_stages(Isa::portable)
-            .by_draws(rated.view(), batch, random_stages(Isa::portable), 9, Purpose::vote, step, 0, scratch.data(), a.data());
-        rate_stages(Isa::avx2).by_draws(rated.view(), batch, random_stages(Isa::avx2), 9, Purpose::vote, step, 0, scratch.data(), b.data());
+            .by_draws(rated.view(), batch, random_stages(Isa::portable), 9, Purpose::vote, step, 0, scratch.data(), {a.data(), nullptr});
+        rate_stages(Isa::avx2).by_draws(rated.view(), batch, random_stages(Isa::avx2), 9, Purpose::vote, step, 0, scratch.data(), {b.data(), nullptr});
         REQUIRE(a == b);
       }
     }

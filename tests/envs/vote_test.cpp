@@ -87,9 +87,7 @@ TEST_CASE("votes by hand") {
   }
 }
 
-TEST_CASE("raters may have the tie rules that literal votes follow") {
-  REQUIRE(rater_tie_words.size() == 3);
-  CHECK_FALSE(find_word(rater_tie_words, "median-low"));
+TEST_CASE("every tie rule has its word") {
   for (const TieRule tie : all_ties) CHECK(find_word<TieRule>(tie_words, word_of<TieRule>(tie_words, tie)) == tie);
 }
 

@@ -138,12 +138,12 @@ TEST_CASE("whitening equals batch_normalize for any size, equal advantages becom
     batch_normalize(want, 0, 0);
     for (Isa isa : isas()) {
       std::vector<float> got = a;
-      estimator_stages(isa).whiten(got.data(), n);
+      estimator_stages(isa).whiten({true}, got.data(), nullptr, n);
       for (int i = 0; i < n; ++i) CHECK(got[i] == Approx(want[i]).margin(3e-6));
       if (first.empty()) first = got;
       CHECK(got == first);
       std::vector<float> equal(n, 0.1f);
-      estimator_stages(isa).whiten(equal.data(), n);
+      estimator_stages(isa).whiten({true}, equal.data(), nullptr, n);
       CHECK(equal == std::vector<float>(n, 0.0f));
     }
   }

@@ -35,7 +35,7 @@ void whiten(benchmark::State& state, int n) {
   for (auto& a : advantage) a = static_cast<float>(g() % 1000) / 100;
   const CpuTimer timer;
   for (auto _ : state) {
-    estimator_stages(best_isa()).whiten(advantage.data(), n);
+    estimator_stages(best_isa()).whiten({true}, advantage.data(), nullptr, n);
     benchmark::ClobberMemory();
   }
   report_share(state, timer, advantage.size() * sizeof(float), advantage.size() * sizeof(float));

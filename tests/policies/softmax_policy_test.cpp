@@ -93,7 +93,7 @@ void compare(PolicyKind kind, OptimizerConfig config, int prompts, int batch, do
     if (t % 13 == 5) fast.exact(quality.data());  // looking changes nothing
     fast.forward(t, prompt.data());
     fast.sample(word.data(), 1, action.data());
-    fast.gradient(action.data(), advantage.data(), kl);
+    fast.gradient(action.data(), advantage.data(), {kl});
     fast.update();
     dense.step(t, prompt, action, advantage, kl);
   }
@@ -164,7 +164,7 @@ TEST_CASE("strong weight decay wakes no action that does not exist, and the KL o
       policy.forward(t, prompt);
       policy.sample(word.data(), 1, action.data());
       for (auto a : action) REQUIRE(a < actions);
-      policy.gradient(action.data(), advantage.data(), 0.01);
+      policy.gradient(action.data(), advantage.data(), {0.01});
       policy.update();
     }
     const ExactMeans means = policy.exact(quality.data());
@@ -223,7 +223,7 @@ TEST_CASE("away from the uniform policy too, the mean of sampled policy gradient
       for (auto& a : action) a = static_cast<std::uint16_t>(g() % actions);
       for (auto& a : advantage) a = normal(g);
       policy.forward(t, prompt.data());
-      policy.gradient(action.data(), advantage.data(), 0);
+      policy.gradient(action.data(), advantage.data(), {0});
       policy.update();
     }
     policy.forward(20, prompt.data());
@@ -240,7 +240,7 @@ TEST_CASE("away from the uniform policy too, the mean of sampled policy gradient
       policy.sample(word.data(), 1, action.data());
       for (int b = 0; b < prompts; ++b)
         for (int i = 0; i < 2; ++i) advantage[b * 2 + i] = quality[b * width + action[b * 2 + i]] - 5;
-      policy.gradient(action.data(), advantage.data(), 0, out.data());
+      policy.gradient(action.data(), advantage.data(), {0}, out.data());
       for (std::size_t i = 0; i < out.size(); ++i) along += static_cast<double>(out[i]) * exact[i] / draws;
     }
     CHECK(along == Approx(squares).epsilon(0.05));

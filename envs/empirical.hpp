@@ -1,0 +1,21 @@
+// A judge learned from repeated scores: the pooled empirical channel, and the world its scores came from (docs/raters.md).
+#pragma once
+#include "envs/rater.hpp"
+#include "envs/scores.hpp"
+
+namespace odrpo {
+
+/// What a table of scores tells about its judge.
+struct EmpiricalJudge {
+  Confusion channel;   ///< row = true level (a response's mean score, a half rounds up), column = score
+  WorldProfile world;  ///< moments of the response means, in levels of 1..10 as profiles are stated
+  double pooled_sd = 0;            ///< sd of a score around its response's mean, levels (N - 1 in the denominator)
+  std::vector<long> rows;          ///< [K] responses of each true level
+  std::vector<std::uint8_t> thin;  ///< [K] 1 = smoothed with half a count of a lattice Gaussian of pooled_sd
+};
+
+/// `levels` = K, at least the largest score (0 = the largest score). Throws Failure(Exit::bad_input) when a score is above K or no
+/// response has two samples.
+EmpiricalJudge learn_judge(const ScoreTable& table, int levels);
+
+}  // namespace odrpo

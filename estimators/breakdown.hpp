@@ -1,0 +1,30 @@
+// An estimator's answer for one group, taken apart level by level: what `explain` shows.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "estimators/estimator.hpp"
+
+namespace odrpo {
+
+/// One level k (integers), or one gap (low, high] between neighbouring rewards (real values).
+struct LevelPart {
+  double low, high;       ///< the levels (low, high]; high - low = 1 for integers
+  int count;              ///< members that reach it
+  double share;           ///< mu_k = count / G
+  double weight;          ///< w_k; 0 where the level is dead
+  double norm;            ///< what the indicator is divided by, eps included; NaN where the level is dead or the norm differs between members
+  double reached, missed; ///< what a member gets from the level when it reaches it, and when not; 0 at dead levels
+};
+
+struct Breakdown {
+  std::vector<LevelPart> levels;   ///< odrpo and convex-reinforce: levels from the lowest; empty for the cardinal forms
+  double mean, deviation, median;  ///< of the group; deviation with the convention's ddof (NaN when it has none); median as the weight reads it (NaN if unread)
+  std::vector<double> advantages;  ///< [G], equal to advantages() of estimators/definition.hpp
+};
+
+/// Takes the advantages of one group apart; arguments and errors as advantages().
+Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median);
+
+}  // namespace odrpo
