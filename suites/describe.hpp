@@ -65,6 +65,11 @@ void describe(V& v, TableConfig& c) {
   v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both");
 }
 
+/// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores and its levels.
+inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels";
+inline constexpr std::string_view scores_help = "a real judge's scores (CSV: prompt_id,response_id,sample_id,score), from which channel and world are learned";
+inline constexpr std::string_view levels_help = "levels of the scale of `scores`; unset = their largest";
+
 /// The section of a suite that a config stands in, for variants that of [SECTION.NAME].
 template <class C>
 std::string_view section_of() = delete;

@@ -141,6 +141,7 @@ std::vector<RunSpec> make_runs(const Plan& plan, Selection& selection) {
           spec.env_name = env.name, spec.rater_name = rater.name, spec.policy_name = policy.name, spec.estimator_name = estimator.name;
           spec.env = env.config, spec.rater = rater.config, spec.policy = policy.config, spec.estimator = estimator.config;
           spec.learn = plan.learn, spec.record = plan.record;
+          if (const int levels = rater_levels(rater.config); levels > 0 && !env.levels_given) spec.env.levels = levels;
           for (const int votes : plan.votes) {
             spec.votes = votes;
             const std::string stem = fmt::format("{}/{}/{}/{}/n{}", env.name, rater.name, policy.name, estimator.name, votes);

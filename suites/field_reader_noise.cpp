@@ -65,10 +65,11 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
     if (makes_distribution(*noise) != first)
       errors_.add(entry.place, first ? fmt::format("the first noise model must make a distribution, and `{}` maps one", noise_word(*noise))
                                      : fmt::format("`{}` makes a distribution and can only be the first noise model", noise_word(*noise)));
-    // a response has one trait of ambiguity
-    const auto is_veto = [](const Noise& n) { return std::holds_alternative<Veto>(n); };
-    if (is_veto(*noise) && std::any_of(value.begin(), value.end(), is_veto))
-      errors_.add(entry.place, fmt::format("a noise list may hold one {} model", Veto::word));
+    // a response has one trait of ambiguity, a prompt one of severity
+    const auto again = [&](const Noise& n) { return n.index() == noise->index(); };
+    if ((std::holds_alternative<Veto>(*noise) || std::holds_alternative<SeverityOffset>(*noise)) &&
+        std::any_of(value.begin(), value.end(), again))
+      errors_.add(entry.place, fmt::format("a noise list may hold one {} model", noise_word(*noise)));
     value.push_back(*noise);
   }
 }

@@ -15,7 +15,8 @@ namespace {
 
 bool same_law(const RunSpec& a, const RunSpec& b) {
   return a.votes == b.votes && a.env.levels == b.env.levels && a.env.quality == b.env.quality && a.rater.sampling == b.rater.sampling &&
-         a.rater.tie == b.rater.tie && a.rater.noise == b.rater.noise;
+         a.rater.aggregate == b.rater.aggregate && a.rater.tie == b.rater.tie && a.rater.parse_failure == b.rater.parse_failure &&
+         a.rater.parse_policy == b.rater.parse_policy && a.rater.noise == b.rater.noise;
 }
 
 // The same world for the same seed?

@@ -204,8 +204,11 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
     if (auto value = override_value(overrides[i], ordinal, errors))
       apply_override(root, overrides[i].path, std::move(*value), ordinal, errors);
   }
-  const Plan plan = read_plan(root, sound, errors);
+  const auto slash = path.rfind('/');
+  Reading reading{errors, sound, slash == std::string::npos ? "" : path.substr(0, slash + 1), std::nullopt};
+  const Plan plan = read_plan(root, reading);
   errors.finish();
+  if (reading.bad_input) throw *reading.bad_input;
   Suite suite = expand(plan, only);
   suite.resolved = write_plan(plan);
   suite.text = std::move(text);

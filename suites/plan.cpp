@@ -89,18 +89,19 @@ void read_section(const Node& root, C& config, Diagnostics& errors) {
   fields.finish();
 }
 
-void read_grid(const Node& root, bool sound, Plan& plan, Diagnostics& errors) {
+void read_grid(const Node& root, Plan& plan, Reading& reading) {
+  Diagnostics& errors = reading.errors;
   GridConfig grid;
   const Node* section = find_section<GridConfig>(root);
   FieldReader fields(section, std::string(section_of<GridConfig>()), false, errors);
   describe(fields, grid);
   fields.finish();
-  if (section != nullptr && section->kind == Node::Kind::table && sound && find_child(*section, "estimator") == nullptr)
+  if (section != nullptr && section->kind == Node::Kind::table && reading.sound && find_child(*section, "estimator") == nullptr)
     errors.add(section->key_place, "[grid] needs `estimator = [...]`", one_of(CatalogueOf<EstimatorConfig>::words()));
-  plan.env = choose(grid.env, fields.places("env"), read_variants<BanditConfig>(root, sound, errors), errors);
-  plan.rater = choose(grid.rater, fields.places("rater"), read_variants<RaterConfig>(root, sound, errors), errors);
-  plan.policy = choose(grid.policy, fields.places("policy"), read_variants<PolicyConfig>(root, sound, errors), errors);
-  plan.estimator = choose(grid.estimator, fields.places("estimator"), read_variants<EstimatorConfig>(root, sound, errors), errors);
+  plan.env = choose(grid.env, fields.places("env"), read_variants<BanditConfig>(root, reading), errors);
+  plan.rater = choose(grid.rater, fields.places("rater"), read_variants<RaterConfig>(root, reading), errors);
+  plan.policy = choose(grid.policy, fields.places("policy"), read_variants<PolicyConfig>(root, reading), errors);
+  plan.estimator = choose(grid.estimator, fields.places("estimator"), read_variants<EstimatorConfig>(root, reading), errors);
   plan.votes = grid.votes;
 }
 
@@ -130,17 +131,19 @@ std::vector<const GridAxis*> name_axes(Plan& plan) {
   return {axes.begin(), axes.end()};
 }
 
-Plan read_plan(const Node& root, bool sound, Diagnostics& errors) {
+Plan read_plan(const Node& root, Reading& reading) {
   Plan plan;
-  check_sections(root, sound, errors);
-  plan.head = read_head(root, sound, errors);
-  read_grid(root, sound, plan, errors);
+  Diagnostics& errors = reading.errors;
+  check_sections(root, reading.sound, errors);
+  plan.head = read_head(root, reading.sound, errors);
+  read_grid(root, plan, reading);
   read_learn(root, plan, errors);
   read_section(root, plan.record, errors);
   read_section(root, plan.table, errors);
   read_section(root, plan.limits, errors);
   const auto axes = name_axes(plan);
   check_learning(find_section<LearnConfig>(root), plan, errors);
+  check_levels(plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
   return plan;
 }

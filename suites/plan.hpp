@@ -1,9 +1,11 @@
 // A suite that has been read and checked, but not yet expanded into runs.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/failure.hpp"
 #include "suites/axis.hpp"
 #include "suites/describe.hpp"
 #include "suites/tree.hpp"
@@ -17,6 +19,15 @@ struct Variant {
   Place place;
   C config;
   std::vector<GridAxis> axes;
+  bool levels_given = false;  ///< env: `levels` stands in its section; otherwise a rater with levels of its own decides
+};
+
+/// What reading a suite needs besides its tree, and what it leaves besides its plan.
+struct Reading {
+  Diagnostics& errors;               ///< every error of the suite goes here
+  bool sound = true;                 ///< false: parts of the text could not be read, so nothing is said about what is missing
+  std::string folder;                ///< the suite's, for paths in it; those of --set are relative to the current one
+  std::optional<Failure> bad_input;  ///< the first file that a suite names and that cannot be used; told when the suite itself is right
 };
 
 struct Plan {
@@ -33,9 +44,8 @@ struct Plan {
   LimitsConfig limits;
 };
 
-/// Reads the whole tree; every error goes to `errors`, none stops the reading. `sound` false: parts of the text could not be read, so
-/// that nothing is said about what is missing.
-Plan read_plan(const Node& root, bool sound, Diagnostics& errors);
+/// Reads the whole tree; no error stops the reading.
+Plan read_plan(const Node& root, Reading& reading);
 
 /// Gives the axes their names and returns them in suite order: file order of their keys, then those that --set brought.
 std::vector<const GridAxis*> name_axes(Plan& plan);
@@ -45,11 +55,14 @@ std::string write_plan(const Plan& plan);
 
 /// Reads the variants of one section ("rater": all of [rater.NAME]), used or not. (plan_variants.cpp)
 template <class C>
-std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics& errors);
+std::vector<Variant<C>> read_variants(const Node& root, Reading& reading);
 
 /// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
+void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
 void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
+/// Worlds have the levels of the raters' matrices.
+void check_levels(const Plan& plan, Diagnostics& errors);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
 void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "estimators/compat.hpp"
+#include "suites/assign.hpp"
 #include "suites/plan.hpp"
 #include "suites/suggest.hpp"
 #include "suites/text.hpp"
@@ -42,6 +44,61 @@ std::vector<std::int64_t> values_of(const std::vector<GridAxis>& axes, std::stri
 
 }  // namespace
 
+namespace {
+
+// every combination of the axes that conventions depend on must be one that the system has
+void check_conventions(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
+  std::vector<EstimatorConfig> configs{variant.config};
+  for (const char* key : {"compat", "ddof", "eps", "origin"}) {
+    const GridAxis* axis = find_axis(variant.axes, key);
+    if (axis == nullptr) continue;
+    std::vector<EstimatorConfig> next;
+    for (const auto& config : configs)
+      for (const auto& value : axis->values) {
+        next.push_back(config);
+        Assign visitor{axis->key, value};
+        describe(visitor, next.back());
+      }
+    configs = std::move(next);
+  }
+  for (const auto& config : configs)
+    if (const auto why = compat_refusal(config)) {
+      const bool by_compat = config.compat != Compat::paper;
+      return errors.add(place_of(&section, by_compat ? "compat" : "origin"), *why);
+    }
+}
+
+}  // namespace
+
+void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors) {
+  const RaterConfig& c = variant.config;
+  const auto given = [&](std::string_view key) { return find_child(section, key) != nullptr; };
+  const auto idle = [&](std::string_view key, std::string_view why) {
+    errors.add(place_of(&section, key), fmt::format("`{}` has no effect here: {}", key, why));
+  };
+  const auto* failures = find_axis(variant.axes, "parse_failure");
+  const auto chance = [&](double p) { return failures == nullptr ? c.parse_failure == p : has_value(*failures, p); };
+  if (given("tie") && !may_be(variant.axes, "aggregate", c.aggregate, aggregate_words, Aggregate::mode))
+    idle("tie", "only aggregate = \"mode\" has ties");
+  if (given("parse_policy") && failures == nullptr && c.parse_failure == 0) idle("parse_policy", "that needs `parse_failure` above 0");
+  if (chance(1.0) && may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop))
+    errors.add(place_of(&section, "parse_failure"), "parse_failure = 1 with parse_policy = \"drop\" leaves no score at all");
+}
+
+void check_levels(const Plan& plan, Diagnostics& errors) {
+  for (const auto& rater : plan.rater) {
+    const int levels = rater_levels(rater.config);
+    if (levels == 0) continue;
+    for (const auto& env : plan.env) {
+      if (!env.levels_given) continue;
+      for (const auto k : values_of(env.axes, levels_key, env.config.levels))
+        if (k != levels)
+          errors.add(rater.place, fmt::format("rater {} has {} levels, and env {} has {}: leave out `levels` there, and it takes the rater's",
+                                              shown(rater.name), levels, shown(env.name), k));
+    }
+  }
+}
+
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
   const EstimatorConfig& c = variant.config;
   const EstimatorConfig usual;
@@ -52,6 +109,7 @@ void check_variant(const Node& section, const Variant<EstimatorConfig>& variant,
   const bool weighted_by_median = c.form == Form::odrpo && c.weight == Weight::gini_median;
   const bool may_run = may_be(variant.axes, "median", c.median, median_words, MedianRule::running);
   const bool divides = c.form == Form::grpo || c.form == Form::rank_grpo || c.form == Form::maxrl || c.form == Form::odrpo;
+  check_conventions(section, variant, errors);
   if (set("ddof", c.ddof != usual.ddof) && c.form != Form::grpo) idle("ddof", "only grpo divides by a standard deviation with ddof");
   if (set("eps", c.eps != usual.eps) && !divides) idle("eps", "it has no denominator");
   if (set("median", c.median != usual.median) && !weighted_by_median) idle("median", "only the weight gini-median has a median");
@@ -77,6 +135,18 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
                fmt::format("a batch of {} prompts does not fit into env {} with {} prompts (a prompt appears at most once in a batch)",
                            largest, shown(env.name), fewest));
   }
+  const auto idle = [&](std::string_view key, std::string_view why) {
+    errors.add(place_of(learn, key), fmt::format("`{}` has no effect here: {}", key, why));
+  };
+  const auto set = [&](std::string_view key, bool differs) { return differs || find_axis(plan.learn_axes, key) != nullptr; };
+  const LearnConfig& c = plan.learn;
+  const auto epochs = values_of(plan.learn_axes, "epochs", c.epochs);
+  if (set("ratio_clip", c.ratio_clip != 0) && *std::max_element(epochs.begin(), epochs.end()) == 1)
+    idle("ratio_clip", "with epochs = 1 the ratio is always 1");
+  for (const std::string_view key : {"whiten_ddof", "whiten_eps"})
+    if (set(key, key == "whiten_ddof" ? c.whiten_ddof != 0 : c.whiten_eps != 0) &&
+        !may_be(plan.learn_axes, "whiten", c.whiten, whiten_words, Whiten::response))
+      idle(key, "that needs whiten = \"response\"");
   // weight decay belongs to adamw
   const auto* decay = find_axis(plan.learn_axes, "weight_decay");
   const bool decays = decay != nullptr || plan.learn.optimizer.weight_decay != 0;

@@ -4,9 +4,11 @@
 #include <set>
 #include <type_traits>
 
+#include "envs/empirical.hpp"
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
 #include "suites/plan.hpp"
+#include "suites/read_file.hpp"
 #include "suites/suggest.hpp"
 #include "suites/text.hpp"
 
@@ -43,37 +45,78 @@ std::optional<Entry<C>> read_base(const Node& section, const std::string& label,
   return entry ? entry : itself;
 }
 
+// `scores = "file.csv"` and its `levels`: a channel and a world learned from the file, with the rest of the section put over them
+void read_scores(const Node& section, const std::string& label, FieldReader& fields, RaterConfig& config, Reading& reading) {
+  const Node *scores = fields.extra(scores_key), *levels = fields.extra(levels_key);
+  if (levels != nullptr && scores == nullptr)
+    reading.errors.add(levels->key_place, fmt::format("`{}.levels` has no effect without `scores`: a matrix has its own size, and "
+                                                      "other raters take the world's levels", label));
+  if (scores == nullptr) return;
+  for (const char* other : {"base", "noise"})
+    if (const Node* node = find_child(section, other))
+      reading.errors.add(node->key_place, fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
+  config.noise.clear();
+  int wanted = 0;
+  if (levels != nullptr) {
+    if (levels->kind == Node::Kind::integer && levels->integer >= 2 && levels->integer <= max_score) wanted = static_cast<int>(levels->integer);
+    else reading.errors.add(levels->place, fmt::format("`{}.levels` must be a whole number, not {}", label, found_text(*levels)), fmt::format("2..{}", max_score));
+  }
+  if (scores->kind != Node::Kind::text || scores->text.empty()) {
+    reading.errors.add(scores->place, fmt::format("`{}.scores` must be the path of a CSV file in quotes, not {}", label,
+                                                  scores->kind == Node::Kind::text ? "an empty string" : found_text(*scores)));
+    return;
+  }
+  try {
+    const bool beside_suite = scores->place.set == 0 && !scores->text.starts_with('/');
+    const std::string path = beside_suite ? reading.folder + scores->text : scores->text;
+    const EmpiricalJudge judge = learn_judge(parse_scores(read_scores_file(path), shown(path, 4096)), wanted);
+    config.noise = {judge.channel};
+    config.world = judge.world;
+  } catch (const Failure& failure) {
+    if (!reading.bad_input) reading.bad_input = failure;
+  }
+}
+
 template <class C>
-Variant<C> read_variant(const Node& section, bool sound, Diagnostics& errors) {
+Variant<C> read_variant(const Node& section, Reading& reading) {
   using Catalogue = CatalogueOf<C>;
+  Diagnostics& errors = reading.errors;
   const auto itself = Catalogue::find(section.key);
   const std::string label = std::string(section_of<C>()) + "." + (is_name(section.key) ? section.key : written_key(section.key));
   if (!itself && !is_name(section.key))
     errors.add(section.key_place, fmt::format("\"{}\" cannot be a name", shown(section.key)),
                "letters, digits, `.`, `_`, `-`; first a letter or digit; at most 64");
   FieldReader fields(&section, label, true, errors);
-  const Node* base = fields.extra("base");
+  const Node* base = fields.extra(base_key);
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
-  const auto start = read_base<C>(section, label, base, itself, sound && !is_rater, errors);
+  const auto start = read_base<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
+  if constexpr (is_rater) read_scores(section, label, fields, variant.config, reading);
   describe(fields, variant.config);
   fields.finish();
   variant.axes = std::move(fields.axes);
   if constexpr (is_rater) {
-    if (variant.config.noise.empty() && sound && base == nullptr && find_child(section, "noise") == nullptr)
-      errors.add(section.key_place, fmt::format("[{}] needs `noise = [...]`, or `base = \"...\"`, the rater it starts from", label),
+    const bool learned = find_child(section, scores_key) != nullptr;
+    if (variant.config.noise.empty() && reading.sound && base == nullptr && !learned && find_child(section, "noise") == nullptr)
+      errors.add(section.key_place,
+                 fmt::format("[{0}] needs `noise = [...]`, or `base = \"...\"`, the rater it starts from, or a real judge's scores: "
+                             "`scores = \"FILE.csv\"`, also as --set {0}.scores=FILE.csv",
+                             label),
                  one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
   }
   if constexpr (std::is_same_v<C, EstimatorConfig>) {
     if (start) check_variant(section, variant, errors);
   }
+  if constexpr (is_rater) check_variant(section, variant, errors);
+  if constexpr (std::is_same_v<C, BanditConfig>) variant.levels_given = find_child(section, levels_key) != nullptr;
   return variant;
 }
 
 }  // namespace
 
 template <class C>
-std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics& errors) {
+std::vector<Variant<C>> read_variants(const Node& root, Reading& reading) {
+  Diagnostics& errors = reading.errors;
   constexpr auto kind = section_of<C>();
   std::vector<Variant<C>> variants;
   std::set<std::string> names;
@@ -90,7 +133,7 @@ std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics&
                  fmt::format("[{}.NAME]", kind));
       continue;
     }
-    auto variant = read_variant<C>(section, sound, errors);
+    auto variant = read_variant<C>(section, reading);
     if (!names.insert(folded(variant.name)).second)
       errors.add(section.key_place, fmt::format("the {} `{}` is given twice", kind, shown(variant.name)));
     variants.push_back(std::move(variant));
@@ -98,9 +141,9 @@ std::vector<Variant<C>> read_variants(const Node& root, bool sound, Diagnostics&
   return variants;
 }
 
-template std::vector<Variant<BanditConfig>> read_variants(const Node&, bool, Diagnostics&);
-template std::vector<Variant<RaterConfig>> read_variants(const Node&, bool, Diagnostics&);
-template std::vector<Variant<PolicyConfig>> read_variants(const Node&, bool, Diagnostics&);
-template std::vector<Variant<EstimatorConfig>> read_variants(const Node&, bool, Diagnostics&);
+template std::vector<Variant<BanditConfig>> read_variants(const Node&, Reading&);
+template std::vector<Variant<RaterConfig>> read_variants(const Node&, Reading&);
+template std::vector<Variant<PolicyConfig>> read_variants(const Node&, Reading&);
+template std::vector<Variant<EstimatorConfig>> read_variants(const Node&, Reading&);
 
 }  // namespace odrpo

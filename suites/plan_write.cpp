@@ -37,27 +37,14 @@ std::string axis_list(const GridAxis& axis) {
   return list_of(axis.values, [](const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); });
 }
 
-// the preset whose world this is: what `base` must be to get it ("mixed" is also the default)
-std::string world_base(const WorldProfile& world) {
-  const auto fields = [](WorldProfile w) {
-    std::string text;
-    FieldWriter writer([&](std::string_view, const std::string& value, bool) { text.append(value).append(" "); });
-    describe(writer, w);
-    return text;
-  };
-  for (const auto& preset : rater_presets())
-    if (fields(preset.config.world) == fields(world)) return std::string(preset.word);
-  return "";
-}
-
 std::string base_of(const BanditConfig&) { return "bandit"; }
-std::string base_of(const RaterConfig& c) { return world_base(c.world); }
+std::string base_of(const RaterConfig&) { return ""; }  // its noise and its world are written out
 std::string base_of(const PolicyConfig& c) { return std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), c.kind)); }
 std::string base_of(const EstimatorConfig& c) { return estimator_word(c); }
 
-// "title.key = value" for every field that is not an axis; noise models are gathered into one list
+// "title.key = value" for every field that is not an axis, nor `unset`; noise models are gathered into one list
 template <class C>
-std::string fields_text(const std::string& title, C config, const std::vector<GridAxis>& axes) {
+std::string fields_text(const std::string& title, C config, const std::vector<GridAxis>& axes, std::string_view unset = {}) {
   std::string text, models;
   std::string model;
   FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
@@ -67,7 +54,7 @@ std::string fields_text(const std::string& title, C config, const std::vector<Gr
       if (field == "model") models.append(models.empty() ? "  { model = " : " },\n  { model = ").append(literal(value, true));
       else if (find_axis(axes, model + "." + std::string(field)) == nullptr)
         models += fmt::format(", {} = {}", field, literal(value, is_word));
-    } else if (find_axis(axes, key) == nullptr && value != "unset" && key != "best") {
+    } else if (find_axis(axes, key) == nullptr && value != "unset" && key != "best" && key != unset) {
       text += fmt::format("{}.{} = {}\n", title, key, literal(value, is_word));
     }
   });
@@ -96,7 +83,8 @@ struct Lines {
       text += "\n";
       if (!base.empty() && (!CatalogueOf<C>::find(v.name) || v.name == base))
         text += fmt::format("{}.base = {}\n", title, literal(base, true));
-      text += fields_text(title, v.config, v.axes);
+      const bool of_rater = std::is_same_v<C, BanditConfig> && !v.levels_given;
+      text += fields_text(title, v.config, v.axes, of_rater ? levels_key : std::string_view{});
       add_axes(title, v.axes);
     }
   }

@@ -6,9 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "envs/scores.hpp"
 #include "kernels/failure.hpp"
 #include "suites/diagnostics.hpp"
 #include "suites/text.hpp"
@@ -21,10 +23,17 @@ namespace {
   throw Failure(Exit::io, fmt::format("{}: {}", shown(path, 4096), std::strerror(errno)));
 }
 
-void must_be_regular(const std::string& path, const struct stat& s) {
+// what a file is for: how messages call it, and the code of one that is no such file
+struct Use {
+  const char* what;
+  Exit wrong;
+  std::size_t most;
+};
+
+void must_be_regular(const std::string& path, const struct stat& s, const Use& use) {
   if (S_ISREG(s.st_mode)) return;
   const char* kind = S_ISDIR(s.st_mode) ? "a directory" : S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
-  throw Failure(Exit::suite, fmt::format("{}: is {}, not a suite file", shown(path, 4096), kind));
+  throw Failure(use.wrong, fmt::format("{}: is {}, not {}", shown(path, 4096), kind, use.what));
 }
 
 // a file descriptor that closes itself
@@ -38,14 +47,15 @@ struct Descriptor {
   }
 };
 
-std::string read_bytes(const std::string& path) {
+// the file, or its first `most` + 1 bytes
+std::string read_bytes(const std::string& path, const Use& use) {
   struct stat s {};
   if (::stat(path.c_str(), &s) != 0) cannot_read(path);
-  must_be_regular(path, s);
+  must_be_regular(path, s, use);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (file.fd < 0 || ::fstat(file.fd, &s) != 0) cannot_read(path);
-  must_be_regular(path, s);
-  std::string text(max_suite_bytes + 1, '\0');
+  must_be_regular(path, s, use);
+  std::string text(std::min(use.most, static_cast<std::size_t>(s.st_size)) + 1, '\0');
   std::size_t size = 0;
   while (size < text.size()) {
     const auto n = ::read(file.fd, text.data() + size, text.size() - size);
@@ -53,6 +63,8 @@ std::string read_bytes(const std::string& path) {
     if (n < 0) cannot_read(path);
     if (n == 0) break;
     size += static_cast<std::size_t>(n);
+    // some files (of /proc) are longer than they say
+    if (size == text.size() && size <= use.most) text.resize(std::min(use.most + 1, 2 * size + 4096));
   }
   text.resize(size);
   return text;
@@ -61,7 +73,7 @@ std::string read_bytes(const std::string& path) {
 }  // namespace
 
 std::string read_suite_file(const std::string& path) {
-  std::string text = read_bytes(path);
+  std::string text = read_bytes(path, {"a suite file", Exit::suite, max_suite_bytes});
   Diagnostics errors(shown(path, 4096), text, {});
   if (text.size() > max_suite_bytes) errors.add({}, "larger than 1 MiB, which no suite needs");
   else if (text.find_first_not_of(" \t\r\n") == std::string::npos)
@@ -75,6 +87,13 @@ std::string read_suite_file(const std::string& path) {
     errors.add({0, line, column}, fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(text[bad])));
   }
   errors.finish();
+  return text;
+}
+
+std::string read_scores_file(const std::string& path) {
+  std::string text = read_bytes(path, {"a CSV file of scores", Exit::bad_input, max_scores_bytes});
+  if (text.size() > max_scores_bytes)
+    throw Failure(Exit::bad_input, fmt::format("{}: larger than {}, the most that is read", shown(path, 4096), bytes_text(max_scores_bytes)));
   return text;
 }
 

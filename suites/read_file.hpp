@@ -1,4 +1,4 @@
-// Reading a suite file: what kind of thing the path is, how large, and whether it is text.
+// Reading a suite file, or a file that a suite names: what kind of thing the path is, how large, and whether it is text.
 #pragma once
 #include <string>
 
@@ -10,5 +10,9 @@ inline constexpr std::size_t max_suite_bytes = std::size_t{1} << 20;
 /// The whole file. Failure `io` when it is missing or unreadable; Failure `suite` when it is not a regular file, larger than
 /// max_suite_bytes, empty, or not UTF-8 (with line and column of the first bad byte).
 std::string read_suite_file(const std::string& path);
+
+/// The whole CSV file of scores. Failure `io` when it is missing or unreadable; Failure `bad_input` when it is not a regular file or larger
+/// than max_scores_bytes (envs/scores.hpp).
+std::string read_scores_file(const std::string& path);
 
 }  // namespace odrpo

@@ -71,6 +71,19 @@ struct Shared::State {
 Shared::Shared() : state_(std::make_unique<State>()) {}
 Shared::~Shared() = default;
 
+namespace {
+
+Whitening whitening_of(const RunSpec& spec) {
+  switch (spec.learn.whiten) {
+    case Whiten::none: break;
+    case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
+    case Whiten::compat: return whitening_after(spec.estimator);
+  }
+  return {};
+}
+
+}  // namespace
+
 std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
   Shared::State& s = shared.state();
   const bool features = spec.policy.kind == PolicyKind::linear;
@@ -96,6 +109,7 @@ std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa
   problem.random = &random_stages(isa);
   problem.rate = &rate_stages(isa);
   problem.estimator = &estimator_stages(isa);
+  problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;
 }

@@ -23,7 +23,8 @@ struct Problem {
   const RandomStages* random;
   const RateStages* rate;
   const EstimatorStages* estimator;
-  int action_blocks;  ///< blocks of 4 words that hold one word for every rollout of a prompt
+  Whitening whitening;  ///< of a batch's advantages
+  int action_blocks;    ///< blocks of 4 words that hold one word for every rollout of a prompt
 };
 
 /// Looks the world and the rater's rows up in `shared`, or makes them. Nothing when `stop` was set meanwhile.

@@ -9,7 +9,7 @@ namespace odrpo {
 
 void look_at_batch(const Problem& problem, TrainState& s, int t) {
   choose_prompts(problem, s, t);
-  s.policy.forward(t, s.prompt.data());
+  s.policy.forward(first_update(problem, t), s.prompt.data());
   sample_responses(problem, s, t, training_draws);
   rate_responses(problem, s, t, training_draws);
   estimate_advantages(problem, s);
@@ -27,7 +27,7 @@ GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
     sample_responses(problem, s, t, draws);
     rate_responses(problem, s, t, draws);
     estimate_advantages(problem, s);
-    s.policy.gradient(s.action.data(), s.advantage.data(), {problem.spec->learn.kl}, g.data());
+    s.policy.gradient(s.action.data(), s.advantage.data(), rollout_terms(problem, s, 0), g.data());
     for (std::size_t i = 0; i < size; ++i) {
       sum[i] += g[i];
       squares += static_cast<double>(g[i]) * g[i];

@@ -26,19 +26,54 @@ enum CurveIndex {
   advantage_max,
   dead_groups,
   dead_levels,
+  missing,
+  clipped,
   cosine,
-  snr
+  snr,
+  curve_count
 };
-constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality", "kl",          "entropy",         "advantage_rms",
-                                       "advantage_min", "advantage_max", "dead_groups",   "dead_levels", "gradient_cosine", "gradient_snr"};
-static_assert(std::size(curve_names) == snr + 1);
+constexpr const char* curve_names[] = {"quality",       "reward",      "batch_quality", "kl",          "entropy",
+                                       "advantage_rms", "advantage_min", "advantage_max", "dead_groups", "dead_levels",
+                                       "missing",       "clipped",     "gradient_cosine", "gradient_snr"};
+static_assert(std::size(curve_names) == curve_count);
+
+// Which curves a run records: some tell of what it does not have.
+bool has_curve(const RunSpec& spec, int curve) {
+  if (curve == missing) return has_gaps(spec.rater);
+  if (curve == clipped) return spec.learn.ratio_clip > 0;
+  if (curve == cosine || curve == snr) return spec.record.gradient > 0;
+  return true;
+}
+
+bool present(std::uint8_t score) { return score != no_score; }
+bool present(float reward) { return reward == reward; }
+
+/// The rewards of a batch that are there.
+struct SeenSum {
+  double sum = 0, count = 0;
+  double mean() const { return sum / count; }  // NaN when there are none
+};
+SeenSum sum_seen(const std::vector<std::uint8_t>& score) {
+  long sum = 0, count = 0;
+  for (const std::uint8_t s : score)
+    if (present(s)) sum += s, ++count;
+  return {static_cast<double>(sum), static_cast<double>(count)};
+}
+SeenSum sum_seen(const std::vector<float>& reward) {
+  SeenSum seen;
+  for (const float r : reward)
+    if (present(r)) seen.sum += static_cast<double>(r), seen.count += 1;
+  return seen;
+}
 
 struct Recorder {
   RunRecord& record;
   const Problem& problem;
   int last_step = 0;
 
-  void value(CurveIndex curve, double x) { record.curves[curve].values.push_back(x); }
+  void value(CurveIndex curve, double x) {
+    if (has_curve(*problem.spec, curve)) record.curves[curve].values.push_back(x);
+  }
 
   // What the policy is worth before step t, exactly.
   void policy(TrainState& s, int t) {
@@ -50,27 +85,32 @@ struct Recorder {
   }
 
   // What step t saw: the batch's scores beside the truth, the estimator's raw advantages, what of the batch taught nothing.
-  void batch(const TrainState& s) {
+  void batch(TrainState& s) {
     const LearnConfig& learn = problem.spec->learn;
-    const std::size_t n = s.score.size();
-    double seen = 0, truth = 0, squares = 0, low = s.raw[0], high = s.raw[0];
+    const std::size_t n = s.raw.size();
+    double truth = 0, squares = 0, low = s.raw[0], high = s.raw[0];
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t row = s.prompt[i / learn.rollouts];
-      seen += s.score[i];
       truth += problem.world->quality[row * problem.world->width + s.action[i]];
       const double a = s.raw[i];
       squares += a * a;
       low = a < low ? a : low;
       high = a > high ? a : high;
     }
-    const DeadShares dead = dead_shares(s.score.data(), learn.batch, learn.rollouts, problem.world->levels);
-    value(reward, seen / static_cast<double>(n));
+    const SeenSum seen = with_rewards(s, [](const auto& rewards) { return sum_seen(rewards); });
+    const DeadShares dead = with_rewards(s, [&](const auto& rewards) {
+      return dead_shares(rewards.data(), learn.batch, learn.rollouts, problem.world->levels, problem.rated->lowest);
+    });
+    value(reward, seen.mean());
     value(batch_quality, truth / static_cast<double>(n));
     value(advantage_rms, math::sqrt(squares / static_cast<double>(n)));
     value(advantage_min, low);
     value(advantage_max, high);
     value(dead_groups, dead.groups);
     value(dead_levels, dead.levels);
+    value(missing, 1 - seen.count / static_cast<double>(n));
+    value(clipped, s.updates > 0 ? s.clipped / s.updates : 0);
+    s.clipped = s.updates = 0;
   }
 
   void seconds(TrainState& s, int t) {
@@ -96,11 +136,11 @@ struct FinalReward {
   int first;
   double sum = 0, batches = 0;
   explicit FinalReward(int steps) : first(steps - std::max(1, steps / 10)) {}
-  void add(int t, const std::vector<std::uint8_t>& score) {
+  void add(int t, const TrainState& s) {
     if (t < first) return;
-    long seen = 0;
-    for (std::uint8_t s : score) seen += s;
-    sum += static_cast<double>(seen) / static_cast<double>(score.size());
+    const SeenSum seen = with_rewards(s, [](const auto& rewards) { return sum_seen(rewards); });
+    if (seen.count == 0) return;
+    sum += seen.mean();
     batches += 1;
   }
   double mean() const { return sum / batches; }
@@ -157,8 +197,7 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
 
 RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
   RunRecord r = failed_record(spec, "");
-  const int curves = spec.record.gradient > 0 ? snr + 1 : dead_levels + 1;
-  for (int c = 0; c < curves; ++c) r.curves.push_back({curve_names[c], {}});
+  for (const char* name : curve_names) r.curves.push_back({name, {}});
   const std::optional<Problem> made = make_problem(spec, shared, best_isa(), stop);
   if (!made) return failed_record(spec, "stopped");
   const Problem& problem = *made;
@@ -180,7 +219,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     // the batch of the last record is looked at, not learned from
     if (t < steps) {
       train_step(problem, state, t);
-      final_reward.add(t, state.score);
+      final_reward.add(t, state);
     } else {
       look_at_batch(problem, state, t);
     }
@@ -196,6 +235,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     }
   }
   finish(r, problem, final_reward.mean());
+  std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
   return r;
 }
@@ -206,7 +246,7 @@ Cost estimate_cost(const RunSpec& spec) {
   const double rollouts = static_cast<double>(spec.learn.batch) * spec.learn.rollouts;
   const bool linear = spec.policy.kind == PolicyKind::linear, draws = spec.rater.sampling == Sampling::draws;
   const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.features : 2e-9, per_rollout = 6e-9 + (draws ? 3e-9 * spec.votes : 0);
-  const double step = cells * per_cell + rollouts * per_rollout + 0.3e-6;
+  const double step = cells * per_cell * spec.learn.epochs + rollouts * per_rollout + 0.3e-6;
   const double records = spec.learn.steps / static_cast<double>(spec.record.every) + 2;
   const double recorded = records * ((dead_levels + 3) * 8 + 4.0 * stage_count);
   Cost c;
@@ -216,7 +256,7 @@ Cost estimate_cost(const RunSpec& spec) {
                    std::min(world, most_rows(spec.env, spec.rater)) * 4 * spec.env.levels + cells * 24 +
                    4.0 * (2 * spec.env.levels + 1) * (spec.env.levels + 1) * (spec.learn.rollouts + 1) + 2 * recorded;
   c.disk_bytes = 1500 + recorded * 0.8;
-  c.judge_calls = static_cast<double>(spec.learn.steps) * rollouts * spec.votes;
+  c.judge_calls = static_cast<double>(spec.learn.steps) * rollouts * spec.votes * calls_per_vote(spec.rater);
   return c;
 }
 

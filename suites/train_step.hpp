@@ -20,8 +20,11 @@ struct TrainState {
   std::vector<std::uint32_t> word{};        ///< [B][blocks][4] random words
   std::vector<std::uint32_t> vote_word{};   ///< scratch of literal votes
   std::vector<std::uint16_t> action{};      ///< [B][G]
-  std::vector<std::uint8_t> score{};        ///< [B][G] seen
+  std::vector<std::uint8_t> score{};        ///< [B][G] seen; empty when rewards are real-valued
+  std::vector<float> reward{};              ///< [B][G] seen; empty when they are whole scores
+  std::vector<std::uint8_t> kept{};         ///< [B][G] 1 = takes part in the update; empty when all do
   std::vector<float> raw{}, advantage{};    ///< [B][G] as the estimator gives them, and as the update uses them
+  double clipped = 0, updates = 0;          ///< shares of clipped rollouts, summed over the updates since the last record
   double seconds[stage_count] = {};         ///< sums since the last record
 };
 
@@ -42,5 +45,16 @@ void choose_prompts(const Problem& problem, TrainState& s, int t);  // and what 
 void sample_responses(const Problem& problem, TrainState& s, int t, const Draws& draws);
 void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& draws);
 void estimate_advantages(const Problem& problem, TrainState& s);
+void update_policy(const Problem& problem, TrainState& s, int t);
+/// How the batch's rollouts enter the gradient of epoch e.
+RolloutTerms rollout_terms(const Problem& problem, const TrainState& s, int epoch);
+/// The policy's update that step t begins with.
+inline int first_update(const Problem& problem, int t) { return t * problem.spec->learn.epochs; }
+
+/// Calls with the batch's rewards: whole scores or real ones.
+template <class F>
+auto with_rewards(const TrainState& s, F f) {
+  return s.reward.empty() ? f(s.score) : f(s.reward);
+}
 
 }  // namespace odrpo
