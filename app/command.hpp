@@ -34,6 +34,7 @@ int check(const CheckOptions&);
 struct ListOptions {
   std::string what;  ///< empty = everything; envs, raters, noise, estimators, weights, policies, learn, …
   bool json = false;
+  bool schema = false;  ///< the JSON Schema of suite files instead
 };
 int list(const ListOptions&);
 

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
+#include "app/schema.hpp"
+#include "app/usage.hpp"
 #include "suites/field_list.hpp"
 #include "suites/suggest.hpp"
 
@@ -121,6 +123,12 @@ nlohmann::ordered_json json_of(const Listing& part) {
 }  // namespace
 
 int list(const ListOptions& options) {
+  if (options.schema) {
+    if (!options.what.empty() || options.json)
+      throw Failure(Exit::usage, "list --schema is about the whole suite file and is JSON already: it takes neither KIND nor --json");
+    put(suite_schema());
+    return 0;
+  }
   auto parts = vocabulary();
   if (!options.what.empty()) {
     const auto is_it = [&](const Listing& p) { return p.name == options.what || p.name == options.what + "s"; };

@@ -85,6 +85,7 @@ struct Commands {
             [this] { return app::list(list); });
     c->add_option("what", list.what, "one kind only")->type_name("KIND");
     c->add_flag("--json", list.json, "as JSON");
+    c->add_flag("--schema", list.schema, "the JSON Schema of suite files, for editors");
 
     c = add("table", "print a table of a result file", "odrpo-bench table quickstart.h5 --format md --value regret",
             [this] { return app::table(table); });

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "envs/scores.hpp"
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
 #include "suites/field_writer.hpp"
@@ -14,6 +15,12 @@ std::string FieldInfo::allowed() const {
   std::string all;
   for (const auto& w : words) all.append(all.empty() ? "" : " | ").append(w.word);
   return all;
+}
+
+template <>
+std::vector<FieldInfo> extra_fields<RaterConfig>() {
+  return {{std::string(scores_key), "string", "", std::string(scores_help), {}, {}, {}},
+          {std::string(levels_key), "integer", "unset", std::string(levels_help), std::int64_t{2}, std::int64_t{max_score}, {}}};
 }
 
 namespace {
@@ -56,7 +63,8 @@ std::string world_line(WorldProfile world) {
 }
 
 Listing raters() {
-  Listing part{"raters", "noisy judges: [grid] rater, or base of [rater.NAME]", {}, fields_of<RaterConfig>()};
+  Listing part{"raters", "noisy judges: [grid] rater, or base of [rater.NAME]", {}, extra_fields<RaterConfig>()};
+  for (auto& field : fields_of<RaterConfig>()) part.keys.push_back(std::move(field));
   for (const auto& preset : rater_presets())
     part.entries.push_back(
         {std::string(preset.word),

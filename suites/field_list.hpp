@@ -73,6 +73,14 @@ std::vector<FieldInfo> fields_of(C config = {}) {
   return std::move(lister.fields);
 }
 
+/// Keys of [SECTION.NAME] besides `base` that are not fields of the config: what else a variant may be made from.
+template <class C>
+std::vector<FieldInfo> extra_fields() {
+  return {};
+}
+template <>
+std::vector<FieldInfo> extra_fields<RaterConfig>();
+
 /// One thing of a catalogue: its word, what it is, and its keys.
 struct Listed {
   std::string word, help;

@@ -1,0 +1,301 @@
+// Writes the JSON Schema of suite files from the same descriptions that read them: no list of names of its own.
+#include "app/schema.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "suites/catalogue.hpp"
+#include "suites/field_list.hpp"
+#include "suites/field_reader.hpp"
+
+namespace odrpo::app {
+namespace {
+
+using json = nlohmann::ordered_json;
+using Words = std::vector<Choice>;
+
+constexpr std::string_view noise_key = "noise";
+constexpr const char* name_pattern = "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$";  // what is_name() takes
+
+bool has_dash(std::string_view word) { return word.find_first_of("-_") != std::string_view::npos; }
+
+/// A regular expression of every spelling of the words: '-' and '_' are the same.
+template <class List>
+std::string spelled(const List& words) {
+  std::string pattern;
+  for (const std::string_view word : words) {
+    pattern += pattern.empty() ? "^(" : "|";
+    for (const char c : word) {
+      if (c == '-' || c == '_') pattern += "[-_]";
+      else if (std::string_view("().+*?[]{}|^$\\").find(c) != std::string_view::npos) pattern += std::string("\\") + c;
+      else pattern += c;
+    }
+  }
+  return pattern + ")$";
+}
+
+std::vector<std::string_view> names_of(const Words& words) {
+  std::vector<std::string_view> names;
+  for (const auto& w : words) names.push_back(w.word);
+  return names;
+}
+
+/// Other words that mean a word of a catalogue; the parser decides which do.
+template <class C>
+std::vector<std::string> aliases(std::string_view) {
+  return {};
+}
+template <>
+std::vector<std::string> aliases<EstimatorConfig>(std::string_view word) {
+  std::vector<std::string> found;
+  for (const std::string& other :
+       {std::string("dr-grpo"), fmt::format("odrpo-uniform{}", word.substr(std::min<std::size_t>(word.size(), 5)))})
+    if (const auto config = parse_estimator(other); config && estimator_word(*config) == word) found.push_back(other);
+  return found;
+}
+
+/// One of the words. Editors complete the usual spelling; all others are taken too.
+json word_schema(const Words& words, const std::vector<std::string>& others = {}) {
+  json usual = {{"enum", names_of(words)}};
+  for (const auto& w : words) usual["x-taplo"]["docs"]["enumValues"].push_back(w.help);
+  auto all = names_of(words);
+  all.insert(all.end(), others.begin(), others.end());
+  const bool dashes = std::any_of(all.begin(), all.end(), has_dash);
+  if (!dashes) return usual;
+  return {{"anyOf", json::array({usual, {{"type", "string"}, {"pattern", spelled(all)}}})}};
+}
+
+json number_of(const AxisValue& value) {
+  if (const auto* i = std::get_if<std::int64_t>(&value)) return *i;
+  return std::get<double>(value);
+}
+
+json scalar_schema(const FieldInfo& f) {
+  if (f.type == "word") return word_schema(f.words);
+  if (f.type == "string") return {{"type", "string"}};
+  json schema = {{"type", f.type == "integers" ? "integer" : f.type}};
+  if (f.min) schema["minimum"] = number_of(*f.min);
+  if (f.max) schema["maximum"] = number_of(*f.max);
+  return schema;
+}
+
+json one_or_list(const json& one, int least) {
+  json list = {{"type", "array"}, {"items", one}};
+  if (least > 0) list["minItems"] = least;
+  list["uniqueItems"] = true;
+  return {{"anyOf", json::array({one, list})}};
+}
+
+json matrix_schema() {
+  const json row = {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}}};
+  return {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", row}};
+}
+
+/// What hovering shows: the help, and what the words mean.
+std::string description_of(const FieldInfo& f, bool axes) {
+  std::string text = f.help;
+  if (f.min && f.max) text += fmt::format(" ({})", f.allowed());
+  for (const auto& w : f.words) text += fmt::format("\n- {}: {}", w.word, w.help);
+  if (axes) text += "\nA list is one more axis of the grid.";
+  return text;
+}
+
+/// The default as JSON; nothing where the description has none.
+json default_of(const FieldInfo& f) {
+  if (f.type == "integer" || f.type == "number") return f.value == "unset" ? json() : json::parse(f.value);
+  if (f.type == "word" || f.type == "string") return f.value.empty() ? json() : json(f.value);
+  return {};
+}
+
+void add_key(json& object, const std::string& key, json schema) {
+  // editors complete what stands in properties; the other spelling of a key is right, too
+  if (has_dash(key)) object["patternProperties"][spelled(std::vector<std::string>{key})] = schema;
+  object["properties"][key] = std::move(schema);
+}
+
+json empty_object() { return {{"type", "object"}, {"properties", json::object()}, {"additionalProperties", false}}; }
+
+json reference(const std::string& name) { return {{"$ref", "#/definitions/" + name}}; }
+
+/// The keys of one noise model: an entry of a list (where `model` is one of them and nothing is an axis), or a sub-table of its name.
+json model_schema(const Noise& noise, bool entry);
+
+json key_schema(const FieldInfo& f, bool axes) {
+  const bool axis = axes && f.type != "string" && f.type != "matrix";
+  json schema = {{"description", description_of(f, axis)}};
+  if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
+  if (f.type == "matrix") schema.update(matrix_schema());
+  else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
+  else if (f.type == "words") schema.update(one_or_list({{"type", "string"}, {"minLength", 1}}, 0));
+  else if (f.type == "models") schema["allOf"] = json::array({reference("noise")});
+  else if (axis) schema.update(one_or_list(scalar_schema(f), 1));
+  else schema.update(scalar_schema(f));
+  return schema;
+}
+
+void add_fields(json& object, const std::vector<FieldInfo>& fields, bool axes) {
+  for (const auto& f : fields) {
+    add_key(object, f.key, key_schema(f, axes));
+    if (f.type == "matrix") object["required"].push_back(f.key);
+    if (f.type != "models") continue;
+    for (const auto word : noise_words()) add_key(object, std::string(word), model_schema(*make_noise(word), false));
+  }
+}
+
+json model_schema(const Noise& noise, bool entry) {
+  json object = empty_object();
+  auto copy = noise;
+  std::visit(
+      [&](auto& m) {
+        object["description"] = m.help;
+        if (entry) object["properties"]["model"] = true;
+        add_fields(object, fields_of(m), !entry);
+      },
+      copy);
+  return object;
+}
+
+/// noise = [{ model = "…", … }, …]: the first makes a distribution, the others map it.
+json noise_schema() {
+  const auto entry = [](bool first) {
+    Words words;
+    json rules = json::array();
+    for (const auto word : noise_words()) {
+      const auto noise = *make_noise(word);
+      if (makes_distribution(noise) != first) continue;
+      std::visit([&](const auto& m) { words.push_back({word, m.help}); }, noise);
+      const json is_it = {{"properties", {{"model", {{"pattern", spelled(std::vector<std::string_view>{word})}}}}},
+                          {"required", json::array({"model"})}};
+      rules.push_back({{"if", is_it}, {"then", model_schema(noise, true)}});
+    }
+    return json{
+        {"type", "object"}, {"properties", {{"model", word_schema(words)}}}, {"required", json::array({"model"})}, {"allOf", rules}};
+  };
+  return {{"type", "array"}, {"minItems", 1}, {"items", json::array({entry(true)})}, {"additionalItems", entry(false)}};
+}
+
+Words catalogue(const std::vector<Listing>& vocabulary, std::string_view name) {
+  Words words;
+  for (const auto& part : vocabulary)
+    if (part.name == name)
+      for (const auto& e : part.entries) words.push_back({e.word, e.help});
+  return words;
+}
+
+template <class C>
+std::vector<std::string> all_aliases(const Words& words) {
+  std::vector<std::string> all;
+  for (const auto& w : words)
+    for (auto& other : aliases<C>(w.word)) all.push_back(std::move(other));
+  return all;
+}
+
+json needs(std::initializer_list<std::string_view> keys) { return {{"required", std::vector<std::string_view>(keys)}}; }
+
+/// Some noise to begin with: a base, a list, a judge's scores, or a model that makes a distribution.
+json rater_start() {
+  json ways = json::array({needs({base_key}), needs({noise_key}), needs({scores_key})});
+  for (const auto word : noise_words())
+    if (makes_distribution(*make_noise(word))) ways.push_back(needs({word}));
+  return {{"anyOf", ways}};
+}
+
+/// Scores make the whole channel, and only they have levels of their own.
+void tie_scores(json& rater) {
+  const json other = {{"anyOf", json::array({needs({base_key}), needs({noise_key})})}};
+  rater["dependencies"] = {{levels_key, json::array({scores_key})}, {scores_key, {{"not", other}}}};
+}
+
+/// One kind of variant: its definition (the keys), its sections [KIND.NAME], and the words of [grid].
+template <class C>
+void add_kind(json& schema, const std::vector<Listing>& vocabulary, std::string_view part, json start) {
+  const Words words = catalogue(vocabulary, part);
+  const auto others = all_aliases<C>(words);
+  const std::string kind(section_of<C>());
+
+  json keys = empty_object();
+  json base = word_schema(words, others);
+  base["description"] = fmt::format("the {} that this one starts from", kind);
+  keys["properties"][std::string(base_key)] = base;
+  add_fields(keys, extra_fields<C>(), false);
+  add_fields(keys, fields_of<C>(), true);
+  if constexpr (std::is_same_v<C, RaterConfig>) tie_scores(keys);
+  schema["definitions"][kind] = keys;
+
+  // a section named after a word of the catalogue changes that word; any other name needs something to start from
+  json sections = empty_object();
+  sections["description"] = fmt::format("[{}.NAME]: variants of the {}s", kind, kind);
+  for (const auto& w : words) {
+    auto spellings = aliases<C>(w.word);
+    spellings.insert(spellings.begin(), std::string(w.word));
+    const std::string pattern = spelled(spellings);
+    json section = {{"description", w.help},
+                    {"allOf", json::array({reference(kind), {{"properties", {{base_key, {{"pattern", pattern}}}}}}})}};
+    if (spellings.size() > 1 || has_dash(w.word)) sections["patternProperties"][pattern] = section;
+    sections["properties"][std::string(w.word)] = section;
+  }
+  sections["additionalProperties"] = {{"allOf", json::array({reference(kind), std::move(start)})}};
+  auto all = names_of(words);
+  all.insert(all.end(), others.begin(), others.end());
+  sections["propertyNames"] = {{"anyOf", json::array({{{"pattern", name_pattern}}, {{"pattern", spelled(all)}}})}};
+  schema["properties"][kind] = sections;
+
+  json name = word_schema(words, others);
+  if (!name.contains("anyOf")) name = {{"anyOf", json::array({name})}};
+  name["anyOf"].push_back({{"type", "string"}, {"pattern", name_pattern}});
+  auto& in_grid = schema["properties"][std::string(section_of<GridConfig>())]["properties"][kind];
+  in_grid.erase("anyOf");
+  in_grid.update(one_or_list(name, 1));
+}
+
+template <class C>
+json section_schema(std::string_view what, bool axes) {
+  json object = empty_object();
+  object["description"] = what;
+  add_fields(object, fields_of<C>(), axes);
+  return object;
+}
+
+}  // namespace
+
+std::string suite_schema() {
+  const auto words = vocabulary();
+  json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
+                 {"title", "odrpo-bench suite"},
+                 {"description", "A suite file of odrpo-bench: what to combine, how to train, what to record, what to print."},
+                 {"type", "object"},
+                 {"required", json::array({section_of<SuiteHead>(), section_of<GridConfig>()})},
+                 {"additionalProperties", false},
+                 {"properties", json::object()},
+                 {"definitions", json::object()}};
+  auto& sections = schema["properties"];
+  const auto title = [&](std::string_view name) {
+    for (const auto& part : words)
+      if (part.name == name) return part.title;
+    return std::string(name);
+  };
+  const auto add = [&]<class C>(C, bool axes) { sections[std::string(section_of<C>())] = section_schema<C>(title(section_of<C>()), axes); };
+  add(SuiteHead{}, false);
+  add(GridConfig{}, false);
+  sections["suite"]["properties"]["name"]["pattern"] = name_pattern;
+  sections["suite"].update(needs({"name"}));
+  sections["grid"].update(needs({section_of<EstimatorConfig>()}));
+  const json needs_base = needs({base_key});
+  add_kind<BanditConfig>(schema, words, "envs", needs_base);
+  add_kind<RaterConfig>(schema, words, "raters", rater_start());
+  add_kind<PolicyConfig>(schema, words, "policies", needs_base);
+  add_kind<EstimatorConfig>(schema, words, "estimators", needs_base);
+  add(LearnConfig{}, true);
+  add(RecordConfig{}, false);
+  add(TableConfig{}, false);
+  add(LimitsConfig{}, false);
+  schema["definitions"]["noise"] = noise_schema();
+  return schema.dump(1) + "\n";
+}
+
+}  // namespace odrpo::app
