@@ -59,9 +59,9 @@ int to_int(double value, const char* what) {
   return static_cast<int>(value);
 }
 
-const Column& required(const ResultFile& file, const std::string& name, bool numeric) {
+const Column& required(const ResultFile& file, const char* name, bool numeric) {
   const Column* column = file.column(name);
-  if (!column || column->numeric != numeric) throw Hdf5Error("column '" + name + "' is missing or of the wrong type");
+  if (!column || column->numeric != numeric) throw Hdf5Error(std::string("column '") + name + "' is missing or of the wrong type");
   return *column;
 }
 
