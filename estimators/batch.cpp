@@ -1,8 +1,10 @@
 // Tables of the batch form, from the single copy of the formulas in weights.hpp.
 #include "estimators/batch.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "estimators/weights.hpp"
-#include "kernels/failure.hpp"
 
 namespace odrpo {
 
@@ -15,18 +17,30 @@ extern const EstimatorStages estimator_table;
 const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
-    : config_(config), levels_(levels), rollouts_(rollouts) {
+    : config_(config), levels_(levels), rollouts_(rollouts), real_(config, levels, rollouts) {
+  const Convention c = convention_of(config);
   const bool ordinal = config.form == Form::odrpo || config.form == Form::convex_reinforce;
   pass_ = ordinal ? Pass::ordinal : config.form == Form::rank_grpo ? Pass::rank : Pass::cardinal;
-  view_ = {config.form, levels, rollouts, config.ddof, static_cast<float>(config.eps), nullptr, 0, 0, 0};
+  view_.form = config.form;
+  view_.levels = levels;
+  view_.rollouts = rollouts;
+  view_.ddof = c.ddof;
+  view_.eps = static_cast<float>(c.eps);
+  view_.shift = 1 - config.origin;
+  view_.guard = c.guard;
+  view_.others = c.divisor == Divisor::others_deviation;
   if (!ordinal) return;
   const int size = (levels + 1) * (rollouts + 1);
   const bool by_median = config.form == Form::odrpo && config.weight == Weight::gini_median && !needs_median();
-  // a group's median is a class: lower or upper median 1..K, or lower + upper (2..2K) for the mean of the two
+  // a group's median is a class: lower or upper median 0..K, or lower + upper (0..2K) for the mean of the two
   const bool mid = config.median == MedianRule::mid;
   const int classes = !by_median ? 1 : mid ? 2 * levels + 1 : levels + 1;
   term_.assign(static_cast<std::size_t>(classes) * size, 0.0f);
-  for (int c = 0; c < classes; ++c) fill_terms(&term_[static_cast<std::size_t>(c) * size], mid ? c / 2.0 : c);
+  if (view_.others) missed_ = term_;
+  for (int i = 0; i < classes; ++i) {
+    const std::size_t at = static_cast<std::size_t>(i) * size;
+    fill_terms(mid ? i / 2.0 : i, &term_[at], view_.others ? &missed_[at] : nullptr);
+  }
   if (!by_median) return;
   view_.class_size = size;
   // the member at sorted place j is >= k exactly when at least G - j members are
@@ -34,24 +48,38 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
   if (config.median != MedianRule::lower) view_.upper_reach = rollouts - rollouts / 2;
 }
 
-void BatchEstimator::fill_terms(float* to, double median) const {
+void BatchEstimator::fill_terms(double median, float* term, float* missed) const {
+  const bool convex = config_.form == Form::convex_reinforce;  // U(r) = sum of sqrt(k), the shape of gini
+  const LevelRule rule = convex ? LevelRule{} : level_rule(config_);
   for (int k = 1; k <= levels_; ++k) {
     const double decay = median_decay(median, k);
-    for (int count = 1; count < rollouts_; ++count) {    // dead levels stay 0
-      double term = math::sqrt(static_cast<double>(k));  // convex-reinforce: U(r) = sum of sqrt(k)
-      if (config_.form == Form::odrpo)
-        term = level_weight(config_.weight, k, level_variance(count, rollouts_), decay) /
-               (level_norm(config_.norm, count, rollouts_) + config_.eps);
-      to[k * (rollouts_ + 1) + count] = static_cast<float>(term);
+    for (int count = 1; count < rollouts_; ++count) {  // dead levels stay 0
+      const int at = k * (rollouts_ + 1) + count;
+      if (convex) {
+        term[at] = static_cast<float>(level_shape(Weight::gini, k));
+        continue;
+      }
+      const double weight = level_weight(config_.weight, k, level_variance(count, rollouts_), decay);
+      if (missed == nullptr) {
+        term[at] = static_cast<float>(level_factor(rule, weight, count, rollouts_));
+        continue;
+      }
+      const LevelShares shares = level_shares(rule, weight, count, rollouts_);
+      term[at] = static_cast<float>(shares.reached - shares.missed);
+      missed[at] = static_cast<float>(shares.missed);
     }
   }
 }
 
-void BatchEstimator::set_median(double median) { fill_terms(term_.data(), median); }
+void BatchEstimator::set_median(double median) {
+  fill_terms(median, term_.data(), missed_.empty() ? nullptr : missed_.data());
+  real_.set_median(median);
+}
 
-void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
+void BatchEstimator::passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
   EstimatorView view = view_;
   view.term = term_.data();
+  view.missed = missed_.empty() ? nullptr : missed_.data();
   switch (pass_) {
     case Pass::ordinal: return stages.ordinal(view, score, groups, out);
     case Pass::cardinal: return stages.cardinal(view, score, groups, out);
@@ -59,24 +87,110 @@ void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_
   }
 }
 
-void BatchEstimator::with_gaps(const EstimatorStages&, const std::uint8_t*, int, float*) const { throw Failure(Exit::internal, "not yet written"); }
-void BatchEstimator::real(const float*, int, float*) const { throw Failure(Exit::internal, "not yet written"); }
-DeadShares dead_shares(const float*, int, int, int, int) { throw Failure(Exit::internal, "not yet written"); }
-int mark_kept(const std::uint8_t*, int, int, bool, std::uint8_t*) { throw Failure(Exit::internal, "not yet written"); }
-int mark_kept(const float*, int, int, bool, std::uint8_t*) { throw Failure(Exit::internal, "not yet written"); }
-DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int) {
-  long dead_groups = 0, dead_levels = 0;
-  for (int g = 0; g < groups; ++g) {
-    const std::uint8_t* s = score + static_cast<std::size_t>(g) * rollouts;
-    int low = s[0], high = s[0];
-    for (int i = 1; i < rollouts; ++i) {
-      low = s[i] < low ? s[i] : low;
-      high = s[i] > high ? s[i] : high;
+// One group with gaps, or of one.
+void BatchEstimator::some(const std::uint8_t* score, float* out) const {
+  double value[most_rollouts], advantage[most_rollouts];
+  int n = 0;
+  for (int i = 0; i < rollouts_; ++i)
+    if (score[i] != no_score) value[n++] = score[i];
+  real_(value, n, advantage);
+  n = 0;
+  for (int i = 0; i < rollouts_; ++i) out[i] = score[i] != no_score ? static_cast<float>(advantage[n++]) : 0.0f;
+}
+
+void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
+  if (rollouts_ > 1) return passes(stages, score, groups, out);
+  for (int g = 0; g < groups; ++g) some(score + g, out + g);
+}
+
+void BatchEstimator::with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
+  const std::size_t size = static_cast<std::size_t>(rollouts_);
+  const auto has_gap = [&](int g) { return std::memchr(score + g * size, no_score, size) != nullptr; };
+  for (int g = 0, end; g < groups; g = end) {
+    end = g + 1;
+    if (has_gap(g)) {
+      some(score + g * size, out + g * size);
+      continue;
     }
-    dead_groups += low == high;
-    dead_levels += (levels - 1) - (high - low);  // level k is alive exactly when low < k <= high
+    while (end < groups && !has_gap(end)) ++end;
+    (*this)(stages, score + g * size, end - g, out + g * size);
   }
-  return {static_cast<double>(dead_groups) / groups, static_cast<double>(dead_levels) / (static_cast<double>(groups) * (levels - 1))};
+}
+
+void BatchEstimator::real(const float* reward, int groups, float* out) const {
+  double value[most_rollouts], advantage[most_rollouts];
+  for (int g = 0; g < groups; ++g, reward += rollouts_, out += rollouts_) {
+    int n = 0;
+    for (int i = 0; i < rollouts_; ++i)
+      if (reward[i] == reward[i]) value[n++] = reward[i];
+    real_(value, n, advantage);
+    n = 0;
+    for (int i = 0; i < rollouts_; ++i) out[i] = reward[i] == reward[i] ? static_cast<float>(advantage[n++]) : 0.0f;
+  }
+}
+
+namespace {
+
+bool present(std::uint8_t score) { return score != no_score; }
+bool present(float reward) { return reward == reward; }
+
+/// Lowest and highest of a group's present values; `any` when there is one.
+template <class T>
+struct Range {
+  T low{}, high{};
+  bool any = false;
+  bool dead() const { return !any || low == high; }
+};
+template <class T>
+Range<T> range_of(const T* value, int n) {
+  Range<T> r;
+  for (int i = 0; i < n; ++i) {
+    if (!present(value[i])) continue;
+    r.low = !r.any || value[i] < r.low ? value[i] : r.low;
+    r.high = !r.any || value[i] > r.high ? value[i] : r.high;
+    r.any = true;
+  }
+  return r;
+}
+
+template <class T>
+DeadShares shares(const T* value, int groups, int rollouts, int levels, int lowest) {
+  long dead_groups = 0, dead_levels = 0;
+  const auto level = [&](T x) {  // levels lowest+1..K that a value reaches, counted from `lowest`
+    const int whole = static_cast<int>(math::floor(static_cast<double>(x)));
+    return std::clamp(whole, lowest, levels) - lowest;
+  };
+  for (int g = 0; g < groups; ++g) {
+    const Range<T> r = range_of(value + static_cast<std::size_t>(g) * rollouts, rollouts);
+    dead_groups += r.dead();
+    dead_levels += (levels - lowest) - (r.any ? level(r.high) - level(r.low) : 0);  // level k is alive exactly when low < k <= high
+  }
+  return {static_cast<double>(dead_groups) / groups, static_cast<double>(dead_levels) / (static_cast<double>(groups) * (levels - lowest))};
+}
+
+template <class T>
+int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t* kept) {
+  int count = 0;
+  for (int g = 0; g < groups; ++g, value += rollouts, kept += rollouts) {
+    const bool dropped = drop_dead && range_of(value, rollouts).dead();
+    for (int i = 0; i < rollouts; ++i) count += kept[i] = !dropped && present(value[i]);
+  }
+  return count;
+}
+
+}  // namespace
+
+DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest) {
+  return shares(score, groups, rollouts, levels, lowest);
+}
+DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest) {
+  return shares(reward, groups, rollouts, levels, lowest);
+}
+int mark_kept(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* kept) {
+  return mark(score, groups, rollouts, drop_dead, kept);
+}
+int mark_kept(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* kept) {
+  return mark(reward, groups, rollouts, drop_dead, kept);
 }
 
 }  // namespace odrpo

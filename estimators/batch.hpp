@@ -5,16 +5,16 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/real.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/no_score.hpp"
 
 namespace odrpo {
 
-/// An integer score that is not there: the judge's answer could not be read and was dropped. Of real rewards: NaN.
-inline constexpr std::uint8_t no_score = 255;
-
 /// Which pass of the batch form an estimator takes.
 enum class Pass {
-  ordinal,   ///< A_i = P(r_i) - mean P, P(r) = sum over live levels k <= r of term[k][count_k]
+  ordinal,   ///< A_i = P(r_i) - mean P, P(r) = sum over live levels k <= r of term[k][count_k]; with `missed` P(r_i) + sum_k
+             ///< missed[k][count_k]
   cardinal,  ///< A_i = (G r_i - sum r) * inverse, from exact integer sums
   rank,      ///< z-score of average ranks, from exact integer ranks
 };
@@ -25,8 +25,12 @@ struct EstimatorView {
   int levels, rollouts, ddof;
   float eps;
   const float* term;             ///< [class][levels+1][rollouts+1]: w_k / (N_k + eps) of a level that `count` of G reach; 0 at dead levels
+  const float* missed;           ///< null, or the same shape: what a level gives those that miss it (then `term` is what reaching it adds)
   int class_size;                ///< (levels+1)(rollouts+1), 0 when the terms do not depend on the group's median
   int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
+  int shift;                     ///< maxrl: subtracted from every score (1 for origin 0)
+  bool guard;                    ///< maxrl: a mean <= 0 gives zeros
+  bool others;                   ///< grpo: mean and deviation of the other members
 };
 
 struct EstimatorStages {
@@ -40,29 +44,34 @@ struct EstimatorStages {
 };
 const EstimatorStages& estimator_stages(Isa isa);
 
-/// One estimator made ready for groups of `rollouts` scores on 1..levels. The definition is advantages() of estimators/definition.hpp.
+/// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
 class BatchEstimator {
  public:
+  /// `rollouts` 1..most_rollouts, `levels` up to 100. Throws Failure as convention_of().
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the median of rule `running` and remakes the terms; O(levels rollouts). Only when needs_median().
   void set_median(double median);
   bool needs_median() const {
     return config_.form == Form::odrpo && config_.weight == Weight::gini_median && config_.median == MedianRule::running;
   }
-  /// Advantages of `groups` groups, [group][rollouts].
+  /// Advantages of `groups` groups, [group][rollouts]. None of the three forms allocates.
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
-  /// The same where scores may be missing (no_score): each group is estimated from the scores it has; the missing get 0.
+  /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing
+  /// get 0. Groups without gaps get the same bits as from the operator.
   void with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
-  /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, without allocation.
+  /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double.
   void real(const float* reward, int groups, float* out) const;
 
  private:
-  void fill_terms(float* to, double median) const;
+  void fill_terms(double median, float* term, float* missed) const;
+  void passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
+  void some(const std::uint8_t* score, float* out) const;
   EstimatorConfig config_;
   int levels_, rollouts_;
   Pass pass_;
-  std::vector<float> term_;
+  std::vector<float> term_, missed_;
   EstimatorView view_{};
+  RealEstimator real_;
 };
 
 /// Shares of a batch that teach nothing: groups whose scores are all equal, and levels that nobody or everybody of a group reaches, among

@@ -73,7 +73,12 @@ static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* sc
     }
     f32x8 totals = splat(0);
     for (int i = 0; i < rollouts; i += 8) totals += gather(sums, s + i, rollouts - i, 0.0f);
-    const float centre = add_halves(totals) * share;
+    float centre = add_halves(totals) * share;
+    if (e.missed != nullptr) {  // what every level gives those below it stands in a table
+      const float* missed = e.missed + (term - e.term);
+      centre = 0;
+      for (int k = 1; k <= levels; ++k) centre -= missed[k * stride + reach[k - 1]];
+    }
     for (int i = 0; i < rollouts; i += 8) {
       const f32x8 v = gather(sums, s + i, rollouts - i, 0.0f) - centre;
       if (rollouts - i >= 8) store(a + i, v);
@@ -98,7 +103,11 @@ ODRPO_HD float cardinal_inverse(const EstimatorView& e, std::int32_t sum, std::i
       const float sigma = __builtin_sqrtf(static_cast<float>(variance) / static_cast<float>(e.rollouts * (e.rollouts - e.ddof)));
       return 1.0f / (members * (sigma + e.eps));
     }
-    case Form::maxrl: return 1.0f / (static_cast<float>(sum) + members * e.eps);
+    case Form::maxrl: {
+      const std::int32_t shifted = sum - e.shift * e.rollouts;
+      if (e.guard && shifted <= 0) return 0.0f;
+      return 1.0f / (static_cast<float>(shifted) + members * e.eps);
+    }
     default: return 1.0f / members;
   }
 }
@@ -122,7 +131,28 @@ static inline void cardinal_groups(const EstimatorView& e, const std::uint8_t* s
   }
 }
 
+// (r - mean of the others) / (sd of the others + eps) from their exact integer sums; undivided where that sd is 0.
+static void against_others(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const std::int32_t n = e.rollouts, others = n - 1, pairs = others * (others - e.ddof);
+  const float inverse = 1.0f / static_cast<float>(others);
+  for (int g = 0; g < groups; ++g) {
+    const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
+    float* a = out + static_cast<std::size_t>(g) * n;
+    std::int32_t sum = 0, squares = 0;
+    for (int i = 0; i < n; ++i) {
+      sum += s[i];
+      squares += s[i] * s[i];
+    }
+    for (int i = 0; i < n; ++i) {
+      const std::int32_t rest = sum - s[i], variance = others * (squares - s[i] * s[i]) - rest * rest;
+      const float own = static_cast<float>(n * s[i] - sum) * inverse;
+      a[i] = variance > 0 ? own / (__builtin_sqrtf(static_cast<float>(variance) / static_cast<float>(pairs)) + e.eps) : own;
+    }
+  }
+}
+
 static void cardinal(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  if (e.others) return against_others(e, score, groups, out);
   if (e.rollouts == 8) return cardinal_groups<8>(e, score, groups, out);
   if (e.rollouts == 16) return cardinal_groups<16>(e, score, groups, out);
   cardinal_groups<0>(e, score, groups, out);
@@ -130,18 +160,19 @@ static void cardinal(const EstimatorView& e, const std::uint8_t* score, int grou
 
 static void rank(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int n = e.rollouts, blocks = (e.levels + 15) / 16 + 1;
-  std::uint8_t reach[max_levels + 16];  // one block more: the level above the highest
+  std::uint8_t reach[max_levels + 17];  // members with score >= k, from k = 0 to the level above the highest
   for (int g = 0; g < groups; ++g) {
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
     float* a = out + static_cast<std::size_t>(g) * n;
     for (int block = 0; block < blocks; ++block) {
       const u8x16 counts = count_reach<0>(s, n, block);
-      __builtin_memcpy(reach + 16 * block, &counts, 16);
+      __builtin_memcpy(reach + 1 + 16 * block, &counts, 16);
     }
+    reach[0] = static_cast<std::uint8_t>(n);
     // twice the average rank, less its mean n+1: below = n - reach(r), equal = reach(r) - reach(r+1)
     std::int32_t squares = 0, centred[256];
     for (int i = 0; i < n; ++i) {
-      const int at = reach[s[i] - 1], above = reach[s[i]];
+      const int at = reach[s[i]], above = reach[s[i] + 1];
       const int d = 2 * (n - at) + (at - above) + 1 - (n + 1);
       centred[i] = d;
       squares += d * d;
@@ -152,34 +183,43 @@ static void rank(const EstimatorView& e, const std::uint8_t* score, int groups, 
   }
 }
 
-// Sum over 32 lanes of f(x) for any n: lane j adds elements j, j + 32, ….
+// Sum over 32 lanes of f(x) for any n: lane j adds elements j, j + 32, …. `kept` (null = all): those with 0 are left out.
 template <class F>
-static inline float lane_sum(const float* x, int n, F f) {
+static inline float lane_sum(const float* x, const std::uint8_t* kept, int n, F f) {
   Lanes sum = zero_lanes();
   int i = 0;
-  for (; i + 32 <= n; i += 32) {
-    ODRPO_UNROLL
-    for (int j = 0; j < 4; ++j) sum.v[j] += f(load(x + i + 8 * j));
-  }
-  if (i < n) {
+  if (kept == nullptr)
+    for (; i + 32 <= n; i += 32) {
+      ODRPO_UNROLL
+      for (int j = 0; j < 4; ++j) sum.v[j] += f(load(x + i + 8 * j));
+    }
+  for (; i < n; i += 32) {
     float lanes[32] = {}, mask[32] = {};
-    for (int j = 0; i + j < n; ++j) {
+    for (int j = 0; j < 32 && i + j < n; ++j) {
       lanes[j] = x[i + j];
-      mask[j] = 1;
+      mask[j] = kept == nullptr || kept[i + j] != 0 ? 1.0f : 0.0f;
     }
     for (int j = 0; j < 4; ++j) sum.v[j] += load(mask + 8 * j) * f(load(lanes + 8 * j));
   }
   return add_halves(sum);
 }
 
-static void whiten(const Whitening&, float* advantage, const std::uint8_t*, int n) {
-  float low = advantage[0], high = advantage[0];
+// Are all the same? `kept` as above.
+static inline bool all_equal(const float* x, const std::uint8_t* kept, int n) {
   int i = 0;
+  if (kept != nullptr) {
+    while (i < n && kept[i] == 0) ++i;
+    const int first = i;
+    for (; i < n; ++i)
+      if (kept[i] != 0 && x[i] != x[first]) return false;
+    return true;
+  }
+  float low = x[0], high = x[0];
   if (n >= 8) {
-    f32x8 lows = load(advantage), highs = lows;
+    f32x8 lows = load(x), highs = lows;
     for (i = 8; i + 8 <= n; i += 8) {
-      lows = min(lows, load(advantage + i));
-      highs = max(highs, load(advantage + i));
+      lows = min(lows, load(x + i));
+      highs = max(highs, load(x + i));
     }
     for (int l = 0; l < 8; ++l) {
       low = lows[l] < low ? lows[l] : low;
@@ -187,18 +227,43 @@ static void whiten(const Whitening&, float* advantage, const std::uint8_t*, int 
     }
   }
   for (; i < n; ++i) {
-    low = advantage[i] < low ? advantage[i] : low;
-    high = advantage[i] > high ? advantage[i] : high;
+    low = x[i] < low ? x[i] : low;
+    high = x[i] > high ? x[i] : high;
   }
-  if (low == high) {
+  return low == high;
+}
+
+static inline float whitening_scale(const Whitening& w, float variance) {
+  const float eps = static_cast<float>(w.eps);
+  switch (w.scale) {
+    case WhitenScale::inside: return __builtin_sqrtf(variance + eps);
+    case WhitenScale::floor: return __builtin_sqrtf(variance > eps ? variance : eps);
+    default: return __builtin_sqrtf(variance) + eps;
+  }
+}
+
+static void whiten(const Whitening& w, float* advantage, const std::uint8_t* kept, int n) {
+  int count = n;
+  if (kept != nullptr) {
+    count = 0;
+    for (int k = 0; k < n; ++k) {
+      count += kept[k] != 0;
+      if (kept[k] == 0) advantage[k] = 0;
+    }
+  }
+  if (!w.on || n == 0) return;
+  if (all_equal(advantage, kept, n)) {
     for (int k = 0; k < n; ++k) advantage[k] = 0;
     return;
   }
-  const float share = 1.0f / static_cast<float>(n);
-  const float mean = lane_sum(advantage, n, [](f32x8 x) { return x; }) * share;
-  const float variance = lane_sum(advantage, n, [mean](f32x8 x) { return (x - mean) * (x - mean); }) * share;
-  const float inverse = variance > 0 ? 1.0f / __builtin_sqrtf(variance) : 0.0f;
-  for (int k = 0; k < n; ++k) advantage[k] = (advantage[k] - mean) * inverse;
+  const float mean = lane_sum(advantage, kept, n, [](f32x8 x) { return x; }) * (1.0f / static_cast<float>(count));
+  const float variance =
+      lane_sum(advantage, kept, n, [mean](f32x8 x) { return (x - mean) * (x - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
+  const float scale = whitening_scale(w, variance), inverse = scale > 0 ? 1.0f / scale : 0.0f;
+  if (kept == nullptr)
+    for (int k = 0; k < n; ++k) advantage[k] = (advantage[k] - mean) * inverse;
+  else
+    for (int k = 0; k < n; ++k) advantage[k] = kept[k] != 0 ? (advantage[k] - mean) * inverse : 0.0f;
 }
 
 extern const EstimatorStages estimator_table;

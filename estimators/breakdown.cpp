@@ -1,10 +1,79 @@
-// Takes an estimator's answer for one group apart.
+// Takes an estimator's answer for one group apart, with the parts that the definition is made of.
 #include "estimators/breakdown.hpp"
 
-#include "kernels/failure.hpp"
+#include <algorithm>
+
+#include "estimators/definition.hpp"
 
 namespace odrpo {
+namespace {
 
-Breakdown break_down(const EstimatorConfig&, int, std::span<const double>, double) { throw Failure(Exit::internal, "not yet written"); }
+constexpr double undefined = no_median;  // NaN
+
+/// What a member gets from one level or gap, and what the indicator was divided by. `weight` is the whole gap's.
+void fill_shares(const EstimatorConfig& config, double weight, int group, LevelPart& part) {
+  if (config.form == Form::convex_reinforce) {
+    const bool alive = part.count < group;
+    part.norm = alive ? 1.0 : undefined;
+    part.reached = alive ? weight * (group - part.count) / group : 0.0;
+    part.missed = alive ? weight * -part.count / group : 0.0;
+    return;
+  }
+  const LevelRule rule = level_rule(config);
+  const LevelShares shares = level_shares(rule, weight, part.count, group);
+  part.reached = shares.reached;
+  part.missed = shares.missed;
+  if (group == 1) part.norm = rule.single != 0 ? 1.0 / rule.single : undefined;
+  else if (part.count == group || rule.others) part.norm = undefined;
+  else part.norm = level_norm(rule.norm, part.count, group, rule.ddof) + rule.eps;
+}
+
+LevelPart part_of(const EstimatorConfig& config, double low, double high, std::span<const double> rewards, double median) {
+  const int group = static_cast<int>(rewards.size()), count = count_from(rewards, high);
+  LevelPart part{low, high, count, static_cast<double>(count) / group, 0, undefined, 0, 0};
+  if (count == 0) return part;
+  const double weight = config.form == Form::convex_reinforce ? convex_utility(high) - convex_utility(low)
+                                                              : weight_of_gap(config, low, high, count, group, median);
+  fill_shares(config, weight, group, part);
+  if (part.reached != 0 || part.missed != 0) part.weight = weight / (high - low);
+  return part;
+}
+
+/// Mean less the first value.
+double offset_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double v : values) sum += v - values[0];
+  return sum / static_cast<double>(values.size());
+}
+
+/// Standard deviation with ddof 0 or 1; NaN where there are not more values than that.
+double deviation_of(std::span<const double> values, int ddof) {
+  const double offset = offset_of(values), free = static_cast<double>(values.size()) - ddof;
+  double squares = 0;
+  for (const double v : values) squares += ((v - values[0]) - offset) * ((v - values[0]) - offset);
+  return free > 0 ? math::sqrt(squares / free) : undefined;
+}
+
+}  // namespace
+
+Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median) {
+  const Convention convention = convention_of(config);
+  Breakdown b{{}, undefined, undefined, undefined, std::vector<double>(rewards.size())};
+  advantages(config, levels, rewards, median, b.advantages);
+  if (rewards.empty()) return b;
+  b.mean = rewards[0] + offset_of(rewards);
+  b.median = weight_median(config, rewards, median);
+  const bool by_rewards = config.form == Form::grpo || (config.form == Form::odrpo && config.norm == Norm::grpo);
+  if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = deviation_of(rewards, convention.ddof);
+  if (config.form != Form::odrpo && config.form != Form::convex_reinforce) return b;
+  if (are_levels(rewards, levels)) {
+    for (int k = 1; k <= levels; ++k) b.levels.push_back(part_of(config, k - 1, k, rewards, b.median));
+    return b;
+  }
+  const std::vector<double> values = distinct_values(rewards);
+  for (std::size_t gap = 1; gap < values.size(); ++gap)
+    b.levels.push_back(part_of(config, values[gap - 1], values[gap], rewards, b.median));
+  return b;
+}
 
 }  // namespace odrpo

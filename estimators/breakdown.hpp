@@ -8,20 +8,22 @@
 
 namespace odrpo {
 
-/// One level k (integers), or one gap (low, high] between neighbouring rewards (real values).
+/// One level k (integers), or one gap (low, high] between neighbouring rewards (real values; a group of one has the gap from 0).
 struct LevelPart {
-  double low, high;       ///< the levels (low, high]; high - low = 1 for integers
-  int count;              ///< members that reach it
-  double share;           ///< mu_k = count / G
-  double weight;          ///< w_k; 0 where the level is dead
-  double norm;            ///< what the indicator is divided by, eps included; NaN where the level is dead or the norm differs between members
-  double reached, missed; ///< what a member gets from the level when it reaches it, and when not; 0 at dead levels
+  double low, high;  ///< the levels (low, high]; high - low = 1 for integers
+  int count;         ///< members that reach it
+  double share;      ///< mu_k = count / G
+  double weight;     ///< w_k (of a gap its average over the gap; convex-reinforce: sqrt(k)); 0 where the level is dead
+  double norm;       ///< what the indicator is divided by, eps included; NaN where the level is dead or the norm differs between members
+  double reached, missed;  ///< what a member gets from the whole gap when it reaches it, and when not; 0 at dead levels
 };
 
 struct Breakdown {
-  std::vector<LevelPart> levels;   ///< odrpo and convex-reinforce: levels from the lowest; empty for the cardinal forms
-  double mean, deviation, median;  ///< of the group; deviation with the convention's ddof (NaN when it has none); median as the weight reads it (NaN if unread)
-  std::vector<double> advantages;  ///< [G], equal to advantages() of estimators/definition.hpp
+  std::vector<LevelPart> levels;   ///< odrpo and convex-reinforce: levels from the lowest; empty for the other forms
+  double mean;                     ///< of the rewards as given; NaN for none
+  double deviation;                ///< of the rewards, with the convention's ddof; NaN where the norm is no deviation of the group
+  double median;                   ///< as the weight reads it; NaN where it reads none
+  std::vector<double> advantages;  ///< [G], equal to advantages() of estimators/definition.hpp and to the sums over `levels`
 };
 
 /// Takes the advantages of one group apart; arguments and errors as advantages().

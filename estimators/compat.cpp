@@ -1,9 +1,125 @@
-// The table of conventions.
+// The table of conventions, and how a config finds its row.
 #include "estimators/compat.hpp"
 
-namespace odrpo {
+#include "kernels/failure.hpp"
 
-std::optional<std::string> compat_refusal(const EstimatorConfig&) { return std::nullopt; }
-Whitening whitening_after(const EstimatorConfig&) { return {true}; }
+namespace odrpo {
+namespace {
+
+constexpr Whitening none{};
+constexpr Whitening population{true, WhitenScale::added, 0, 0};         // the paper's batch normalisation
+constexpr Whitening masked_whiten{true, WhitenScale::inside, 1, 1e-8};  // verl: rsqrt(var + 1e-8)
+constexpr Whitening added_1e_4{true, WhitenScale::added, 1, 1e-4};
+constexpr Whitening sample{true, WhitenScale::added, 1, 0};
+constexpr Whitening clamped{true, WhitenScale::floor, 0, 1e-8};
+
+constexpr auto group = Centre::group;
+constexpr auto others = Centre::others;
+constexpr auto zero = Single::zero;
+constexpr auto reward = Single::reward;
+
+// Read from the systems' sources, mid 2026. Columns as in struct Convention.
+constexpr Convention table[] = {
+    {Compat::paper, Form::reinforce, group, Divisor::none, 0, 0, zero, false, population, "theory; Dr.GRPO is the same", none, ""},
+    {Compat::paper, Form::rloo, others, Divisor::none, 0, 0, zero, false, population, "theory", none, ""},
+    {Compat::paper, Form::grpo, group, Divisor::deviation, 0, 0, zero, false, population, "theory", population, "theory"},
+    {Compat::paper, Form::rank_grpo, group, Divisor::deviation, 0, 0, zero, false, population, "a control of this project", none, ""},
+    {Compat::paper, Form::maxrl, group, Divisor::mean, 0, 0, zero, true, population, "theory", population, "theory"},
+    {Compat::paper, Form::convex_reinforce, group, Divisor::none, 0, 0, zero, false, population, "a control of this project", none, ""},
+
+    {Compat::verl, Form::reinforce, group, Divisor::none, 0, 0, reward, false, masked_whiten, "reinforce++_baseline of core_algos.py", none,
+     ""},
+    {Compat::verl, Form::rloo, others, Divisor::none, 0, 0, reward, false, none, "rloo of core_algos.py:612-636", none, ""},
+    {Compat::verl, Form::grpo, group, Divisor::deviation, 1, 1e-6, reward, false, none, "grpo of core_algos.py:314-328", masked_whiten,
+     "gdpo of core_algos.py:449-466, masked_whiten of torch_functional.py:329-346"},
+
+    {Compat::trl, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "scale \"none\" of grpo_trainer.py:2681-2708", none, ""},
+    {Compat::trl, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo_trainer.py:1547-1558", none, ""},
+    {Compat::trl, Form::grpo, group, Divisor::deviation, 1, 1e-4, zero, false, none, "scale \"group\" of grpo_trainer.py:2681-2708",
+     added_1e_4, "normalize_then_sum of grpo_trainer.py:2710-2720"},
+
+    {Compat::nemo, Form::reinforce, group, Divisor::none, 0, 0, zero, false, clamped, "reinforce++ of advantage_estimator.py:233-265", none,
+     ""},
+    {Compat::nemo, Form::grpo, others, Divisor::others_deviation, 1, 1e-6, zero, false, none,
+     "grpo of utils.py:149-196 and advantage_estimator.py:82-96", sample, "gdpo of advantage_estimator.py:156-190"},
+
+    {Compat::openrlhf, Form::reinforce, group, Divisor::none, 0, 0, zero, false, none, "dr_grpo of experience_maker.py:264-270", none, ""},
+    {Compat::openrlhf, Form::rloo, others, Divisor::none, 0, 0, zero, false, none, "rloo of experience_maker.py:264-270", none, ""},
+    {Compat::openrlhf, Form::grpo, group, Divisor::deviation, 1, 1e-9, zero, false, none, "group_norm of experience_maker.py:264-270", none,
+     "group_norm of experience_maker.py:264-270 at every level"},
+
+    {Compat::maxrl_reference, Form::maxrl, group, Divisor::mean, 0, 1e-6, Single::over_eps, false, none, "maxrl of core_algos.py:402-441",
+     none, "maxrl of core_algos.py:402-441 at every level"},
+    {Compat::skyrl, Form::maxrl, group, Divisor::mean, 0, 1e-6, reward, false, none, "maxrl of ppo_utils.py:1397-1428", none,
+     "maxrl of ppo_utils.py:1397-1428 at every level"},
+    {Compat::prime, Form::maxrl, group, Divisor::mean, 0, 0, zero, true, none, "max_rl", none, "max_rl at every level"},
+
+    {Compat::gdpo, Form::grpo, group, Divisor::deviation, 1, 1e-4, zero, false, added_1e_4,
+     "trl fork, grpo_trainer.py:1226-1248, one reward", added_1e_4, "trl fork, grpo_trainer.py:1226-1248"},
+};
+
+/// The form whose row a config follows.
+Form row_form(const EstimatorConfig& c) {
+  if (c.form != Form::odrpo) return c.form;
+  return c.norm == Norm::maxrl ? Form::maxrl : Form::grpo;
+}
+
+const Convention* find_row(const EstimatorConfig& c) {
+  for (const Convention& row : table)
+    if (row.system == c.compat && row.form == row_form(c) && (c.form != Form::odrpo || !row.levels_source.empty())) return &row;
+  return nullptr;
+}
+
+std::string forms_of(Compat system) {
+  std::string cardinal, ordinal;
+  for (const Convention& row : table) {
+    if (row.system != system) continue;
+    const std::string word(word_of<Form>(form_words, row.form));
+    cardinal += (cardinal.empty() ? "" : ", ") + word;
+    if (!row.levels_source.empty()) ordinal += ", odrpo(" + word + ") with any weight";
+  }
+  return cardinal + ordinal;
+}
+
+}  // namespace
+
+std::span<const Convention> conventions() { return table; }
+
+std::optional<std::string> compat_refusal(const EstimatorConfig& c) {
+  const std::string system(word_of<Compat>(compat_words, c.compat));
+  if (find_row(c) == nullptr) return "compat \"" + system + "\" has no " + estimator_word(c) + "; it has " + forms_of(c.compat);
+  if (c.compat != Compat::paper && (c.ddof != 0 || c.eps != 0))
+    return std::string(c.ddof != 0 ? "ddof" : "eps") + " cannot be given beside compat \"" + system + "\", which sets it itself";
+  if (c.origin == 0 && c.form != Form::maxrl) return "origin = 0 is for maxrl: only maxrl depends on the origin, not " + estimator_word(c);
+  return std::nullopt;
+}
+
+Convention convention_of(const EstimatorConfig& c) {
+  if (const auto refusal = compat_refusal(c)) throw Failure(Exit::limits, *refusal);
+  Convention row = *find_row(c);
+  if (c.compat != Compat::paper) return row;
+  if (c.form == Form::grpo) row.ddof = c.ddof;
+  row.eps = c.eps;
+  return row;
+}
+
+double single_factor(const Convention& convention) {
+  switch (convention.single) {
+    case Single::zero: return 0.0;
+    case Single::reward: return 1.0;
+    case Single::over_eps: return 1.0 / convention.eps;
+  }
+  return 0.0;
+}
+
+LevelRule level_rule(const EstimatorConfig& c) {
+  const Convention row = convention_of(c);
+  return {c.norm, row.ddof, row.eps, row.divisor == Divisor::others_deviation, single_factor(row)};
+}
+
+Whitening whitening_after(const EstimatorConfig& c) {
+  const Convention row = convention_of(c);
+  return c.form == Form::odrpo ? row.after_levels : row.after;
+}
 
 }  // namespace odrpo

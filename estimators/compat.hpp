@@ -1,10 +1,12 @@
-// The conventions of the trainers people use: what `compat` sets, as data (docs/estimators.md names the sources).
+// The conventions of the trainers people use: what `compat` sets, as data (docs/estimators.md says how they differ).
 #pragma once
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "estimators/estimator.hpp"
+#include "estimators/weights.hpp"
 
 namespace odrpo {
 
@@ -20,11 +22,51 @@ struct Whitening {
   bool operator==(const Whitening&) const = default;
 };
 
-/// Why a config cannot follow its `compat` (the system has no such form, or `ddof` or `eps` are given beside it); nothing when it can.
+/// What is subtracted from a reward: the mean of the group, or of the other members.
+enum class Centre { group, others };
+
+/// What the difference is divided by, + eps: nothing, the group's standard deviation, that of the other members (undivided where it is 0 or
+/// there are fewer than two of them), or the group's mean.
+enum class Divisor { none, deviation, others_deviation, mean };
+
+/// What a group of one gets: 0, its reward (mean 0, deviation 1), or its reward / eps (mean 0).
+enum class Single { zero, reward, over_eps };
+
+/// One row of the table: how a system computes one cardinal form. odrpo(grpo) and odrpo(maxrl) take the row of `grpo` and `maxrl` at every
+/// level, with the indicator 1[r >= k] as the reward.
+struct Convention {
+  Compat system;
+  Form form;  ///< reinforce, rloo, grpo, maxrl; of `paper` also rank_grpo and convex_reinforce
+  Centre centre;
+  Divisor divisor;
+  int ddof;
+  double eps;
+  Single single;
+  bool guard;                      ///< a mean <= 0 gives zeros
+  Whitening after;                 ///< what the system does to the batch afterwards
+  std::string_view source;         ///< where it is written: system's function
+  Whitening after_levels;          ///< the same of odrpo with this norm
+  std::string_view levels_source;  ///< empty: the system has no such sum over levels
+};
+
+/// The table, `paper` first.
+std::span<const Convention> conventions();
+
+/// Why a config cannot follow its `compat` (the system has no such form, or `ddof` or `eps` are given beside it), or why its origin means
+/// nothing; nothing when it can.
 std::optional<std::string> compat_refusal(const EstimatorConfig& config);
 
+/// The row that a config follows; under `paper` with the config's own ddof and eps. Throws Failure with the text of compat_refusal().
+Convention convention_of(const EstimatorConfig& config);
+
+/// The same as the rule of one level, for odrpo. Throws as convention_of().
+LevelRule level_rule(const EstimatorConfig& config);
+
+/// What a group of one gets per unit of its reward (of its reward - 1 under origin 0): 0, 1 or 1 / eps.
+double single_factor(const Convention& convention);
+
 /// What the system does after the estimator, with the response as the unit (a bandit's response is one token). Of `paper`: population
-/// std, no eps.
+/// std, no eps. Throws as convention_of().
 Whitening whitening_after(const EstimatorConfig& config);
 
 }  // namespace odrpo

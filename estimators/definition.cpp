@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "estimators/weights.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo {
@@ -70,13 +69,45 @@ void z_scores(std::span<const double> values, int ddof, double eps, std::span<do
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] / (sigma + std::ldexp(eps, -s.exponent));
 }
 
-/// (v - mu) / (mu + eps); a mean that is negative, or zero but for rounding, has no relative deviation.
-void relative(std::span<const double> values, double eps, std::span<double> out) {
+/// (v - mu) / (mu + eps); under the guard a mean that is negative, or zero but for rounding, has no relative deviation.
+void relative(std::span<const double> values, double eps, bool guard, std::span<double> out) {
   const Scaled s = scaled(values);
   const double mean = sum_of(s.values) / static_cast<double>(s.values.size());
-  const double factor = mean > 1e-12 * s.largest ? 1.0 / (mean + std::ldexp(eps, -s.exponent)) : 0.0;
+  const double factor = !guard || mean > 1e-12 * s.largest ? 1.0 / (mean + std::ldexp(eps, -s.exponent)) : 0.0;
   const std::vector<double> d = deviations(s.values);
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] * factor;
+}
+
+/// (v - mean of the others) / (sd of the others + eps); undivided where that sd is 0 or there are fewer than two others. Two or more
+/// values.
+void against_others(std::span<const double> values, int ddof, double eps, std::span<double> out) {
+  const Scaled s = scaled(values);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::vector<double> others = s.values;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    std::sort(others.begin(), others.end());  // equal rewards see the same others in the same order
+    const double first = others[0];
+    for (double& x : others) x -= first;
+    const double mean = sum_of(others) / static_cast<double>(others.size()), own = (s.values[i] - first) - mean;
+    if (all_equal(others)) {
+      out[i] = std::ldexp(own, s.exponent);
+      continue;
+    }
+    double squares = 0;
+    for (const double x : others) squares += (x - mean) * (x - mean);
+    out[i] = own / (math::sqrt(squares / (static_cast<double>(others.size()) - ddof)) + std::ldexp(eps, -s.exponent));
+  }
+}
+
+/// The cardinal forms of a group of two or more values that are not all equal.
+void cardinal(const Convention& c, std::span<const double> values, std::span<double> out) {
+  const double group = static_cast<double>(values.size());
+  switch (c.divisor) {
+    case Divisor::none: return centred(values, c.centre == Centre::others ? group / (group - 1.0) : 1.0, out);
+    case Divisor::deviation: return z_scores(values, c.ddof, c.eps, out);
+    case Divisor::others_deviation: return against_others(values, c.ddof, c.eps, out);
+    case Divisor::mean: return relative(values, c.eps, c.guard, out);
+  }
 }
 
 /// Average ranks 1..G, ties share the mean of their places.
@@ -90,39 +121,10 @@ std::vector<double> average_ranks(std::span<const double> values) {
   return ranks;
 }
 
-/// U(r) = integral from 0 to r of sqrt(ceil(x)) dx, which is the sum of sqrt(k) over k <= r for integers; 0 for r <= 0.
-double convex_utility(double r) {
-  if (r > max_level) throw Failure(Exit::limits, "convex-reinforce takes rewards up to 1e6");
-  double sum = 0;
-  for (int k = 1; k - 1 < r; ++k) sum += math::sqrt(static_cast<double>(k)) * std::min(1.0, r - (k - 1));
-  return sum;
-}
-
-/// The median that the weight reads; NaN for the weights that read none.
-double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median) {
-  if (config.weight != Weight::gini_median || median == median) return median;
-  return group_median(rewards, config.median);
-}
-
-/// w_k / (N_k + eps) of a level that `count` of `group` members reach; 0 when it is dead.
-double level_factor(const EstimatorConfig& config, double level, int count, int group, double median) {
-  if (count <= 0 || count >= group) return 0.0;
-  const double decay = config.weight == Weight::gini_median ? median_decay(median, level) : 1.0;
-  return level_weight(config.weight, level, level_variance(count, group), decay) / (level_norm(config.norm, count, group) + config.eps);
-}
-
-/// Integral over (low, high] of w(ceil(x)) / (N + eps) dx, where the same `count` of `group` members reach every x.
-double gap_factor(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
-  if (config.weight == Weight::uniform) return level_factor(config, 1, count, group, median) * (high - low);
-  if (high > max_level) throw Failure(Exit::limits, "weighted odrpo of real rewards takes rewards up to 1e6");
-  double sum = 0;
-  low = std::max(low, 0.0);  // levels 0 and below weigh nothing
-  for (double level = math::floor(low) + 1; low < high; level += 1) {
-    const double end = std::min(level, high);
-    sum += level_factor(config, level, count, group, median) * (end - low);
-    low = end;
-  }
-  return sum;
+/// odrpo: adds what every member gets from a level or gap of that weight, whose members that reach it have at least `threshold`.
+void add_level(const LevelRule& rule, double weight, int count, double threshold, std::span<const double> rewards, std::span<double> out) {
+  const LevelShares shares = level_shares(rule, weight, count, static_cast<int>(rewards.size()));
+  for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += rewards[i] >= threshold ? shares.reached : shares.missed;
 }
 
 }  // namespace
@@ -138,69 +140,130 @@ double group_median(std::span<const double> values, MedianRule rule) {
   return lower + (upper - lower) * 0.5;
 }
 
+double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median) {
+  if (config.form != Form::odrpo || config.weight != Weight::gini_median) return no_median;
+  return median == median ? median : group_median(rewards, config.median);
+}
+
+double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median) {
+  const double decay = config.weight == Weight::gini_median ? median_decay(median, level) : 1.0;
+  return level_weight(config.weight, level, level_variance(count, group), decay);
+}
+
+double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
+  if (config.weight == Weight::uniform) return high - low;
+  if (high > max_level) throw Failure(Exit::limits, "weighted odrpo of real rewards takes rewards up to 1e6");
+  double sum = 0;
+  low = std::max(low, 0.0);  // levels 0 and below weigh nothing
+  for (double level = math::floor(low) + 1; low < high; level += 1) {
+    const double end = std::min(level, high);
+    sum += weight_of_level(config, level, count, group, median) * (end - low);
+    low = end;
+  }
+  return sum;
+}
+
+double convex_utility(double r) {
+  if (r > max_level) throw Failure(Exit::limits, "convex-reinforce takes rewards up to 1e6");
+  double sum = 0;
+  for (int k = 1; k - 1 < r; ++k) sum += level_shape(Weight::gini, k) * std::min(1.0, r - (k - 1));
+  return sum;
+}
+
+int count_from(std::span<const double> rewards, double threshold) {
+  return static_cast<int>(std::count_if(rewards.begin(), rewards.end(), [&](double r) { return r >= threshold; }));
+}
+
+std::vector<double> distinct_values(std::span<const double> rewards) {
+  std::vector<double> values(rewards.begin(), rewards.end());
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+  if (rewards.size() == 1) values.insert(values.begin(), 0.0);
+  return values;
+}
+
+bool are_levels(std::span<const double> rewards, int levels) {
+  return std::all_of(rewards.begin(), rewards.end(), [&](double r) { return r >= 0 && r <= levels && r == math::floor(r); });
+}
+
 void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out) {
+  const LevelRule rule = level_rule(config);
   const int group = static_cast<int>(rewards.size());
   const double med = weight_median(config, rewards, median);
   std::fill(out.begin(), out.end(), 0.0);
   for (int k = 1; k <= levels; ++k) {
-    int count = 0;
-    for (const double r : rewards) count += r >= k;
-    const double factor = level_factor(config, k, count, group, med);
-    // 1[r >= k] - mu_k from integers: (G - c) / G or -c / G
-    for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += factor * ((rewards[i] >= k ? group : 0) - count) / group;
+    const int count = count_from(rewards, k);
+    add_level(rule, weight_of_level(config, k, count, group, med), count, k, rewards, out);
   }
 }
 
 void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rewards, double median, std::span<double> out) {
+  const LevelRule rule = level_rule(config);
   const int group = static_cast<int>(rewards.size());
   const double med = weight_median(config, rewards, median);
-  std::vector<double> values(rewards.begin(), rewards.end());
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
+  const std::vector<double> values = distinct_values(rewards);
   std::fill(out.begin(), out.end(), 0.0);
   for (std::size_t gap = 1; gap < values.size(); ++gap) {
-    int count = 0;
-    for (const double r : rewards) count += r >= values[gap];
-    const double factor = gap_factor(config, values[gap - 1], values[gap], count, group, med);
-    for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += factor * ((rewards[i] >= values[gap] ? group : 0) - count) / group;
+    const int count = count_from(rewards, values[gap]);
+    add_level(rule, weight_of_gap(config, values[gap - 1], values[gap], count, group, med), count, values[gap], rewards, out);
   }
 }
 
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out) {
-  if (rewards.empty() || all_equal(rewards)) {
+  const Convention convention = convention_of(config);
+  const bool single = rewards.size() == 1 && convention.single != Single::zero;
+  if (!single && all_equal(rewards)) {
     std::fill(out.begin(), out.end(), 0.0);
     return;
   }
-  const double group = static_cast<double>(rewards.size());
-  switch (config.form) {
-    case Form::reinforce: return centred(rewards, 1.0, out);
-    case Form::rloo: return centred(rewards, group / (group - 1.0), out);
-    case Form::grpo: return z_scores(rewards, config.ddof, config.eps, out);
-    case Form::rank_grpo: return z_scores(average_ranks(rewards), 0, config.eps, out);
-    case Form::maxrl: return relative(rewards, config.eps, out);
-    case Form::convex_reinforce: {
-      std::vector<double> utility;
-      for (const double r : rewards) utility.push_back(convex_utility(r));
-      return centred(utility, 1.0, out);
-    }
-    case Form::odrpo: break;
+  if (config.form == Form::odrpo) {
+    if (are_levels(rewards, levels)) odrpo_discrete(config, levels, rewards, median, out);
+    else odrpo_continuous(config, rewards, median, out);
+    return;
   }
-  const bool integers = std::all_of(rewards.begin(), rewards.end(), [&](double r) { return r >= 0 && r <= levels && r == math::floor(r); });
-  if (integers) odrpo_discrete(config, levels, rewards, median, out);
-  else odrpo_continuous(config, rewards, median, out);
+  std::vector<double> values(rewards.begin(), rewards.end());
+  if (config.origin == 0)
+    for (double& r : values) r -= 1;
+  if (config.form == Form::rank_grpo) values = average_ranks(rewards);
+  if (config.form == Form::convex_reinforce)
+    for (double& r : values) r = convex_utility(r);
+  if (single) out[0] = values[0] * single_factor(convention);
+  else cardinal(convention, values, out);
 }
 
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u) {
+  const LevelRule rule = level_rule(config);
   for (int s = 0; s < members; ++s) {
-    t[s] = level_factor(config, level, s + 1, members, median) * (members - s - 1) / members;
-    u[s] = level_factor(config, level, s, members, median) * -s / members;
+    t[s] = level_shares(rule, weight_of_level(config, level, s + 1, members, median), s + 1, members).reached;
+    u[s] = level_shares(rule, weight_of_level(config, level, s, members, median), s, members).missed;
   }
 }
 
 void batch_normalize(std::span<double> advantages, int ddof, double eps) {
-  if (advantages.empty()) return;
-  if (all_equal(advantages)) std::fill(advantages.begin(), advantages.end(), 0.0);
-  else z_scores(advantages, ddof, eps, advantages);
+  whiten_definition({true, WhitenScale::added, ddof, eps}, advantages);
+}
+
+void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> kept) {
+  if (!kept.empty()) {
+    std::vector<double> part;
+    for (std::size_t i = 0; i < advantages.size(); ++i)
+      if (kept[i] != 0) part.push_back(advantages[i]);
+    whiten_definition(w, part, {});
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < advantages.size(); ++i) advantages[i] = kept[i] != 0 ? part[next++] : 0.0;
+    return;
+  }
+  if (!w.on || advantages.empty()) return;
+  if (all_equal(advantages)) return std::fill(advantages.begin(), advantages.end(), 0.0);
+  const Scaled s = scaled(advantages);
+  const std::vector<double> d = deviations(s.values);
+  double squares = 0;
+  for (const double x : d) squares += x * x;
+  const double variance = squares / (static_cast<double>(d.size()) - w.ddof);
+  double scale = math::sqrt(variance) + std::ldexp(w.eps, -s.exponent);
+  if (w.scale == WhitenScale::inside) scale = math::sqrt(variance + std::ldexp(w.eps, -2 * s.exponent));
+  if (w.scale == WhitenScale::floor) scale = math::sqrt(std::max(variance, std::ldexp(w.eps, -2 * s.exponent)));
+  for (std::size_t i = 0; i < d.size(); ++i) advantages[i] = d[i] / scale;
 }
 
 }  // namespace odrpo

@@ -1,8 +1,11 @@
 // The definition of every estimator: scalar, obvious, in double. The faster rungs are tested against this one.
 #pragma once
+#include <cstdint>
 #include <limits>
 #include <span>
+#include <vector>
 
+#include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
 
 namespace odrpo {
@@ -16,26 +19,42 @@ inline constexpr double max_level = 1e6;
 /// not a function of one group.
 double group_median(std::span<const double> values, MedianRule rule);
 
-/// Advantages of one group: rewards[G] to out[G], any form (docs/estimators.md). A group whose rewards are all equal (tested by
-/// max == min, so G = 1 too) gives exact zeros. odrpo takes the sum over levels 1..levels when every reward is an integer in
-/// 0..levels, the continuous extension otherwise. `median` overrides the group's own median in the weight gini-median (no_median = use
-/// config.median; the rule `running` needs it). Throws Failure for a missing median or rewards above max_level.
+/// Advantages of one group: rewards[G] to out[G], any form under any convention (docs/estimators.md). A group whose rewards are all equal
+/// (tested by max == min) gives exact zeros; a group of one gives what its convention says. odrpo takes the sum over levels 1..levels when
+/// every reward is an integer in 0..levels, the continuous extension otherwise. `median` overrides the group's own median in the weight
+/// gini-median (no_median = use config.median; the rule `running` needs it). Throws Failure for a missing median, rewards above max_level,
+/// or a config that compat_refusal() refuses.
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
 
-/// Paper eq. of ODRPO, literally: A_i = sum over k = 1..levels of w_k (1[r_i >= k] - mu_k) / (N_k + eps); a level that nobody or
-/// everybody reaches adds nothing. O(levels G).
+/// Paper eq. of ODRPO, literally: A_i = sum over k = 1..levels of w_k (1[r_i >= k] - mu_k) / (N_k + eps) (level_shares() of weights.hpp,
+/// which knows the conventions); a level that nobody or everybody reaches adds nothing. O(levels G).
 void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
 
 /// Its extension to real rewards: A_i = integral of w(x) (1[r_i >= x] - mu(x)) / (N(x) + eps) dx, with w at the level ceil(x), so that
-/// integers give the discrete form. O(G^2 + range).
+/// integers give the discrete form. A group of one has the gap (0, r]. O(G^2 + range).
 void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rewards, double median, std::span<double> out);
 
 /// The two values a member can get from one level when s of the other M - 1 members reach it, s = 0..M-1:
 /// t[s] if it reaches the level itself (then s+1 of M do), u[s] if not. t[M-1] = u[0] = 0: a dead level. `median` as above.
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u);
 
-/// Whitens the advantages of a whole batch in place: (A - mean) / (sigma + eps), sigma with ddof 0 or 1 over all of them; zeros when
-/// all are equal (batch normalisation, after accumulation over levels).
+/// The parts of the definition, which break_down() shares: the median that the weight reads (NaN for those that read none); w_k; the
+/// integral of w over a gap (low, high]; U(r), the integral from 0 to r of sqrt(ceil(x)) dx, which is the sum of sqrt(k) over k <= r for
+/// integers and 0 for r <= 0; members with at least a threshold; the distinct rewards in order, after a 0 for a group of one; whether all
+/// rewards are whole levels 0..levels.
+double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median);
+double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median);
+double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median);
+double convex_utility(double r);
+int count_from(std::span<const double> rewards, double threshold);
+std::vector<double> distinct_values(std::span<const double> rewards);
+bool are_levels(std::span<const double> rewards, int levels);
+
+/// Whitens the advantages of a whole batch in place as `w` says; those with kept = 0 have no part in it and become 0 (empty = all take
+/// part). Zeros when all that take part are equal, so also when they are fewer than two. When `w` is off only the masking is done.
+void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> kept = {});
+
+/// The same with the scale sigma + eps, sigma with ddof 0 or 1 over all (batch normalisation, after accumulation over levels).
 void batch_normalize(std::span<double> advantages, int ddof, double eps);
 
 }  // namespace odrpo

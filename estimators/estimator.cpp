@@ -4,6 +4,8 @@
 #include <charconv>
 #include <vector>
 
+#include "estimators/compat.hpp"
+
 namespace odrpo {
 namespace {
 
@@ -80,24 +82,31 @@ std::span<const std::string_view> estimator_catalogue() {
 }
 
 std::string estimator_formula(const EstimatorConfig& c) {
-  const std::string eps = c.eps != 0 ? " + " + number(c.eps) : "";
+  const Convention row = convention_of(c);
+  const std::string eps = row.eps != 0 ? " + " + number(row.eps) : "";
   const auto over = [&](const std::string& denominator) { return eps.empty() ? denominator : "(" + denominator + eps + ")"; };
-  const std::string sigma = std::string("sigma with ddof ") + std::to_string(c.ddof);
+  const bool others = row.divisor == Divisor::others_deviation;
+  const std::string over_others =
+      "mean of others) / " + over("sd of others") + ", sd with ddof " + std::to_string(row.ddof) + ", undivided where it is 0";
+  const std::string system = c.compat == Compat::paper ? "" : " [" + std::string(word_of<Compat>(compat_words, c.compat)) + "]";
+  const std::string guard = row.guard ? ", zeros when mu <= 0" : "", origin = c.origin == 0 ? ", r - 1 in place of r" : "";
   switch (c.form) {
-    case Form::reinforce: return "A = r - mu";
-    case Form::rloo: return "A = G/(G-1) (r - mu)";
-    case Form::grpo: return "A = (r - mu) / " + over("sigma") + ", " + sigma;
+    case Form::reinforce: return "A = r - mu" + system;
+    case Form::rloo: return "A = G/(G-1) (r - mu)" + system;
+    case Form::grpo:
+      if (others) return "A = (r - " + over_others + system;
+      return "A = (r - mu) / " + over("sigma") + ", sigma with ddof " + std::to_string(row.ddof) + system;
     case Form::rank_grpo: return "A = (rank - mean rank) / " + over("sd of ranks") + ", average ranks, ddof 0";
-    case Form::maxrl: return "A = (r - mu) / " + over("mu") + ", zeros when mu <= 0";
+    case Form::maxrl: return "A = (r - mu) / " + over("mu") + origin + guard + system;
     case Form::convex_reinforce: return "A = U(r) - mean U, U(r) = sum over k <= r of sqrt(k)";
     case Form::odrpo: break;
   }
-  std::string text = "A = sum_k w_k (1[r>=k] - mu_k) / " + over("N_k") + ", ";
-  text += help_of<Norm>(norm_words, c.norm);
+  std::string text = others ? "A = sum_k w_k (1[r>=k] - " + over_others : "A = sum_k w_k (1[r>=k] - mu_k) / " + over("N_k") + ", ";
+  if (!others) text += c.norm == Norm::grpo && row.ddof == 1 ? "N_k = sqrt(mu_k (1 - mu_k) G/(G-1))" : help_of<Norm>(norm_words, c.norm);
   text += ", ";
   text += help_of<Weight>(weight_words, c.weight);
   if (c.weight == Weight::gini_median) text += ", Med " + median_text(c);
-  return text;
+  return text + system;
 }
 
 }  // namespace odrpo

@@ -75,8 +75,8 @@ struct EstimatorConfig {
   double eps = 0;                   ///< added to the denominator (of every level, for odrpo)
   MedianRule median = MedianRule::lower;
   RunningKind running = RunningKind::window;
-  int window = 4096;  ///< scores; running = "window"
-  double rho = 0.9;   ///< running = "ema"
+  int window = 4096;              ///< scores; running = "window"
+  double rho = 0.9;               ///< running = "ema"
   Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
 };
@@ -102,7 +102,8 @@ std::string estimator_word(const EstimatorConfig& config);
 /// Every catalogue word in listing order, for `list` and for suggestions.
 std::span<const std::string_view> estimator_catalogue();
 
-/// The formula and the conventions in one line, as tables print them under their numbers.
+/// The formula and the conventions in one line, as tables print them under their numbers. Throws Failure for a config that
+/// compat_refusal() refuses.
 std::string estimator_formula(const EstimatorConfig& config);
 
 }  // namespace odrpo

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <type_traits>
 
+#include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
 #include "kernels/failure.hpp"
 
@@ -16,11 +19,41 @@ void check(const RunningRule& rule) {
   if (!(rule.rho >= 0 && rule.rho <= 1)) throw Failure(Exit::limits, "rho of a running median is between 0 and 1");
 }
 
+// A histogram's bin is a score, or of rewards a sixteenth of a level: bins need only be in order, what is outside goes to the ends.
+constexpr int score_bins = 256, reward_bins = 4096;
+int bin_of(float reward) {
+  const float place = reward * 16.0f;
+  if (!(place > 0)) return 0;
+  return place < reward_bins ? static_cast<int>(place) : reward_bins - 1;
+}
+bool present(std::uint8_t score) { return score != no_score; }
+bool present(float reward) { return reward == reward; }
+
 /// histogram += sign x the counts of `scores`; four tables in turn, so that equal neighbours do not wait for each other.
 void tally(std::span<const std::uint8_t> scores, int sign, std::vector<std::int64_t>& histogram) {
-  std::array<std::array<std::int32_t, 256>, 4> table{};
+  std::array<std::array<std::int32_t, score_bins>, 4> table{};
   for (std::size_t i = 0; i < scores.size(); ++i) ++table[i % 4][scores[i]];
-  for (int s = 0; s < 256; ++s) histogram[s] += sign * (table[0][s] + table[1][s] + table[2][s] + table[3][s]);
+  for (int s = 0; s < score_bins; ++s) histogram[s] += sign * (table[0][s] + table[1][s] + table[2][s] + table[3][s]);
+}
+void tally(std::span<const float> rewards, int sign, std::vector<std::int64_t>& histogram) {
+  for (const float r : rewards) histogram[bin_of(r)] += sign;
+}
+
+/// The value at a place (from 0) of the sorted `held` values, whose histogram this is.
+double value_at(std::int64_t place, const std::vector<std::int64_t>& histogram, std::span<const std::uint8_t>) {
+  int score = 0;
+  for (std::int64_t below = histogram[0]; below <= place; below += histogram[score]) ++score;
+  return score;
+}
+double value_at(std::int64_t place, const std::vector<std::int64_t>& histogram, std::span<const float> held) {
+  int bin = 0;
+  for (; histogram[bin] <= place; ++bin) place -= histogram[bin];
+  std::vector<float> inside;
+  inside.reserve(static_cast<std::size_t>(histogram[bin]));
+  for (const float r : held)
+    if (bin_of(r) == bin) inside.push_back(r);
+  std::nth_element(inside.begin(), inside.begin() + place, inside.end());
+  return inside[static_cast<std::size_t>(place)];
 }
 
 /// Calls with the stretches of a ring that hold `count` places from `start` on: one, or two around the end.
@@ -50,44 +83,50 @@ void running_medians(const RunningRule& rule, double init, std::span<const std::
   }
 }
 
-RunningMedian::RunningMedian(const RunningRule& rule, double init) : rule_(rule), value_(init), histogram_(256, 0) {
-  check(rule);
-  if (rule.kind == RunningKind::window) ring_.resize(rule.window);
-}
+RunningMedian::RunningMedian(const RunningRule& rule, double init) : rule_(rule), value_(init) { check(rule); }
 
-double RunningMedian::median_of_histogram() const {
-  const auto score_at = [&](std::int64_t place) {  // the score at a place of the sorted scores, from 0
-    int score = 0;
-    for (std::int64_t below = histogram_[0]; below <= place; below += histogram_[score]) ++score;
-    return static_cast<double>(score);
-  };
-  const double lower = score_at((count_ - 1) / 2);
+template <class T>
+double RunningMedian::median_of(std::span<const T> held) const {
+  const double lower = value_at((count_ - 1) / 2, histogram_, held);
   if (rule_.rule == MedianRule::lower) return lower;
-  const double upper = score_at(count_ / 2);
+  const double upper = value_at(count_ / 2, histogram_, held);
   return rule_.rule == MedianRule::upper ? upper : lower + (upper - lower) * 0.5;
 }
 
-void RunningMedian::add_batch(std::span<const std::uint8_t> scores) {
-  if (scores.empty()) return;
+template <class T>
+void RunningMedian::add(std::span<const T> batch, std::vector<T>& ring) {
+  const int bins = std::is_same_v<T, float> ? reward_bins : score_bins;
+  if (histogram_.empty()) histogram_.resize(bins);
+  if (histogram_.size() != static_cast<std::size_t>(bins))
+    throw Failure(Exit::internal, "a running median of scores and of rewards at once");
+  std::vector<T> some;
+  if (!std::all_of(batch.begin(), batch.end(), [](T x) { return present(x); })) {
+    std::copy_if(batch.begin(), batch.end(), std::back_inserter(some), [](T x) { return present(x); });
+    batch = some;
+  }
+  if (batch.empty()) return;
   if (rule_.kind == RunningKind::ema) {
     std::fill(histogram_.begin(), histogram_.end(), 0);
-    tally(scores, 1, histogram_);
-    count_ = static_cast<std::int64_t>(scores.size());
-    value_ = rule_.rho * value_ + (1 - rule_.rho) * median_of_histogram();
+    tally(batch, 1, histogram_);
+    count_ = static_cast<std::int64_t>(batch.size());
+    value_ = rule_.rho * value_ + (1 - rule_.rho) * median_of(batch);
     return;
   }
-  const std::size_t places = ring_.size(), kept = static_cast<std::size_t>(count_);
-  scores = scores.last(std::min(scores.size(), places));
-  const std::size_t out = std::max(kept + scores.size(), places) - places;  // the oldest make room
-  stretches(places, (next_ + places - kept) % places, out, [&](std::size_t at, std::size_t, std::size_t n) {
-    tally(std::span<const std::uint8_t>(ring_).subspan(at, n), -1, histogram_);
-  });
-  stretches(places, next_, scores.size(),
-            [&](std::size_t at, std::size_t from, std::size_t n) { std::copy_n(scores.begin() + from, n, ring_.begin() + at); });
-  tally(scores, 1, histogram_);
-  count_ += static_cast<std::int64_t>(scores.size()) - static_cast<std::int64_t>(out);
-  next_ = (next_ + scores.size()) % places;
-  value_ = median_of_histogram();
+  ring.resize(rule_.window);
+  const std::size_t places = ring.size(), kept = static_cast<std::size_t>(count_);
+  batch = batch.last(std::min(batch.size(), places));
+  const std::size_t out = std::max(kept + batch.size(), places) - places;  // the oldest make room
+  stretches(places, (next_ + places - kept) % places, out,
+            [&](std::size_t at, std::size_t, std::size_t n) { tally(std::span<const T>(ring).subspan(at, n), -1, histogram_); });
+  stretches(places, next_, batch.size(),
+            [&](std::size_t at, std::size_t from, std::size_t n) { std::copy_n(batch.begin() + from, n, ring.begin() + at); });
+  tally(batch, 1, histogram_);
+  count_ += static_cast<std::int64_t>(batch.size()) - static_cast<std::int64_t>(out);
+  next_ = (next_ + batch.size()) % places;
+  value_ = median_of(std::span<const T>(ring).first(static_cast<std::size_t>(count_)));  // until it is full it is filled from the front
 }
+
+void RunningMedian::add_batch(std::span<const std::uint8_t> scores) { add(scores, ring_); }
+void RunningMedian::add_batch(std::span<const float> rewards) { add(rewards, real_ring_); }
 
 }  // namespace odrpo

@@ -23,24 +23,31 @@ constexpr double first_median(int levels) { return (levels + 1) / 2; }
 /// The definition, for any real scores: out[b] = value used for batch b. `init` until a score has been seen; empty batches change nothing.
 void running_medians(const RunningRule& rule, double init, std::span<const std::vector<double>> batches, std::span<double> out);
 
-/// The same for integer scores 0..255, one batch at a time: a histogram and, for kind window, a ring of the last scores.
-/// add_batch costs O(batch + 256), value() nothing. Copy it to save its state.
+/// The same one batch at a time, for integer scores 0..254 (no_score of estimators/batch.hpp is left out) or for real rewards (NaN is left
+/// out), one kind per object: a histogram and, for kind window, a ring of the last ones. value() costs nothing; add_batch
+/// O(batch + 256) for scores, O(batch + window) for rewards. Copy it to save its state.
 class RunningMedian {
  public:
   /// Throws Failure for rule `running`, a window below 1 or a rho outside 0..1.
   RunningMedian(const RunningRule& rule, double init);
   double value() const { return value_; }
+  /// Throws Failure when the object has seen the other kind.
   void add_batch(std::span<const std::uint8_t> scores);
+  void add_batch(std::span<const float> rewards);
 
  private:
-  double median_of_histogram() const;
+  template <class T>
+  void add(std::span<const T> batch, std::vector<T>& ring);
+  template <class T>
+  double median_of(std::span<const T> held) const;
 
   RunningRule rule_;
   double value_;
-  std::vector<std::int64_t> histogram_;  // of the scores in the ring (window) or in the last batch (ema)
+  std::vector<std::int64_t> histogram_;  // of what the ring (window) or the last batch (ema) holds
   std::int64_t count_ = 0;               // sum of the histogram
   std::vector<std::uint8_t> ring_;       // kind window: `window` places, the last count_ scores end before next_
-  std::size_t next_ = 0;                 // where the next score goes
+  std::vector<float> real_ring_;         // the same of rewards
+  std::size_t next_ = 0;                 // where the next one goes
 };
 
 }  // namespace odrpo
