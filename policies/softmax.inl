@@ -1,4 +1,5 @@
-// Softmax over rows, sampling by inverse CDF, and the gradient by the logits. Included by stage_table.cpp, once per instruction set.
+// Softmax over rows, sampling by inverse CDF, and the gradient by the logits, on the rollouts' policy or off it.
+// Included by stage_table.cpp, once per instruction set.
 //
 // Sampling order: 32 actions are four vectors V0..V3 of 8; the running sum goes down the column of lane l (actions l, l+8, l+16, l+24),
 // then to lane l+1. That is a fixed order like any other, monotone because every sum extends the one before, and it needs 3 vector
@@ -147,11 +148,24 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
   }
 }
 
+// A rollout's coefficient before scaling: its advantage's part, less the gradient of the k3 estimate of the KL divergence.
+static inline f32x8 penalised(f32x8 part, f32x8 chance, float kl, float reference) {
+  return kl > 0 ? part - kl * (1.0f - reference / chance) : part;
+}
+
+// g[a] = sum_i c_i (1[a = a_i] - pi_a); `sums`: the c_i, added up eight rollouts at a time.
+static inline void spread(const float* pi, int width, const std::uint16_t* chosen, const float* coefficient, int rollouts, f32x8 sums,
+                          float* g) {
+  const float sum = add_halves(sums);
+  const f32x8 all = splat(-sum);
+  for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
+  for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+}
+
 static void logit_gradient(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
                            float kl, float reference, float scale, float* gradient) {
   for (int b = 0; b < count; ++b) {
     const float* pi = rows.probability + static_cast<std::size_t>(b) * width;
-    float* g = gradient + static_cast<std::size_t>(b) * width;
     const std::uint16_t* chosen = action + b * rollouts;
     const float* advantages = advantage + b * rollouts;
     // c_i, eight rollouts a vector; lanes past the last rollout are 0
@@ -159,15 +173,57 @@ static void logit_gradient(const SoftmaxRows& rows, int count, int width, int ro
     f32x8 sums = splat(0);
     for (int i = 0; i < rollouts; i += 8) {
       const f32x8 chance = gather(pi, chosen + i, rollouts - i, 1.0f), a = load_some(advantages + i, rollouts - i, 0.0f);
-      f32x8 c = a * scale;
-      if (kl > 0) c = (a - kl * (1.0f - reference / chance)) * scale;
+      f32x8 c = penalised(a, chance, kl, reference) * scale;
       for (int l = rollouts - i; l < 8; ++l) c[l] = 0;
       store(coefficient + i, c);
       sums += c;
     }
-    const float sum = add_halves(sums);
-    const f32x8 all = splat(-sum);
-    for (int a = 0; a < width; a += 8) store(g + a, load(pi + a) * all);
-    for (int i = 0; i < rollouts; ++i) g[chosen[i]] += coefficient[i];
+    spread(pi, width, chosen, coefficient, rollouts, sums, gradient + static_cast<std::size_t>(b) * width);
+  }
+}
+
+// Lanes of eight rollouts, n of which are there, that take part.
+static inline i32x8 lanes_kept(const std::uint8_t* kept, int n) {
+  typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
+  u8x8 k = {};
+  for (int l = 0; l < 8 && l < n; ++l) k[l] = kept[l];
+  return __builtin_convertvector(k, i32x8) != 0;
+}
+
+static int coefficients(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
+                        const RolloutWeights& w, float* out) {
+  int clipped = 0;
+  for (int b = 0; b < count; ++b) {
+    const float* pi = rows.probability + static_cast<std::size_t>(b) * width;
+    for (int i = 0; i < rollouts; i += 8) {
+      const int first = b * rollouts + i, here = rollouts - i;
+      const f32x8 chance = gather(pi, action + first, here, 1.0f), a = load_some(advantage + first, here, 0.0f);
+      const i32x8 part = w.kept ? lanes_kept(w.kept + first, here) : i32x8{} == 0;
+      f32x8 c;
+      if (w.old_chance) {
+        const f32x8 ratio = chance / load_some(w.old_chance + first, here, 1.0f);
+        const i32x8 over = ((a > 0) & (ratio > w.highest)) | ((a < 0) & (ratio < w.lowest));
+        clipped += count_true(over & part);
+        c = penalised(over ? splat(0) : a * ratio, max(chance, splat(smallest_chance)), w.kl, w.reference);
+      } else {
+        c = penalised(a, chance, w.kl, w.reference);
+      }
+      c = part ? c * w.scale : splat(0);
+      if (here >= 8) store(out + first, c);
+      else
+        for (int l = 0; l < here; ++l) out[first + l] = c[l];
+    }
+  }
+  return clipped;
+}
+
+static void logit_gradient_by(const SoftmaxRows& rows, int count, int width, int rollouts, const std::uint16_t* action,
+                              const float* coefficient, float* gradient) {
+  for (int b = 0; b < count; ++b) {
+    const float* c = coefficient + b * rollouts;
+    f32x8 sums = splat(0);
+    for (int i = 0; i < rollouts; i += 8) sums += load_some(c + i, rollouts - i, 0.0f);
+    const std::size_t at = static_cast<std::size_t>(b) * width;
+    spread(rows.probability + at, width, action + b * rollouts, c, rollouts, sums, gradient + at);
   }
 }

@@ -2,27 +2,33 @@
 #include "policies/softmax_policy.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr int longest_memory = 64;  // steps a row may go unvisited before it is brought up to date without a gradient
+constexpr int longest_memory = 64;  // updates a row may go unvisited before it is brought up to date without a gradient
 constexpr int peek_rows = 256;      // rows looked at together by exact()
 
-// Longest distance between two visits of a prompt: first of one epoch, last of the next. Longer when epochs drop prompts.
-int memory_for(PolicyKind kind, const PolicyShape& s) {
+// Longest distance between two visits of a prompt, in updates: from the last update of a batch that is first in its epoch to the first
+// update of a batch that is last in the next epoch. No bound when epochs drop prompts.
+long longest_absence(const PolicyShape& s, int updates) {
+  const long per_epoch = s.prompts / s.batch;
+  return s.prompts % s.batch == 0 ? (2 * per_epoch - 1) * updates - (updates - 1) : std::numeric_limits<long>::max();
+}
+
+// Updates the optimiser remembers: what is longer is met by visit_overdue().
+int memory_for(PolicyKind kind, const PolicyShape& s, int updates) {
   if (kind == PolicyKind::linear) return 1;
-  const int per_epoch = s.prompts / s.batch;
-  const int longest = s.prompts % s.batch == 0 ? 2 * per_epoch - 1 : longest_memory;
-  return std::min(std::max(longest, 1), longest_memory);
+  return static_cast<int>(std::min<long>(longest_absence(s, updates), longest_memory));
 }
 
 }  // namespace
 
-SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int)
-    : kind_(kind), shape_(shape), config_(config), stages_(policy_stages(isa)), scalars_(config, steps, memory_for(kind, shape)) {
+SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs)
+    : kind_(kind), shape_(shape), config_(config), stages_(policy_stages(isa)), scalars_(config, steps, memory_for(kind, shape, epochs)) {
   const std::size_t batch_cells = static_cast<std::size_t>(shape.batch) * shape.width;
   row_width_ = tabular() ? shape.width : (shape.features + 31) / 32 * 32;
   const std::size_t rows = tabular() ? shape.prompts : 1;
@@ -35,8 +41,7 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   std::fill(bias_.begin() + shape.actions, bias_.end(), padding);
   if (tabular()) {
     for (std::size_t r = 0; r < rows; ++r) std::copy(bias_.begin(), bias_.end(), theta_.begin() + r * row_width_);
-    const bool all_return = shape.prompts % shape.batch == 0 && 2 * (shape.prompts / shape.batch) - 1 <= scalars_.remember();
-    if (adam() && !all_return) visited_at_.resize(scalars_.remember() + 1);
+    if (adam() && longest_absence(shape, epochs) > scalars_.remember()) visited_at_.resize(scalars_.remember() + 1);
   } else {
     logits_.resize(batch_cells);
   }
@@ -46,6 +51,8 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   cumulative_.resize(batch_cells);
   total_.resize(shape.batch);
   logit_gradient_.assign(batch_cells, 0.0f);
+  old_chance_.assign(static_cast<std::size_t>(shape.batch) * shape.rollouts, 1.0f);
+  coefficient_.resize(old_chance_.size());
   gradient_.assign(tabular() ? batch_cells : row_width_, 0.0f);
   peek_.resize(static_cast<std::size_t>(peek_rows) * shape.width);
   prompt_.resize(shape.batch);
@@ -115,17 +122,37 @@ void SoftmaxPolicy::to_parameters(const float* logit_gradient, float* out) const
   stages_.linear_gradient(shape_.feature, logit_gradient, prompt_.data(), shape_.batch, shape_.features, shape_.width, out);
 }
 
-void SoftmaxPolicy::remember(const std::uint16_t*) {}
+void SoftmaxPolicy::remember(const std::uint16_t* action) {
+  for (int b = 0, k = 0; b < shape_.batch; ++b) {
+    const float* pi = rows_.probability + static_cast<std::size_t>(b) * shape_.width;
+    for (int i = 0; i < shape_.rollouts; ++i, ++k) old_chance_[k] = std::max(pi[action[k]], smallest_chance);
+  }
+}
 
 double SoftmaxPolicy::gradient(const std::uint16_t* action, const float* advantage, const RolloutTerms& terms, float* out) {
   float* to = out ? out : gradient_.data();
   float* by_logits = tabular() ? to : logit_gradient_.data();
-  const float reference = 1.0f / static_cast<float>(shape_.actions),
-              scale = 1.0f / (static_cast<float>(shape_.batch) * static_cast<float>(shape_.rollouts));
-  stages_.logit_gradient(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, static_cast<float>(terms.kl), reference, scale,
-                         by_logits);
+  const int all = shape_.batch * shape_.rollouts;
+  const int kept = terms.kept ? all - static_cast<int>(std::count(terms.kept, terms.kept + all, std::uint8_t{0})) : all;
+  if (kept == 0) {
+    std::fill_n(to, gradient_size(), 0.0f);
+    return 0;
+  }
+  const float kl = static_cast<float>(terms.kl), reference = 1.0f / static_cast<float>(shape_.actions),
+              scale = 1.0f / static_cast<float>(kept);
+  int clipped = 0;
+  if (terms.kept || terms.reused) {
+    const bool clip = terms.ratio_clip > 0;
+    const float lowest = clip ? static_cast<float>(1.0 - terms.ratio_clip) : 0.0f;
+    const float highest = clip ? static_cast<float>(1.0 + terms.ratio_clip) : std::numeric_limits<float>::max();
+    const RolloutWeights weights{kl, reference, scale, terms.reused ? old_chance_.data() : nullptr, lowest, highest, terms.kept};
+    clipped = stages_.coefficients(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, weights, coefficient_.data());
+    stages_.logit_gradient_by(rows_, shape_.batch, shape_.width, shape_.rollouts, action, coefficient_.data(), by_logits);
+  } else {
+    stages_.logit_gradient(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, kl, reference, scale, by_logits);
+  }
   if (!tabular()) to_parameters(by_logits, to);
-  return 0;
+  return static_cast<double>(clipped) / kept;
 }
 
 void SoftmaxPolicy::exact_gradient(const float* quality, float* out) {

@@ -27,10 +27,12 @@ struct RolloutTerms {
   double ratio_clip = 0;               ///< PPO: largest distance of pi / pi_old from 1 in the advantage's direction; 0 = no clip
 };
 
-/// Starts uniform (all parameters 0). One step is forward, sample (any number of times), gradient, update.
+/// Starts uniform (all parameters 0). One update is forward, sample (any number of times), gradient, update. With several epochs on a batch
+/// of rollouts: forward, sample, remember, gradient, update; then forward with the same prompts, gradient with reused rollouts, update.
 class SoftmaxPolicy {
  public:
-  /// `steps` counts updates: with several epochs per batch, training steps times epochs, which `epochs` tells apart.
+  /// `steps` counts updates: with several epochs per batch, training steps times epochs. `epochs` = consecutive updates on one batch, which
+  /// tells how long a prompt can go without one.
   SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs = 1);
 
   /// Begins update t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates
@@ -38,7 +40,7 @@ class SoftmaxPolicy {
   void forward(int t, const std::uint32_t* prompt);
   /// action[b][i] from word[b][blocks][4].
   void sample(const std::uint32_t* word, int blocks, std::uint16_t* action) const;
-  /// Remembers pi(a_i) of the batch as pi_old, for later epochs on the same rollouts.
+  /// Remembers pi(a_i) of the batch as pi_old, at least smallest_chance, for later epochs on the same rollouts.
   void remember(const std::uint16_t* action);
   /// Gradient of the batch objective by the parameters, to out[gradient_size()]: mean over the kept rollouts of c_i grad ln pi(a_i),
   /// c_i = advantage_i rho_i [not clipped] - kl (1 - pi_ref / pi); rho_i = pi / pi_old when the rollouts are reused, else 1. Clipped: the
@@ -81,12 +83,13 @@ class SoftmaxPolicy {
   int step_ = 0;
   int row_width_;                                       // parameters in a row: width, or features rounded up to 32
   std::vector<float> theta_, m_, v_, root_;             // [rows][row_width]; the linear policy is one row
-  std::vector<std::int32_t> last_;                      // [rows] step of the last visit, -1 = never
+  std::vector<std::int32_t> last_;                      // [rows] update of the last visit, -1 = never
   std::vector<std::vector<std::uint32_t>> visited_at_;  // rows by last visit, when some can be overdue
   std::vector<RowVisit> visits_, by_age_;               // of the batch; the same in order of n
   std::vector<float> logits_, bias_;                    // linear: [B][width], [width]
   std::vector<float> probability_, cumulative_, total_, logit_gradient_, gradient_, peek_;
-  std::vector<std::uint32_t> prompt_;  // of the batch
+  std::vector<float> old_chance_, coefficient_;  // [B][G]
+  std::vector<std::uint32_t> prompt_;            // of the batch
   SoftmaxRows rows_{};
 };
 

@@ -23,7 +23,7 @@ static void scale(float* a, float factor, int n) {
 }
 
 extern const PolicyStages policy_table;
-const PolicyStages policy_table = {catch_up,       accumulate,    ascend,          softmax, exact, sample,
-                                   logit_gradient, linear_logits, linear_gradient, dot,     scale};
+const PolicyStages policy_table = {catch_up,     accumulate,        ascend,        softmax,         exact, sample, logit_gradient,
+                                   coefficients, logit_gradient_by, linear_logits, linear_gradient, dot,   scale};
 
 }  // namespace odrpo::ODRPO_ISA

@@ -42,6 +42,19 @@ struct ExactMeans {
   double entropy = 0;  ///< -sum_a pi_a ln pi_a, nats
 };
 
+/// The least probability a ratio is taken to: the chance of a rollout when it was drawn, and the chance under a KL penalty later on, count
+/// as no less. Sampling stands for cells of 2^-23, so that such rollouts are not met; but with it every ratio is at most 2^48 and every
+/// square of a gradient has room in a float.
+inline constexpr float smallest_chance = 0x1p-48f;
+
+/// What makes a coefficient of an advantage when it takes more than the penalty; arrays are [rows][rollouts].
+struct RolloutWeights {
+  float kl, reference, scale;
+  const float* old_chance;   ///< pi_old of each rollout, >= smallest_chance; null = drawn by these rows: every ratio is 1
+  float lowest, highest;     ///< clipped: a positive advantage with a ratio above `highest`, a negative one with a ratio below `lowest`
+  const std::uint8_t* kept;  ///< 0 = no part: coefficient exactly 0, whatever its advantage; null = all take part
+};
+
 struct PolicyStages {
   /// Applies each visit's pending steps; writes to theta, or, when `out` is given, to out[place][width] and leaves theta alone.
   /// Fastest when the visits are in order of n.
@@ -60,6 +73,13 @@ struct PolicyStages {
   /// pi_{a_i}).
   void (*logit_gradient)(const SoftmaxRows&, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
                          float kl, float reference, float scale, float* gradient);
+  /// out[b][i] = scale (advantage_i ratio_i [not clipped] - kl (1 - ref / pi_{a_i})), ratio = pi / pi_old; 0 for those not kept. Returns
+  /// how many kept rollouts were clipped.
+  int (*coefficients)(const SoftmaxRows&, int count, int width, int rollouts, const std::uint16_t* action, const float* advantage,
+                      const RolloutWeights&, float* out);
+  /// The gradient by the logits from given coefficients [rows][rollouts]: g[b][a] = sum_i c_i (1[a = a_i] - pi_a).
+  void (*logit_gradient_by)(const SoftmaxRows&, int count, int width, int rollouts, const std::uint16_t* action, const float* coefficient,
+                            float* gradient);
   /// logits[b][a] = bias[a] + sum_f theta_f X[row_b][f][a]; bias is 0, or `padding`.
   void (*linear_logits)(const float* feature, const float* theta, const float* bias, const std::uint32_t* row, int count, int features,
                         int width, float* logits);

@@ -6,68 +6,24 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/policies/dense.hpp"
 
 using namespace odrpo;
 
 namespace {
 
-// The definition: every parameter in double, every step dense.
-struct Dense {
-  PolicyKind kind;
-  PolicyShape shape;
-  OptimizerConfig config;
-  int steps;
-  std::vector<double> theta, m, v, g;
-  Dense(PolicyKind k, const PolicyShape& s, const OptimizerConfig& c, int n) : kind(k), shape(s), config(c), steps(n) {
-    const std::size_t size = k == PolicyKind::tabular ? static_cast<std::size_t>(s.prompts) * s.actions : s.features;
-    theta.assign(size, 0);
-    m = v = g = theta;
-  }
-  double x(int p, int f, int a) const { return shape.feature[(static_cast<std::size_t>(p) * shape.features + f) * shape.width + a]; }
-  std::vector<double> probabilities(int p) const {
-    std::vector<double> e(shape.actions, 0.0);
-    double top = -1e300, sum = 0;
-    for (int a = 0; a < shape.actions; ++a) {
-      if (kind == PolicyKind::tabular) e[a] = theta[static_cast<std::size_t>(p) * shape.actions + a];
-      else
-        for (int f = 0; f < shape.features; ++f) e[a] += theta[f] * x(p, f, a);
-      top = std::max(top, e[a]);
-    }
-    for (double& z : e) sum += z = std::exp(z - top);
-    for (double& z : e) z /= sum;
-    return e;
-  }
-  void step(int t, const std::vector<std::uint32_t>& prompt, const std::vector<std::uint16_t>& action, const std::vector<float>& advantage,
-            double kl) {
-    std::fill(g.begin(), g.end(), 0.0);
-    for (int b = 0; b < shape.batch; ++b) {
-      const std::vector<double> pi = probabilities(static_cast<int>(prompt[b]));
-      for (int i = 0; i < shape.rollouts; ++i) {
-        const int chosen = action[b * shape.rollouts + i];
-        const double c = (advantage[b * shape.rollouts + i] - kl * (1 - 1.0 / shape.actions / pi[chosen])) / (shape.batch * shape.rollouts);
-        for (int a = 0; a < shape.actions; ++a) {
-          const double d = c * ((a == chosen) - pi[a]);
-          if (kind == PolicyKind::tabular) g[static_cast<std::size_t>(prompt[b]) * shape.actions + a] += d;
-          else
-            for (int f = 0; f < shape.features; ++f) g[f] += d * x(static_cast<int>(prompt[b]), f, a);
-        }
-      }
-    }
-    double norm = 0;
-    for (double z : g) norm += z * z;
-    norm = std::sqrt(norm);
-    if (config.clip > 0 && norm > config.clip)
-      for (double& z : g) z *= config.clip / norm;
-    const double lr = learning_rate(config, t, steps);
-    if (config.kind == OptimizerKind::sgd)
-      for (std::size_t i = 0; i < theta.size(); ++i) theta[i] += lr * g[i];
-    else adam_definition(config, t, lr, static_cast<int>(theta.size()), g.data(), theta.data(), m.data(), v.data());
-  }
-};
-
 // Trains both on the same random actions and advantages, then compares all probabilities through the exact mean of a random quality.
-void compare(PolicyKind kind, OptimizerConfig config, int prompts, int batch, double kl, Isa isa) {
-  const int actions = 9, rollouts = 4, steps = 90, features = 6, width = 32;
+// With several epochs, which is PPO, every batch is learned from that often; `drop` leaves some rollouts out, once whole batches.
+// Returns the share of rollouts that were clipped.
+struct Setting {
+  int prompts, batch;
+  double kl = 0;
+  int epochs = 1;
+  double ratio_clip = 0;
+  bool drop = false;
+};
+double compare(PolicyKind kind, OptimizerConfig config, const Setting& set, Isa isa) {
+  const int actions = 9, rollouts = 4, steps = 90, features = 6, width = 32, prompts = set.prompts, batch = set.batch;
   std::mt19937 g(20261120);
   std::normal_distribution<float> normal(0, 1);
   std::vector<float> feature(static_cast<std::size_t>(prompts) * features * width, 0.0f),
@@ -78,11 +34,13 @@ void compare(PolicyKind kind, OptimizerConfig config, int prompts, int batch, do
       for (int f = 0; f < features; ++f) feature[(p * features + f) * width + a] = normal(g);
     }
   const PolicyShape shape{prompts, actions, width, batch, rollouts, features, feature.data()};
-  SoftmaxPolicy fast(kind, shape, config, steps, isa);
-  Dense dense(kind, shape, config, steps);
+  SoftmaxPolicy fast(kind, shape, config, steps * set.epochs, isa, set.epochs);
+  Dense dense(kind, shape, config, steps * set.epochs);
   std::vector<std::uint32_t> order(prompts), prompt(batch), word(static_cast<std::size_t>(batch) * 4);
   std::vector<std::uint16_t> action(batch * rollouts);
   std::vector<float> advantage(batch * rollouts);
+  std::vector<std::uint8_t> kept(batch * rollouts);
+  double clipped = 0, at_edge = 0;
   for (int i = 0; i < prompts; ++i) order[i] = static_cast<std::uint32_t>(i);
   const int per_epoch = prompts / batch;
   for (int t = 0; t < steps; ++t) {
@@ -91,11 +49,24 @@ void compare(PolicyKind kind, OptimizerConfig config, int prompts, int batch, do
     for (auto& w : word) w = static_cast<std::uint32_t>(g());
     for (auto& a : advantage) a = normal(g);
     if (t % 13 == 5) fast.exact(quality.data());  // looking changes nothing
-    fast.forward(t, prompt.data());
-    fast.sample(word.data(), 1, action.data());
-    fast.gradient(action.data(), advantage.data(), {kl});
-    fast.update();
-    dense.step(t, prompt, action, advantage, kl);
+    for (auto& k : kept) k = t % 17 != 3 && g() % 3 != 0;
+    for (int e = 0; e < set.epochs; ++e) {
+      const int u = t * set.epochs + e;
+      fast.forward(u, prompt.data());
+      if (e == 0) {
+        fast.sample(word.data(), 1, action.data());
+        fast.remember(action.data());
+        dense.remember(prompt, action);
+      }
+      // a rollout at the edge of the clip gets no advantage: rounding would choose its side
+      if (e > 0 && set.ratio_clip > 0) at_edge += dense.clear_edges(prompt, action, set.ratio_clip, 2e-4, advantage);
+      const RolloutTerms terms{set.kl, set.drop ? kept.data() : nullptr, e > 0, set.ratio_clip};
+      const double share = fast.gradient(action.data(), advantage.data(), terms);
+      CHECK(share == dense.gradient(prompt, action, advantage, terms));
+      clipped += share;
+      fast.update();
+      dense.update(u);
+    }
   }
   double want = 0, entropy = 0;
   for (int p = 0; p < prompts; ++p) {
@@ -109,6 +80,8 @@ void compare(PolicyKind kind, OptimizerConfig config, int prompts, int batch, do
   CHECK(got.quality == Approx(want).epsilon(2e-5));
   CHECK(got.entropy == Approx(entropy).epsilon(2e-4));
   CHECK(entropy < 2.1965);  // something was learned: uniform has ln 9 = 2.1972
+  CHECK(at_edge <= 0.01 * steps * set.epochs * batch * rollouts);
+  return clipped / (steps * set.epochs);
 }
 
 }  // namespace
@@ -120,24 +93,46 @@ TEST_CASE("training equals the dense definition in double: tabular and linear, a
       OptimizerConfig c;
       c.lr = 0.05;
       INFO(isa_name(isa) << " " << word_of(std::span<const Word<PolicyKind>>(policy_words), kind));
-      compare(kind, c, 16, 4, 0.01, isa);
-      compare(kind, c, 16, 16, 0.0, isa);  // every prompt every step
-      compare(kind, c, 7, 4, 0.01, isa);   // one batch an epoch, three prompts dropped at random
+      compare(kind, c, {16, 4, 0.01}, isa);
+      compare(kind, c, {16, 16, 0.0}, isa);  // every prompt every step
+      compare(kind, c, {7, 4, 0.01}, isa);   // one batch an epoch, three prompts dropped at random
       c.kind = OptimizerKind::adamw;
       c.weight_decay = 0.05;
-      compare(kind, c, 16, 4, 0.01, isa);
-      compare(kind, c, 200, 2, 0.01, isa);  // prompts unseen for longer than the optimiser remembers
+      compare(kind, c, {16, 4, 0.01}, isa);
+      compare(kind, c, {200, 2, 0.01}, isa);  // prompts unseen for longer than the optimiser remembers
       c.weight_decay = 0;
       c.kind = OptimizerKind::adam;
       c.clip = 0.02;
       c.eps = 1e-10;  // two steps over one division
-      compare(kind, c, 16, 4, 0.01, isa);
+      compare(kind, c, {16, 4, 0.01}, isa);
       c.kind = OptimizerKind::sgd;
       c.lr = kind == PolicyKind::linear ? 0.3 : 3;
       c.clip = 0;
       c.schedule = ScheduleKind::constant;
-      compare(kind, c, 16, 4, 0.01, isa);
+      compare(kind, c, {16, 4, 0.01}, isa);
     }
+  }
+}
+
+TEST_CASE("several updates on a batch of rollouts equal the dense definition: ratio, clip, dropped rollouts, every absence of a prompt") {
+  for (Isa isa : {Isa::portable, Isa::avx2}) {
+    if (!has_isa(isa)) continue;
+    for (PolicyKind kind : {PolicyKind::tabular, PolicyKind::linear})
+      for (OptimizerKind optimizer : {OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::sgd})
+        for (int epochs : {1, 2, 3, 5}) {
+          OptimizerConfig c;
+          c.kind = optimizer;
+          c.lr = optimizer != OptimizerKind::sgd ? 0.03 : kind == PolicyKind::linear ? 0.1 : 1.5;
+          c.weight_decay = optimizer == OptimizerKind::adamw ? 0.05 : 0;
+          INFO(isa_name(isa) << " " << word_of(std::span<const Word<PolicyKind>>(policy_words), kind) << " "
+                             << word_of(std::span<const Word<OptimizerKind>>(optimizer_words), optimizer) << " epochs " << epochs);
+          compare(kind, c, {16, 4, 0.01, epochs}, isa);                             // all prompts return within memory
+          const double clipped = compare(kind, c, {16, 16, 0, epochs, 0.02}, isa);  // with every step
+          CHECK((clipped > 0) == (epochs > 1));
+          compare(kind, c, {7, 4, 0.01, epochs, 0.1}, isa);           // three prompts dropped at random
+          compare(kind, c, {64, 4, 0.01, epochs, 0.1, true}, isa);    // 31 batches apart: longer than memory from epochs = 3 on
+          compare(kind, c, {200, 2, 0.01, epochs, 0.02, true}, isa);  // longer than memory always
+        }
   }
 }
 
