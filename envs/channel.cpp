@@ -1,10 +1,11 @@
 // Rows of a rater's law, and the traits that choose among them.
 #include "envs/channel.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 
-#include "envs/vote.hpp"
+#include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 
@@ -24,16 +25,20 @@ void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out) {
 }
 
 LawCache::LawCache(const RaterConfig& rater, int levels, int votes)
-    : rater_(rater), levels_(levels), votes_(votes), stride_((levels - 1 + 7) / 8 * 8) {}
+    : rater_(rater),
+      levels_(levels),
+      votes_(votes),
+      outcomes_(make_outcomes(rater, levels, votes)),
+      stride_((outcomes_.count - 1 + 7) / 8 * 8) {}
 
 std::uint32_t LawCache::code(int quality16, int spread_class, int veto_class, bool hack, int offset_class) {
-  return (static_cast<std::uint32_t>(offset_class) << 20) | (static_cast<std::uint32_t>(quality16) << 8) | (static_cast<std::uint32_t>(spread_class) << 5) |
-         (static_cast<std::uint32_t>(veto_class + 1) << 1) | (hack ? 1u : 0u);
+  return (static_cast<std::uint32_t>(offset_class) << 20) | (static_cast<std::uint32_t>(quality16) << 8) |
+         (static_cast<std::uint32_t>(spread_class) << 5) | (static_cast<std::uint32_t>(veto_class + 1) << 1) | (hack ? 1u : 0u);
 }
 
 Traits LawCache::traits(std::uint32_t code) {
-  return {static_cast<double>(code >> 8) / 16.0, static_cast<int>((code >> 5) & 7u), static_cast<int>((code >> 1) & 15u) - 1,
-          (code & 1u) != 0};
+  return {static_cast<double>((code >> 8) & 0xfffu) / 16.0, static_cast<int>((code >> 5) & 7u), static_cast<int>((code >> 1) & 15u) - 1,
+          (code & 1u) != 0, static_cast<int>(code >> 20)};
 }
 
 void LawCache::append_row(std::uint32_t row_code, std::vector<std::int32_t>& out) {
@@ -44,15 +49,21 @@ void LawCache::append_row(std::uint32_t row_code, std::vector<std::int32_t>& out
       return;
     }
   }
-  std::vector<double> call(levels_), law(levels_);
-  channel_row(rater_.noise, traits(row_code), call);
-  if (votes_ == 1) law = call;
-  else vote_law(call, votes_, rater_.tie, law);
+  std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater_, levels_, 1))), law(outcomes_.count);
+  call_law(rater_, traits(row_code), levels_, call);
+  aggregate_law(rater_, outcomes_, call, votes_, law);
   std::vector<std::int32_t> thresholds(stride_);
   make_thresholds(law, thresholds);
   out.insert(out.end(), thresholds.begin(), thresholds.end());
   const std::lock_guard lock(mutex_);
   rows_.try_emplace(row_code, std::move(thresholds));
+}
+
+std::size_t LawCache::bytes() const {
+  BanditConfig env;
+  env.levels = levels_;
+  const double world = std::min(most_rows(env, rater_), static_cast<double>(env.prompts) * env.actions);
+  return std::max(std::size_t{4} << 20, static_cast<std::size_t>(world * stride_ * 4));
 }
 
 std::size_t LawCache::rows_made() const {
@@ -64,6 +75,7 @@ double most_rows(const BanditConfig& env, const RaterConfig& rater) {
   double rows = env.quality == QualityKind::integer ? env.levels : 16.0 * (env.levels - 1) + 1;
   if (has_prompt_spread(rater.noise)) rows *= trait_classes;
   if (veto_share(rater.noise) > 0) rows *= trait_classes + 1;
+  if (offset_sd(rater.noise) > 0) rows *= trait_classes;
   for (const Noise& noise : rater.noise) {
     const auto* high = std::get_if<HighOutliers>(&noise);
     const auto* low = std::get_if<LowOutliers>(&noise);
@@ -73,9 +85,12 @@ double most_rows(const BanditConfig& env, const RaterConfig& rater) {
 }
 
 double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes) {
-  // measured at K = 10: 8 us for the call; the law 0.36 s at N = 1024 and no more than this curve below
-  if (rater.sampling == Sampling::draws || votes == 1) return 8e-6;
-  return 8e-6 + 1.1e-8 * votes * votes * math::sqrt(static_cast<double>(votes)) * env.levels * env.levels / 100.0;
+  // measured at K = 10: 8 us for the call
+  return 8e-6 + (rater.sampling == Sampling::draws || votes == 1 ? 0 : aggregate_seconds(rater, env.levels, votes));
+}
+
+double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes) {
+  return 4 * (count_outcomes(rater, env.levels, rater.sampling == Sampling::draws ? 1 : votes) + 7);
 }
 
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
@@ -86,14 +101,22 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
   rated.stride = laws.stride();
   rated.sampling = rater.sampling;
   rated.tie = rater.tie;
+  rated.aggregate = rater.aggregate;
+  rated.lowest = laws.outcomes().lowest;
+  rated.gaps = has_gaps(rater);
+  rated.real = real_valued(rater, votes);
+  rated.missing = laws.outcomes().missing;
+  rated.value = laws.outcomes().value;
   rated.row.assign(world.quality16.size(), 0);
   const bool spreads = has_prompt_spread(rater.noise);
+  const bool offsets = offset_sd(rater.noise) > 0;
   const double ambiguous = veto_share(rater.noise);
   std::unordered_map<std::uint32_t, std::uint32_t> index;
   for (int p = 0; p < world.prompts; ++p) {
     const std::uint32_t prompt = static_cast<std::uint32_t>(p);
     // 3 bits choose one of 8 equal-probability classes
     const int spread_class = spreads ? static_cast<int>(draw(key, Purpose::trait_spread, 0, prompt, 0).x[0] >> 29) : 0;
+    const int offset_class = offsets ? static_cast<int>(draw(key, Purpose::trait_offset, 0, prompt, 0).x[0] >> 29) : 0;
     for (int a = 0; a < world.actions; ++a) {
       const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
       int veto_class = -1;
@@ -101,10 +124,13 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
         const Words4 w = draw(key, Purpose::trait_veto, 0, prompt, static_cast<std::uint32_t>(a));
         if (static_cast<double>(w.x[0]) * 0x1p-32 < ambiguous) veto_class = static_cast<int>(w.x[1] >> 29);
       }
-      const std::uint32_t code = LawCache::code(world.quality16[cell], spread_class, veto_class, world.hack[cell] != 0);
+      const std::uint32_t code = LawCache::code(world.quality16[cell], spread_class, veto_class, world.hack[cell] != 0, offset_class);
       auto [at, fresh] = index.try_emplace(code, static_cast<std::uint32_t>(rated.threshold.size()));
       if (fresh) {
         if (stop.load(std::memory_order_relaxed)) return std::nullopt;
+        if (rated.threshold.size() + static_cast<std::size_t>(rated.stride) > 0xffffffffu)
+          throw Failure(Exit::limits,
+                        "the law's table has more than 2^32 entries; use sampling = \"draws\" for this rater, or fewer votes");
         laws.append_row(code, rated.threshold);
       }
       rated.row[cell] = at->second;

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 
 namespace odrpo {
@@ -100,12 +101,14 @@ void apply(const LowOutliers& n, const Traits& t, std::span<double> row) {
 }
 
 void apply(const Confusion& n, const Traits& t, std::span<double> row) {
+  const std::size_t size = static_cast<std::size_t>(n.matrix.size);
+  if (size == 0 || row.size() != size) throw Failure(Exit::internal, "a confusion matrix was asked for a row of another number of levels");
   const double r = math::floor(t.quality + 0.5);
-  const int level = r < 1 ? 1 : r > n.matrix.size ? n.matrix.size : static_cast<int>(r);
-  const double* from = n.matrix.values->data() + static_cast<std::size_t>(level - 1) * n.matrix.size;
-  for (std::size_t k = 0; k < row.size(); ++k) row[k] = from[k];
+  const std::size_t level = r < 1 ? 1 : r > n.matrix.size ? size : static_cast<std::size_t>(r);
+  const double* from = n.matrix.values->data() + (level - 1) * size;
+  for (std::size_t k = 0; k < size; ++k) row[k] = from[k];
 }
-void apply(const SeverityOffset&, const Traits&, std::span<double>) {}
+void apply(const SeverityOffset&, const Traits&, std::span<double>) {}  // it moved the quality before the first model
 
 }  // namespace
 
@@ -126,7 +129,9 @@ int matrix_levels(std::span<const Noise> list) {
 }
 
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row) {
-  for (const Noise& noise : list) std::visit([&](const auto& model) { apply(model, traits, row); }, noise);
+  Traits seen = traits;
+  if (const double sd = offset_sd(list); sd > 0) seen.quality += sd * normal_class(traits.offset_class);
+  for (const Noise& noise : list) std::visit([&](const auto& model) { apply(model, seen, row); }, noise);
 }
 
 double veto_share(std::span<const Noise> list) {

@@ -154,6 +154,7 @@ using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers,
 bool makes_distribution(const Noise& noise);
 
 /// The channel row P(score = 1..K | traits) of one call, by composing the list. `row` has K entries, filled. Exact up to rounding.
+/// Throws Failure(Exit::internal) when the list holds a matrix of another size than K.
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row);
 
 /// The share of ambiguous responses of a list (0 when it has no veto model).

@@ -15,8 +15,8 @@ inline constexpr int max_score = 100;                                    ///< sc
 /// from the responses that stand in the file.
 struct ScoreTable {
   struct Prompt {
-    long long id;                   ///< prompt_id of the file
-    int responses, samples;         ///< M, N
+    long long id;                     ///< prompt_id of the file
+    int responses, samples;           ///< M, N
     std::vector<std::uint8_t> score;  ///< [M][N] in order of response_id and sample_id
   };
   std::vector<Prompt> prompts;  ///< in order of prompt_id
@@ -24,9 +24,9 @@ struct ScoreTable {
 };
 
 /// Reads `prompt_id,response_id,sample_id,score` (columns in any order, further columns ignored); lines that start with `#` are comments,
-/// CRLF, a BOM, blank lines and any order of rows are accepted. Throws Failure(Exit::bad_input) with one `file:line:column: error: …` for each of up to
-/// 20 mistakes: no header, a missing column, a wrong number of fields, text or a fraction for a number, a score outside 1..max_score, a cell given twice,
-/// responses of one prompt with different numbers of samples, no rows.
+/// CRLF, a BOM, blank lines and any order of rows are accepted. Throws Failure(Exit::bad_input) with one `file:line:column: error: …` for
+/// each of up to 20 mistakes: no header, a missing column, a wrong number of fields, text or a fraction for a number, a score
+/// outside 1..max_score, a cell given twice, responses of one prompt with different numbers of samples, no rows.
 ScoreTable parse_scores(std::string_view text, const std::string& file);
 
 }  // namespace odrpo

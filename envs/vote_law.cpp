@@ -11,15 +11,15 @@
 #include <array>
 #include <vector>
 
+#include "envs/series.hpp"
 #include "envs/vote.hpp"
-
-#include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr int block = 8;                       // coefficients computed together, in registers
+using series::multiply, series::Rows;
+
 constexpr int max_nodes = max_law_levels / 2;  // t <= 127 tied others
 
 struct Nodes {
@@ -58,30 +58,6 @@ const Nodes& nodes_for(int tied) {
   return rules[tied / 2 + 1];
 }
 
-/// Polynomials, one per row; 8 zeros before each row and 8 after it let products run in whole blocks.
-struct Rows {
-  int stride;
-  std::vector<double> data;
-  std::vector<int> length;  // coefficients in use
-  Rows(int rows, int most) : stride(3 * block + most), data(static_cast<std::size_t>(rows) * stride, 0.0), length(rows, 0) {}
-  double* operator[](int row) { return data.data() + static_cast<std::size_t>(row) * stride + block; }
-};
-
-/// target (+)= source * (taps[0] + ... + taps[n - 1] x^(n-1)), the first `length` coefficients; sums run over the taps in order.
-template <bool add>
-void multiply(const double* source, int source_length, const double* taps, int n, double* target, int length) {
-  int at = 0;
-  for (; at < length; at += block) {
-    double sum[block];
-    for (int v = 0; v < block; ++v) sum[v] = add ? target[at + v] : 0.0;
-    const int last = std::min(n - 1, at + block - 1);
-    for (int i = std::max(0, at - source_length + 1); i <= last; ++i)
-      for (int v = 0; v < block; ++v) sum[v] += taps[i] * source[at - i + v];
-    for (int v = 0; v < block; ++v) target[at + v] = sum[v];
-  }
-  for (int v = 0; v < block; ++v) target[at + v] = 0;
-}
-
 /// Coefficient `degree` of a product of two polynomials.
 double coefficient(const double* a, int a_length, const double* b, int b_length, int degree) {
   double sum[4] = {};
@@ -103,24 +79,18 @@ struct Terms {
   const double* others(int k) const { return of_others.data() + static_cast<std::size_t>(k) * (votes + 1); }
 };
 
-void power_series(double y, int votes, std::vector<double>& out) {
-  double term = 1;
-  out.push_back(term);
-  for (int n = 1; n <= votes; ++n) out.push_back(term = term * y / n);
-}
-
 Terms make_terms(std::span<const double> pmf, int votes) {
   Terms t;
   t.votes = votes;
-  const double lambda = std::min(votes, 600);
-  for (int n = 1; n <= votes; ++n) t.scale = t.scale * n / lambda;
+  const double lambda = series::lambda(votes);
+  t.scale = series::scale(votes);
   for (std::size_t k = 0; k < pmf.size(); ++k) {
     if (!(pmf[k] > 0)) continue;
     double rest = 0;
     for (std::size_t j = 0; j < pmf.size(); ++j) rest += j == k ? 0.0 : pmf[j];
     t.level.push_back(static_cast<int>(k));
-    power_series(lambda * pmf[k], votes, t.of_level);
-    power_series(lambda * rest, votes, t.of_others);
+    series::append_exponential(lambda * pmf[k], votes, t.of_level);
+    series::append_exponential(lambda * rest, votes, t.of_others);
   }
   t.levels = static_cast<int>(t.level.size());
   return t;
@@ -197,8 +167,5 @@ void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<dou
   std::fill(out.begin(), out.end(), 0.0);
   for (int k = 0; k < t.levels; ++k) out[t.level[k]] = t.levels == 1 ? 1.0 : win[k] * t.scale;  // a certain score is exactly certain
 }
-
-void median_law(std::span<const double>, int, std::span<double>) { throw Failure(Exit::internal, "not yet written"); }
-void sum_law(std::span<const double>, int, std::span<double>) { throw Failure(Exit::internal, "not yet written"); }
 
 }  // namespace odrpo

@@ -11,86 +11,10 @@
 #include "envs/vote.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/envs/law_draws.hpp"
 
 using namespace odrpo;
-
-namespace {
-
-const std::atomic<bool> never{false};
-
-BanditWorld small_world(std::uint64_t key) {
-  BanditConfig c;
-  c.prompts = 6;
-  c.actions = 5;
-  c.overrides.mean = 5;
-  c.overrides.spread = 1.5;
-  c.overrides.hack_share = 0.3;
-  return make_bandit(c, resolve_profile(c, {}), key, false);
-}
-
-// How often each level is seen for every (prompt, action), `rounds` ratings each.
-std::vector<long> rate_often(const BanditWorld& w, RaterConfig rater, int votes, Sampling how, int rounds, std::uint64_t key) {
-  rater.sampling = how;
-  LawCache laws(rater, w.levels, how == Sampling::law ? votes : 1);
-  const RatedWorld rated = *rate_world(w, rater, votes, key, laws, never);
-  const int rollouts = w.actions, blocks = (rollouts + 3) / 4;
-  std::vector<std::uint32_t> prompt(w.prompts), word(static_cast<std::size_t>(w.prompts) * blocks * 4),
-      scratch(static_cast<std::size_t>(rollouts) * ((votes + 3) / 4) * 4);
-  std::vector<std::uint16_t> action(w.prompts * rollouts);
-  std::vector<std::uint8_t> score(w.prompts * rollouts);
-  for (int p = 0; p < w.prompts; ++p) {
-    prompt[p] = static_cast<std::uint32_t>(p);
-    for (int a = 0; a < rollouts; ++a) action[p * rollouts + a] = static_cast<std::uint16_t>(a);
-  }
-  const RateBatch batch{prompt.data(), action.data(), w.prompts, rollouts, w.width};
-  const RateStages& rate = rate_stages(best_isa());
-  const RandomStages& random = random_stages(best_isa());
-  std::vector<long> seen(static_cast<std::size_t>(w.prompts) * rollouts * (w.levels + 1), 0);
-  for (int round = 0; round < rounds; ++round) {
-    if (how == Sampling::law) {
-      random.fill(word.data(), key, Purpose::rating, static_cast<std::uint32_t>(round), prompt.data(), w.prompts, 0, blocks);
-      rate.by_law(rated.view(), batch, word.data(), blocks, {score.data(), nullptr});
-    } else {
-      rate.by_draws(rated.view(), batch, random, key, Purpose::vote, static_cast<std::uint32_t>(round), 0, scratch.data(), {score.data(), nullptr});
-    }
-    const auto [least, most] = std::minmax_element(score.begin(), score.end());
-    REQUIRE((*least >= 1 && *most <= w.levels));
-    for (std::size_t i = 0; i < score.size(); ++i) ++seen[i * (w.levels + 1) + score[i]];
-  }
-  return seen;
-}
-
-// Two-sample chi-square of two tables of counts, `rounds` ratings in every row of each: levels met less than 10 times in a row are one
-// cell, put to the row's rarest other one when it is still rare. A row of c cells has c - 1 degrees of freedom.
-struct Agreement {
-  double chi2 = 0, mean = 0;  ///< mean: the exact expectation when both are the same law, given the counts of both together
-  int freedom = 0;
-};
-Agreement agreement(const std::vector<long>& a, const std::vector<long>& b, int levels, int rounds) {
-  Agreement sum;
-  for (std::size_t row = 0; row < a.size(); row += static_cast<std::size_t>(levels) + 1) {
-    struct Cell {
-      long both, difference;
-    };
-    std::vector<Cell> cells;
-    Cell rare{0, 0};
-    for (int k = 1; k <= levels; ++k) {
-      const long both = a[row + k] + b[row + k], difference = a[row + k] - b[row + k];
-      if (both >= 10) cells.push_back({both, difference});
-      else rare = {rare.both + both, rare.difference + difference};
-    }
-    std::sort(cells.begin(), cells.end(), [](const Cell& x, const Cell& y) { return x.both < y.both; });
-    if (rare.both >= 10 || cells.empty()) cells.push_back(rare);
-    else cells.front() = {cells.front().both + rare.both, cells.front().difference + rare.difference};
-    for (const Cell& cell : cells) sum.chi2 += static_cast<double>(cell.difference * cell.difference) / static_cast<double>(cell.both);
-    // a cell's share of a row is hypergeometric: its term has the mean (2n - both) / (2n - 1)
-    sum.mean += (static_cast<double>(cells.size()) - 1) * 2.0 * rounds / (2.0 * rounds - 1);
-    sum.freedom += static_cast<int>(cells.size()) - 1;
-  }
-  return sum;
-}
-
-}  // namespace
+using namespace law_draws;
 
 TEST_CASE("law = draws by chi-square, for every preset, N in {1,2,8,16,32} and tie rule") {
   const BanditWorld w = small_world(20261120);
@@ -105,9 +29,9 @@ TEST_CASE("law = draws by chi-square, for every preset, N in {1,2,8,16,32} and t
         rater.tie = tie;
         const std::uint64_t key = derive_key(20261120, number++);  // its own words, so that the tests are independent
         const Agreement got = agreement(rate_often(w, rater, votes, Sampling::law, rounds, key),
-                                        rate_often(w, rater, votes, Sampling::draws, rounds, key), w.levels, rounds);
+                                        rate_often(w, rater, votes, Sampling::draws, rounds, key), rounds);
         if (got.freedom < 10) continue;  // nearly noiseless: nothing to compare
-        const double z = (got.chi2 - got.mean) / std::sqrt(2.0 * got.freedom);
+        const double z = got.z();
         z_sum += z;
         z_worst = std::max(z_worst, z);
         fewest = std::min(fewest, static_cast<double>(got.freedom));
@@ -130,9 +54,9 @@ TEST_CASE("the chi-square of law and draws tells a law that is off by three hund
   const int rounds = 3000;
   RaterConfig rater = rater_presets()[0].config, other = rater;
   const auto z_of = [&](int votes) {
-    const Agreement got = agreement(rate_often(w, other, votes, Sampling::law, rounds, 3),
-                                    rate_often(w, rater, votes, Sampling::draws, rounds, 3), w.levels, rounds);
-    return (got.chi2 - got.mean) / std::sqrt(2.0 * got.freedom);
+    const Agreement got =
+        agreement(rate_often(w, other, votes, Sampling::law, rounds, 3), rate_often(w, rater, votes, Sampling::draws, rounds, 3), rounds);
+    return got.z();
   };
   for (int votes : {1, 2, 8, 16, 32}) {
     CHECK(z_of(votes) < 3);
@@ -164,13 +88,15 @@ TEST_CASE("a row's code keeps its traits") {
   for (int q : {16, 37, 160, 1600})
     for (int spread : {0, 7})
       for (int veto : {-1, 0, 7})
-        for (bool hack : {false, true}) {
-          const Traits t = LawCache::traits(LawCache::code(q, spread, veto, hack));
-          CHECK(t.quality == q / 16.0);
-          CHECK(t.spread_class == spread);
-          CHECK(t.veto_class == veto);
-          CHECK(t.hack == hack);
-        }
+        for (bool hack : {false, true})
+          for (int offset : {0, 1, 7}) {
+            const Traits t = LawCache::traits(LawCache::code(q, spread, veto, hack, offset));
+            CHECK(t.quality == q / 16.0);
+            CHECK(t.spread_class == spread);
+            CHECK(t.veto_class == veto);
+            CHECK(t.hack == hack);
+            CHECK(t.offset_class == offset);
+          }
 }
 
 TEST_CASE("rating gives the same scores on every instruction set") {
@@ -195,7 +121,8 @@ TEST_CASE("rating gives the same scores on every instruction set") {
         REQUIRE(a == b);
         rate_stages(Isa::portable)
             .by_draws(rated.view(), batch, random_stages(Isa::portable), 9, Purpose::vote, step, 0, scratch.data(), {a.data(), nullptr});
-        rate_stages(Isa::avx2).by_draws(rated.view(), batch, random_stages(Isa::avx2), 9, Purpose::vote, step, 0, scratch.data(), {b.data(), nullptr});
+        rate_stages(Isa::avx2).by_draws(rated.view(), batch, random_stages(Isa::avx2), 9, Purpose::vote, step, 0, scratch.data(),
+                                        {b.data(), nullptr});
         REQUIRE(a == b);
       }
     }
