@@ -40,7 +40,7 @@ template <class V>
 void describe(V& v, BanditConfig& c) {
   v.integer("prompts", c.prompts, 2, 65536, "prompts P of the world");
   v.integer("actions", c.actions, 2, 1024, "responses A to choose from, per prompt");
-  v.integer("levels", c.levels, 2, 100, "scores and quality live on 1..levels");
+  v.integer("levels", c.levels, 2, 100, "scores and quality live on 1..levels; unset = those of the rater's matrix, else 10");
   v.integer("features", c.features, 1, 256, "features per response, seen by policy linear");
   v.number("feature_share", c.feature_share, 0.0, 1.0, "share of the response variance that the features explain");
   v.word("quality", c.quality, std::span<const Word<QualityKind>>(quality_words), "real-valued or whole levels");

@@ -161,8 +161,10 @@ void FieldReader::matrix(std::string_view key, Square& value, std::string_view) 
     }
     if (sound_row && !(math::abs(sum - 1) <= 1e-6))
       refuse(row, fmt::format("row {} of {} sums to {}, not to 1", i + 1, label(key), number_text(sum)), "");
+    // a sum that is 1 but for rounding stays as it is, so that what was written out reads back as the same matrix
+    const double scale = math::abs(sum - 1) <= 1e-12 ? 1 : sum;
     if (sound)
-      for (const Node& entry : row.children) values->push_back(entry.number / sum);
+      for (const Node& entry : row.children) values->push_back(entry.number / scale);
   }
   if (sound) value = {static_cast<int>(n), std::move(values)};
 }

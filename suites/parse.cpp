@@ -111,9 +111,10 @@ bool skip_statement(std::string& text, const Prescan& scan, int line) {
   return true;
 }
 
-// Can the text stand for a string without quotes (shells eat them)? A letter first, nothing that TOML or lists need.
+// Can the text stand for a string without quotes (shells eat them)? A letter first or a path, nothing that TOML or lists need.
 bool is_bare_word(std::string_view text) {
-  return !text.empty() && ((text[0] | 32) >= 'a' && (text[0] | 32) <= 'z') &&
+  const bool letter = !text.empty() && (text[0] | 32) >= 'a' && (text[0] | 32) <= 'z';
+  return (letter || text.find('/') != std::string_view::npos || text.ends_with(".csv")) &&
          text.find_first_of(" \t\r\n\"'=,[]{}#\\") == std::string_view::npos;
 }
 

@@ -72,15 +72,16 @@ void check_conventions(const Node& section, const Variant<EstimatorConfig>& vari
 
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors) {
   const RaterConfig& c = variant.config;
-  const auto given = [&](std::string_view key) { return find_child(section, key) != nullptr; };
+  const RaterConfig usual;
+  const auto set = [&](std::string_view key, bool differs) { return differs || find_axis(variant.axes, key) != nullptr; };
   const auto idle = [&](std::string_view key, std::string_view why) {
     errors.add(place_of(&section, key), fmt::format("`{}` has no effect here: {}", key, why));
   };
   const auto* failures = find_axis(variant.axes, "parse_failure");
   const auto chance = [&](double p) { return failures == nullptr ? c.parse_failure == p : has_value(*failures, p); };
-  if (given("tie") && !may_be(variant.axes, "aggregate", c.aggregate, aggregate_words, Aggregate::mode))
+  if (set("tie", c.tie != usual.tie) && !may_be(variant.axes, "aggregate", c.aggregate, aggregate_words, Aggregate::mode))
     idle("tie", "only aggregate = \"mode\" has ties");
-  if (given("parse_policy") && failures == nullptr && c.parse_failure == 0) idle("parse_policy", "that needs `parse_failure` above 0");
+  if (set("parse_policy", c.parse_policy != usual.parse_policy) && failures == nullptr && c.parse_failure == 0) idle("parse_policy", "that needs `parse_failure` above 0");
   if (chance(1.0) && may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop))
     errors.add(place_of(&section, "parse_failure"), "parse_failure = 1 with parse_policy = \"drop\" leaves no score at all");
 }

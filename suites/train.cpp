@@ -123,6 +123,11 @@ struct Recorder {
   }
 };
 
+// Expected calls of the judge over a run.
+double judge_calls(const RunSpec& spec) {
+  return static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts * spec.votes * calls_per_vote(spec.rater);
+}
+
 // Mean of a curve over the steps, by trapezoids between recorded steps.
 double area(const std::vector<std::int32_t>& step, const std::vector<double>& y) {
   if (step.size() < 2) return y.empty() ? 0 : y.back();
@@ -162,7 +167,7 @@ void finish(RunRecord& r, const Problem& problem, double final_reward) {
       {"auc_reward", area(r.step, r.curves[reward].values)},
       {"final_kl", r.curves[kl].values.back()},
       {"final_entropy", r.curves[entropy].values.back()},
-      {"judge_calls", static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts * spec.votes},
+      {"judge_calls", judge_calls(spec)},
   };
   // seconds of a step without recording: median over the recorded intervals
   std::vector<double> steps;
@@ -256,7 +261,7 @@ Cost estimate_cost(const RunSpec& spec) {
                    std::min(world, most_rows(spec.env, spec.rater)) * 4 * spec.env.levels + cells * 24 +
                    4.0 * (2 * spec.env.levels + 1) * (spec.env.levels + 1) * (spec.learn.rollouts + 1) + 2 * recorded;
   c.disk_bytes = 1500 + recorded * 0.8;
-  c.judge_calls = static_cast<double>(spec.learn.steps) * rollouts * spec.votes * calls_per_vote(spec.rater);
+  c.judge_calls = judge_calls(spec);
   return c;
 }
 

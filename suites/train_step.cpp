@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "kernels/clock.hpp"
+#include "kernels/random.hpp"
+#include "kernels/random.hpp"
 
 namespace odrpo {
 namespace {
@@ -118,7 +120,7 @@ void train_step(const Problem& problem, TrainState& s, int t) {
   rate_responses(problem, s, t, training_draws);
   clock.lap(stage_rater);
   estimate_advantages(problem, s);
-  if (s.median) with_rewards(s, [&](const auto& seen) { if constexpr (requires { s.median->add_batch(seen); }) s.median->add_batch(seen); });
+  if (s.median) with_rewards(s, [&](const auto& seen) { s.median->add_batch(seen); });
   clock.lap(stage_estimator);
   update_policy(problem, s, t);
   clock.lap(stage_update);

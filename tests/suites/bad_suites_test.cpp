@@ -3,25 +3,14 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/suites/loading.hpp"
+#include "tests/suites/bad_case.hpp"
 
 using namespace odrpo;
 
 namespace {
 
-struct Case {
-  const char* what;
-  std::string text;   // lines behind the four of small_suite, unless it begins with '['
-  std::string place;  // "line:column"
-  std::vector<std::string> fragments;
-  Exit code = Exit::suite;
-};
-
-// the whole text of a case: what does not define [suite] itself stands behind the small suite, from line 5 on
-std::string whole(const Case& c) { return c.text.starts_with("[suite]") ? c.text : small_suite + c.text; }
-
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {
+const std::vector<BadCase>& cases() {
+  static const std::vector<BadCase> all = {
       // text
       {"a key twice", "[learn]\nsteps = 3\nsteps = 4\n", "7:1", {"`steps` is given twice"}},
       {"a section twice", "[learn]\nsteps = 3\n[learn]\nkl = 0\n", "7:1", {"[learn]", "given twice"}},
@@ -120,10 +109,6 @@ const std::vector<Case>& cases() {
        "[rater.r]\nnoise = [{ model = \"gaussian\" }, { model = \"veto\", share = 0.1 }, { model = \"veto\", share = 0.2 }]\n",
        "6:67",
        {"a noise list may hold one veto model", "^"}},
-      {"a tie rule that literal votes do not have",
-       "[rater.r]\nbase = \"mixed\"\ntie = \"nearest-mean\"\n",
-       "7:7",
-       {"`rater.r.tie`", "allowed: first, lowest or highest"}},
       {"an empty noise list", "[rater.r]\nnoise = []\n", "6:9", {"empty list"}},
       {"keys without a name", "[estimator]\nbase = \"grpo\"\n", "6:1", {"[estimator] holds variants only"}},
       // across keys
@@ -155,19 +140,7 @@ const std::vector<Case>& cases() {
 
 }  // namespace
 
-TEST_CASE("every bad suite is refused with its code, place and reason") {
-  for (const auto& c : cases()) {
-    INFO(c.what);
-    const auto r = refusal(whole(c));
-    INFO(r.message);
-    CHECK(r.code == c.code);
-    if (!c.place.empty()) CHECK(r.has("bad.toml:" + c.place + ": error: "));
-    for (const auto& fragment : c.fragments) {
-      INFO(fragment);
-      CHECK(r.has(fragment));
-    }
-  }
-}
+TEST_CASE("every bad suite is refused with its code, place and reason") { check_refused(cases()); }
 
 TEST_CASE("all errors of a file are told in one pass, in the order of the file") {
   const auto r = refusal(R"([suite]

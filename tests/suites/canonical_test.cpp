@@ -36,14 +36,17 @@ rater.noise.0.form = rounded
 rater.noise.1.model = low
 rater.noise.1.p = 0.1
 rater.noise.1.target = all
+rater.aggregate = mode
 rater.tie = first
 rater.sampling = law
-rater.world.mean = 6.9
-rater.world.mean_sd = 1.8
-rater.world.spread = 0.8
-rater.world.spread_sd = 0.45
-rater.world.hack_share = 0
-rater.world.hack_penalty = 2.5
+rater.parse_failure = 0
+rater.parse_policy = resample
+rater.world_mean = 6.9
+rater.world_mean_sd = 1.8
+rater.world_spread = 0.8
+rater.world_spread_sd = 0.45
+rater.world_hack_share = 0
+rater.world_hack_penalty = 2.5
 policy.base = linear
 estimator.base = grpo
 estimator.ddof = 0
@@ -52,11 +55,18 @@ estimator.median = lower
 estimator.running = window
 estimator.window = 4096
 estimator.rho = 0.9
+estimator.compat = paper
+estimator.origin = 1
 learn.steps = 1000
 learn.batch = 64
 learn.rollouts = 8
 learn.kl = 0.001
 learn.whiten = response
+learn.whiten_ddof = 0
+learn.whiten_eps = 0
+learn.dead_groups = keep
+learn.epochs = 1
+learn.ratio_clip = 0
 learn.optimizer = adam
 learn.lr = 0.05
 learn.schedule = cosine
@@ -76,7 +86,7 @@ TEST_CASE("the canonical text is golden: changing it changes every key") {
   const auto suite = loaded(small_suite + "rater = \"r\"\nvotes = 8\n[rater.r]\nbase = \"gauss\"\nlow.p = 0.1\n[env.bandit]\nmean = 5.5\n",
                             {"suite.seeds=2"});
   CHECK(canonical_text(suite.runs[1]) == golden);
-  CHECK(spec_key(suite.runs[1]) == "91c7134e3cc8442d");
+  CHECK(spec_key(suite.runs[1]) == "ef887acf5efa00c4");
 }
 
 TEST_CASE("names do not matter for the key, decisions do") {
@@ -103,6 +113,17 @@ TEST_CASE("names do not matter for the key, decisions do") {
                                          "rater.mixed.low.p=0.02",
                                          "rater.mixed.tie=lowest",
                                          "rater.mixed.sampling=draws",
+                                         "rater.mixed.aggregate=mean",
+                                         "rater.mixed.parse_failure=0.01",
+                                         "rater.mixed.world_mean=7",
+                                         "rater.mixed.offset.sd=0.2",
+                                         "env.bandit.levels=9",
+                                         "learn.whiten_ddof=1",
+                                         "learn.whiten_eps=1e-4",
+                                         "learn.whiten=compat",
+                                         "learn.dead_groups=drop",
+                                         "learn.epochs=2",
+                                         "estimator.grpo.compat=verl",
                                          "rater.mixed.uniform.p=0",
                                          "estimator.grpo.eps=1e-6"};
   for (const auto& change : changes) {

@@ -1,0 +1,128 @@
+// A judge learned from a CSV file: where the file is looked for, what it becomes, and how a bad one is refused.
+#include <filesystem>
+#include <fstream>
+
+#include "suites/canonical.hpp"
+#include "suites/train.hpp"
+#include "tests/catch.hpp"
+#include "tests/suites/loading.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+/// A folder of its own that goes when the test ends.
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "odrpo-scores-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name, std::ios::binary) << text;
+    return (path / name).string();
+  }
+};
+
+// 6 prompts x 4 responses x 3 samples on 1..5: the score is the response's level, or its neighbour once in three
+std::string table() {
+  std::string text = "# made up\nprompt_id,response_id,sample_id,score\n";
+  for (int p = 0; p < 6; ++p)
+    for (int r = 0; r < 4; ++r)
+      for (int s = 0; s < 3; ++s)
+        text += std::to_string(p) + "," + std::to_string(r) + "," + std::to_string(s) + "," + std::to_string(1 + (p + r + (s == 2)) % 5) + "\n";
+  return text;
+}
+
+const std::string suite_text = R"([suite]
+name = "judge"
+[grid]
+estimator = ["grpo"]
+rater = ["judge"]
+votes = [1, 4]
+[rater.judge]
+[learn]
+steps = 20
+batch = 8
+)";
+
+Refusal load(const std::string& path, const std::vector<std::string>& set, Suite* suite = nullptr) {
+  try {
+    Suite made = load_suite(path, set, {});
+    if (suite) *suite = std::move(made);
+  } catch (const Failure& f) {
+    return {f.code, f.what()};
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("scores: the file becomes a matrix and a world, and the resolved suite needs it no more") {
+  const Folder folder;
+  const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
+  Suite suite;
+  const Refusal refused = load(toml, {"rater.judge.scores=" + csv}, &suite);
+  INFO(refused.message);
+  REQUIRE(refused.code == Exit::ok);
+  const RunSpec& run = suite.runs[0];
+  CHECK(run.env.levels == 5);
+  REQUIRE(run.rater.noise.size() == 1);
+  const auto& matrix = std::get<Confusion>(run.rater.noise[0]).matrix;
+  REQUIRE(matrix.size == 5);
+  for (int i = 0; i < 5; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 5; ++j) sum += (*matrix.values)[i * 5 + j];
+    CHECK(sum == Approx(1).epsilon(1e-12));
+  }
+  const Suite again = loaded(suite.resolved);
+  REQUIRE(again.runs.size() == suite.runs.size());
+  for (std::size_t i = 0; i < again.runs.size(); ++i) CHECK(canonical_text(again.runs[i]) == canonical_text(suite.runs[i]));
+  Shared shared;
+  const std::atomic<bool> stop{false};
+  for (const auto& spec : suite.runs) CHECK(train(spec, shared, stop).status == RunStatus::ok);
+}
+
+TEST_CASE("scores: a path in the suite is relative to the suite, models may be put over the channel, levels may exceed the file's") {
+  const Folder folder;
+  folder.file("judge.csv", table());
+  std::string text = suite_text;
+  text.replace(text.find("[rater.judge]\n"), 14, "[rater.judge]\nscores = \"judge.csv\"\nlevels = 7\nlow.p = 0.125\nworld_spread = 2\n");
+  Suite suite;
+  const Refusal refused = load(folder.file("suite.toml", text), {}, &suite);
+  INFO(refused.message);
+  REQUIRE(refused.code == Exit::ok);
+  const RaterConfig& rater = suite.runs[0].rater;
+  CHECK(suite.runs[0].env.levels == 7);
+  REQUIRE(rater.noise.size() == 2);
+  CHECK(std::get<LowOutliers>(rater.noise[1]).p == 0.125);
+  CHECK(rater.world.spread == 2);
+}
+
+TEST_CASE("scores: files that cannot be used end with their own codes, after the suite's own errors") {
+  const Folder folder;
+  const std::string toml = folder.file("suite.toml", suite_text);
+  const auto with = [&](const std::string& file, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> set{"rater.judge.scores=\"" + file + "\""};
+    set.insert(set.end(), more.begin(), more.end());
+    return load(toml, set);
+  };
+  CHECK(with((folder.path / "none.csv").string()).code == Exit::io);
+  CHECK(with((folder.path / "none.csv").string()).has("No such file"));
+  CHECK(with(folder.path.string()).code == Exit::bad_input);
+  CHECK(with(folder.path.string()).has("is a directory, not a CSV file of scores"));
+  CHECK(with("/dev/zero").code == Exit::bad_input);
+  const std::string bad = folder.file("bad.csv", "prompt_id,response_id,sample_id,score\n0,0,0,3\n0,0,1,3.5\n");
+  const Refusal r = with(bad);
+  CHECK(r.code == Exit::bad_input);
+  CHECK(r.has(bad + ":3:7: error: "));
+  const Refusal both = with(bad, {"learn.steps=0"});
+  CHECK(both.code == Exit::suite);
+  CHECK(both.has("learn.steps"));
+  const Refusal small = load(toml, {"rater.judge.scores=" + folder.file("judge.csv", table()), "rater.judge.levels=4"});
+  CHECK(small.code == Exit::bad_input);
+  const Refusal wrong = load(toml, {"rater.judge.scores=" + (folder.path / "judge.csv").string(), "env.bandit.levels=10"});
+  CHECK(wrong.code == Exit::suite);
+  CHECK(wrong.has("rater judge has 5 levels, and env bandit has 10"));
+}
