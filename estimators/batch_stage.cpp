@@ -183,19 +183,31 @@ static void rank(const EstimatorView& e, const std::uint8_t* score, int groups, 
   }
 }
 
+typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
+typedef std::int8_t i8x8 __attribute__((vector_size(8)));
+
+// 1 where a byte is not 0, else 0.
+ODRPO_HD f32x8 ones_where(const std::uint8_t* kept) {
+  u8x8 bytes;
+  __builtin_memcpy(&bytes, kept, 8);
+  return __builtin_convertvector((bytes != 0) & i8x8{1, 1, 1, 1, 1, 1, 1, 1}, f32x8);
+}
+
 // Sum over 32 lanes of f(x) for any n: lane j adds elements j, j + 32, …. `kept` (null = all): those with 0 are left out.
 template <class F>
 static inline float lane_sum(const float* x, const std::uint8_t* kept, int n, F f) {
   Lanes sum = zero_lanes();
   int i = 0;
-  if (kept == nullptr)
-    for (; i + 32 <= n; i += 32) {
-      ODRPO_UNROLL
-      for (int j = 0; j < 4; ++j) sum.v[j] += f(load(x + i + 8 * j));
+  for (; i + 32 <= n; i += 32) {
+    ODRPO_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      const f32x8 term = f(load(x + i + 8 * j));
+      sum.v[j] += kept == nullptr ? term : ones_where(kept + i + 8 * j) * term;
     }
-  for (; i < n; i += 32) {
+  }
+  if (i < n) {
     float lanes[32] = {}, mask[32] = {};
-    for (int j = 0; j < 32 && i + j < n; ++j) {
+    for (int j = 0; i + j < n; ++j) {
       lanes[j] = x[i + j];
       mask[j] = kept == nullptr || kept[i + j] != 0 ? 1.0f : 0.0f;
     }
@@ -248,7 +260,7 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* kep
     count = 0;
     for (int k = 0; k < n; ++k) {
       count += kept[k] != 0;
-      if (kept[k] == 0) advantage[k] = 0;
+      advantage[k] = kept[k] != 0 ? advantage[k] : 0.0f;
     }
   }
   if (!w.on || n == 0) return;

@@ -1,0 +1,48 @@
+// Every estimator under every convention that has it: what the tests of this folder run over.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "estimators/compat.hpp"
+
+namespace odrpo {
+
+/// All forms, norms, weights and median rules under every system; maxrl with both origins; of `paper` also with ddof 1 and with eps.
+inline std::vector<EstimatorConfig> every_config() {
+  std::vector<EstimatorConfig> all;
+  const auto add = [&](const EstimatorConfig& c) {
+    if (!compat_refusal(c)) all.push_back(c);
+  };
+  for (const auto& system : compat_words)
+    for (const std::string_view word : estimator_catalogue()) {
+      EstimatorConfig c = *parse_estimator(word);
+      c.compat = system.value;
+      const bool by_median = c.form == Form::odrpo && c.weight == Weight::gini_median;
+      for (const MedianRule rule : {MedianRule::lower, MedianRule::mid, MedianRule::upper, MedianRule::running}) {
+        if (!by_median && rule != MedianRule::lower) continue;
+        c.median = rule;
+        add(c);
+      }
+      c.median = MedianRule::lower;
+      if (c.form == Form::maxrl) {
+        c.origin = 0;
+        add(c);
+        c.origin = 1;
+      }
+      if (c.compat != Compat::paper) continue;
+      c.eps = 1e-4;
+      add(c);
+      c.ddof = c.form == Form::grpo;
+      if (c.ddof == 1) add(c);
+    }
+  return all;
+}
+
+/// A config in words, for messages.
+inline std::string text_of(const EstimatorConfig& c) {
+  return std::string(word_of<Compat>(compat_words, c.compat)) + " " + estimator_word(c) + " " +
+         std::string(word_of<MedianRule>(median_words, c.median)) + " ddof " + std::to_string(c.ddof) + " eps " + std::to_string(c.eps) +
+         " origin " + std::to_string(c.origin);
+}
+
+}  // namespace odrpo
