@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/isa.hpp"
-#include "kernels/random.hpp"
+#include "kernels/purpose.hpp"
 
 namespace odrpo {
 

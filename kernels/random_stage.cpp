@@ -1,4 +1,5 @@
 // Philox4x32-10 on four blocks per vector: one 32-bit word in the low half of each 64-bit lane (upper halves hold rubbish).
+#include "kernels/random.hpp"
 #include "kernels/random_batch.hpp"
 #include "kernels/simd.hpp"
 

@@ -1,0 +1,27 @@
+// What random draws are for: the first part of the question that kernels/random.hpp answers.
+#pragma once
+#include <cstdint>
+
+namespace odrpo {
+
+/// What a draw is for. Values are part of the numbers' definition: never reuse or renumber one.
+enum class Purpose : std::uint32_t {
+  derive = 1,          ///< 64-bit keys from a suite's seed
+  order = 2,           ///< order of prompts in an epoch: step = epoch
+  action = 3,          ///< choice of a response: block = 4 rollouts
+  rating = 4,          ///< aggregated score from its law: block = 4 rollouts
+  vote = 5,            ///< literal votes: block = 4 votes of one rollout
+  replica_action = 6,  ///< the same for redraws of a batch (gradient signal and noise)
+  replica_rating = 7,
+  replica_vote = 8,
+  world_prompt = 16,     ///< centre and spread of a prompt
+  world_feature = 17,    ///< features of a response: block = 2 normals
+  world_direction = 18,  ///< hidden direction of the features
+  world_residual = 19,   ///< what the features do not explain: block = 2 normals
+  world_hack = 20,       ///< does a response hack the reward: block = 4 responses
+  trait_spread = 32,     ///< the rater's sigma class of a prompt
+  trait_veto = 33,       ///< is a response ambiguous, and its veto class: one block a response
+  trait_offset = 34,     ///< the rater's severity class towards a prompt
+};
+
+}  // namespace odrpo
