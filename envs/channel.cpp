@@ -90,7 +90,8 @@ double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes)
 }
 
 double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes) {
-  return 4 * (count_outcomes(rater, env.levels, rater.sampling == Sampling::draws ? 1 : votes) + 7);
+  const double outcomes = count_outcomes(rater, env.levels, rater.sampling == Sampling::draws ? 1 : votes);
+  return 32 * math::floor((outcomes - 1 + 7) / 8);
 }
 
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,

@@ -43,7 +43,7 @@ void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes,
   if (rater.tie == TieRule::nearest_mean) {
     const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
     if (count_vectors(static_cast<int>(live), votes) > max_law_cases)
-      throw Failure(Exit::limits, "the law of a vote with tie = \"nearest-mean\" sums over more than 25 million cases for " +
+      throw Failure(Exit::limits, "the law of a vote with tie = \"nearest-mean\" is a sum over more than 25 million cases for " +
                                       std::to_string(votes) + " votes on " + std::to_string(live) +
                                       " levels; use sampling = \"draws\" for this rater");
   }
@@ -164,7 +164,7 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   } else if (rater.tie == TieRule::median_low) {
     seconds *= 2.5;
   } else if (rater.tie == TieRule::nearest_mean) {
-    seconds = 4e-8 * count_vectors(static_cast<int>(k), votes);
+    seconds = nearest_mean_seconds(static_cast<int>(k), votes);
   }
   if (!has_gaps(rater)) return seconds;
   return seconds * std::min(1 + n / 3, 9 + 17 * math::sqrt(n * p * (1 - p)));  // one law for each likely number of read calls

@@ -12,12 +12,12 @@ int vote(std::span<const int> scores, TieRule tie);
 
 inline constexpr int max_law_votes = 1024;     ///< beyond it the law's terms leave the range of doubles
 inline constexpr int max_law_levels = 128;     ///< levels of positive probability
-inline constexpr double max_law_cases = 25e6;  ///< count vectors that an enumeration visits before it refuses
+inline constexpr double max_law_cases = 25e6;  ///< count vectors beyond which nearest_mean and the enumeration refuse
 
 /// Law of the vote of `votes` iid scores with probabilities pmf[K] (they sum to 1): out[k] = P(vote = level k). For first, lowest,
 /// highest and median_low a sum over the winner's count of products of truncated exponential series, every term positive, so that small
-/// probabilities keep their relative accuracy (about 1e-13) and the same bits come out everywhere (docs/compute.md). nearest_mean
-/// enumerates count vectors. Throws Failure(Exit::limits) beyond the limits above.
+/// probabilities keep their relative accuracy (about 1e-13) and the same bits come out everywhere (docs/compute.md). nearest_mean sums
+/// over sets of tied levels, or over count vectors where that is cheaper. Throws Failure(Exit::limits) beyond the limits above.
 void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out);
 
 /// Law of the median (the lower one of an even number) of iid scores: out[k] = P(median = level k). Same accuracy and limits.
@@ -31,6 +31,9 @@ void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std
 
 /// Throws Failure(Exit::limits) for votes outside of 1..max_law_votes, or more than max_law_levels levels of positive probability.
 void check_law_size(std::size_t levels, int votes);
+
+/// Rough seconds of vote_law with nearest_mean; an hour at least where it refuses.
+double nearest_mean_seconds(int levels, int votes);
 
 /// How many count vectors `levels` levels of positive probability make: C(votes + levels - 1, levels - 1).
 double count_vectors(int levels, int votes);

@@ -6,6 +6,8 @@
 //   lowest   z = 0 for levels below k, 1 above           highest  the other way round
 //   first    1 / (1 + t) for t tied others = integral of z^t over 0..1: Gauss-Legendre nodes, exact for t < 2 nodes
 //   median_low  the product keeps the number of tied levels below and above apart
+//   nearest_mean  a level that is tied with nobody wins as above (z = 0); of each set of tied levels the product over the others is kept
+//                 per count and per sum of scores, which together with the set say who wins
 // All terms are positive. With y = lambda p, lambda = min(N, 600), and the factor N!/lambda^N nothing overflows up to N = 1024.
 #include <algorithm>
 #include <array>
@@ -106,6 +108,7 @@ void add_majorities(const Terms& t, std::span<double> win) {
 void add_count(const Terms& t, int c, double z_before, double z_behind, double weight, Rows& before, Rows& behind, std::span<double> win) {
   const int degree = t.votes - c, levels = t.levels;
   std::array<double, max_law_votes / 2 + 1> taps;
+  taps[0] = 1;  // g++ 12 believes that it could be read before it is written
   const auto grow = [&](Rows& rows, int from, int to, int level, double z) {
     const int n = z > 0 ? c + 1 : c;
     std::copy_n(t.term(level), n, taps.begin());
@@ -144,11 +147,98 @@ void add_count_median(const Terms& t, int c, std::span<double> win) {
         win[k] += t.term(k)[c] * coefficient(before[row(k, b)], degree + 1, behind[row(k + 1, a)], degree + 1, degree);
 }
 
+/// nearest_mean for winners with count c that share it: one level after the other is tied, or has fewer than c votes.
+struct TiedSets {
+  const Terms& t;
+  int c;
+  std::span<double> win;
+  int span = t.level.back() - t.level.front();  // scores count from the lowest live level
+  std::vector<int> tied = {};
+  std::vector<std::vector<double>> open = {};  // [level] chance of n votes with sum s for the levels before it that are not tied
+
+  int offset(int level) const { return t.level[level] - t.level.front(); }
+  int rest(std::size_t ties) const { return t.votes - c * static_cast<int>(std::max<std::size_t>(ties, 2)); }
+  std::size_t row(int n) const { return static_cast<std::size_t>(n) * (static_cast<std::size_t>(rest(2)) * span + 1); }
+
+  void run() {
+    open.assign(t.levels + 1, std::vector<double>(row(rest(2) + 1)));
+    open[0][0] = 1;
+    visit(0, 1, open[0].data());
+  }
+  void visit(int level, double weight, const double* before) {
+    if (level == t.levels) return finish(weight, before + row(rest(tied.size())));
+    const int most = rest(tied.size()), step = offset(level);
+    if (static_cast<int>(tied.size()) + t.levels - level > 2 || tied.size() >= 2) {
+      double* after = open[level + 1].data();
+      for (int n = 0; n <= most; ++n) {
+        double* to = after + row(n);
+        std::fill_n(to, n * span + 1, 0.0);
+        for (int m = 0; m < c && m <= n; ++m) {
+          const double* from = before + row(n - m);
+          const double term = t.term(level)[m];
+          for (int s = 0; s <= (n - m) * span; ++s) to[m * step + s] += term * from[s];
+        }
+      }
+      visit(level + 1, weight, after);
+    }
+    if (c * static_cast<int>(tied.size() + 1) > t.votes) return;
+    tied.push_back(level);
+    visit(level + 1, weight * t.term(level)[c], before);
+    tied.pop_back();
+  }
+  void finish(double weight, const double* by_sum) {
+    int of_tied = 0;
+    for (const int k : tied) of_tied += c * offset(k);
+    std::size_t at = 0;  // the winner moves up as the sum grows; at equal distance the lower one stays
+    for (int s = 0; s <= rest(tied.size()) * span; ++s) {
+      while (at + 1 < tied.size() && t.votes * (offset(tied[at]) + offset(tied[at + 1])) < 2 * (of_tied + s)) ++at;
+      win[tied[at]] += weight * by_sum[s];
+    }
+  }
+};
+
 }  // namespace
 
+namespace {
+/// Seconds of the two ways to the law of nearest_mean.
+struct Price {
+  double counts, sets;
+};
+Price nearest_mean_price(int levels, double span, int votes) {
+  Price price{4e-8 * count_vectors(levels, votes), 0};
+  for (int c = 1; 2 * c <= votes; ++c) {
+    // nodes: sets of up to N / c tied levels among those before each level
+    const int ties = std::min(levels, votes / c);
+    double nodes = 0, choose = 1;
+    for (int size = 0; size <= ties; ++size) nodes += choose = choose * (levels + 1 - size) / (size + 1);
+    const double rest = votes - 2 * c;
+    price.sets += nodes * (2e-8 + 1.5e-10 * (rest + 1) * (rest * span / 2 + 8) * std::min<double>(c, rest / 2 + 1));
+  }
+  return price;
+}
+
+bool ties_by_sets(std::span<const double> pmf, int votes) {
+  std::size_t first = pmf.size(), last = 0;
+  int levels = 0;
+  for (std::size_t k = 0; k < pmf.size(); ++k) {
+    if (!(pmf[k] > 0)) continue;
+    first = std::min(first, k), last = k;
+    ++levels;
+  }
+  if (levels < 2 || count_vectors(levels, votes) > max_law_cases) return false;
+  const Price price = nearest_mean_price(levels, static_cast<double>(last - first), votes);
+  return price.sets < price.counts;
+}
+}  // namespace
+
+double nearest_mean_seconds(int levels, int votes) {
+  const Price price = nearest_mean_price(levels, levels - 1, votes);
+  return count_vectors(levels, votes) > max_law_cases ? std::max(price.counts, 3600.0) : std::min(price.counts, price.sets);
+}
+
 void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out) {
-  if (tie == TieRule::nearest_mean) return vote_law_by_counts(pmf, votes, tie, out);
   check_law_size(std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; }), votes);
+  if (tie == TieRule::nearest_mean && !ties_by_sets(pmf, votes)) return vote_law_by_counts(pmf, votes, tie, out);
   const Terms t = make_terms(pmf, votes);
   std::vector<double> win(t.levels, 0.0);
   add_majorities(t, win);
@@ -157,6 +247,10 @@ void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<dou
     if (tie == TieRule::median_low) {
       add_count_median(t, c, win);
       continue;
+    }
+    if (tie == TieRule::nearest_mean) {
+      add_count(t, c, 0, 0, 1, before, behind, win);
+      TiedSets{t, c, win}.run();
     }
     if (tie == TieRule::lowest) add_count(t, c, 0, 1, 1, before, behind, win);
     if (tie == TieRule::highest) add_count(t, c, 1, 0, 1, before, behind, win);

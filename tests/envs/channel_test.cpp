@@ -9,6 +9,7 @@
 
 #include "envs/rate.hpp"
 #include "envs/vote.hpp"
+#include "kernels/failure.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/law_draws.hpp"
@@ -129,6 +130,41 @@ TEST_CASE("rating gives the same scores on every instruction set") {
   }
 }
 
+TEST_CASE("what a row costs is told before it is made") {
+  const BanditConfig env;
+  RaterConfig rater = rater_presets()[0].config;
+  CHECK(row_bytes(env, rater, 32) == 4 * 16);
+  rater.aggregate = Aggregate::mean;
+  CHECK(row_bytes(env, rater, 1) == 4 * 16);
+  CHECK(row_bytes(env, rater, 1024) == 4.0 * 1024 * 9);
+  CHECK(LawCache(rater, 10, 1024).bytes() > std::size_t{100} << 20);
+  CHECK(LawCache(rater, 10, 8).bytes() == std::size_t{4} << 20);
+  for (const int votes : {2, 8, 33}) {
+    LawCache laws(rater, 10, votes);
+    std::vector<std::int32_t> row;
+    laws.append_row(LawCache::code(80, 0, -1, false), row);
+    CHECK(row.size() == static_cast<std::size_t>(laws.stride()));
+    CHECK(row_bytes(env, rater, votes) == 4.0 * laws.stride());
+  }
+  rater.sampling = Sampling::draws;
+  CHECK(row_bytes(env, rater, 1024) == 4 * 16);
+  CHECK(row_seconds(env, rater, 1024) < 1e-4);
+  // beyond its limit the law of nearest-mean is priced out, and refuses with a way out
+  rater = rater_presets()[0].config;
+  rater.tie = TieRule::nearest_mean;
+  CHECK(row_seconds(env, rater, 16) < 0.1);
+  CHECK(row_seconds(env, rater, 32) > 3);
+  LawCache laws(rater, 10, 32);
+  std::vector<std::int32_t> row;
+  try {
+    laws.append_row(LawCache::code(80, 0, -1, false), row);
+    FAIL("not refused");
+  } catch (const Failure& failure) {
+    CHECK(failure.code == Exit::limits);
+    CHECK(std::string(failure.what()).find("sampling = \"draws\"") != std::string::npos);
+  }
+}
+
 TEST_CASE("rows are made once and shared by worlds") {
   RaterConfig rater = rater_presets()[0].config;
   LawCache laws(rater, 10, 8);
@@ -150,4 +186,24 @@ TEST_CASE("making rows stops when asked to, and a world asks for no more rows th
     rate_world(w, preset.config, 2, 1, laws, never);
     CHECK(static_cast<double>(laws.rows_made()) <= most_rows(BanditConfig{}, preset.config) * 2);
   }
+  // whole levels, all prompts of one quality: the rows are the offset's classes
+  BanditConfig c;
+  c.prompts = 300;
+  c.actions = 2;
+  c.quality = QualityKind::integer;
+  c.overrides.mean = 5;
+  c.overrides.mean_sd = c.overrides.spread = c.overrides.spread_sd = 0;
+  RaterConfig rater;
+  rater.noise = {GaussianNoise{0.4, 0, GaussianForm::rounded}, SeverityOffset{0.5}};
+  CHECK(most_rows(c, rater) == 10 * trait_classes);
+  LawCache laws(rater, 10, 1);
+  const BanditWorld w = make_bandit(c, resolve_profile(c, {}), 1, false);
+  const RatedWorld rated = *rate_world(w, rater, 1, 1, laws, never);
+  CHECK(laws.rows_made() == trait_classes);
+  std::vector<int> met(trait_classes, 0);
+  for (int p = 0; p < c.prompts; ++p) {
+    CHECK(rated.row[static_cast<std::size_t>(p) * w.width] == rated.row[static_cast<std::size_t>(p) * w.width + 1]);  // one offset a prompt
+    ++met[rated.row[static_cast<std::size_t>(p) * w.width] / static_cast<std::uint32_t>(rated.stride)];
+  }
+  for (const int n : met) CHECK(n > 15);  // 300 / 8 = 37.5 expected, sd 5.7
 }

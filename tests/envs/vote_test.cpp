@@ -138,6 +138,25 @@ TEST_CASE("the law is that of the count vectors, also where it is tiny") {
   }
 }
 
+TEST_CASE("nearest-mean of ten levels is that of the count vectors") {
+  std::mt19937_64 draw(13);
+  for (const int votes : {2, 5, 8, 12}) {
+    const Law pmf = random_pmf(draw, 10);
+    Law counted(10);
+    vote_law_by_counts(pmf, votes, TieRule::nearest_mean, counted);
+    const Law fast = law(pmf, votes, TieRule::nearest_mean);
+    for (int k = 0; k < 10; ++k) {
+      CAPTURE(pmf, votes, k, fast[k], counted[k]);
+      CHECK(std::abs(fast[k] - counted[k]) <= 1e-13 * counted[k] + 1e-290);
+    }
+  }
+  const Law pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05};
+  CHECK(std::abs(total(law(pmf, 16, TieRule::nearest_mean)) - 1) < 1e-13);
+  CHECK(std::abs(total(law(pmf, 22, TieRule::nearest_mean)) - 1) < 1e-13);
+  CHECK(nearest_mean_seconds(10, 16) < 0.1);
+  CHECK(nearest_mean_seconds(10, 32) > 3);
+}
+
 TEST_CASE("ten levels at the votes of the suites: sums to 1, mirror symmetry, uniform ties") {
   const Law pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05}, mirrored(pmf.rbegin(), pmf.rend()), flat(10, 0.1);
   for (const int votes : {1, 2, 3, 8, 16, 32, 64, 128}) {
