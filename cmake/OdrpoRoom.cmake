@@ -15,7 +15,11 @@ target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 function(odrpo_room name)
   cmake_parse_arguments(R "" "" "SOURCES;STAGES;LINK" ${ARGN})
   add_library(odrpo_${name} STATIC ${R_SOURCES})
-  target_link_libraries(odrpo_${name} PUBLIC odrpo_flags ${R_LINK})
+  # our flags and source tree stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake) needs C++20 and, for the same bits from
+  # what is inline, no contraction
+  target_link_libraries(odrpo_${name} PUBLIC $<BUILD_INTERFACE:odrpo_flags> ${R_LINK})
+  target_compile_features(odrpo_${name} PUBLIC cxx_std_20)
+  target_compile_options(odrpo_${name} INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>>)
   foreach(stage IN LISTS R_STAGES)
     odrpo_stage(odrpo_${name} ${stage})
   endforeach()

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs a build and uses the installed package alone: the example, every header, the program; then moves the prefix and does it again.
+# Usage: install_test.sh SOURCE BUILD CMAKE [alone]. With `alone`, BUILD is made here from the numerics only.
+set -uo pipefail
+source=$(readlink -f "$1") build=$2 cmake=$3 alone=${4:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+fail() { echo "FAILED: $*"; failed=1; }
+# runs a command; tells all it said when it fails
+quiet() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "$*"; return 1; }; }
+
+if [[ -n $alone ]]; then
+  build=$work/numerics
+  quiet "$cmake" -S "$source" -B "$build" -G Ninja -DODRPO_NUMERICS_ONLY=ON -DODRPO_CUDA=OFF || exit 1
+  quiet "$cmake" --build "$build" || exit 1
+fi
+build=$(readlink -f "$build")
+
+# what docs/library.md says that the example prints
+sed -n '/^```console$/,/^```$/p' "$source/docs/library.md" | sed '1d;$d' | grep -v '^\$' >"$work/expected"
+[[ -s $work/expected ]] || fail "docs/library.md shows no output"
+
+use() {  # PREFIX: configure, build and run consumers outside of the source tree
+  local prefix=$1 out=$work/use program
+  rm -rf "$out"
+  cp -r "$source/examples/core" "$out-example"
+  cp -r "$source/tests/install/every_header" "$out-every"
+  for what in example every; do
+    quiet "$cmake" -S "$out-$what" -B "$out/$what" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" \
+      -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF || return
+    grep -q "^odrpo_DIR:PATH=$prefix/" "$out/$what/CMakeCache.txt" || fail "$what found another package than that of $prefix"
+    quiet "$cmake" --build "$out/$what" || return
+  done
+  "$out/example/advantages" | diff "$work/expected" - || fail "the example prints something else than docs/library.md"
+  program=$("$out/every/rooms") || fail "rooms: exit $?"
+  # three votes of ten equal levels: 0.028 for two or three of the lowest, 0.216 for three different ones with the lowest among them
+  [[ $program == "law 0.2440 entropy 2.3" ]] || fail "rooms printed '$program'"
+  if [[ -z $alone ]]; then
+    (cd / && env -i PATH=/usr/bin:/bin "$prefix/bin/odrpo-bench" list >"$work/list") || fail "the installed program does not run list"
+    grep -q 'odrpo-gini-median' "$work/list" || fail "list of the installed program lacks the estimators"
+    "$prefix/bin/odrpo-bench" check "$prefix/share/odrpo-bench/suites/smoke.toml" >"$work/log" 2>&1 || fail "check of an installed suite"
+  fi
+  rm -rf "$out" "$out-example" "$out-every"
+}
+
+quiet "$cmake" --install "$build" --prefix "$work/first place" || exit 1
+first="$work/first place" second=$work/second
+
+# nothing of the build machine, nothing that a consumer lacks
+grep -rlF -e "$source" -e "$build" -e "$work" "$first" --include='*.cmake' && fail "a cmake file names a path of the build machine"
+grep -rnE '[";]/[a-z]' "$first" --include='*.cmake' && fail "a cmake file names an absolute path"
+grep -rnE '#include <[^>]*[/.]' "$first/include" | grep -v '<immintrin.h>' && fail "a header needs something else than the standard library"
+while IFS=: read -r file name; do
+  [[ -f $first/include/odrpo/$name ]] || fail "${file#"$first"/} includes $name, which is not installed"
+done < <(grep -roP '#include "\K[^"]+' "$first/include")
+[[ $(find "$first" -name '*.hpp' | wc -l) -ge 20 ]] || fail "hardly any header was installed"
+if [[ -n $alone ]]; then
+  [[ ! -e "$first/bin" ]] || fail "the numerics alone installed a program"
+else
+  [[ -f $first/share/odrpo-bench/README.md && -f $first/share/odrpo-bench/docs/library.md ]] || fail "the pages are not installed"
+fi
+
+use "$first"
+mv "$first" "$second"
+use "$second"
+[[ $failed == 0 ]] && echo "install: ok"
+exit "$failed"
