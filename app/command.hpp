@@ -58,6 +58,19 @@ int verify(const VerifyOptions&);
 /// Starts the microbenchmark program beside this one with the arguments as they are.
 int bench(const std::vector<std::string>& arguments);
 
+struct ExplainOptions {
+  std::vector<std::string> rewards;             ///< numbers, also several in one word: "3,7,7,9"
+  int levels = 0;                               ///< 0 = 10, or the largest reward rounded up
+  std::vector<std::string> estimators, compat;  ///< empty = a usual choice; every system
+  std::string median;                           ///< lower, mid, upper or a number; empty = lower
+  int origin = 1;
+  bool json = false, verbose = false;
+};
+int explain(const ExplainOptions&);
+
+/// What this machine is and how steady its clock is.
+int doctor(bool json);
+
 int version(bool json);
 
 }  // namespace odrpo::app

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <string>
 
 #include "app/command.hpp"
@@ -70,6 +71,10 @@ int compute_stream(int input, int output) {
   }
 }
 
-int compute() { return compute_stream(STDIN_FILENO, STDOUT_FILENO); }
+int compute() {
+  const int code = compute_stream(STDIN_FILENO, STDOUT_FILENO);
+  if (code != static_cast<int>(Exit::io) || errno == EPIPE) return code;  // a reader that has left knows it
+  throw Failure(Exit::io, std::string("cannot read standard input or write standard output: ") + std::strerror(errno));
+}
 
 }  // namespace odrpo::app

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
+#include "app/page.hpp"
 #include "app/schema.hpp"
 #include "app/usage.hpp"
 #include "suites/field_list.hpp"
@@ -15,52 +16,7 @@ namespace odrpo::app {
 
 namespace {
 
-constexpr std::size_t page = 98;  // columns
-
-// text broken at blanks into lines of at most `width` columns; '\n' breaks too
-std::vector<std::string> broken(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines(1);
-  while (!text.empty()) {
-    const auto end = std::min(text.find_first_of(" \n"), text.size());
-    const auto word = text.substr(0, end);
-    if (!lines.back().empty() && code_points(lines.back()) + 1 + code_points(word) > width) lines.emplace_back();
-    if (!lines.back().empty()) lines.back() += ' ';
-    lines.back() += word;
-    if (end < text.size() && text[end] == '\n') lines.emplace_back();
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-// cells in columns; the last cell is broken into lines
-void print_rows(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
-  if (rows.empty()) return;
-  const std::size_t last = rows[0].size() - 1;
-  std::vector<std::size_t> width(last, 0);
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < last; ++i)
-      if (code_points(row[i]) <= 28) width[i] = std::max(width[i], code_points(row[i]));
-  std::size_t at = indent;
-  for (const auto w : width) at += w + 2;
-  for (const auto& row : rows) {
-    std::string line(indent, ' ');
-    std::size_t column = indent;
-    for (std::size_t i = 0; i < last; ++i) {
-      column += width[i] + 2;
-      line += row[i] + "  ";
-      if (code_points(line) < column) line.append(column - code_points(line), ' ');
-      if (i + 1 == last && code_points(line) > column) {  // a cell that is too wide has the line for itself
-        fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-        line.assign(at, ' ');
-      }
-    }
-    for (const auto& text : broken(row[last], page > at + 30 ? page - at : 30)) {
-      line += text;
-      fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
-      line.assign(at, ' ');
-    }
-  }
-}
+void print_rows(const std::vector<std::vector<std::string>>& rows, std::size_t indent) { put(rows_text(rows, indent)); }
 
 void print_keys(const std::vector<FieldInfo>& keys, std::size_t indent) {
   std::vector<std::vector<std::string>> rows;

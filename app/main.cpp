@@ -43,7 +43,8 @@ struct Commands {
   ListOptions list;
   TableOptions table;
   VerifyOptions verify;
-  bool version = false, json = false, table_json = false;
+  ExplainOptions explain;
+  bool version = false, json = false, table_json = false, doctor_json = false;
   Arguments argv;
   std::function<int()> chosen;
 
@@ -110,19 +111,45 @@ struct Commands {
     c->add_option("files", verify.paths, "result files")->required()->type_name("FILE.h5");
     c->add_flag("--json", verify.json, "as JSON");
 
+    c = add("explain", "advantages of one group, level by level, under every convention",
+            "odrpo-bench explain --rewards 3,7,7,9 --estimator 'odrpo-gini(maxrl)'", [this] { return app::explain(explain); });
+    c->add_option("--rewards", explain.rewards, "the rewards of the group: 1 to 255 numbers, e.g. 3,7,7,9")
+        ->required()
+        ->expected(1, 1'000'000)
+        ->type_name("LIST");
+    c->add_option("--levels", explain.levels, "K (default: 10, or the largest reward rounded up)")
+        ->check(CLI::Range(1, 10'000))
+        ->type_name("K");
+    repeated(*c, "--estimator", explain.estimators, "word of `list estimators`; may be repeated", "WORD");
+    repeated(*c, "--compat", explain.compat, "word of `list compat`; may be repeated (default: all)", "WORD");
+    c->add_option("--median", explain.median, "what gini-median reads: lower (default), mid, upper or a number")->type_name("RULE");
+    c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")
+        ->check(CLI::Range(0, 1))
+        ->type_name("0|1");
+    c->add_flag("--verbose", explain.verbose, "say why a system is left out, and what it does to the batch afterwards");
+    c->add_flag("--json", explain.json, "as JSON, with full precision");
+
+    c = add("doctor", "how steady this machine's clock is, and what the program finds here", "odrpo-bench doctor",
+            [this] { return app::doctor(doctor_json); });
+    c->add_flag("--json", doctor_json, "as JSON");
+
     // its arguments belong to another program and never reach this parser
     add("bench", "microbenchmarks; takes every --benchmark_* flag of Google Benchmark", "odrpo-bench bench --benchmark_filter=grpo",
         [] { return 0; });
-    refuse_flags_as_values();
+    check_values();
   }
 
-  // "--set --jobs 2" lacks a value; CLI11 would take "--jobs" for it
-  void refuse_flags_as_values() {
+  // "--set --jobs 2" lacks a value, which CLI11 would take "--jobs" for; and an empty one, as of "$unset", is none
+  void check_values() {
     const CLI::Validator no_flag(
         [](std::string& value) { return value.starts_with("--") ? "a value is missing before " + value : std::string(); }, "");
+    const CLI::Validator no_blank([](std::string& value) { return value.empty() ? "the value is empty" : ""; }, "");
     for (CLI::App* sub : app.get_subcommands(nullptr))
       for (CLI::Option* option : sub->get_options())
-        if (option->nonpositional() && option->get_expected_max() > 0 && option->get_type_size_max() > 0) option->check(no_flag);
+        if (option->get_expected_max() > 0 && option->get_type_size_max() > 0) {
+          option->check(no_blank);
+          if (option->nonpositional()) option->check(no_flag);
+        }
   }
 
   Arguments command_names() {
@@ -189,7 +216,7 @@ int guarded(int argc, char** argv) {
     print_error(failure.what());
     return static_cast<int>(failure.code);
   } catch (const std::bad_alloc&) {
-    print_error("internal error: out of memory");
+    print_error("out of memory");
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::broken_pipe) return static_cast<int>(Exit::ok);
     if (write_failed(error)) {

@@ -15,6 +15,7 @@
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
+#include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
@@ -29,7 +30,7 @@ namespace odrpo::app {
 namespace {
 
 void note(const std::string& text) {
-  const std::string line = text + '\n';
+  const std::string line = printable(text) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

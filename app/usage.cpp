@@ -10,6 +10,7 @@
 #include <iostream>
 #include <string>
 
+#include "app/printable.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo::app {
@@ -17,7 +18,7 @@ namespace odrpo::app {
 void print_error(std::string_view message) {
   const bool placed = message.substr(0, message.find('\n')).find(": error: ") != std::string_view::npos;
   std::string text = placed ? "" : "error: ";
-  text += message;
+  text += printable(message);
   if (!text.ends_with('\n')) text += '\n';
   std::fwrite(text.data(), 1, text.size(), stderr);
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
+#include "app/printable.hpp"
 #include "results/store.hpp"
 
 namespace odrpo::app {
@@ -63,10 +64,11 @@ int verify(const VerifyOptions& o) {
     if (o.json) {
       all.push_back(as_json(v));
     } else if (v.code == Exit::ok) {
-      fmt::print("{}: OK, digest {}, {} runs{}\n", v.path, v.digest, v.runs, v.failed ? fmt::format(", {} of them failed", v.failed) : "");
+      fmt::print("{}: OK, digest {}, {} runs{}\n", printable(v.path), v.digest, v.runs,
+                 v.failed ? fmt::format(", {} of them failed", v.failed) : "");
     } else {
       std::fflush(stdout);
-      fmt::print(stderr, "{}\n", v.what);
+      fmt::print(stderr, "{}\n", printable(v.what));
     }
   }
   if (o.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));

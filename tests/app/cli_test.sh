@@ -74,10 +74,17 @@ absent tiny.h5 tiny.h5.work
 
 # --- help and version go to stdout
 expect 0 '' --help; expect_out 'run'; expect_out 'suites/quickstart.toml'
-for command in run check list table compute verify; do expect 0 '' "$command" --help; expect_out 'Example'; done
+for command in run check list table compute verify explain doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
 expect 0 '' --version; expect_out 'odrpo-bench'
 expect 0 '' --version --json
 for key in version revision compiler build_type isa cuda hdf5 schema_version; do expect_out "\"$key\""; done
+
+# --- what the machine is like: always exit 0
+expect 0 '' doctor
+for words in timing 'n = ' 'cores usable' 'instruction set' memory 'free, writable' 'no CUDA device' HDF5 locale; do expect_out "$words"; done
+expect 0 '' doctor --json
+for key in verdict spread_percent measurements model cores_usable isa_available load available_bytes free_bytes writable devices hdf5; do expect_out "\"$key\""; done
+[[ -z $(ls odrpo-bench-doctor-* 2>/dev/null) ]] || fail "doctor leaves a file"
 
 # --- paths: exit 5 for what is missing or cannot be written, 3 for what is no suite
 expect 5 'missing.toml' run missing.toml

@@ -1,0 +1,175 @@
+// `odrpo-bench doctor`: what this machine is, how steady its clock is, and what is missing. Reports; refuses nothing.
+#include <fmt/format.h>
+#include <gnu/libc-version.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "app/build_facts.hpp"
+#include "app/command.hpp"
+#include "app/host_noise.hpp"
+#include "kernels/isa.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+/// The first line of a small file of the system; empty when it is not there.
+std::string first_line(const char* path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+/// Cores that the control group grants, where it limits them: cgroup 2 says "quota period", cgroup 1 has a file for each.
+std::optional<double> granted_cores() {
+  double quota = 0, period = 0;
+  std::istringstream two(first_line("/sys/fs/cgroup/cpu.max"));
+  if (two >> quota >> period && quota > 0 && period > 0) return quota / period;
+  std::istringstream q(first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")), p(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
+  if (q >> quota && p >> period && quota > 0 && period > 0) return quota / period;
+  return std::nullopt;
+}
+
+/// A line "MemAvailable:  123 kB" of /proc/meminfo, in bytes.
+double meminfo(std::string_view key) {
+  std::ifstream in("/proc/meminfo");
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(key)) return std::strtod(line.c_str() + key.size() + 1, nullptr) * 1024;
+  return 0;
+}
+
+std::optional<double> granted_memory() {
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    double bytes = 0;
+    std::istringstream in(first_line(path));
+    if (in >> bytes && bytes > 0 && bytes < 1e15) return bytes;
+  }
+  return std::nullopt;
+}
+
+/// Tries: access rights alone say nothing about read-only mounts and quotas. Empty when a file can be made here.
+std::string why_not_writable() {
+  std::string name = "odrpo-bench-doctor-XXXXXX";
+  const int file = mkstemp(name.data());
+  if (file < 0) return std::strerror(errno);
+  close(file);
+  unlink(name.c_str());
+  return "";
+}
+
+/// CUDA devices by name, or why there is none. To be filled by the CUDA back end.
+std::vector<std::string> cuda_devices(std::string& why_none) {
+  why_none = build_facts().cuda ? "this program has no CUDA back end yet" : "this program was built without CUDA";
+  return {};
+}
+
+/// What the environment asks for. The program itself never leaves the C locale.
+std::string locale_words() {
+  for (const char* name : {"LC_ALL", "LC_NUMERIC", "LANG"})
+    if (const char* value = std::getenv(name); value && *value) return fmt::format("{}={}", name, value);
+  return "none";
+}
+
+json diagnosis() {
+  const BuildFacts b = build_facts();
+  const HostFacts h = host_facts();
+  const HostNoise noise = measure_noise();
+  json out;
+  out["timing"] = {{"verdict", noise.verdict()},    {"spread_percent", noise.spread}, {"worst_pair_percent", noise.worst_pair},
+                   {"measurements", noise.medians}, {"timings_each", noise.timings},  {"work_ms", noise.unit_ms},
+                   {"advice", noise.advice()}};
+  std::array<double, 3> load{};
+  const bool has_load = getloadavg(load.data(), 3) == 3;
+  out["cpu"] = {{"model", h.cpu}, {"cores_usable", h.cores}, {"cores_online", sysconf(_SC_NPROCESSORS_ONLN)}};
+  if (const auto granted = granted_cores()) out["cpu"]["cores_granted"] = *granted;
+  out["cpu"]["load"] = has_load ? json(load) : json();
+  out["cpu"]["isa"] = h.isa;
+  for (const Isa isa : {Isa::portable, Isa::avx2})
+    if (has_isa(isa)) out["cpu"]["isa_available"].push_back(isa_name(isa));
+  out["memory"] = {{"total_bytes", meminfo("MemTotal:")}, {"available_bytes", meminfo("MemAvailable:")}};
+  if (const auto granted = granted_memory()) out["memory"]["granted_bytes"] = *granted;
+  std::error_code error;
+  const auto space = fs::space(".", error);
+  out["folder"] = {{"path", shown(fs::current_path(error).string(), 4096)}, {"free_bytes", error ? json() : json(space.available)}};
+  const std::string why = why_not_writable();
+  out["folder"]["writable"] = why.empty();
+  if (!why.empty()) out["folder"]["why_not"] = why;
+  std::string why_none;
+  out["cuda"] = {{"devices", cuda_devices(why_none)}};
+  if (!why_none.empty()) out["cuda"]["why_none"] = why_none;
+  out["versions"] = {
+      {"odrpo-bench", b.version},
+      {"revision", b.revision},
+      {"compiler", b.compiler},
+      {"build_type", b.build_type},
+      {"hdf5", b.hdf5},
+      {"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+      {"json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+      {"libc", gnu_get_libc_version()},
+      {"system", h.system}};
+  out["locale"] = locale_words();
+  return out;
+}
+
+void line(std::string_view name, const std::string& text) { fmt::print("{:<10} {}\n", name, text); }
+
+void print_text(const json& d) {
+  const auto text = [](const json& value) { return value.get<std::string>(); };
+  const json &t = d["timing"], &c = d["cpu"], &m = d["memory"], &f = d["folder"];
+  line("timing", fmt::format("{}: {}", text(t["verdict"]), text(t["advice"])));
+  line("", fmt::format("spread {:.2f} %, worst neighbours {:.2f} % apart", t["spread_percent"].get<double>(),
+                       t["worst_pair_percent"].get<double>()));
+  line("", fmt::format("n = {} medians of {} timings of the same {:.2f} ms of work", t["measurements"].get<int>(),
+                       t["timings_each"].get<int>(), t["work_ms"].get<double>()));
+  line("cpu", text(c["model"]));
+  std::string cores = fmt::format("{} of {} cores usable", c["cores_usable"].get<int>(), c["cores_online"].get<long>());
+  if (c.contains("cores_granted")) cores += fmt::format(", {:.3g} granted by the control group", c["cores_granted"].get<double>());
+  line("", cores);
+  if (!c["load"].is_null()) {
+    const auto load = c["load"].get<std::array<double, 3>>();
+    line("", fmt::format("load {:.2f}, {:.2f}, {:.2f} (1, 5, 15 minutes)", load[0], load[1], load[2]));
+  }
+  std::string available;
+  for (const auto& isa : c["isa_available"]) available += (available.empty() ? "" : ", ") + text(isa);
+  line("", fmt::format("instruction set {} (available: {})", text(c["isa"]), available));
+  std::string memory =
+      fmt::format("{} free of {}", bytes_text(m["available_bytes"].get<double>()), bytes_text(m["total_bytes"].get<double>()));
+  if (m.contains("granted_bytes")) memory += fmt::format(", {} granted by the control group", bytes_text(m["granted_bytes"].get<double>()));
+  line("memory", memory);
+  const std::string free = f["free_bytes"].is_null() ? "unknown" : bytes_text(f["free_bytes"].get<double>());
+  line("folder", text(f["path"]));
+  line("", fmt::format("{} free, {}", free,
+                       f["writable"].get<bool>() ? "writable" : "NOT writable: " + text(f["why_not"]) + " (run needs -o elsewhere)"));
+  std::string devices;
+  for (const auto& device : d["cuda"]["devices"]) devices += (devices.empty() ? "" : ", ") + text(device);
+  line("cuda", devices.empty() ? "no CUDA device: " + text(d["cuda"]["why_none"]) : devices);
+  line("locale", text(d["locale"]) + "; numbers have a point whatever it says");
+  const json& v = d["versions"];
+  line("versions", fmt::format("odrpo-bench {} (revision {})", text(v["odrpo-bench"]), text(v["revision"])));
+  line("", fmt::format("{} ({}), libc {}, HDF5 {}", text(v["compiler"]), text(v["build_type"]), text(v["libc"]), text(v["hdf5"])));
+  line("", fmt::format("fmt {}, JSON {}; {}", text(v["fmt"]), text(v["json"]), text(v["system"])));
+}
+
+}  // namespace
+
+int doctor(bool as_json) {
+  const json d = diagnosis();
+  if (as_json) std::cout << d.dump(2, ' ', false, json::error_handler_t::replace) << '\n';
+  else print_text(d);
+  return 0;
+}
+
+}  // namespace odrpo::app

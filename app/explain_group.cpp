@@ -1,0 +1,221 @@
+// Reads the group and asks the estimators.
+#include "app/explain_group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "estimators/definition.hpp"
+#include "suites/suggest.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t most_rewards = 255;
+constexpr int most_levels = 10'000;        // rewards are 0..most_levels
+constexpr double out_of_proportion = 100;  // an advantage; usual ones are below G
+constexpr const char* usual_estimators[] = {
+    "reinforce", "rloo", "grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
+
+double read_number(std::string_view text, const std::string& what) {
+  double x = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+  if (error != std::errc() || end != text.data() + text.size())
+    throw Failure(Exit::usage, fmt::format("{} is \"{}\", which is no number", what, shown(text)));
+  if (!(x >= 0 && x <= most_levels)) throw Failure(Exit::usage, fmt::format("{} is {}: 0..{} is wanted", what, shown(text), most_levels));
+  return x == 0 ? 0.0 : x;
+}
+
+template <class E, std::size_t n>
+E read_word(const Word<E> (&table)[n], const std::string& text, std::string_view flag) {
+  if (const auto value = find_word<E>(table, text)) return *value;
+  std::vector<std::string_view> words;
+  for (const auto& w : table) words.push_back(w.word);
+  const auto near = nearest_word(text, words);
+  throw Failure(Exit::usage, fmt::format("{}: there is no \"{}\"{}; it is one of {}", flag, shown(text),
+                                         near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near), one_of(words)));
+}
+
+EstimatorConfig read_estimator(const std::string& text) {
+  if (const auto config = parse_estimator(text)) return *config;
+  const auto words = estimator_catalogue();
+  const auto near = nearest_word(text, words);
+  throw Failure(Exit::usage, fmt::format("--estimator: there is no \"{}\"{}; `list estimators` has them all", shown(text),
+                                         near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near)));
+}
+
+template <class T>
+void add_once(std::vector<T>& list, const T& value) {
+  if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+}
+
+bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+}
+
+/// The formula without the system's name at its end, so that equal ones are seen to be equal.
+std::string plain_formula(const EstimatorConfig& config) {
+  std::string text = estimator_formula(config);
+  const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));
+  if (text.ends_with(name)) text.resize(text.size() - name.size());
+  return text;
+}
+
+/// One estimator under all the systems; those that compute the same share a row.
+ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>& systems, const Explanation& group, double median) {
+  ExplainedEstimator out{estimator_word(config), {}, {}};
+  for (const Compat system : systems) {
+    config.compat = system;
+    if (auto why = compat_refusal(config)) {
+      out.refused.emplace_back(system, std::move(*why));
+      continue;
+    }
+    Convened row{
+        {system}, {whitening_after(config)}, config, plain_formula(config), break_down(config, group.levels, group.rewards, median)};
+    const auto same = std::find_if(out.rows.begin(), out.rows.end(), [&](const Convened& r) {
+      return r.formula == row.formula && same_numbers(r.parts.advantages, row.parts.advantages);
+    });
+    if (same == out.rows.end()) {
+      out.rows.push_back(std::move(row));
+    } else {
+      same->systems.push_back(system);
+      same->after.push_back(row.after[0]);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> remarks_on(const Explanation& group) {
+  std::vector<std::string> remarks;
+  if (group.values.size() == 1 && group.rewards.size() > 1)
+    remarks.push_back("All rewards are equal: the group is dead, nobody learns anything from it.");
+  for (const auto& estimator : group.estimators)
+    for (const auto& row : estimator.rows)
+      for (const auto& [reward, count] : group.values) {
+        const double a = group.advantage(row.parts, reward);
+        if (!(std::abs(a) > out_of_proportion) && std::isfinite(a)) continue;
+        std::string systems;
+        for (const Compat s : row.systems) systems.append(systems.empty() ? "" : ", ").append(word_of<Compat>(compat_words, s));
+        remarks.push_back(
+            fmt::format("{} under {} gives the reward {} an advantage of {:.4g}: {}.", estimator.word, systems, number_text(reward), a,
+                        group.rewards.size() == 1 ? "a group of one has nothing to be compared with, and this code does not notice"
+                                                  : "what it divides by is almost zero for this group"));
+        break;  // one remark on a row
+      }
+  return remarks;
+}
+
+}  // namespace
+
+std::vector<double> read_rewards(const std::vector<std::string>& words) {
+  std::vector<double> rewards;
+  for (const auto& word : words) {
+    std::string_view rest = word;
+    for (bool more = true; more;) {
+      const auto comma = rest.find(',');
+      std::string_view item = rest.substr(0, comma);
+      more = comma != std::string_view::npos;
+      if (more) rest.remove_prefix(comma + 1);
+      const std::size_t before = rewards.size();
+      while (!item.empty()) {  // blanks separate, too
+        const auto begin = item.find_first_not_of(" \t\n");
+        if (begin == std::string_view::npos) break;
+        item.remove_prefix(begin);
+        const auto end = std::min(item.find_first_of(" \t\n"), item.size());
+        rewards.push_back(read_number(item.substr(0, end), fmt::format("--rewards: number {}", rewards.size() + 1)));
+        item.remove_prefix(end);
+        if (rewards.size() > most_rewards)
+          throw Failure(Exit::usage, fmt::format("--rewards: a group has at most {} members", most_rewards));
+      }
+      if (rewards.size() == before && (more || word.find(',') != std::string::npos))
+        throw Failure(Exit::usage, fmt::format("--rewards: number {} is missing in \"{}\"", before + 1, shown(word)));
+    }
+  }
+  if (rewards.empty()) throw Failure(Exit::usage, "--rewards: at least one number is wanted, e.g. --rewards 3,7,7,9");
+  return rewards;
+}
+
+double Explanation::advantage(const Breakdown& parts, double reward) const {
+  const auto at = std::find(rewards.begin(), rewards.end(), reward) - rewards.begin();
+  return parts.advantages[static_cast<std::size_t>(at)];
+}
+
+Explanation explain_group(const ExplainOptions& o) {
+  Explanation group;
+  group.rewards = read_rewards(o.rewards);
+  auto sorted = group.rewards;
+  std::sort(sorted.begin(), sorted.end());
+  for (const double r : sorted) {
+    if (group.values.empty() || group.values.back().first != r) group.values.emplace_back(r, 0);
+    ++group.values.back().second;
+    group.whole = group.whole && r == std::floor(r);
+  }
+  const int needed = static_cast<int>(std::ceil(sorted.back()));
+  group.levels = o.levels > 0 ? o.levels : std::max(10, needed);
+  group.origin = o.origin;
+  if (group.levels < needed)
+    throw Failure(Exit::usage, fmt::format("--levels {} is below the largest reward, {}", group.levels, number_text(sorted.back())));
+
+  // the median: a rule, or a number instead of it
+  MedianRule rule = MedianRule::lower;
+  double given = no_median;
+  if (!o.median.empty() && (o.median[0] == '.' || (o.median[0] >= '0' && o.median[0] <= '9'))) given = read_number(o.median, "--median");
+  else if (!o.median.empty()) rule = read_word(median_words, o.median, "--median");
+  if (rule == MedianRule::running)
+    throw Failure(Exit::usage, "--median: one group has no running median; give its present value as a number");
+  group.median_rule = std::isnan(given) ? std::string(word_of<MedianRule>(median_words, rule)) : "given";
+  group.median = std::isnan(given) ? group_median(group.rewards, rule) : given;
+
+  EstimatorConfig usual;
+  const auto of_group = break_down(usual, group.levels, group.rewards, no_median);
+  group.mean = of_group.mean, group.population_sd = of_group.deviation;
+  usual.ddof = 1;
+  group.sample_sd = group.rewards.size() > 1 ? break_down(usual, group.levels, group.rewards, no_median).deviation
+                                             : std::numeric_limits<double>::quiet_NaN();
+
+  std::vector<Compat> systems;
+  for (const auto& word : o.compat) add_once(systems, read_word(compat_words, word, "--compat"));
+  if (o.compat.empty())
+    for (const auto& w : compat_words) systems.push_back(w.value);
+  std::vector<std::string> words;
+  for (const auto& word : o.estimators) add_once(words, estimator_word(read_estimator(word)));
+  if (words.empty()) words.assign(std::begin(usual_estimators), std::end(usual_estimators));
+  bool any = false, origin_used = false;
+  for (const auto& word : words) {
+    EstimatorConfig config = read_estimator(word);
+    config.median = rule;
+    if (config.form == Form::maxrl) config.origin = o.origin, origin_used = true;
+    group.estimators.push_back(under_each(config, systems, group, given));
+    any = any || !group.estimators.back().rows.empty();
+  }
+  if (o.origin != 1 && !origin_used) throw Failure(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
+  if (!any) throw Failure(Exit::usage, group.estimators[0].refused[0].second);
+  group.remarks = remarks_on(group);
+  return group;
+}
+
+std::vector<LevelRun> living_levels(const Explanation& group, const Breakdown& parts) {
+  std::vector<LevelRun> runs;
+  for (const LevelPart& p : parts.levels) {
+    if (p.count <= 0 || p.count >= static_cast<int>(group.rewards.size())) continue;
+    if (!runs.empty()) {
+      LevelRun& last = runs.back();
+      const LevelPart& q = last.part;
+      const bool same_norm = p.norm == q.norm || (std::isnan(p.norm) && std::isnan(q.norm));
+      if (group.whole && last.high == p.low && p.count == q.count && p.weight == q.weight && same_norm && p.reached == q.reached &&
+          p.missed == q.missed) {
+        last.high = p.high;
+        ++last.levels;
+        continue;
+      }
+    }
+    runs.push_back({p, p.high, 1});
+  }
+  return runs;
+}
+
+}  // namespace odrpo::app

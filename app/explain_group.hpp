@@ -1,0 +1,62 @@
+// What `explain` shows, as data: one group, and its advantages by every estimator under every convention.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/command.hpp"
+#include "estimators/breakdown.hpp"
+#include "estimators/compat.hpp"
+
+namespace odrpo::app {
+
+/// Systems that compute the same: one formula, one set of numbers.
+struct Convened {
+  std::vector<Compat> systems;
+  std::vector<Whitening> after;  ///< what each does to the batch afterwards
+  EstimatorConfig config;        ///< of the first
+  std::string formula;
+  Breakdown parts;
+};
+
+struct ExplainedEstimator {
+  std::string word;
+  std::vector<Convened> rows;
+  std::vector<std::pair<Compat, std::string>> refused;  ///< systems without this form, and why
+};
+
+/// Neighbouring levels of which each gives the same.
+struct LevelRun {
+  LevelPart part;  ///< of the first
+  double high;     ///< of the last
+  int levels;
+};
+
+struct Explanation {
+  std::vector<double> rewards;
+  std::vector<std::pair<double, int>> values;  ///< distinct rewards, ascending, and how many members have each
+  int levels = 10, origin = 1;
+  bool whole = true;        ///< every reward is a whole number: levels; else gaps
+  std::string median_rule;  ///< lower, mid, upper, or "given"
+  double mean = 0, median = 0;
+  double population_sd = 0, sample_sd = 0;  ///< ddof 0 and 1; NaN where undefined
+  std::vector<ExplainedEstimator> estimators;
+  std::vector<std::string> remarks;  ///< plain sentences about what is out of proportion
+  /// The advantage of the members with that reward.
+  double advantage(const Breakdown& parts, double reward) const;
+};
+
+/// Numbers of a command line: separated by commas or blanks, finite, 0..10000, 1 to 255 of them. Failure usage names the first bad one.
+std::vector<double> read_rewards(const std::vector<std::string>& words);
+
+/// Computes everything. Failure usage for words that do not exist and for levels below the rewards.
+Explanation explain_group(const ExplainOptions& options);
+
+/// Levels that tell members apart, neighbours with the same numbers folded into one run.
+std::vector<LevelRun> living_levels(const Explanation& group, const Breakdown& parts);
+
+std::string explanation_text(const Explanation& group, bool verbose);
+std::string explanation_json(const Explanation& group);
+
+}  // namespace odrpo::app

@@ -1,0 +1,192 @@
+// The explanation as text of 80 columns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/explain_group.hpp"
+#include "app/page.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t most_runs = 24, most_remarks = 4;
+constexpr std::size_t label_width = 20, cell_width = 10;
+
+/// At most nine characters.
+std::string cell(double x) {
+  if (std::isnan(x)) return "-";
+  if (x == 0) return "0";
+  const double size = std::abs(x);
+  if (size < 5e-5 || size >= 999'999) return fmt::format("{:.2e}", x);
+  return size < 999 ? fmt::format("{:.4f}", x) : fmt::format("{:.1f}", x);
+}
+
+std::string range(double low, double high) {
+  return low == high ? number_text(low) : fmt::format("{}-{}", number_text(low), number_text(high));
+}
+
+std::string value_text(const std::pair<double, int>& value) {
+  return value.second == 1 ? fmt::format("{:.8g}", value.first) : fmt::format("{:.8g} x{}", value.first, value.second);
+}
+
+std::string systems_text(const std::vector<Compat>& systems) {
+  std::string text;
+  for (const Compat s : systems) text.append(text.empty() ? "" : ", ").append(word_of<Compat>(compat_words, s));
+  return text;
+}
+
+/// (a) what the group is like, and what of it is dead.
+std::string group_text(const Explanation& g) {
+  std::string values;
+  for (const auto& v : g.values) values += (values.empty() ? "" : ", ") + value_text(v);
+  std::string out = paragraph(fmt::format("group of {}: {}", g.rewards.size(), values), 0, 2);
+  out += fmt::format("  mean {:.6g}, sd {:.6g} (ddof 0){}\n", g.mean, g.population_sd,
+                     std::isnan(g.sample_sd) ? "" : fmt::format(" or {:.6g} (ddof 1)", g.sample_sd));
+  out += fmt::format("  median {:.6g} ({})\n", g.median, g.median_rule);
+  return out;
+}
+
+/// The thresholds that everybody or nobody reaches, in one line.
+std::string dead_text(const Explanation& g) {
+  const double least = g.values.front().first, most = g.values.back().first;
+  if (!g.whole)
+    return fmt::format("thresholds up to {} are reached by all, above {} by nobody: nothing to learn", number_text(least),
+                       number_text(most));
+  std::string text;
+  const auto levels = [](double low, double high) { return (low == high ? "level " : "levels ") + range(low, high); };
+  if (least >= 1) text += levels(1, least) + ": reached by all, nothing to learn";
+  if (most < g.levels) text += (text.empty() ? "" : "; ") + levels(most + 1, g.levels) + ": by nobody";
+  return text;
+}
+
+/// (b) one estimator's levels under its first convention.
+std::string levels_text(const Explanation& g, const ExplainedEstimator& e) {
+  const Convened& row = e.rows.front();
+  const auto runs = living_levels(g, row.parts);
+  std::string out = fmt::format("\n{} ({})\n", e.word, systems_text({row.systems.front()})) + paragraph(row.formula, 2, 4);
+  if (runs.empty()) return out + "  no level tells members apart\n";
+  const auto line = [](std::string_view level, std::string_view n, std::string_view mu, std::string_view w, std::string_view norm,
+                       std::string_view up, std::string_view down) {
+    return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", level, n, mu, w, norm, up, down);
+  };
+  out += line(g.whole ? "level" : "gap", "reached", "mu_k", "w_k", "N_k", "if reached", "if missed");
+  bool folded = false;
+  for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
+    const LevelRun& r = runs[i];
+    const LevelPart& p = r.part;
+    const std::string level = g.whole ? range(p.high, r.high) : fmt::format("({:.5g}, {:.5g}]", p.low, p.high);
+    folded = folded || r.levels > 1;
+    out +=
+        line(level, std::to_string(p.count), fmt::format("{:.4f}", p.share), cell(p.weight), cell(p.norm), cell(p.reached), cell(p.missed));
+  }
+  if (runs.size() > most_runs) out += fmt::format("  ... {} more lines of levels; --json has them\n", runs.size() - most_runs);
+  if (folded) out += "  (levels in one line are alike: each of them gives this)\n";
+  return out;
+}
+
+/// The formula of a row; what it has in common with the first row's from the weights on is not said again.
+std::string formula_text(const ExplainedEstimator& e, const Convened& row) {
+  const std::string& first = e.rows.front().formula;
+  const auto at = row.formula.find(", w_k"), usual = first.find(", w_k");
+  const bool again =
+      &row != &e.rows.front() && at != std::string::npos && usual != std::string::npos && row.formula.substr(at) == first.substr(usual);
+  return again ? row.formula.substr(0, at) : row.formula;
+}
+
+/// (c) rewards as columns: a row per convention, its formula under it.
+std::string wide_rows(const Explanation& g, const ExplainedEstimator& e) {
+  std::string out = e.word + "\n";
+  for (const auto& row : e.rows) {
+    std::string label = "  " + systems_text(row.systems);
+    if (label.size() > label_width) out += paragraph(label.substr(2), 2), label.clear();
+    out += fmt::format("{:<{}}", label, label_width);
+    for (const auto& v : g.values) out += fmt::format("{:>{}}", cell(g.advantage(row.parts, v.first)), cell_width);
+    out += "\n" + paragraph(formula_text(e, row), 4, 4);
+  }
+  return out;
+}
+
+/// (c) rewards as rows, when there are too many for columns: a column per convention, called by letters.
+std::string long_rows(const Explanation& g, const ExplainedEstimator& e) {
+  constexpr std::size_t together = 6;
+  std::string out = e.word + "\n";
+  for (std::size_t from = 0; from < e.rows.size(); from += together) {
+    const std::size_t to = std::min(e.rows.size(), from + together);
+    out += fmt::format("{:<{}}", "  reward", label_width - 2);
+    for (std::size_t i = from; i < to; ++i) out += fmt::format("{:>{}}", fmt::format("({})", static_cast<char>('a' + i)), cell_width);
+    out += '\n';
+    for (const auto& v : g.values) {
+      out += fmt::format("{:<{}}", "  " + value_text(v), label_width - 2);
+      for (std::size_t i = from; i < to; ++i) out += fmt::format("{:>{}}", cell(g.advantage(e.rows[i].parts, v.first)), cell_width);
+      out += '\n';
+    }
+  }
+  for (std::size_t i = 0; i < e.rows.size(); ++i)
+    out += paragraph(fmt::format("({}) {}: {}", static_cast<char>('a' + i), systems_text(e.rows[i].systems), formula_text(e, e.rows[i])), 4,
+                     4);
+  return out;
+}
+
+std::string after_text(const Whitening& w) {
+  if (!w.on) return "nothing";
+  const std::string eps = number_text(w.eps);
+  const std::string scale = w.scale == WhitenScale::floor    ? "sqrt(max(var, " + eps + "))"
+                            : w.scale == WhitenScale::inside ? "sqrt(var + " + eps + ")"
+                            : w.eps == 0                     ? "std"
+                                                             : "(std + " + eps + ")";
+  return fmt::format("(A - mean) / {}, ddof {}", scale, w.ddof);
+}
+
+std::string verbose_text(const ExplainedEstimator& e) {
+  std::string out;
+  for (const auto& row : e.rows)
+    for (std::size_t i = 0; i < row.systems.size(); ++i)
+      out += paragraph(
+          fmt::format("afterwards {} does to the batch: {}", word_of<Compat>(compat_words, row.systems[i]), after_text(row.after[i])), 4,
+          4);
+  for (const auto& [system, why] : e.refused) out += paragraph("not here: " + why, 4, 4);
+  return out;
+}
+
+}  // namespace
+
+std::string explanation_text(const Explanation& g, bool verbose) {
+  std::string out = group_text(g);
+  bool leveled = false;
+  for (const auto& e : g.estimators) {
+    if (e.rows.empty() || e.rows.front().parts.levels.empty()) continue;
+    if (!leveled) {
+      const std::string dead = dead_text(g);
+      out += "\nLEVELS\n" + (dead.empty() ? "" : paragraph(dead, 2));
+    }
+    leveled = true;
+    out += levels_text(g, e);
+  }
+  std::size_t widest = 0;
+  for (const auto& v : g.values) widest = std::max(widest, value_text(v).size());
+  const bool wide = label_width + cell_width * g.values.size() <= page && widest < cell_width;
+  out += fmt::format("\n{:<{}}", "ADVANTAGES", label_width);
+  if (wide)
+    for (const auto& v : g.values) out += fmt::format("{:>{}}", value_text(v), cell_width);
+  out.erase(out.find_last_not_of(' ') + 1);
+  out += '\n';
+  bool left_out = false;
+  for (const auto& e : g.estimators) {
+    left_out = left_out || !e.refused.empty();
+    if (!e.rows.empty()) out += wide ? wide_rows(g, e) : long_rows(g, e);
+    else out += e.word + "\n" + paragraph(verbose ? "" : "none of these systems has it", 2);
+    if (verbose) out += verbose_text(e);
+  }
+  out += '\n';
+  for (std::size_t i = 0; i < std::min(g.remarks.size(), most_remarks); ++i) out += paragraph(g.remarks[i], 0, 2);
+  if (g.remarks.size() > most_remarks) out += fmt::format("... and {} more like this; --json has them\n", g.remarks.size() - most_remarks);
+  if (!verbose)
+    out += paragraph(std::string(left_out ? "Systems that lack a form are left out, and what" : "What") +
+                         " a system does to the whole batch afterwards is not in these numbers: --verbose says both.",
+                     0);
+  return out;
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,201 @@
+# `explain` against arithmetic of its own: text and JSON, every estimator and convention, width. Usage: explain_test.py PATH/TO/odrpo-bench
+import json
+import math
+import subprocess
+import sys
+
+program = sys.argv[1]
+failed = 0
+
+
+def fail(what):
+    global failed
+    failed += 1
+    print("FAILED:", what)
+
+
+def run(*arguments, code=0):
+    done = subprocess.run([program, "explain", *arguments], capture_output=True, text=True, timeout=60)
+    if done.returncode != code:
+        fail(f"explain {arguments}: exit {done.returncode}, not {code}: {done.stderr}")
+    return done.stdout, done.stderr
+
+
+def near(got, wanted, what):
+    if len(got) != len(wanted) or any(g is None or abs(g - w) > 1e-9 * max(1, abs(w)) for g, w in zip(got, wanted)):
+        fail(f"{what}: {got}, not {wanted}")
+
+
+def rows(answer, estimator):
+    [one] = [e for e in answer["estimators"] if e["estimator"] == estimator]
+    return {system: c for c in one["conventions"] for system in c["compat"]}
+
+
+# --- 3, 7, 7, 9 by hand
+# mean 26/4 = 6.5; squares 12.25 + 0.25 + 0.25 + 6.25 = 19; sd sqrt(19/4) or, ddof 1, sqrt(19/3)
+# nemo leaves the member out: 3 against 7, 7, 9 (mean 23/3, variance (4/9 + 4/9 + 16/9) / 2 = 4/3), 7 against 3, 7, 9 (19/3, 28/3),
+# 9 against 3, 7, 7 (17/3, 16/3)
+R = [3, 7, 7, 9]
+answer = json.loads(run("--rewards", "3,7,7,9", "--json")[0])
+group = answer["group"]
+near([group["mean"], group["sd_ddof0"], group["sd_ddof1"], group["median"]], [6.5, math.sqrt(19 / 4), math.sqrt(19 / 3), 7], "group")
+grpo = rows(answer, "grpo")
+for system, below in {"paper": math.sqrt(19 / 4), "verl": math.sqrt(19 / 3) + 1e-6, "trl": math.sqrt(19 / 3) + 1e-4,
+                      "openrlhf": math.sqrt(19 / 3) + 1e-9, "gdpo": math.sqrt(19 / 3) + 1e-4}.items():
+    near(grpo[system]["advantages"], [(r - 6.5) / below for r in R], "grpo " + system)
+seven = (7 - 19 / 3) / (math.sqrt(28 / 3) + 1e-6)
+near(grpo["nemo"]["advantages"], [(3 - 23 / 3) / (math.sqrt(4 / 3) + 1e-6), seven, seven, (9 - 17 / 3) / (math.sqrt(16 / 3) + 1e-6)], "grpo nemo")
+near(rows(answer, "maxrl")["paper"]["advantages"], [(r - 6.5) / 6.5 for r in R], "maxrl")
+near(rows(answer, "maxrl")["maxrl-reference"]["advantages"], [(r - 6.5) / (6.5 + 1e-6) for r in R], "maxrl of its authors")
+near(rows(answer, "rloo")["paper"]["advantages"], [(r - 6.5) * 4 / 3 for r in R], "rloo")
+# levels 4..7 are reached by 3 of 4, levels 8 and 9 by 1 of 4. N = sqrt(3)/4 at all of them: 7 gets 4 (1/4)/N - 2 (1/4)/N = 2/sqrt(3),
+# 3 gets -4 (3/4)/N - 2 (1/4)/N = -14/sqrt(3), 9 gets 4 (1/4)/N + 2 (3/4)/N = 10/sqrt(3)
+near(rows(answer, "odrpo(grpo)")["paper"]["advantages"], [x / math.sqrt(3) for x in (-14, 2, 2, 10)], "odrpo(grpo)")
+# N = mu: 3 gets -4 - 2, 7 gets 4/3 - 2, 9 gets 4/3 + 6
+near(rows(answer, "odrpo(maxrl)")["paper"]["advantages"], [-6, -2 / 3, -2 / 3, 22 / 3], "odrpo(maxrl)")
+# gini-median: the median is 7; 4 mu (1 - mu) = 0.75 everywhere
+level = rows(answer, "odrpo-gini-median(grpo)")["paper"]["levels"]
+weights = {k: math.sqrt(k) * (0.1 + 0.75 * math.exp(-max(7 - k, 0) / 2)) for k in range(4, 10)}
+near([p["weight"] for p in level if 0 < p["count"] < 4], list(weights.values()), "weights of gini-median")
+near([p["reached"] - p["missed"] for p in level if 0 < p["count"] < 4], [w * 4 / math.sqrt(3) for w in weights.values()], "reached - missed")
+if [p["high"] for p in level if 0 < p["count"] < 4] != [4, 5, 6, 7, 8, 9]:
+    fail("levels that are alive")
+
+text = run("--rewards", "3,7,7,9")[0]
+for words in ["group of 4: 3, 7 x2, 9", "mean 6.5, sd 2.17945 (ddof 0) or 2.51661 (ddof 1)", "median 7 (lower)",
+              "levels 1-3: reached by all, nothing to learn; level 10: by nobody",
+              "4-7       3  0.7500    1.0000    0.4330      0.5774     -1.7321",
+              "8-9       1  0.2500    1.0000    0.2500      3.0000     -1.0000",
+              "-1.6059    0.2294    1.1471", "-4.0414    0.2182    1.4434", "-0.5385    0.0769    0.3846", "-8.0829    1.1547    5.7735",
+              "-6.0000   -0.6667    7.3333"]:
+    if words not in text:
+        fail(f"the text lacks {words!r}")
+if "[verl]" in text or "verl, trl, nemo, openrlhf" not in text:
+    fail("reinforce is one formula in four systems, and one row")
+
+# --- every estimator and convention, against definitions written anew
+def definition(word, r, levels):
+    g = len(r)
+    mean = math.fsum(r) / g
+    if len(set(r)) == 1:
+        return [0.0] * g
+    if word == "reinforce":
+        return [x - mean for x in r]
+    if word == "rloo":
+        return [x - (math.fsum(r) - x) / (g - 1) for x in r]
+    if word == "grpo":
+        return [(x - mean) / math.sqrt(math.fsum((y - mean) ** 2 for y in r) / g) for x in r]
+    if word == "maxrl":
+        return [(x - mean) / mean for x in r]
+    if word == "rank-grpo":
+        return definition("grpo", [sum(y < x for y in r) + (sum(y == x for y in r) + 1) / 2 for x in r], levels)
+    if word == "convex-reinforce":
+        return definition("reinforce", [math.fsum(math.sqrt(k) for k in range(1, int(x) + 1)) for x in r], levels)
+    weight, norm = word[5:].strip("-)").split("(")
+    out = [0.0] * g
+    median = sorted(r)[(g - 1) // 2]
+    for k in range(1, levels + 1):
+        mu = sum(x >= k for x in r) / g
+        if mu in (0, 1):
+            continue
+        w = {"": 1, "linear": k, "gini": math.sqrt(k) * (0.1 + 4 * mu * (1 - mu)),
+             "gini-median": math.sqrt(k) * (0.1 + 4 * mu * (1 - mu) * math.exp(-max(median - k, 0) / 2))}[weight]
+        n = mu if norm == "maxrl" else math.sqrt(mu * (1 - mu))
+        out = [a + w * ((x >= k) - mu) / n for a, x in zip(out, r)]
+    return out
+
+
+listing = json.loads(subprocess.run([program, "list", "--json"], check=True, capture_output=True, text=True).stdout)
+words = [e["word"] for e in listing["estimators"]["entries"]]
+systems = [w["word"] for k in listing["estimators"]["keys"] if k["key"] == "compat" for w in k["words"]]
+every = [a for w in words for a in ("--estimator", w)]
+if len(words) < 14 or len(systems) < 9:
+    fail(f"too few words: {words}, {systems}")
+for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [1, 1, 1, 1, 1, 1, 1, 2], [2, 9, 4, 4, 6, 8, 1, 10], list(range(1, 17))]:
+    listed = ",".join(map(str, group))
+    answer = json.loads(run("--rewards", listed, "--json", *every)[0])
+    if [e["estimator"] for e in answer["estimators"]] != words:
+        fail(f"estimators of {listed}")
+    for e in answer["estimators"]:
+        near(rows(answer, e["estimator"])["paper"]["advantages"], definition(e["estimator"], group, max(10, max(group))), f"{e['estimator']} of {listed}")
+        told = [s for c in e["conventions"] for s in c["compat"]] + [x["compat"] for x in e["refused"]]
+        if sorted(told) != sorted(systems):
+            fail(f"{e['estimator']}: {told} are not all systems")
+        for c in e["conventions"]:
+            for i, r in enumerate(group):  # the parts add up to the whole
+                if c["levels"]:
+                    parts = math.fsum(p["reached"] if r >= p["high"] else p["missed"] for p in c["levels"])
+                    near([parts], [c["advantages"][i]], f"levels of {e['estimator']} {c['compat']} of {listed}")
+
+# --- options
+upper = json.loads(run("--rewards", "2,8", "--median", "upper", "--estimator", "odrpo-gini-median(grpo)", "--json")[0])
+given = json.loads(run("--rewards", "2,8", "--median", "8", "--estimator", "odrpo_gini_median(grpo)", "--json")[0])
+lower = json.loads(run("--rewards", "2,8", "--estimator", "odrpo-gini-median(grpo)", "--json")[0])
+numbers = [x["estimators"][0]["conventions"][0]["advantages"] for x in (upper, given, lower)]
+if numbers[0] != numbers[1] or numbers[0] == numbers[2]:
+    fail(f"--median: {numbers}")
+origin = json.loads(run("--rewards", "3 5", "--origin", "0", "--estimator", "maxrl", "--compat", "paper", "--json")[0])
+near(origin["estimators"][0]["conventions"][0]["advantages"], [-1 / 3, 1 / 3], "--origin 0: scores 2 and 4, mean 3")
+separate = json.loads(run("--rewards", "3", "7,7", "9", "--compat", "paper", "--estimator", "grpo", "--json")[0])
+if separate["rewards"] != R or len(separate["estimators"]) != 1:
+    fail("rewards in several words")
+real = json.loads(run("--rewards", "7.25,8,8.5", "--estimator", "odrpo(maxrl)", "--compat", "paper", "--json")[0])
+# gaps 0.75 (reached by 2 of 3) and 0.5 (by 1 of 3): -0.75 - 0.5, 0.75/2 - 0.5, 0.75/2 + 0.5 2
+near(real["estimators"][0]["conventions"][0]["advantages"], [-1.25, -0.125, 1.375], "real rewards")
+if "advantage of 9e+06" not in run("--rewards", "9")[0]:
+    fail("a group of one under maxrl-reference explodes, and nothing is said")
+if "explodes" in text or "advantage of" in text:
+    fail("3, 7, 7, 9 has no advantage that is out of proportion")
+if "the group is dead" not in run("--rewards", "5,5,5")[0]:
+    fail("a dead group is not called so")
+
+# --- width
+many = ",".join(str(1 + i * 7 % 10) for i in range(255))
+for rewards in ["3,7,7,9", "9", "0", "5,5", many, ",".join(map(str, range(1, 17))), "9999.25,1.5", "10000,1", "7.25,8,8.5", "0.1,0.2,0.30000000000000004",
+                ",".join(str(i + 0.123456789) for i in range(40))]:
+    for more in ([], ["--verbose", *every]):
+        out = run("--rewards", rewards, *more)[0]
+        wide = [line for line in out.splitlines() if len(line) > 80]
+        if wide or not out:
+            fail(f"{rewards[:40]}: lines beyond 80 columns: {wide[:2]}")
+
+# --- mistakes of the command line: exit 2, nothing on stdout, and what is wrong in the message
+for arguments, said in [
+    ([], "--rewards"),
+    (["--rewards"], "--rewards"),
+    (["--rewards", ""], "the value is empty"),
+    (["--rewards", " "], "at least one number"),
+    (["--rewards", ","], "number 1 is missing"),
+    (["--rewards", "3,,7"], "number 2 is missing"),
+    (["--rewards", "3,7,"], "number 3 is missing"),
+    (["--rewards", "3,seven"], 'number 2 is "seven", which is no number'),
+    (["--rewards", "3,7x"], 'number 2 is "7x"'),
+    (["--rewards", "3,0x10"], 'number 2 is "0x10"'),
+    (["--rewards", "3,nan"], "number 2 is nan"),
+    (["--rewards", "3,inf"], "number 2 is inf"),
+    (["--rewards", "3,1e999"], "number 2"),
+    (["--rewards", "3,-7"], "number 2 is -7"),
+    (["--rewards", "-3,7"], "number 1 is -3"),
+    (["--rewards", "3,10001"], "number 2 is 10001: 0..10000"),
+    (["--rewards", "3;\x1b[2J7"], "\\x1b[2J7"),
+    (["--rewards", ",".join(["1"] * 256)], "at most 255"),
+    (["--rewards", "3,7", "--levels", "6"], "--levels 6 is below the largest reward, 7"),
+    (["--rewards", "3,7", "--levels", "0"], "--levels"),
+    (["--rewards", "3,7", "--levels", "many"], "--levels"),
+    (["--rewards", "3,7", "--estimator", "gropo"], 'did you mean "grpo"?'),
+    (["--rewards", "3,7", "--estimator", ""], "the value is empty"),
+    (["--rewards", "3,7", "--estimator", "x" * 300], "..."),
+    (["--rewards", "3,7", "--compat", "verll"], 'did you mean "verl"?'),
+    (["--rewards", "3,7", "--compat", "verl", "--estimator", "maxrl"], "has no maxrl"),
+    (["--rewards", "3,7", "--median", "midle"], "--median"),
+    (["--rewards", "3,7", "--median", "-1"], "--median"),
+    (["--rewards", "3,7", "--median", "running"], "running"),
+    (["--rewards", "3,7", "--origin", "2"], "--origin"),
+    (["--rewards", "3,7", "--origin", "0", "--estimator", "grpo"], "only maxrl depends on it"),
+    (["--rewards", "3,7", "--frob"], 'unknown flag "--frob"'),
+]:
+    out, err = run(*arguments, code=2)
+    if said not in err or out:
+        fail(f"explain {[a[:40] for a in arguments]}: {said!r} is not in: {err}{out[:200]}")
+
+sys.exit(failed > 0)
