@@ -210,6 +210,11 @@ TEST_CASE("a file of a megabyte is read in well under a tenth of a second") {
     REQUIRE(t.prompts.size() == 3000);
     REQUIRE(t.prompts[2999].score[39] == 1 + (2999 + 9 * 3) % 5);
   }
+#ifdef NDEBUG  // sanitizers take ten times as long
+  constexpr double limit = 0.1;
+#else
+  constexpr double limit = 2;
+#endif
   CAPTURE(best);
-  CHECK(best < 0.1);
+  CHECK(best < limit);
 }
