@@ -107,8 +107,7 @@ RealEstimator::Count RealEstimator::count_of(int count, int group) const {
 
 RealEstimator::Damping RealEstimator::damping_of(double median) const {
   if (config_.weight != Weight::gini_median || !(median > 0)) return {0, 1};
-  const double whole = static_cast<int>(median);
-  return {whole == median ? whole - 1 : whole, median_decay(median, 0)};  // e^((k - Med) / 2) = e^(-Med / 2) e^(k / 2)
+  return {static_cast<double>(static_cast<int>(median)), median_decay(median, 0)};  // e^((k - Med) / 2) = e^(-Med / 2) e^(k / 2)
 }
 
 double RealEstimator::weight_of_gap(const Count& c, double low, double high, const Damping& damping) const {

@@ -7,6 +7,7 @@
 
 #include "estimators/definition.hpp"
 #include "tests/catch.hpp"
+#include "tests/estimators/configs.hpp"
 
 using namespace odrpo;
 
@@ -146,4 +147,49 @@ TEST_CASE("random groups: permutation, shift, scale, leave-one-out") {
       CHECK(difference(a, sum) <= tolerance);
     });
   }
+}
+
+TEST_CASE("the leave-one-out values of every convention add up to its advantages, groups of one too") {
+  const std::uint64_t seed = 20261124;
+  CAPTURE(seed);
+  std::mt19937_64 draw(seed);
+  for (const EstimatorConfig& config : every_config()) {
+    if (config.form != Form::odrpo) continue;
+    for (int round = 0; round < 20; ++round) {
+      const int size = 1 + static_cast<int>(draw() % 9), levels = 7;
+      Values rewards(size), a(size), t(size), u(size), sum(size, 0.0);
+      for (double& r : rewards) r = static_cast<double>(draw() % (levels + 1));
+      const double median = config.median == MedianRule::running ? 4.5 : group_median(rewards, config.median);
+      advantages(config, levels, rewards, median, a);
+      for (int k = 1; k <= levels; ++k) {
+        leave_one_out(config, size, k, median, t, u);
+        const int count = count_from(rewards, k);
+        for (int i = 0; i < size; ++i) sum[i] += rewards[i] >= k ? t[count - 1] : u[count];
+      }
+      CAPTURE(text_of(config), rewards);
+      CHECK(difference(a, sum) <= 1e-13 * (1 + largest(a)));
+    }
+  }
+}
+
+TEST_CASE("under every convention the order of a group does not matter, and equal rewards get equal advantages") {
+  const std::uint64_t seed = 20261125;
+  CAPTURE(seed);
+  std::mt19937_64 draw(seed);
+  for (const EstimatorConfig& config : every_config())
+    for (int round = 0; round < 12; ++round) {
+      const int size = 2 + static_cast<int>(draw() % 8);
+      Values rewards(size), a(size), b(size);
+      for (double& r : rewards) r = static_cast<double>(draw() % 29) / (round % 2 == 0 ? 1 : 4);
+      const double median = config.median == MedianRule::running ? 4.5 : no_median;
+      advantages(config, 28, rewards, median, a);
+      Values turned(rewards.rbegin(), rewards.rend());
+      advantages(config, 28, turned, median, b);
+      std::reverse(b.begin(), b.end());
+      CAPTURE(text_of(config), rewards, a);
+      CHECK(difference(a, b) <= 1e-12 * (1 + largest(a)));
+      for (int i = 0; i < size; ++i)
+        for (int j = 0; j < i; ++j)
+          if (rewards[i] == rewards[j]) CHECK(a[i] == a[j]);
+    }
 }
