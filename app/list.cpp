@@ -20,7 +20,10 @@ void print_rows(const std::vector<std::vector<std::string>>& rows, std::size_t i
 
 void print_keys(const std::vector<FieldInfo>& keys, std::size_t indent) {
   std::vector<std::vector<std::string>> rows;
-  for (const auto& key : keys) rows.push_back({key.key, key.value.empty() ? "-" : key.value, key.allowed(), key.help});
+  for (const auto& key : keys) {
+    const std::string allowed = key.allowed();
+    rows.push_back({key.key, key.value.empty() ? "-" : key.value, allowed.empty() ? key.help : fmt::format("{} ({})", key.help, allowed)});
+  }
   print_rows(rows, indent);
 }
 
@@ -35,7 +38,7 @@ void print_words(const std::vector<FieldInfo>& keys) {
 }
 
 void print(const Listing& part, bool with_words) {
-  fmt::print("{}: {}\n", part.name, part.title);
+  put(paragraph(fmt::format("{}: {}", part.name, part.title), 0, 2));
   const bool keyed = std::any_of(part.entries.begin(), part.entries.end(), [](const Listed& e) { return !e.keys.empty(); });
   std::vector<std::vector<std::string>> rows;
   for (const auto& entry : part.entries) {
@@ -46,7 +49,7 @@ void print(const Listing& part, bool with_words) {
     rows.clear();
   }
   print_rows(rows, 2);
-  if (!part.keys.empty() && !part.entries.empty()) fmt::print("  keys (default, allowed):\n");
+  if (!part.keys.empty() && !part.entries.empty()) fmt::print("  keys, their defaults, and what is allowed:\n");
   print_keys(part.keys, part.entries.empty() ? 2 : 4);
   if (with_words) print_words(part.keys);
 }
@@ -86,8 +89,9 @@ int list(const ListOptions& options) {
     return 0;
   }
   auto parts = vocabulary();
+  for (auto& part : word_parts()) parts.push_back(std::move(part));
   if (!options.what.empty()) {
-    const auto is_it = [&](const Listing& p) { return p.name == options.what || p.name == options.what + "s"; };
+    const auto is_it = [&](const Listing& p) { return same_word(p.name, options.what) || same_word(p.name, options.what + "s"); };
     const auto found = std::find_if(parts.begin(), parts.end(), is_it);
     if (found == parts.end()) {
       std::vector<std::string_view> names;

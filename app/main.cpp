@@ -82,9 +82,10 @@ struct Commands {
     jobs_option(*c, check.jobs);
     c->add_flag("--json", check.json, "as JSON");
 
-    c = add("list", "list worlds, raters, noise models, estimators, … with their keys and formulas", "odrpo-bench list estimators",
+    c = add("list", "list worlds, raters, noise models, estimators, … with their keys and formulas",
+            "odrpo-bench list estimators\n  odrpo-bench list compat\n  odrpo-bench list --schema > odrpo-bench.schema.json",
             [this] { return app::list(list); });
-    c->add_option("what", list.what, "one kind only")->type_name("KIND");
+    c->add_option("what", list.what, "one kind only, e.g. estimators, compat, learn")->type_name("KIND");
     c->add_flag("--json", list.json, "as JSON");
     c->add_flag("--schema", list.schema, "the JSON Schema of suite files, for editors");
 
@@ -111,8 +112,10 @@ struct Commands {
     c->add_option("files", verify.paths, "result files")->required()->type_name("FILE.h5");
     c->add_flag("--json", verify.json, "as JSON");
 
-    c = add("explain", "advantages of one group, level by level, under every convention",
-            "odrpo-bench explain --rewards 3,7,7,9 --estimator 'odrpo-gini(maxrl)'", [this] { return app::explain(explain); });
+    c = add(
+        "explain", "advantages of one group, level by level, under every convention",
+        "odrpo-bench explain --rewards 3,7,7,9\n  odrpo-bench explain --rewards 7.25,8,8.5 --estimator 'odrpo-gini(maxrl)' --compat paper",
+        [this] { return app::explain(explain); });
     c->add_option("--rewards", explain.rewards, "the rewards of the group: 1 to 255 numbers, e.g. 3,7,7,9")
         ->required()
         ->expected(1, 1'000'000)

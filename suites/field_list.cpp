@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "envs/scores.hpp"
+#include "estimators/compat.hpp"
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
 #include "suites/field_writer.hpp"
@@ -120,6 +121,53 @@ std::vector<Listing> vocabulary() {
       section<RecordConfig>("what is kept of a run"),
       section<TableConfig>("what is printed at the end"),
       section<LimitsConfig>("what is refused before anything starts"),
+  };
+}
+
+namespace {
+
+// "A = … [verl]" without the name that stands before it already
+std::string formula_of(EstimatorConfig config, Compat system) {
+  config.compat = system;
+  std::string text = estimator_formula(config);
+  const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, system));
+  if (text.ends_with(name)) text.resize(text.size() - name.size());
+  return text;
+}
+
+// every system with the formulas it has, and where they are written
+Listing systems() {
+  Listing part{"compat", "conventions: [estimator.NAME] compat; lines of odrpo hold for any weight", listed(compat_words), {}};
+  for (std::size_t i = 0; i < part.entries.size(); ++i) {
+    const Compat system = compat_words[i].value;
+    for (const Convention& row : conventions()) {
+      if (row.system != system) continue;
+      EstimatorConfig config;
+      config.form = row.form;
+      const auto add = [&](std::string_view source) {
+        part.entries[i].help += fmt::format("\n{}: {} ({})", estimator_word(config), formula_of(config, system), source);
+      };
+      add(row.source);
+      if (row.levels_source.empty()) continue;
+      config.form = Form::odrpo;
+      config.norm = row.form == Form::maxrl ? Norm::maxrl : Norm::grpo;
+      add(row.levels_source);
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<Listing> word_parts() {
+  return {
+      {"aggregates", "what the scores of N calls become: [rater.NAME] aggregate", listed(aggregate_words), {}},
+      {"ties", "which of several modes the vote returns: [rater.NAME] tie", listed(tie_words), {}},
+      {"parse", "answers that cannot be read: [rater.NAME] parse_policy", listed(parse_words), {}},
+      {"medians", "the median of the weight gini-median: [estimator.NAME] median", listed(median_words), {}},
+      {"whiten", "unit of batch normalisation: [learn] whiten", listed(whiten_words), {}},
+      {"dead_groups", "groups whose rewards are all equal: [learn] dead_groups", listed(dead_group_words), {}},
+      systems(),
   };
 }
 

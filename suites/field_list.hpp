@@ -97,4 +97,8 @@ struct Listing {
 /// The whole vocabulary, from the catalogues and descriptions alone.
 std::vector<Listing> vocabulary();
 
+/// The words of single keys with what they compute: aggregates, tie rules, parse policies, medians, whitening, dead groups, and the
+/// formulas of every system under `compat`.
+std::vector<Listing> word_parts();
+
 }  // namespace odrpo

@@ -79,6 +79,19 @@ expect 0 '' --version; expect_out 'odrpo-bench'
 expect 0 '' --version --json
 for key in version revision compiler build_type isa cuda hdf5 schema_version; do expect_out "\"$key\""; done
 
+# --- the vocabulary: in 80 columns, whole and by parts
+expect 0 '' list
+[[ -z $(LC_ALL=C.UTF-8 awk 'length > 80' out.txt) ]] || fail "list has lines beyond 80 columns"
+for part in envs raters noise estimators weights norms policies suite grid learn record table limits aggregates ties parse medians whiten dead_groups compat; do
+  grep -q "^$part: " out.txt || fail "list lacks $part"
+done
+expect 0 '' list compat
+for words in 'verl' 'gdpo' 'sigma with ddof 1' 'max_rl at every level'; do expect_out "$words"; done
+expect 0 '' list dead-groups; expect_out 'it is left out of all three'
+expect 0 '' list estimator; expect_out 'odrpo-gini-median(maxrl)'
+expect 0 '' list ties --json; expect_out '"median-low"'
+expect 2 'did you mean `raters`?' list ratres
+
 # --- what the machine is like: always exit 0
 expect 0 '' doctor
 for words in timing 'n = ' 'cores usable' 'instruction set' memory 'free, writable' 'no CUDA device' HDF5 locale; do expect_out "$words"; done
