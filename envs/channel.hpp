@@ -12,7 +12,6 @@
 #include "envs/law_table.hpp"
 #include "envs/rater.hpp"
 #include "kernels/no_score.hpp"
-#include "kernels/no_score.hpp"
 
 namespace odrpo {
 
