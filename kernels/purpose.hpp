@@ -22,6 +22,12 @@ enum class Purpose : std::uint32_t {
   trait_spread = 32,     ///< the rater's sigma class of a prompt
   trait_veto = 33,       ///< is a response ambiguous, and its veto class: one block a response
   trait_offset = 34,     ///< the rater's severity class towards a prompt
+
+  toy_prompt = 48,         ///< words of a prompt: two blocks
+  toy_demonstration = 49,  ///< demonstration `step` of a prompt
+  toy_grounding = 50,      ///< held-out grounding: two judges' answers, block = rollout
+  toy_pairwise = 51,       ///< held-out win rate: the judge's comparison, block = rollout
+  toy_json = 52,           ///< how a judge's answer is written: block = call
 };
 
 }  // namespace odrpo
