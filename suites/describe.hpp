@@ -67,7 +67,8 @@ void describe(V& v, TableConfig& c) {
 
 /// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores and its levels.
 inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels";
-inline constexpr std::string_view scores_help = "a real judge's scores (CSV: prompt_id,response_id,sample_id,score), from which channel and world are learned";
+inline constexpr std::string_view scores_help =
+    "a real judge's scores (CSV: prompt_id,response_id,sample_id,score), from which channel and world are learned";
 inline constexpr std::string_view levels_help = "levels of the scale of `scores`; unset = their largest";
 
 /// The section of a suite that a config stands in, for variants that of [SECTION.NAME].

@@ -125,9 +125,10 @@ void FieldReader::matrix(std::string_view key, Square& value, std::string_view) 
   }
   const std::size_t n = node->children.size();
   if (node->kind != Node::Kind::list || n < 2 || n > 100) {
-    errors_.add(node->place, node->kind == Node::Kind::list
-                                 ? fmt::format("{} has {} row{}, and a scale has 2..100 levels", label(key), n, n == 1 ? "" : "s")
-                                 : fmt::format("{} must be a list of rows, not {}", label(key), kind_text(node->kind)),
+    errors_.add(node->place,
+                node->kind == Node::Kind::list
+                    ? fmt::format("{} has {} row{}, and a scale has 2..100 levels", label(key), n, n == 1 ? "" : "s")
+                    : fmt::format("{} must be a list of rows, not {}", label(key), kind_text(node->kind)),
                 "[[0.9, 0.1], [0.2, 0.8]]");
     return;
   }

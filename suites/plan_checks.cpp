@@ -81,7 +81,8 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
   const auto chance = [&](double p) { return failures == nullptr ? c.parse_failure == p : has_value(*failures, p); };
   if (set("tie", c.tie != usual.tie) && !may_be(variant.axes, "aggregate", c.aggregate, aggregate_words, Aggregate::mode))
     idle("tie", "only aggregate = \"mode\" has ties");
-  if (set("parse_policy", c.parse_policy != usual.parse_policy) && failures == nullptr && c.parse_failure == 0) idle("parse_policy", "that needs `parse_failure` above 0");
+  if (set("parse_policy", c.parse_policy != usual.parse_policy) && failures == nullptr && c.parse_failure == 0)
+    idle("parse_policy", "that needs `parse_failure` above 0");
   if (chance(1.0) && may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop))
     errors.add(place_of(&section, "parse_failure"), "parse_failure = 1 with parse_policy = \"drop\" leaves no score at all");
 }
@@ -94,8 +95,9 @@ void check_levels(const Plan& plan, Diagnostics& errors) {
       if (!env.levels_given) continue;
       for (const auto k : values_of(env.axes, levels_key, env.config.levels))
         if (k != levels)
-          errors.add(rater.place, fmt::format("rater {} has {} levels, and env {} has {}: leave out `levels` there, and it takes the rater's",
-                                              shown(rater.name), levels, shown(env.name), k));
+          errors.add(rater.place,
+                     fmt::format("rater {} has {} levels, and env {} has {}: leave out `levels` there, and it takes the rater's",
+                                 shown(rater.name), levels, shown(env.name), k));
     }
   }
 }

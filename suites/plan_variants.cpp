@@ -50,16 +50,21 @@ void read_scores(const Node& section, const std::string& label, FieldReader& fie
   const Node *scores = fields.extra(scores_key), *levels = fields.extra(levels_key);
   if (levels != nullptr && scores == nullptr)
     reading.errors.add(levels->key_place, fmt::format("`{}.levels` has no effect without `scores`: a matrix has its own size, and "
-                                                      "other raters take the world's levels", label));
+                                                      "other raters take the world's levels",
+                                                      label));
   if (scores == nullptr) return;
   for (const char* other : {"base", "noise"})
     if (const Node* node = find_child(section, other))
-      reading.errors.add(node->key_place, fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
+      reading.errors.add(node->key_place,
+                         fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
   config.noise.clear();
   int wanted = 0;
   if (levels != nullptr) {
-    if (levels->kind == Node::Kind::integer && levels->integer >= 2 && levels->integer <= max_score) wanted = static_cast<int>(levels->integer);
-    else reading.errors.add(levels->place, fmt::format("`{}.levels` must be a whole number, not {}", label, found_text(*levels)), fmt::format("2..{}", max_score));
+    if (levels->kind == Node::Kind::integer && levels->integer >= 2 && levels->integer <= max_score)
+      wanted = static_cast<int>(levels->integer);
+    else
+      reading.errors.add(levels->place, fmt::format("`{}.levels` must be a whole number, not {}", label, found_text(*levels)),
+                         fmt::format("2..{}", max_score));
   }
   if (scores->kind != Node::Kind::text || scores->text.empty()) {
     reading.errors.add(scores->place, fmt::format("`{}.scores` must be the path of a CSV file in quotes, not {}", label,
@@ -109,7 +114,8 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   }
   if constexpr (is_rater) {
     // a base's tie rule means nothing where there are no ties
-    if (find_child(section, "tie") == nullptr && find_axis(variant.axes, "aggregate") == nullptr && variant.config.aggregate != Aggregate::mode)
+    if (find_child(section, "tie") == nullptr && find_axis(variant.axes, "aggregate") == nullptr &&
+        variant.config.aggregate != Aggregate::mode)
       variant.config.tie = TieRule::first;
     check_variant(section, variant, errors);
   }

@@ -36,11 +36,11 @@ struct LearnConfig {
   int rollouts = 8;   ///< G, responses per prompt
   double kl = 0.001;  ///< weight of the KL penalty to the initial policy (gradient of k3)
   Whiten whiten = Whiten::response;
-  int whiten_ddof = 0;     ///< whiten = "response": std divides by n - ddof
-  double whiten_eps = 0;   ///< whiten = "response": added to the std
+  int whiten_ddof = 0;    ///< whiten = "response": std divides by n - ddof
+  double whiten_eps = 0;  ///< whiten = "response": added to the std
   DeadGroups dead_groups = DeadGroups::keep;
-  int epochs = 1;          ///< updates on each batch of rollouts
-  double ratio_clip = 0;   ///< PPO's clip of pi / pi_old; 0 = none
+  int epochs = 1;         ///< updates on each batch of rollouts
+  double ratio_clip = 0;  ///< PPO's clip of pi / pi_old; 0 = none
   OptimizerConfig optimizer;
 };
 template <class V>

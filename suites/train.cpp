@@ -32,9 +32,9 @@ enum CurveIndex {
   snr,
   curve_count
 };
-constexpr const char* curve_names[] = {"quality",       "reward",      "batch_quality", "kl",          "entropy",
-                                       "advantage_rms", "advantage_min", "advantage_max", "dead_groups", "dead_levels",
-                                       "missing",       "clipped",     "gradient_cosine", "gradient_snr"};
+constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality",   "kl",          "entropy",
+                                       "advantage_rms", "advantage_min", "advantage_max",   "dead_groups", "dead_levels",
+                                       "missing",       "clipped",       "gradient_cosine", "gradient_snr"};
 static_assert(std::size(curve_names) == curve_count);
 
 // Which curves a run records: some tell of what it does not have.
@@ -258,7 +258,7 @@ Cost estimate_cost(const RunSpec& spec) {
   c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
   c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.features : 16)) +
-                   std::min(world, most_rows(spec.env, spec.rater)) * 4 * spec.env.levels + cells * 24 +
+                   2 * std::min(world, most_rows(spec.env, spec.rater)) * row_bytes(spec.env, spec.rater, spec.votes) + cells * 24 +
                    4.0 * (2 * spec.env.levels + 1) * (spec.env.levels + 1) * (spec.learn.rollouts + 1) + 2 * recorded;
   c.disk_bytes = 1500 + recorded * 0.8;
   c.judge_calls = judge_calls(spec);

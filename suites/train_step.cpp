@@ -6,7 +6,6 @@
 
 #include "kernels/clock.hpp"
 #include "kernels/random.hpp"
-#include "kernels/random.hpp"
 
 namespace odrpo {
 namespace {

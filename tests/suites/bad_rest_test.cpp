@@ -8,29 +8,36 @@ namespace {
 std::string confusion(const std::string& matrix) { return "[rater.r]\nnoise = [{ model = \"confusion\", matrix = " + matrix + " }]\n"; }
 std::string rater(const std::string& lines) { return "[rater.r]\nbase = \"mixed\"\n" + lines; }
 std::string learn(const std::string& lines) { return "[learn]\n" + lines; }
-std::string estimator(const std::string& base, const std::string& lines) {
-  return "[estimator.e]\nbase = \"" + base + "\"\n" + lines;
-}
+std::string estimator(const std::string& base, const std::string& lines) { return "[estimator.e]\nbase = \"" + base + "\"\n" + lines; }
 
 }  // namespace
 
 TEST_CASE("confusion matrices that are none are refused at the row or entry") {
   check_refused({
-      {"a row that sums to 0.97", confusion("[[0.9, 0.1], [0.2, 0.77]]"), "6:55", {"row 2 of `rater.r.noise.matrix` sums to 0.97, not to 1"}},
+      {"a row that sums to 0.97",
+       confusion("[[0.9, 0.1], [0.2, 0.77]]"),
+       "6:55",
+       {"row 2 of `rater.r.noise.matrix` sums to 0.97, not to 1"}},
       {"a negative probability", confusion("[[1.1, -0.1], [0, 1]]"), "6:44", {"1.1, which is no probability", "0..1"}},
       {"a second negative one", confusion("[[1.0, -0.1], [0, 1]]"), "6:49", {"-0.1, which is no probability"}},
       {"not a number", confusion("[[nan, 1], [0, 1]]"), "6:44", {"which is no probability"}},
       {"text", confusion("[[\"a\", 1], [0, 1]]"), "6:44", {"the string \"a\", which is no probability"}},
       {"one row", confusion("[[1]]"), "6:42", {"has 1 row, and a scale has 2..100 levels"}},
       {"no row", confusion("[]"), "6:42", {"has 0 rows"}},
-      {"not square", confusion("[[0.5, 0.5], [0.2, 0.3, 0.5]]"), "6:55", {"row 2", "has 3 entries, and the matrix has 2 rows: it must be square"}},
+      {"not square",
+       confusion("[[0.5, 0.5], [0.2, 0.3, 0.5]]"),
+       "6:55",
+       {"row 2", "has 3 entries, and the matrix has 2 rows: it must be square"}},
       {"rows of numbers", confusion("[0.5, 0.5]"), "6:43", {"row 1", "must be a list of probabilities"}},
       {"not a list", confusion("0.5"), "6:42", {"must be a list of rows"}},
       {"missing", "[rater.r]\nnoise = [{ model = \"confusion\" }]\n", "6:10", {"`rater.r.noise.matrix` is missing"}},
-      {"not first", "[rater.r]\nnoise = [{ model = \"gaussian\" }, { model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n", "6:34",
+      {"not first",
+       "[rater.r]\nnoise = [{ model = \"gaussian\" }, { model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n",
+       "6:34",
        {"`confusion` makes a distribution and can only be the first"}},
       {"levels of the world differ",
-       "[suite]\nname = \"a\"\n[grid]\nestimator = \"grpo\"\nrater = \"r\"\n[rater.r]\nnoise = [{ model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n"
+       "[suite]\nname = \"a\"\n[grid]\nestimator = \"grpo\"\nrater = \"r\"\n[rater.r]\nnoise = [{ model = \"confusion\", matrix = [[1, 0], "
+       "[0, 1]] }]\n"
        "[env.bandit]\nlevels = 10\n",
        "6:8",
        {"rater r has 2 levels, and env bandit has 10: leave out `levels` there"}},
@@ -39,24 +46,35 @@ TEST_CASE("confusion matrices that are none are refused at the row or entry") {
 
 TEST_CASE("raters that contradict themselves are refused") {
   check_refused({
-      {"two offsets", "[rater.r]\nnoise = [{ model = \"gaussian\" }, { model = \"offset\" }, { model = \"offset\" }]\n", "6:56",
+      {"two offsets",
+       "[rater.r]\nnoise = [{ model = \"gaussian\" }, { model = \"offset\" }, { model = \"offset\" }]\n",
+       "6:56",
        {"may hold one offset model"}},
       {"an offset first", "[rater.r]\nnoise = [{ model = \"offset\", sd = 1 }]\n", "6:10", {"`offset` maps one"}},
       {"a negative offset", rater("offset.sd = -1\n"), "7:13", {"`rater.r.offset.sd` is -1, out of range", "0..100"}},
       {"an unknown aggregate", rater("aggregate = \"medain\"\n"), "7:13", {"does not know \"medain\"", "did you mean `median`?"}},
       {"an unknown tie rule", rater("tie = \"random\"\n"), "7:7", {"first, lowest, highest, median-low or nearest-mean"}},
-      {"ties of a mean", rater("aggregate = \"mean\"\ntie = \"lowest\"\n"), "8:1", {"`tie` has no effect here", "only aggregate = \"mode\" has ties"}},
+      {"ties of a mean",
+       rater("aggregate = \"mean\"\ntie = \"lowest\"\n"),
+       "8:1",
+       {"`tie` has no effect here", "only aggregate = \"mode\" has ties"}},
       {"a policy without failures", rater("parse_policy = \"drop\"\n"), "7:1", {"`parse_policy` has no effect here"}},
       {"failures above 1", rater("parse_failure = 1.5\n"), "7:17", {"out of range", "0..1"}},
       {"nothing but failures", rater("parse_failure = 1\nparse_policy = \"drop\"\n"), "7:1", {"leaves no score at all"}},
       {"an unknown policy", rater("parse_failure = 0.1\nparse_policy = \"nan\"\n"), "8:16", {"resample, drop or zero"}},
       {"levels without scores", rater("levels = 5\n"), "7:1", {"`rater.r.levels` has no effect without `scores`"}},
       {"scores beside a base", rater("scores = \"a.csv\"\n"), "6:1", {"`base` cannot stand beside them"}},
-      {"scores beside noise", "[rater.r]\nscores = \"a.csv\"\nnoise = [{ model = \"gaussian\" }]\n", "7:1", {"`noise` cannot stand beside them"}},
+      {"scores beside noise",
+       "[rater.r]\nscores = \"a.csv\"\nnoise = [{ model = \"gaussian\" }]\n",
+       "7:1",
+       {"`noise` cannot stand beside them"}},
       {"scores as a number", "[rater.r]\nscores = 5\n", "6:10", {"must be the path of a CSV file in quotes, not 5"}},
       {"an empty path", "[rater.r]\nscores = \"\"\n", "6:10", {"not an empty string"}},
       {"levels of scores out of range", "[rater.r]\nscores = \"a.csv\"\nlevels = 1\n", "7:10", {"2..100"}},
-      {"nothing to start from", "[rater.r]\ntie = \"lowest\"\n", "5:8", {"[rater.r] needs `noise = [...]`", "--set rater.r.scores=FILE.csv"}},
+      {"nothing to start from",
+       "[rater.r]\ntie = \"lowest\"\n",
+       "5:8",
+       {"[rater.r] needs `noise = [...]`", "--set rater.r.scores=FILE.csv"}},
       {"a world beyond bounds", rater("world_spread = -1\n"), "7:16", {"out of range"}},
   });
 }

@@ -43,7 +43,8 @@ const std::vector<double>* curve_of(const RunRecord& r, const std::string& name)
 
 bool same(const RunRecord& a, const RunRecord& b) {
   const auto equal = [](const std::vector<double>& x, const std::vector<double>& y) {
-    return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin(), [](double u, double v) { return u == v || (u != u && v != v); });
+    return x.size() == y.size() &&
+           std::equal(x.begin(), x.end(), y.begin(), [](double u, double v) { return u == v || (u != u && v != v); });
   };
   if (a.curves.size() != b.curves.size()) return false;
   for (std::size_t i = 0; i < a.curves.size(); ++i)
@@ -97,9 +98,10 @@ TEST_CASE("rules: law and draws of every aggregate train to the same quality wit
                                   "aggregate = \"mean\"\nparse_failure = 0.2\nparse_policy = \"drop\"",
                                   "parse_failure = 0.2\nparse_policy = \"zero\"", "offset.sd = 1"}) {
     INFO(rules);
-    const Suite suite = loaded(tiny + "[grid]\npolicy = \"tabular\"\nestimator = \"grpo\"\nrater = \"r\"\nvotes = 4\n[rater.r]\nbase = \"wide\"\n" + rules +
-                                   "\nsampling = [\"law\", \"draws\"]\n",
-                               {"suite.seeds=12", "learn.steps=150"});
+    const Suite suite =
+        loaded(tiny + "[grid]\npolicy = \"tabular\"\nestimator = \"grpo\"\nrater = \"r\"\nvotes = 4\n[rater.r]\nbase = \"wide\"\n" + rules +
+                   "\nsampling = [\"law\", \"draws\"]\n",
+               {"suite.seeds=12", "learn.steps=150"});
     REQUIRE(suite.runs.size() == 24);
     double gain[2] = {};
     for (const RunSpec& spec : suite.runs) gain[spec.rater.sampling == Sampling::draws] += final_of(run(spec), "final_gain") / 12;
@@ -109,9 +111,11 @@ TEST_CASE("rules: law and draws of every aggregate train to the same quality wit
 }
 
 TEST_CASE("rules: the mean of many votes tells more than their mode") {
-  const Suite suite = loaded(tiny + "[grid]\npolicy = \"tabular\"\nestimator = \"grpo\"\nrater = \"r\"\nvotes = 32\n[rater.r]\nbase = \"gauss\"\n"
-                                    "aggregate = [\"mode\", \"mean\"]\n",
-                             {"suite.seeds=12", "learn.steps=300"});
+  const Suite suite =
+      loaded(tiny +
+                 "[grid]\npolicy = \"tabular\"\nestimator = \"grpo\"\nrater = \"r\"\nvotes = 32\n[rater.r]\nbase = \"gauss\"\n"
+                 "aggregate = [\"mode\", \"mean\"]\n",
+             {"suite.seeds=12", "learn.steps=300"});
   double gain[2] = {};
   for (const RunSpec& spec : suite.runs) gain[spec.rater.aggregate == Aggregate::mean] += final_of(run(spec), "final_gain") / 12;
   CHECK(gain[1] > gain[0]);
@@ -119,9 +123,10 @@ TEST_CASE("rules: the mean of many votes tells more than their mode") {
 
 TEST_CASE("rules: dropping dead groups changes a run exactly when there are any") {
   const auto of = [&](const std::string& noise, int rollouts, const char* groups) {
-    return run(loaded(tiny + "[grid]\npolicy = \"tabular\"\nestimator = \"odrpo(grpo)\"\nrater = \"r\"\n[rater.r]\nnoise = [" + noise + "]\n",
-                      {std::string("learn.dead_groups=") + groups, "learn.rollouts=" + std::to_string(rollouts), "learn.steps=12"})
-                   .runs[0]);
+    return run(
+        loaded(tiny + "[grid]\npolicy = \"tabular\"\nestimator = \"odrpo(grpo)\"\nrater = \"r\"\n[rater.r]\nnoise = [" + noise + "]\n",
+               {std::string("learn.dead_groups=") + groups, "learn.rollouts=" + std::to_string(rollouts), "learn.steps=12"})
+            .runs[0]);
   };
   // exact scores: pairs are often equal. Scores uniform on 1..10: 64 of them hardly ever are
   const std::string exact = "{ model = \"gaussian\", sigma = 0 }", uniform = exact + ", { model = \"uniform\", p = 1 }";
@@ -135,7 +140,8 @@ TEST_CASE("rules: dropping dead groups changes a run exactly when there are any"
 }
 
 TEST_CASE("rules: epochs and the ratio clip") {
-  const Suite suite = loaded(tiny + "[grid]\npolicy = [\"tabular\", \"linear\"]\nestimator = \"grpo\"\n", {"learn.epochs=[1, 3]", "learn.lr=1"});
+  const Suite suite =
+      loaded(tiny + "[grid]\npolicy = [\"tabular\", \"linear\"]\nestimator = \"grpo\"\n", {"learn.epochs=[1, 3]", "learn.lr=1"});
   REQUIRE(suite.runs.size() == 4);
   for (std::size_t i = 0; i < 4; i += 2) {
     const RunRecord one = run(suite.runs[i]), three = run(suite.runs[i + 1]);
@@ -161,9 +167,11 @@ TEST_CASE("rules: epochs and the ratio clip") {
 }
 
 TEST_CASE("rules: an unkept batch moves nothing but Adam's memory, and a kept one keeps its numbers") {
-  const Suite suite = loaded(tiny + "[grid]\npolicy = \"tabular\"\nestimator = \"grpo\"\nrater = \"r\"\n[rater.r]\nbase = \"mixed\"\nparse_failure = 0.999999999\n"
-                                    "parse_policy = \"drop\"\n",
-                             {"learn.optimizer=sgd", "learn.kl=0.5"});
+  const Suite suite = loaded(
+      tiny +
+          "[grid]\npolicy = \"tabular\"\nestimator = \"grpo\"\nrater = \"r\"\n[rater.r]\nbase = \"mixed\"\nparse_failure = 0.999999999\n"
+          "parse_policy = \"drop\"\n",
+      {"learn.optimizer=sgd", "learn.kl=0.5"});
   const RunRecord r = run(suite.runs[0]);
   REQUIRE(r.status == RunStatus::ok);
   CHECK(curve_of(r, "quality")->front() == curve_of(r, "quality")->back());
@@ -187,5 +195,6 @@ TEST_CASE("rules: a system's whitening is the one of its table") {
   const double n = 64;  // 8 prompts x 8 rollouts: ddof 1 makes the population std sqrt(63/64)
   CHECK(std_of("base = \"odrpo(grpo)\"\n", "compat") == Approx(1).epsilon(1e-5));
   CHECK(std_of("base = \"odrpo(grpo)\"\ncompat = \"nemo\"\n", "compat") == Approx(std::sqrt((n - 1) / n)).epsilon(1e-5));
-  CHECK(std_of("base = \"grpo\"\ncompat = \"verl\"\n", "compat") == Approx(std_of("base = \"grpo\"\ncompat = \"verl\"\n", "none")).epsilon(1e-6));
+  CHECK(std_of("base = \"grpo\"\ncompat = \"verl\"\n", "compat") ==
+        Approx(std_of("base = \"grpo\"\ncompat = \"verl\"\n", "none")).epsilon(1e-6));
 }

@@ -31,7 +31,8 @@ std::string table() {
   for (int p = 0; p < 6; ++p)
     for (int r = 0; r < 4; ++r)
       for (int s = 0; s < 3; ++s)
-        text += std::to_string(p) + "," + std::to_string(r) + "," + std::to_string(s) + "," + std::to_string(1 + (p + r + (s == 2)) % 5) + "\n";
+        text +=
+            std::to_string(p) + "," + std::to_string(r) + "," + std::to_string(s) + "," + std::to_string(1 + (p + r + (s == 2)) % 5) + "\n";
   return text;
 }
 
