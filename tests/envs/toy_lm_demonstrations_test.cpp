@@ -57,7 +57,7 @@ TEST_CASE("every flaw is aimed at equally often, and the share of flawed ones is
   }
 }
 
-TEST_CASE("mean true quality of the default demonstrations lies between 3 and 4 at every size; graded ones cover the scale") {
+TEST_CASE("mean true quality of the default demonstrations lies between 3 and 4 at every size, graded ones cover the scale") {
   for (int cap : {12, 24, 40, 64}) {
     ToyLmConfig config;
     config.response_tokens = cap;
