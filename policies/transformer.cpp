@@ -18,7 +18,7 @@ TransformerShape transformer_shape(const TransformerConfig& config, int vocabula
 
 std::string refuse_transformer(const TransformerConfig& config, const TransformerShape& s) {
   const auto number = [](auto x) { return std::to_string(x); };
-  if (s.vocabulary < 2 || s.vocabulary > 65535) return "vocabulary must be 2..65535, not " + number(s.vocabulary);
+  if (s.vocabulary < 2 || s.vocabulary > 1024) return "vocabulary must be 2..1024, not " + number(s.vocabulary);
   if (s.prompt < 1) return "a prompt needs at least one token, not " + number(s.prompt);
   if (s.response < 1) return "a response needs at least one token, not " + number(s.response);
   if (s.context() > 512) return "prompt and response together may take 512 tokens, not " + number(s.context());
