@@ -1,7 +1,8 @@
-// Redraws of a batch; none of it changes the state of training (only scratch).
+// Redraws of a batch; none of it changes the state of training: the batch itself is put back.
 #include "suites/signal.hpp"
 
 #include <cmath>
+#include <tuple>
 
 #include "kernels/math.hpp"
 
@@ -18,6 +19,7 @@ void look_at_batch(const Problem& problem, TrainState& s, int t) {
 GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
   const int replicas = problem.spec->record.gradient;
   const std::size_t size = s.policy.gradient_size();
+  const auto batch = std::make_tuple(s.action, s.score, s.reward, s.kept, s.raw, s.advantage);
   std::vector<float> exact(size), g(size);
   std::vector<double> sum(size, 0.0);
   s.policy.exact_gradient(problem.world->quality.data(), exact.data());
@@ -33,6 +35,7 @@ GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
       squares += static_cast<double>(g[i]) * g[i];
     }
   }
+  std::tie(s.action, s.score, s.reward, s.kept, s.raw, s.advantage) = batch;
   double along = 0, of_mean = 0, of_exact = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const double mean = sum[i] / replicas;

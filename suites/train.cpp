@@ -109,7 +109,7 @@ struct Recorder {
     value(dead_groups, dead.groups);
     value(dead_levels, dead.levels);
     value(missing, 1 - seen.count / static_cast<double>(n));
-    value(clipped, s.updates > 0 ? s.clipped / s.updates : 0);
+    value(clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
     s.clipped = s.updates = 0;
   }
 
@@ -222,20 +222,22 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       recorder.seconds(state, t);
     }
     // the batch of the last record is looked at, not learned from
+    if (t < steps) meet_batch(problem, state, t);
+    else look_at_batch(problem, state, t);
+    if (recorded && spec.record.gradient > 0) {  // of the policy that met the batch: before any update
+      LapClock clock(state.seconds);
+      const GradientSignal signal = gradient_signal(problem, state, t);
+      recorder.value(cosine, signal.cosine);
+      recorder.value(snr, signal.snr);
+      clock.lap(stage_record);
+    }
     if (t < steps) {
-      train_step(problem, state, t);
+      learn_from_batch(problem, state, t);
       final_reward.add(t, state);
-    } else {
-      look_at_batch(problem, state, t);
     }
     if (recorded) {
       LapClock clock(state.seconds);
       recorder.batch(state);
-      if (spec.record.gradient > 0) {
-        const GradientSignal signal = gradient_signal(problem, state, t);
-        recorder.value(cosine, signal.cosine);
-        recorder.value(snr, signal.snr);
-      }
       clock.lap(stage_record);
     }
   }

@@ -109,7 +109,7 @@ void update_policy(const Problem& problem, TrainState& s, int t) {
   s.updates += epochs;
 }
 
-void train_step(const Problem& problem, TrainState& s, int t) {
+void meet_batch(const Problem& problem, TrainState& s, int t) {
   LapClock clock(s.seconds);
   choose_prompts(problem, s, t);
   clock.lap(stage_prompts);
@@ -121,8 +121,17 @@ void train_step(const Problem& problem, TrainState& s, int t) {
   estimate_advantages(problem, s);
   if (s.median) with_rewards(s, [&](const auto& seen) { s.median->add_batch(seen); });
   clock.lap(stage_estimator);
+}
+
+void learn_from_batch(const Problem& problem, TrainState& s, int t) {
+  LapClock clock(s.seconds);
   update_policy(problem, s, t);
   clock.lap(stage_update);
+}
+
+void train_step(const Problem& problem, TrainState& s, int t) {
+  meet_batch(problem, s, t);
+  learn_from_batch(problem, s, t);
 }
 
 }  // namespace odrpo

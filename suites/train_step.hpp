@@ -37,8 +37,12 @@ struct Draws {
 };
 inline constexpr Draws training_draws{Purpose::action, Purpose::rating, Purpose::vote};
 
-/// Step t = 0, 1, …
+/// Step t = 0, 1, …: meet_batch, then learn_from_batch.
 void train_step(const Problem& problem, TrainState& s, int t);
+/// The stages up to the advantages.
+void meet_batch(const Problem& problem, TrainState& s, int t);
+/// The update.
+void learn_from_batch(const Problem& problem, TrainState& s, int t);
 
 // The stages, in order.
 void choose_prompts(const Problem& problem, TrainState& s, int t);  // and what earlier batches decide: the running median

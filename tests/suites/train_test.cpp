@@ -157,6 +157,42 @@ TEST_CASE("the mean of redrawn gradients without noise and baseline points along
   CHECK(signal.snr > 0);
 }
 
+TEST_CASE("the gradient signal is the policy's that met the batch, whatever is learned from it, and changes nothing") {
+  for (PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
+    RunSpec spec = small_run(policy, "maxrl");
+    spec.record.gradient = 8;
+    const RunRecord once = run(spec);
+    spec.learn.epochs = 5;
+    spec.learn.dead_groups = DeadGroups::drop;
+    const RunRecord often = run(spec);
+    spec.learn.dead_groups = DeadGroups::keep;
+    const RunRecord same = run(spec);
+    for (const char* curve : {"gradient_cosine", "gradient_snr"}) {
+      CHECK(curve_of(once, curve).values[0] == curve_of(same, curve).values[0]);
+      CHECK(curve_of(once, curve).values[1] != curve_of(same, curve).values[1]);
+    }
+    spec.record.gradient = 0;
+    const RunRecord without = run(spec);
+    for (const Curve& c : without.curves) CHECK(c.values == curve_of(same, c.name).values);
+    spec.learn.dead_groups = DeadGroups::drop;
+    const RunRecord dropped = run(spec);
+    for (const Curve& c : dropped.curves) CHECK(c.values == curve_of(often, c.name).values);
+  }
+}
+
+TEST_CASE("the share of clipped rollouts is undefined where no update lies between two records") {
+  RunSpec spec = small_run(PolicyKind::tabular);
+  spec.learn.epochs = 3;
+  spec.learn.ratio_clip = 0.05;
+  spec.learn.steps = 21;
+  const auto before = curve_of(run(spec), "clipped").values;  // records at 0, 10, 20 and 21
+  REQUIRE(before.size() == 4);
+  CHECK(before[2] > 0);
+  CHECK(std::isnan(before[3]));
+  spec.learn.steps = 22;
+  CHECK(curve_of(run(spec), "clipped").values[3] >= 0);  // the schedule ends at 0: nothing moves, and nothing is clipped
+}
+
 TEST_CASE("a stopped run and a diverged run say so") {
   Shared shared;
   const std::atomic<bool> stop{true};
