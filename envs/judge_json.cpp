@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "kernels/math.hpp"
+#include "kernels/random.hpp"
 
 namespace odrpo {
 namespace {
@@ -190,7 +191,8 @@ double answer_share(const JsonJudge& judge, Answer answer) {
   return scale * judge.broken / (answer_kinds - first_broken);
 }
 
-Answer choose_answer(const JsonJudge& judge, const Words4& random) {
+Answer choose_answer(const JsonJudge& judge, std::uint64_t key, std::uint32_t step, std::uint32_t prompt, std::uint32_t call) {
+  const Words4 random = draw(key, Purpose::toy_json, step, prompt, call);
   const double sum = judge.odd + judge.broken, u = static_cast<double>(random.x[0]) * 0x1p-32 * (sum > 1 ? sum : 1);
   if (u < judge.broken)
     return static_cast<Answer>(first_broken + static_cast<int>(uniform_below(random.x[1], answer_kinds - first_broken)));

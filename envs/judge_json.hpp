@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/random.hpp"
 #include "kernels/words.hpp"
 
 namespace odrpo {
@@ -82,8 +81,8 @@ void describe(V& v, JsonJudge& c) {
 
 /// Probability of one way of writing.
 double answer_share(const JsonJudge& judge, Answer answer);
-/// The way that four random words choose (Purpose::toy_json).
-Answer choose_answer(const JsonJudge& judge, const Words4& random);
+/// The way that a judge's call is written: drawn with toy_json of (key, step, prompt, call).
+Answer choose_answer(const JsonJudge& judge, std::uint64_t key, std::uint32_t step, std::uint32_t prompt, std::uint32_t call);
 /// The judge's answer with a score of 1..levels.
 std::string write_answer(Answer answer, int score, int levels);
 

@@ -94,7 +94,7 @@ struct Verdict {
   double quality() const { return quality16() / 16.0; }      ///< true quality in levels: 1 or 2..10
 };
 Verdict judge_text(const Text& t);
-/// The same from the response; cost about 15 ns a word.
+/// The same from the response; cost about 20 ns a word.
 Verdict judge(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
 
 /// A response of true quality 10, end word included; there is one for every prompt of every world.

@@ -221,7 +221,7 @@ TEST_CASE("the reading matrix by hand, and as literal answers have it") {
   for (int meant : {1, 6}) {
     std::map<int, int> count;
     for (std::uint32_t i = 0; i < n; ++i) {
-      const Answer way = choose_answer(judge, draw(5, Purpose::toy_json, 0, static_cast<std::uint32_t>(meant), i));
+      const Answer way = choose_answer(judge, 5, 0, static_cast<std::uint32_t>(meant), i);
       ++count[parse_score(write_answer(way, meant, 10), 10).value_or(11)];
     }
     for (int r = 1; r <= 11; ++r) {
@@ -247,10 +247,9 @@ TEST_CASE("shares beyond one keep their proportion, zero shares never occur") {
   CHECK(answer_share({1.0, 0.5}, Answer::silent) == Approx(1.0 / 3 / 9));
   int broken = 0, plain = 0;
   for (std::uint32_t i = 0; i < 30000; ++i) {
-    const Words4 random = draw(6, Purpose::toy_json, 1, 0, i);
-    CHECK(choose_answer({0, 0}, random) == Answer::plain);
-    CHECK(static_cast<int>(choose_answer({1, 0}, random)) < first_broken);
-    const Answer way = choose_answer({1.0, 0.5}, random);
+    CHECK(choose_answer({0, 0}, 6, 1, 0, i) == Answer::plain);
+    CHECK(static_cast<int>(choose_answer({1, 0}, 6, 1, 0, i)) < first_broken);
+    const Answer way = choose_answer({1.0, 0.5}, 6, 1, 0, i);
     broken += static_cast<int>(way) >= first_broken;
     plain += way == Answer::plain;
   }

@@ -166,14 +166,14 @@ TEST_CASE("the worked example of docs/toy-lm.md: points, violations and quality"
 
 TEST_CASE("for every prompt 10 is reachable, and breaking any one requirement gives 1 with that bit") {
   for (int size : {40, 64, 200}) {
-    for (int cap : {12, 13, 16, 17, 24, 33, 64}) {
+    for (int cap = 12; cap <= most_response_tokens; ++cap) {
       ToyLmConfig config;
       config.vocabulary = size;
       config.response_tokens = cap;
       const ToyLm w = make_toy_lm(config, 77);
       const Vocabulary& v = w.vocabulary;
       std::mt19937_64 g(9);
-      for (std::uint32_t i = 0; i < 60; ++i) {
+      for (std::uint32_t i = 0; i < 12; ++i) {
         const ToyPrompt p = make_prompt(w, i);
         const std::vector<Token> best = best_response(w, p);
         INFO(text_of(v, p.words) << " | " << text_of(v, best));
