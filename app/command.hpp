@@ -58,6 +58,8 @@ int verify(const VerifyOptions&);
 /// Starts the microbenchmark program beside this one with the arguments as they are.
 int bench(const std::vector<std::string>& arguments);
 
+inline constexpr int most_explained_level = 50'000;  ///< answered in half a second, whatever the group and the estimators
+
 struct ExplainOptions {
   std::vector<std::string> rewards;             ///< numbers, also several in one word: "3,7,7,9"
   int levels = 0;                               ///< 0 = 10, or the largest reward rounded up

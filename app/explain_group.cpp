@@ -16,7 +16,6 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::size_t most_rewards = 255;
-constexpr int most_levels = 10'000;        // rewards are 0..most_levels
 constexpr double out_of_proportion = 100;  // an advantage; usual ones are below G
 constexpr const char* usual_estimators[] = {
     "reinforce", "rloo", "grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
@@ -26,7 +25,8 @@ double read_number(std::string_view text, const std::string& what) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
   if (error != std::errc() || end != text.data() + text.size())
     throw Failure(Exit::usage, fmt::format("{} is \"{}\", which is no number", what, shown(text)));
-  if (!(x >= 0 && x <= most_levels)) throw Failure(Exit::usage, fmt::format("{} is {}: 0..{} is wanted", what, shown(text), most_levels));
+  if (!(x >= 0 && x <= most_explained_level))
+    throw Failure(Exit::usage, fmt::format("{} is {}: 0..{} is wanted", what, shown(text), most_explained_level));
   return x == 0 ? 0.0 : x;
 }
 
@@ -184,14 +184,17 @@ Explanation explain_group(const ExplainOptions& o) {
   std::vector<std::string> words;
   for (const auto& word : o.estimators) add_once(words, estimator_word(read_estimator(word)));
   if (words.empty()) words.assign(std::begin(usual_estimators), std::end(usual_estimators));
-  bool any = false, origin_used = false;
+  bool any = false, median_used = false, origin_used = false;
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
     config.median = rule;
+    median_used = median_used || (config.form == Form::odrpo && config.weight == Weight::gini_median);
     if (config.form == Form::maxrl) config.origin = o.origin, origin_used = true;
     group.estimators.push_back(under_each(config, systems, group, given));
     any = any || !group.estimators.back().rows.empty();
   }
+  if (!o.median.empty() && !median_used)
+    throw Failure(Exit::usage, "--median: only the weight gini-median reads it, and no such estimator is asked for");
   if (o.origin != 1 && !origin_used) throw Failure(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
   if (!any) throw Failure(Exit::usage, group.estimators[0].refused[0].second);
   group.remarks = remarks_on(group);

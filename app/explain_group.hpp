@@ -47,7 +47,8 @@ struct Explanation {
   double advantage(const Breakdown& parts, double reward) const;
 };
 
-/// Numbers of a command line: separated by commas or blanks, finite, 0..10000, 1 to 255 of them. Failure usage names the first bad one.
+/// Numbers of a command line: separated by commas or blanks, finite, 0..most_explained_level, 1 to 255 of them. Failure usage names the
+/// first bad one.
 std::vector<double> read_rewards(const std::vector<std::string>& words);
 
 /// Computes everything. Failure usage for words that do not exist and for levels below the rewards.

@@ -121,7 +121,7 @@ struct Commands {
         ->expected(1, 1'000'000)
         ->type_name("LIST");
     c->add_option("--levels", explain.levels, "K (default: 10, or the largest reward rounded up)")
-        ->check(CLI::Range(1, 10'000))
+        ->check(CLI::Range(1, app::most_explained_level))
         ->type_name("K");
     repeated(*c, "--estimator", explain.estimators, "word of `list estimators`; may be repeated", "WORD");
     repeated(*c, "--compat", explain.compat, "word of `list compat`; may be repeated (default: all)", "WORD");

@@ -32,26 +32,11 @@ LevelPart part_of(const EstimatorConfig& config, double low, double high, std::s
   const int group = static_cast<int>(rewards.size()), count = count_from(rewards, high);
   LevelPart part{low, high, count, static_cast<double>(count) / group, 0, undefined, 0, 0};
   if (count == 0) return part;
-  const double weight = config.form == Form::convex_reinforce ? convex_utility(high) - convex_utility(low)
-                                                              : weight_of_gap(config, low, high, count, group, median);
+  const double weight =
+      config.form == Form::convex_reinforce ? convex_weight(low, high) : weight_of_gap(config, low, high, count, group, median);
   fill_shares(config, weight, group, part);
   if (part.reached != 0 || part.missed != 0) part.weight = weight / (high - low);
   return part;
-}
-
-/// Mean less the first value.
-double offset_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v - values[0];
-  return sum / static_cast<double>(values.size());
-}
-
-/// Standard deviation with ddof 0 or 1; NaN where there are not more values than that.
-double deviation_of(std::span<const double> values, int ddof) {
-  const double offset = offset_of(values), free = static_cast<double>(values.size()) - ddof;
-  double squares = 0;
-  for (const double v : values) squares += ((v - values[0]) - offset) * ((v - values[0]) - offset);
-  return free > 0 ? math::sqrt(squares / free) : undefined;
 }
 
 }  // namespace
@@ -61,10 +46,10 @@ Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const 
   Breakdown b{{}, undefined, undefined, undefined, std::vector<double>(rewards.size())};
   advantages(config, levels, rewards, median, b.advantages);
   if (rewards.empty()) return b;
-  b.mean = rewards[0] + offset_of(rewards);
+  b.mean = group_mean(rewards);
   b.median = weight_median(config, rewards, median);
   const bool by_rewards = config.form == Form::grpo || (config.form == Form::odrpo && config.norm == Norm::grpo);
-  if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = deviation_of(rewards, convention.ddof);
+  if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = group_deviation(rewards, convention.ddof);
   if (config.form != Form::odrpo && config.form != Form::convex_reinforce) return b;
   if (are_levels(rewards, levels)) {
     for (int k = 1; k <= levels; ++k) b.levels.push_back(part_of(config, k - 1, k, rewards, b.median));

@@ -27,6 +27,8 @@ double sum_of(std::span<const double> values) {
   return sum + lost;
 }
 
+double mean_of(std::span<const double> values) { return sum_of(values) / static_cast<double>(values.size()); }
+
 /// Values times the power of two that brings their largest magnitude into [1/2, 1): no sum or square leaves the range of doubles, and no
 /// digit changes (frexp and ldexp are exact).
 struct Scaled {
@@ -47,9 +49,16 @@ Scaled scaled(std::span<const double> values) {
 std::vector<double> deviations(std::span<const double> values) {
   std::vector<double> d;
   for (const double v : values) d.push_back(v - values[0]);
-  const double mean = sum_of(d) / static_cast<double>(d.size());
+  const double mean = mean_of(d);
   for (double& x : d) x -= mean;
   return d;
+}
+
+/// Sum of squared deviations over n - ddof.
+double variance_of(std::span<const double> deviations, int ddof) {
+  double squares = 0;
+  for (const double x : deviations) squares += x * x;
+  return squares / (static_cast<double>(deviations.size()) - ddof);
 }
 
 /// factor (v - mean)
@@ -59,20 +68,18 @@ void centred(std::span<const double> values, double factor, std::span<double> ou
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = std::ldexp(d[i] * factor, s.exponent);
 }
 
-/// (v - mean) / (sigma + eps), sigma^2 = sum of squared deviations over n - ddof
+/// (v - mean) / (sigma + eps)
 void z_scores(std::span<const double> values, int ddof, double eps, std::span<double> out) {
   const Scaled s = scaled(values);
   const std::vector<double> d = deviations(s.values);
-  double squares = 0;
-  for (const double x : d) squares += x * x;
-  const double sigma = math::sqrt(squares / (static_cast<double>(d.size()) - ddof));
+  const double sigma = math::sqrt(variance_of(d, ddof));
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] / (sigma + std::ldexp(eps, -s.exponent));
 }
 
 /// (v - mu) / (mu + eps); under the guard a mean that is negative, or zero but for rounding, has no relative deviation.
 void relative(std::span<const double> values, double eps, bool guard, std::span<double> out) {
   const Scaled s = scaled(values);
-  const double mean = sum_of(s.values) / static_cast<double>(s.values.size());
+  const double mean = mean_of(s.values);
   const double factor = !guard || mean > 1e-12 * s.largest ? 1.0 / (mean + std::ldexp(eps, -s.exponent)) : 0.0;
   const std::vector<double> d = deviations(s.values);
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] * factor;
@@ -88,14 +95,13 @@ void against_others(std::span<const double> values, int ddof, double eps, std::s
     std::sort(others.begin(), others.end());  // equal rewards see the same others in the same order
     const double first = others[0];
     for (double& x : others) x -= first;
-    const double mean = sum_of(others) / static_cast<double>(others.size()), own = (s.values[i] - first) - mean;
+    const double mean = mean_of(others), own = (s.values[i] - first) - mean;
     if (all_equal(others)) {
       out[i] = std::ldexp(own, s.exponent);
       continue;
     }
-    double squares = 0;
-    for (const double x : others) squares += (x - mean) * (x - mean);
-    out[i] = own / (math::sqrt(squares / (static_cast<double>(others.size()) - ddof)) + std::ldexp(eps, -s.exponent));
+    for (double& x : others) x -= mean;
+    out[i] = own / (math::sqrt(variance_of(others, ddof)) + std::ldexp(eps, -s.exponent));
   }
 }
 
@@ -119,6 +125,19 @@ std::vector<double> average_ranks(std::span<const double> values) {
     ranks.push_back(below + 0.5 * (equal + 1));
   }
   return ranks;
+}
+
+/// The integral over (low, high] of a weight that every level (k - 1, k] has its own of; levels 0 and below weigh nothing.
+template <class WeightAt>
+double integral(double low, double high, WeightAt weight_at) {
+  double sum = 0;
+  low = std::max(low, 0.0);
+  for (double level = math::floor(low) + 1; low < high; level += 1) {
+    const double end = std::min(level, high);
+    sum += weight_at(level) * (end - low);
+    low = end;
+  }
+  return sum;
 }
 
 /// odrpo: adds what every member gets from a level or gap of that weight, whose members that reach it have at least `threshold`.
@@ -153,21 +172,26 @@ double weight_of_level(const EstimatorConfig& config, double level, int count, i
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
   if (config.weight == Weight::uniform) return high - low;
   if (high > max_level) throw Failure(Exit::limits, "weighted odrpo of real rewards takes rewards up to 1e6");
-  double sum = 0;
-  low = std::max(low, 0.0);  // levels 0 and below weigh nothing
-  for (double level = math::floor(low) + 1; low < high; level += 1) {
-    const double end = std::min(level, high);
-    sum += weight_of_level(config, level, count, group, median) * (end - low);
-    low = end;
-  }
-  return sum;
+  return integral(low, high, [&](double level) { return weight_of_level(config, level, count, group, median); });
 }
 
-double convex_utility(double r) {
-  if (r > max_level) throw Failure(Exit::limits, "convex-reinforce takes rewards up to 1e6");
-  double sum = 0;
-  for (int k = 1; k - 1 < r; ++k) sum += level_shape(Weight::gini, k) * std::min(1.0, r - (k - 1));
-  return sum;
+double convex_weight(double low, double high) {
+  if (high > max_level) throw Failure(Exit::limits, "convex-reinforce takes rewards up to 1e6");
+  return integral(low, high, [](double level) { return level_shape(Weight::gini, level); });
+}
+
+double group_mean(std::span<const double> values) {
+  if (values.empty()) return no_median;
+  const Scaled s = scaled(values);
+  std::vector<double> d;
+  for (const double v : s.values) d.push_back(v - s.values[0]);
+  return std::ldexp(s.values[0] + mean_of(d), s.exponent);
+}
+
+double group_deviation(std::span<const double> values, int ddof) {
+  if (std::ssize(values) <= ddof) return no_median;
+  const Scaled s = scaled(values);
+  return std::ldexp(math::sqrt(variance_of(deviations(s.values), ddof)), s.exponent);
 }
 
 int count_from(std::span<const double> rewards, double threshold) {
@@ -226,7 +250,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
     for (double& r : values) r -= 1;
   if (config.form == Form::rank_grpo) values = average_ranks(rewards);
   if (config.form == Form::convex_reinforce)
-    for (double& r : values) r = convex_utility(r);
+    for (double& r : values) r = convex_weight(0, r);
   if (single) out[0] = values[0] * single_factor(convention);
   else cardinal(convention, values, out);
 }
@@ -257,9 +281,7 @@ void whiten_definition(const Whitening& w, std::span<double> advantages, std::sp
   if (all_equal(advantages)) return std::fill(advantages.begin(), advantages.end(), 0.0);
   const Scaled s = scaled(advantages);
   const std::vector<double> d = deviations(s.values);
-  double squares = 0;
-  for (const double x : d) squares += x * x;
-  const double variance = squares / (static_cast<double>(d.size()) - w.ddof);
+  const double variance = variance_of(d, w.ddof);
   double scale = math::sqrt(variance) + std::ldexp(w.eps, -s.exponent);
   if (w.scale == WhitenScale::inside) scale = math::sqrt(variance + std::ldexp(w.eps, -2 * s.exponent));
   if (w.scale == WhitenScale::floor) scale = math::sqrt(std::max(variance, std::ldexp(w.eps, -2 * s.exponent)));

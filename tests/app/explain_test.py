@@ -149,6 +149,13 @@ if "explodes" in text or "advantage of" in text:
 if "the group is dead" not in run("--rewards", "5,5,5")[0]:
     fail("a dead group is not called so")
 
+# --- as many levels as are taken, in linear time (a minute is what run() waits)
+long = json.loads(run("--rewards", "50000,0.5", "--estimator", "convex-reinforce", "--json")[0])
+# half of U(50000) - U(0.5), U(0.5) = sqrt(1) / 2
+half = (math.fsum(math.sqrt(k) for k in range(1, 50001)) - 0.5) / 2
+near(long["estimators"][0]["conventions"][0]["advantages"], [half, -half], "50000 levels")
+run("--rewards", "50000,1", *every)
+
 # --- width
 many = ",".join(str(1 + i * 7 % 10) for i in range(255))
 for rewards in ["3,7,7,9", "9", "0", "5,5", many, ",".join(map(str, range(1, 17))), "9999.25,1.5", "10000,1", "7.25,8,8.5", "0.1,0.2,0.30000000000000004",
@@ -176,7 +183,7 @@ for arguments, said in [
     (["--rewards", "3,1e999"], "number 2"),
     (["--rewards", "3,-7"], "number 2 is -7"),
     (["--rewards", "-3,7"], "number 1 is -3"),
-    (["--rewards", "3,10001"], "number 2 is 10001: 0..10000"),
+    (["--rewards", "3,50001"], "number 2 is 50001: 0..50000"),
     (["--rewards", "3;\x1b[2J7"], "\\x1b[2J7"),
     (["--rewards", ",".join(["1"] * 256)], "at most 255"),
     (["--rewards", "3,7", "--levels", "6"], "--levels 6 is below the largest reward, 7"),
@@ -192,6 +199,8 @@ for arguments, said in [
     (["--rewards", "3,7", "--median", "running"], "running"),
     (["--rewards", "3,7", "--origin", "2"], "--origin"),
     (["--rewards", "3,7", "--origin", "0", "--estimator", "grpo"], "only maxrl depends on it"),
+    (["--rewards", "3,7", "--median", "5", "--estimator", "grpo"], "only the weight gini-median reads it"),
+    (["--rewards", "3,7", "--median", "upper", "--estimator", "odrpo-gini(grpo)"], "only the weight gini-median reads it"),
     (["--rewards", "3,7", "--frob"], 'unknown flag "--frob"'),
 ]:
     out, err = run(*arguments, code=2)

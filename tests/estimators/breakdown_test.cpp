@@ -63,6 +63,27 @@ TEST_CASE("a breakdown by hand: 1 3 3 on three levels") {
       (b.levels[0].low == 0 && b.levels[0].high == 1.5 && b.levels[0].weight == 1 && b.levels[0].norm == 1 && b.levels[0].reached == 1.5));
 }
 
+TEST_CASE("mean and deviation keep the range and the digits of doubles") {
+  const EstimatorConfig c = parse_estimator("grpo").value();
+  const Breakdown large = break_down(c, 3, std::vector<double>{1e200, 3e200}, no_median);
+  CHECK(large.mean == Approx(2e200));
+  CHECK(large.deviation == Approx(1e200));
+  const Breakdown equal = break_down(c, 3, std::vector<double>{0.1, 0.1, 0.1}, no_median);
+  CHECK(equal.mean == 0.1);
+  CHECK(equal.deviation == 0);
+}
+
+TEST_CASE("a million levels of convex-reinforce are taken apart in linear time") {
+  const EstimatorConfig c = parse_estimator("convex-reinforce").value();
+  const std::vector<double> rewards = {0, 1e6};
+  const Breakdown b = break_down(c, 1'000'000, rewards, no_median);  // quadratic, this would run into the time limit of the tests
+  REQUIRE(b.levels.size() == 1'000'000);
+  CHECK(b.levels.back().weight == 1000);
+  double sum = 0;
+  for (const LevelPart& part : b.levels) sum += part.reached;
+  CHECK(sum == Approx(b.advantages[1]).epsilon(1e-12));
+}
+
 TEST_CASE("the rows of a breakdown add up to the advantages, for levels and for gaps, under every convention") {
   const unsigned seed = 41;
   CAPTURE(seed);
