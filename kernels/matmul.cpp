@@ -28,8 +28,8 @@ void blas_plain(int m, int n, int k, const float* a, std::ptrdiff_t lda, const f
 }
 void blas_transposed(int m, int n, int k, const float* a, std::ptrdiff_t lda, const float* b, std::ptrdiff_t ldb, float* c,
                      std::ptrdiff_t ldc, bool add) {
-  cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1.0f, a, static_cast<int>(lda), b, static_cast<int>(ldb),
-              add ? 1.0f : 0.0f, c, static_cast<int>(ldc));
+  cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1.0f, a, static_cast<int>(lda), b, static_cast<int>(ldb), add ? 1.0f : 0.0f,
+              c, static_cast<int>(ldc));
 }
 constexpr Products blas_products = {blas_plain, blas_transposed};
 constexpr bool have_blas = true;

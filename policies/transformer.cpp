@@ -27,7 +27,8 @@ std::string refuse_transformer(const TransformerConfig& config, const Transforme
   if (const int h = s.head_width(); h != 8 && h != 16 && h != 32) return "heads must be 8, 16 or 32 wide, not " + number(h);
   if (config.lora_rank < 0) return "lora_rank must not be negative";
   if (config.lora_rank > s.width)
-    return "lora_rank " + number(config.lora_rank) + " is above the width " + number(s.width) + ": train all weights instead (lora_rank = 0)";
+    return "lora_rank " + number(config.lora_rank) + " is above the width " + number(s.width) +
+           ": train all weights instead (lora_rank = 0)";
   if (!(config.temperature > 0)) return "temperature must be above 0: training needs the chances of what was sampled";
   if (!(config.top_p > 0 && config.top_p <= 1)) return "top_p must be in (0, 1]";
   return {};

@@ -1,16 +1,20 @@
 // Causal attention with keys kept transposed: a query meets eight keys at once. Included by transformer_stage.cpp.
 
-// Scores of a (scaled) query against n keys stored [8 parts][room]; lanes up to the next multiple of 8 get no chance. Returns their largest.
+// Scores of a (scaled) query against n keys stored in blocks of eight, [room / 8][8 parts][8]; lanes up to the next multiple of 8 get no
+// chance. Returns their largest.
 template <int parts>
-static inline f32x8 scores(const float* q, const float* keys, int room, int n, float* to, f32x8 largest) {
-  for (int j = 0; j < n; j += 8) {
-    f32x8 a = splat(0), b = splat(0);
+static inline f32x8 scores(const float* q, const float* keys, int n, float* to, f32x8 largest) {
+  constexpr int hw = 8 * parts;
+  for (int j = 0; j < n; j += 8, keys += 8 * hw) {
+    f32x8 a = splat(0), b = splat(0), c = splat(0), d = splat(0);
     ODRPO_UNROLL
-    for (int c = 0; c < 8 * parts; c += 2) {
-      a += q[c] * load(keys + c * room + j);
-      b += q[c + 1] * load(keys + (c + 1) * room + j);
+    for (int i = 0; i < hw; i += 4) {
+      a += q[i] * load(keys + 8 * i);
+      b += q[i + 1] * load(keys + 8 * i + 8);
+      c += q[i + 2] * load(keys + 8 * i + 16);
+      d += q[i + 3] * load(keys + 8 * i + 24);
     }
-    a += b;
+    a = (a + b) + (c + d);
     if (n - j < 8)
       for (int l = n - j; l < 8; ++l) a[l] = -1e30f;
     store(to + j, a);
@@ -18,6 +22,9 @@ static inline f32x8 scores(const float* q, const float* keys, int room, int n, f
   }
   return largest;
 }
+
+// Where key j's first element stands; element c is 8 c further.
+static inline int key_place(int head_width, int j) { return j / 8 * 8 * head_width + j % 8; }
 
 static inline f32x8 exponents(float* p, int n, float largest, f32x8 total) {
   for (int j = 0; j < n; j += 8) {
@@ -54,8 +61,8 @@ static inline void query(const float* q, int fixed, int fixed_room, const float*
   ODRPO_UNROLL
   for (int c = 0; c < hw; c += 8) store(scaled + c, load(q + c) * scale);
   f32x8 largest = splat(-1e30f), total = splat(0);
-  largest = scores<parts>(scaled, fixed_keys, fixed_room, fixed, p, largest);
-  largest = scores<parts>(scaled, own_keys, own_room, own, p + fixed_room, largest);
+  largest = scores<parts>(scaled, fixed_keys, fixed, p, largest);
+  largest = scores<parts>(scaled, own_keys, own, p + fixed_room, largest);
   const float top = max_halves(largest);
   total = exponents(p, fixed, top, total);
   total = exponents(p + fixed_room, own, top, total);
@@ -80,7 +87,7 @@ static void attend_prompts_by(const AttentionShape& s, const KeyCache& cache, in
     for (int h = 0; h < s.heads; ++h) {
       float* keys = cache.prompt_keys + (static_cast<std::size_t>(b) * s.heads + h) * hw * s.prompt_room;
       for (int j = 0; j < s.prompt; ++j)
-        for (int c = 0; c < hw; ++c) keys[c * s.prompt_room + j] = qkv[j * row + s.width + h * hw + c];
+        for (int c = 0; c < hw; ++c) keys[key_place(hw, j) + 8 * c] = qkv[j * row + s.width + h * hw + c];
       for (int i = 0; i < s.prompt; ++i) {
         const std::size_t at = static_cast<std::size_t>(b) * s.prompt + i;
         float* p = chance + (at * s.heads + h) * s.keys_room();
@@ -103,10 +110,11 @@ static void attend_by(const AttentionShape& s, const KeyCache& cache, int rows, 
     for (int h = 0; h < s.heads; ++h, chance += s.keys_room()) {
       const std::size_t own = (static_cast<std::size_t>(sequence[i]) * s.heads + h) * hw * s.response_room;
       float *keys = cache.keys + own, *values = cache.values + own;
-      for (int c = 0; c < hw; ++c) keys[c * s.response_room + t] = qkv[s.width + h * hw + c];
+      for (int c = 0; c < hw; ++c) keys[key_place(hw, t) + 8 * c] = qkv[s.width + h * hw + c];
       for (int c = 0; c < hw; c += 8) store(values + t * hw + c, load(qkv + 2 * s.width + h * hw + c));
-      query<parts>(qkv + h * hw, s.prompt, s.prompt_room, cache.prompt_keys + (static_cast<std::size_t>(b) * s.heads + h) * hw * s.prompt_room,
-                   prompt + 2 * s.width + h * hw, row, t + 1, s.response_room, keys, values, chance, mixed + h * hw);
+      query<parts>(qkv + h * hw, s.prompt, s.prompt_room,
+                   cache.prompt_keys + (static_cast<std::size_t>(b) * s.heads + h) * hw * s.prompt_room, prompt + 2 * s.width + h * hw, row,
+                   t + 1, s.response_room, keys, values, chance, mixed + h * hw);
     }
   }
 }

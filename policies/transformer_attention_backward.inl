@@ -7,9 +7,9 @@ struct QueryBlock {
   int n, fixed, fixed_room, own_room;
   const float *fixed_keys, *fixed_transposed;  ///< rows of K [fixed] (stride apart); V transposed [8 parts][fixed_room]
   int stride;
-  const float* own_transposed;                 ///< V transposed [8 parts][own_room]
-  float *q, *dout;                             ///< [n][8 parts], gathered
-  float *p, *ds;                               ///< [n][fixed_room + own_room]
+  const float* own_transposed;  ///< V transposed [8 parts][own_room]
+  float *q, *dout;              ///< [n][8 parts], gathered
+  float *p, *ds;                ///< [n][fixed_room + own_room]
 };
 
 // ds = p (dp - sum p dp) / sqrt(head width) for all queries, with dp = dout . V.
@@ -98,7 +98,8 @@ static void attend_backward_by(const AttentionShape& s, const KeyCache& cache, i
         for (int t = 0; t < n; ++t) gather(t, place[t], h, 0, room);
         const float* fixed_keys = prompt + s.width + h * hw;
         const float* fixed_values = prompt_transposed + h * hw * s.prompt_room;
-        score_gradients<parts>({n, s.prompt, s.prompt_room, s.response_room, fixed_keys, fixed_values, row, own_transposed, q, dout, p, ds});
+        score_gradients<parts>(
+            {n, s.prompt, s.prompt_room, s.response_room, fixed_keys, fixed_values, row, own_transposed, q, dout, p, ds});
         for (int t = 0; t < n; ++t) {
           f32x8 dq[2][parts] = {};
           const float* score = ds + t * room;

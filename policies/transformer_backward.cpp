@@ -1,4 +1,5 @@
-// Coefficients per token, and the backward pass: heads, then each layer's MLP in chunks of rows, attention by prompt, projections in chunks.
+// Coefficients per token, and the backward pass: heads, then each layer's MLP in chunks of rows, attention by prompt, projections in
+// chunks.
 #include "policies/transformer_backward.hpp"
 
 #include <algorithm>
@@ -7,8 +8,8 @@
 
 namespace odrpo {
 
-TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from,
-                                     TokenCoefficients& out) {
+TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
+                                     const LearnFrom& from, TokenCoefficients& out) {
   const int sequences = pass.rows().prompts * pass.rows().per_prompt, longest = pass.shape().response;
   TransformerReport r;
   for (int s = 0; s < sequences; ++s)
@@ -117,7 +118,8 @@ void TransformerBackward::heads(TransformerPass& pass, const NetWeights& w, cons
   const int prompt_rows = rows.first[0];
   std::fill(dx_.data(), dx_.data() + static_cast<std::size_t>(rows.rows) * d, 0.0f);
   std::fill(site_dx_.data(), site_dx_.data() + static_cast<std::size_t>(rows.prompts) * d, 0.0f);
-  for (int i = 0; i < rows.prompts; i += chunk_) chunk(i, std::min(chunk_, rows.prompts - i), site_dx_.data() + static_cast<std::size_t>(i) * d);
+  for (int i = 0; i < rows.prompts; i += chunk_)
+    chunk(i, std::min(chunk_, rows.prompts - i), site_dx_.data() + static_cast<std::size_t>(i) * d);
   for (int b = 0; b < rows.prompts; ++b)
     std::copy(site_dx_.data() + static_cast<std::size_t>(b) * d, site_dx_.data() + static_cast<std::size_t>(b + 1) * d,
               dx_.data() + (static_cast<std::size_t>(b + 1) * s.prompt - 1) * d);
@@ -176,8 +178,8 @@ void TransformerBackward::run(TransformerPass& pass, const NetWeights& w, const 
   for (int l = s.layers - 1; l >= 0; --l) layer(pass, w, l, gradient);
   for (int i = 0; i < rows.rows; ++i) {
     const float* dx = dx_.data() + static_cast<std::size_t>(i) * s.width;
-    float *token = gradient + w.table.token + static_cast<std::size_t>(rows.id[i]) * s.width;
-    float *position = gradient + w.table.position + static_cast<std::size_t>(rows.at[i]) * s.width;
+    float* token = gradient + w.table.token + static_cast<std::size_t>(rows.id[i]) * s.width;
+    float* position = gradient + w.table.position + static_cast<std::size_t>(rows.at[i]) * s.width;
     for (int j = 0; j < s.width; ++j) {
       token[j] += dx[j];
       position[j] += dx[j];

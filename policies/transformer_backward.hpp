@@ -26,15 +26,16 @@ struct TokenCoefficients {
   std::vector<float> site_sum, site_bonus;  ///< per site: sum of its tokens' coefficients, sum of their entropy weights
 };
 
-/// What an update maximises over: coefficient[S]; kept[S] (null = all take part); old_log and reference [S][response] (null = ratio 1, no KL).
+/// What an update maximises over: coefficient[S]; kept[S] (null = all take part); old_log and reference [S][response] (null = ratio 1, no
+/// KL).
 struct LearnFrom {
   const float* coefficient;
   const std::uint8_t* kept;
   const float* old_log;
   const float* reference;
 };
-TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from,
-                                     TokenCoefficients& out);
+TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
+                                     const LearnFrom& from, TokenCoefficients& out);
 
 /// Scratch of the backward pass.
 class TransformerBackward {
@@ -49,7 +50,7 @@ class TransformerBackward {
 
   int chunk_;  // rows at a time: what they need stays in the second cache
   Floats dx_, dmixed_, dqkv_, attention_scratch_;
-  Floats head_, qkv_, out_, up_, down_;            // transposed weights of one layer
+  Floats head_, qkv_, out_, up_, down_;  // transposed weights of one layer
   Floats dhidden_, hidden_, normed_, dnormed_, dlogits_, site_dx_;
 };
 

@@ -121,8 +121,15 @@ Trace forward(const TransformerShape& s, const Numbers& weights, std::vector<int
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < d; ++j) t.x[i * d + j] = w[table.token + t.tokens[i] * d + j] + w[table.position + i * d + j];
   for (const WeightTable::Layer& at : table.layer) {
-    Trace::Layer y{t.x, Numbers(n * d), Numbers(n * 3 * d), Numbers(s.heads * n * n), Numbers(n * d), Numbers(n * d), Numbers(n * d),
-                   Numbers(n * s.hidden()), Numbers(n * s.hidden())};
+    Trace::Layer y{t.x,
+                   Numbers(n * d),
+                   Numbers(n * 3 * d),
+                   Numbers(s.heads * n * n),
+                   Numbers(n * d),
+                   Numbers(n * d),
+                   Numbers(n * d),
+                   Numbers(n * s.hidden()),
+                   Numbers(n * s.hidden())};
     norm(n, d, y.x.data(), w + at.norm1, y.norm1.data());
     linear(n, d, 3 * d, y.norm1.data(), w + at.qkv, y.qkv.data());
     attention(n, d, s.heads, y.qkv.data(), y.chance.data(), y.mixed.data());

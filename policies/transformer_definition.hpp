@@ -50,15 +50,16 @@ int pick(const Numbers& log_chance, double top_p, std::uint32_t word);
 /// Responses to learn from. A response's tokens include the end token, if it came to one.
 struct Response {
   std::vector<int> prompt, tokens;
-  double coefficient = 1.0;                 ///< A
-  std::vector<double> old_log, reference;   ///< per token: l_old (empty = the present l: ratio 1), l_ref (empty = no KL)
-  bool kept = true;                         ///< takes part
+  double coefficient = 1.0;                ///< A
+  std::vector<double> old_log, reference;  ///< per token: l_old (empty = the present l: ratio 1), l_ref (empty = no KL)
+  bool kept = true;                        ///< takes part
 };
 /// The objective of TransformerLoss over these responses, and its gradient by the weights if `gradient` is given (then overwritten).
 double objective(const TransformerShape& shape, const Numbers& weights, double temperature, const TransformerLoss& loss,
                  std::span<const Response> responses, Numbers* gradient);
 /// Log-probabilities of a response's tokens.
-std::vector<double> response_log_chances(const TransformerShape& shape, const Numbers& weights, double temperature, const Response& response);
+std::vector<double> response_log_chances(const TransformerShape& shape, const Numbers& weights, double temperature,
+                                         const Response& response);
 
 /// LoRA: base + scale A B on every adapted matrix; and the adapters' gradient from that of the merged weights.
 Numbers merge(const AdapterTable& table, const Numbers& base, const Numbers& adapters);

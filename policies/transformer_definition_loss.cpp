@@ -96,8 +96,7 @@ double objective(const TransformerShape& s, const Numbers& weights, double tempe
       value += weight * (surrogate + loss.entropy * entropy);
       for (int a = 0; a < s.vocabulary; ++a) {
         const double p = math::exp(l[a]);
-        dlogits[row * s.vocabulary + a] +=
-            weight / temperature * (slope * ((a == r.tokens[i]) - p) - loss.entropy * p * (l[a] + entropy));
+        dlogits[row * s.vocabulary + a] += weight / temperature * (slope * ((a == r.tokens[i]) - p) - loss.entropy * p * (l[a] + entropy));
       }
     }
     if (gradient) backward(s, weights, t, dlogits, *gradient);

@@ -123,7 +123,8 @@ void TransformerPass::heads(const NetWeights& w, int first_site, int count) {
   const int d = shape_.width, v = shape_.vocabulary;
   stages.norm(count, d, site_x.data() + from * d, w.flat.data() + w.table.final_norm, site_inverse.data() + from, normed_.data());
   product.plain(count, v, d, normed_.data(), d, w.head.data(), v, logits.data() + from * v, v, false);
-  stages.chances(count, v, logits.data() + from * v, static_cast<float>(1.0 / temperature_), log_total.data() + from, entropy.data() + from);
+  stages.chances(count, v, logits.data() + from * v, static_cast<float>(1.0 / temperature_), log_total.data() + from,
+                 entropy.data() + from);
 }
 
 void TransformerPass::run_prompts(const NetWeights& w) {

@@ -67,8 +67,8 @@ class TransformerPass {
   TransformerPass(const TransformerShape& shape, int prompts, int per_prompt, Isa isa, bool keep);
 
   /// Samples responses of `prompts` prompts ([prompts][P]) until the end token or the longest length. word[b][i][t] is used for token t.
-  void sample(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature, double top_p,
-              Rollouts& out);
+  void sample(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
+              double top_p, Rollouts& out);
   /// The same pass over given responses.
   void read(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature);
 
@@ -77,7 +77,8 @@ class TransformerPass {
   int sites() const { return rows_.prompts + rows_.rows - rows_.prompts * shape_.prompt; }
   int site(int sequence, int t) const {
     return t == 0 ? sequence / rows_.per_prompt
-                  : rows_.prompts + rows_.place[static_cast<std::size_t>(sequence) * (shape_.response - 1) + t - 1] - rows_.prompts * shape_.prompt;
+                  : rows_.prompts + rows_.place[static_cast<std::size_t>(sequence) * (shape_.response - 1) + t - 1] -
+                        rows_.prompts * shape_.prompt;
   }
   double temperature() const { return temperature_; }
   /// ln pi of each token under the temperature (before top-p), [S][response]; 0 behind a response's end.

@@ -36,7 +36,8 @@ TransformerPolicy::TransformerPolicy(const TransformerConfig& config, const Tran
 
 void TransformerPolicy::renew() {
   if (adapter_table_.rank > 0)
-    merge_adapters(adapter_table_, pass_.product, initial_.flat.data(), initial_.table.count, adapter_.data(), weights_.flat.data(), scratch_);
+    merge_adapters(adapter_table_, pass_.product, initial_.flat.data(), initial_.table.count, adapter_.data(), weights_.flat.data(),
+                   scratch_);
   renew_head(shape_, weights_);
 }
 

@@ -53,7 +53,7 @@ class TransformerPolicy {
   TransformerShape shape_;
   AdapterTable adapter_table_;
   NetWeights weights_, initial_;
-  std::size_t trained_;               // floats that are trained
+  std::size_t trained_;  // floats that are trained
   Floats adapter_, m_, v_, gradient_, adapter_gradient_;
   AdamScalars scalars_;
   OptimizerConfig optimizer_;

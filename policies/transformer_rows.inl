@@ -70,7 +70,8 @@ static double square_sum(std::size_t n, const float* x) {
 static void adam(std::size_t n, const AdamStep& s, const float* gradient, float* theta, float* m, float* v) {
   const float rest1 = 1.0f - s.beta1, rest2 = 1.0f - s.beta2;
   for (std::size_t i = 0; i < n; i += 8) {
-    const f32x8 g = load(gradient + i) * s.factor, first = s.beta1 * load(m + i) + rest1 * g, second = s.beta2 * load(v + i) + rest2 * (g * g);
+    const f32x8 g = load(gradient + i) * s.factor, first = s.beta1 * load(m + i) + rest1 * g,
+                second = s.beta2 * load(v + i) + rest2 * (g * g);
     store(m + i, first);
     store(v + i, second);
     store(theta + i, s.step.decay * load(theta + i) + s.step.rate * first / (sqrt(second) * s.step.scale + s.eps));

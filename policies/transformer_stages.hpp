@@ -16,11 +16,11 @@ struct AttentionShape {
   int head_width() const { return width / heads; }
 };
 
-/// What attention keeps of one layer between slices: keys transposed so that a query meets eight at once.
+/// What attention keeps of one layer between slices: keys in blocks of eight, element by element, so that a query meets eight at once.
 struct KeyCache {
-  float* prompt_keys;  ///< [B][heads][head width][prompt_room]
+  float* prompt_keys;  ///< [B][heads][prompt_room / 8][head width][8]
   float* prompt_qkv;   ///< [B P][3 width], the prompts' rows
-  float* keys;         ///< [S][heads][head width][response_room]
+  float* keys;         ///< [S][heads][response_room / 8][head width][8]
   float* values;       ///< [S][heads][response_room][head width]
 };
 

@@ -55,8 +55,8 @@ AdapterTable adapter_table(const TransformerShape& s, const WeightTable& table, 
       const char* name;
       std::size_t weight;
       int rows, stride, column, columns;
-    } all[] = {{"q", at.qkv, d, 3 * d, 0, d},     {"k", at.qkv, d, 3 * d, d, d}, {"v", at.qkv, d, 3 * d, 2 * d, d},
-               {"out", at.out, d, d, 0, d},       {"up", at.up, d, 4 * d, 0, 4 * d}, {"down", at.down, 4 * d, d, 0, d}};
+    } all[] = {{"q", at.qkv, d, 3 * d, 0, d}, {"k", at.qkv, d, 3 * d, d, d},     {"v", at.qkv, d, 3 * d, 2 * d, d},
+               {"out", at.out, d, d, 0, d},   {"up", at.up, d, 4 * d, 0, 4 * d}, {"down", at.down, 4 * d, d, 0, d}};
     for (const auto& x : all) {
       const std::string name = "layer" + std::to_string(l) + "." + x.name;
       const std::size_t a = append(t.blocks, t.count, name + ".a", x.rows, t.rank, 1.0 / math::sqrt(static_cast<double>(x.rows)));

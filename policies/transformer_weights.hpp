@@ -1,4 +1,5 @@
-// The transformer's parameters: one flat array with named blocks, hash-initialised; LoRA's adapters likewise, and how they join the weights.
+// The transformer's parameters: one flat array with named blocks, hash-initialised; LoRA's adapters likewise, and how they join the
+// weights.
 #pragma once
 #include <cstddef>
 #include <cstdint>

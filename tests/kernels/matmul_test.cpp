@@ -16,8 +16,8 @@ constexpr ProductEngine engines[] = {ProductEngine::portable, ProductEngine::avx
 struct Shape {
   int m, n, k, spare;  // rows are `spare` floats further apart than they are long
 };
-constexpr Shape shapes[] = {{1, 1, 1, 0},    {1, 64, 64, 0},   {3, 5, 7, 2},     {13, 33, 17, 1},   {12, 32, 256, 0}, {25, 47, 300, 3},
-                            {64, 256, 600, 0}, {97, 100, 65, 4}, {200, 192, 64, 0}, {17, 8, 1031, 5}, {6, 16, 513, 0}, {4, 4, 16, 0}};
+constexpr Shape shapes[] = {{1, 1, 1, 0},      {1, 64, 64, 0},   {3, 5, 7, 2},      {13, 33, 17, 1},  {12, 32, 256, 0}, {25, 47, 300, 3},
+                            {64, 256, 600, 0}, {97, 100, 65, 4}, {200, 192, 64, 0}, {17, 8, 1031, 5}, {6, 16, 513, 0},  {4, 4, 16, 0}};
 
 }  // namespace
 

@@ -32,12 +32,9 @@ TransformerShape sized(int vocabulary, int prompt, int response, int width, int 
   return s;
 }
 const Case cases[] = {
-    {"tiny tied", transformer_samples::tiny(true), 3, 4},
-    {"tiny untied", transformer_samples::tiny(false), 3, 4},
-    {"odd lengths", sized(13, 11, 19, 16, 3, 2, true), 2, 3},
-    {"one token", sized(9, 3, 1, 16, 1, 1, false), 2, 2},
-    {"small", sized(64, 8, 24, 64, 2, 4, true), 2, 3},
-    {"large", sized(64, 8, 24, 128, 2, 4, false), 1, 3},
+    {"tiny tied", transformer_samples::tiny(true), 3, 4},     {"tiny untied", transformer_samples::tiny(false), 3, 4},
+    {"odd lengths", sized(13, 11, 19, 16, 3, 2, true), 2, 3}, {"one token", sized(9, 3, 1, 16, 1, 1, false), 2, 2},
+    {"small", sized(64, 8, 24, 64, 2, 4, true), 2, 3},        {"large", sized(64, 8, 24, 128, 2, 4, false), 1, 3},
 };
 
 Floats floats(const Numbers& x) {
@@ -139,7 +136,8 @@ TEST_CASE("reading what was sampled gives the same bits, kept or not, in whateve
     INFO(c.name);
     const NetWeights w = weights(c.shape, 23);
     const Batch b = batch(c, 24);
-    TransformerPass sampled(c.shape, c.prompts, c.per_prompt, best_isa(), true), reader(c.shape, c.prompts, c.per_prompt, best_isa(), false);
+    TransformerPass sampled(c.shape, c.prompts, c.per_prompt, best_isa(), true),
+        reader(c.shape, c.prompts, c.per_prompt, best_isa(), false);
     Rollouts r, again;
     sampled.sample(w, c.prompts, b.prompt.data(), b.word.data(), 0.8, 0.9, r);
     const std::vector<float> chance = sampled.log_chance();
@@ -175,8 +173,9 @@ TEST_CASE("the fast gradient meets the definition's in every block, under every 
       const double temperature = 0.8;
       Rollouts r;
       pass.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, 1.0, r);
-      for (const TransformerLoss& loss : {TransformerLoss{TokenMean::token_mean, 0, 0, 0}, TransformerLoss{TokenMean::sequence_mean, 0.3, 0.2, 0.1},
-                                          TransformerLoss{TokenMean::sequence_sum, 0.05, 0, 0}, TransformerLoss{TokenMean::token_mean, 0, 0.2, 0.5}}) {
+      for (const TransformerLoss& loss :
+           {TransformerLoss{TokenMean::token_mean, 0, 0, 0}, TransformerLoss{TokenMean::sequence_mean, 0.3, 0.2, 0.1},
+            TransformerLoss{TokenMean::sequence_sum, 0.05, 0, 0}, TransformerLoss{TokenMean::token_mean, 0, 0.2, 0.5}}) {
         INFO(c.name << " " << isa_name(isa) << " kl " << loss.kl << " clip " << loss.ratio_clip << " entropy " << loss.entropy);
         std::vector<float> coefficient(sequences), old(sequences * c.shape.response), reference(old.size());
         std::vector<std::uint8_t> kept(sequences, 1);
@@ -197,7 +196,8 @@ TEST_CASE("the fast gradient meets the definition's in every block, under every 
         }
         TokenCoefficients by;
         const TransformerReport report = token_coefficients(
-            pass, r, loss, {coefficient.data(), kept.data(), loss.ratio_clip > 0 ? old.data() : nullptr, loss.kl > 0 ? reference.data() : nullptr}, by);
+            pass, r, loss,
+            {coefficient.data(), kept.data(), loss.ratio_clip > 0 ? old.data() : nullptr, loss.kl > 0 ? reference.data() : nullptr}, by);
         std::vector<float> gradient(w.table.count);
         back.run(pass, w, r, by, gradient.data());
         Numbers expected;

@@ -37,7 +37,8 @@ inline Numbers weights(const odrpo::TransformerShape& s, unsigned seed) {
   const odrpo::WeightTable table = odrpo::weight_table(s);
   Numbers w = normals(table.count, seed);
   for (const auto& block : table.blocks)
-    for (std::size_t j = 0; j < block.count(); ++j) w[block.at + j] = block.deviation == 0 ? 1 + 0.3 * w[block.at + j] : 0.3 * w[block.at + j];
+    for (std::size_t j = 0; j < block.count(); ++j)
+      w[block.at + j] = block.deviation == 0 ? 1 + 0.3 * w[block.at + j] : 0.3 * w[block.at + j];
   return w;
 }
 
