@@ -32,5 +32,6 @@ RunSpec yardstick(const char* estimator, int votes, Sampling sampling);
 void register_estimators();
 void register_stages();
 void register_steps();
+void register_transformer();
 
 }  // namespace odrpo::perf

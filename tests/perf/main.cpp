@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   odrpo::perf::register_estimators();
   odrpo::perf::register_stages();
   odrpo::perf::register_steps();
+  odrpo::perf::register_transformer();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;
