@@ -53,16 +53,30 @@ void add_once(std::vector<T>& list, const T& value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
 }
 
+bool same_number(double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }
 bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_number);
+}
+bool same_part(const LevelPart& p, const LevelPart& q) {
+  return p.count == q.count && p.weight == q.weight && same_number(p.norm, q.norm) && p.reached == q.reached && p.missed == q.missed;
 }
 
-/// The formula without the system's name at its end, so that equal ones are seen to be equal.
-std::string plain_formula(const EstimatorConfig& config) {
+/// What a group of one gets in place of the formula.
+std::string single_text(const EstimatorConfig& config) {
+  const Convention row = convention_of(config);
+  if (row.single == Single::zero) return "0";
+  const bool weighted = config.form == Form::odrpo && config.weight != Weight::uniform, over = row.single == Single::over_eps;
+  std::string text = weighted ? "sum of w_k over k <= r" : config.origin == 0 ? "r - 1" : "r";
+  if (over && text != "r") text = "(" + text + ")";
+  return over ? text + " / " + number_text(row.eps) : text;
+}
+
+/// The formula without the system's name at its end, so that equal ones are seen to be equal; of a group of one what that gets.
+std::string plain_formula(const EstimatorConfig& config, std::size_t group) {
   std::string text = estimator_formula(config);
   const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));
   if (text.ends_with(name)) text.resize(text.size() - name.size());
-  return text;
+  return group == 1 ? text + "; a group of one gets " + single_text(config) : text;
 }
 
 /// One estimator under all the systems; those that compute the same share a row.
@@ -74,8 +88,11 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
       out.refused.emplace_back(system, std::move(*why));
       continue;
     }
-    Convened row{
-        {system}, {whitening_after(config)}, config, plain_formula(config), break_down(config, group.levels, group.rewards, median)};
+    Convened row{{system},
+                 {whitening_after(config)},
+                 config,
+                 plain_formula(config, group.rewards.size()),
+                 break_down(config, group.levels, group.rewards, median)};
     const auto same = std::find_if(out.rows.begin(), out.rows.end(), [&](const Convened& r) {
       return r.formula == row.formula && same_numbers(r.parts.advantages, row.parts.advantages);
     });
@@ -201,22 +218,18 @@ Explanation explain_group(const ExplainOptions& o) {
   return group;
 }
 
-std::vector<LevelRun> living_levels(const Explanation& group, const Breakdown& parts) {
+std::vector<LevelRun> living_levels(const Explanation& group, const ExplainedEstimator& estimator) {
+  const auto any = [&](auto&& asked) { return std::any_of(estimator.rows.begin(), estimator.rows.end(), asked); };
   std::vector<LevelRun> runs;
-  for (const LevelPart& p : parts.levels) {
-    if (p.count <= 0 || p.count >= static_cast<int>(group.rewards.size())) continue;
-    if (!runs.empty()) {
-      LevelRun& last = runs.back();
-      const LevelPart& q = last.part;
-      const bool same_norm = p.norm == q.norm || (std::isnan(p.norm) && std::isnan(q.norm));
-      if (group.whole && last.high == p.low && p.count == q.count && p.weight == q.weight && same_norm && p.reached == q.reached &&
-          p.missed == q.missed) {
-        last.high = p.high;
-        ++last.levels;
-        continue;
-      }
-    }
-    runs.push_back({p, p.high, 1});
+  const auto& levels = estimator.rows.front().parts.levels;
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    const LevelPart& p = levels[k];
+    const bool paid = any([&](const Convened& row) { return row.parts.levels[k].reached != 0; });
+    if (p.count <= 0 || (p.count >= static_cast<int>(group.rewards.size()) && !paid)) continue;
+    const bool other = runs.empty() || !group.whole || runs.back().high != p.low ||
+                       any([&](const Convened& row) { return !same_part(row.parts.levels[runs.back().first], row.parts.levels[k]); });
+    if (other) runs.push_back({k, p.high, 1});
+    else runs.back().high = p.high, ++runs.back().levels;
   }
   return runs;
 }

@@ -26,10 +26,10 @@ struct ExplainedEstimator {
   std::vector<std::pair<Compat, std::string>> refused;  ///< systems without this form, and why
 };
 
-/// Neighbouring levels of which each gives the same.
+/// Neighbouring levels of which each gives the same under every convention.
 struct LevelRun {
-  LevelPart part;  ///< of the first
-  double high;     ///< of the last
+  std::size_t first;  ///< place of the lowest in Breakdown::levels
+  double high;        ///< of the highest
   int levels;
 };
 
@@ -54,8 +54,8 @@ std::vector<double> read_rewards(const std::vector<std::string>& words);
 /// Computes everything. Failure usage for words that do not exist and for levels below the rewards.
 Explanation explain_group(const ExplainOptions& options);
 
-/// Levels that tell members apart, neighbours with the same numbers folded into one run.
-std::vector<LevelRun> living_levels(const Explanation& group, const Breakdown& parts);
+/// Levels that tell members apart, or that pay a group of one under some convention; neighbours with the same numbers folded into one run.
+std::vector<LevelRun> living_levels(const Explanation& group, const ExplainedEstimator& estimator);
 
 std::string explanation_text(const Explanation& group, bool verbose);
 std::string explanation_json(const Explanation& group);

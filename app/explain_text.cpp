@@ -12,6 +12,7 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::size_t most_runs = 24, most_remarks = 4;
+constexpr std::size_t most_other_lines = 24;  // of levels under the other conventions; more of them take --verbose
 constexpr std::size_t label_width = 20, cell_width = 10;
 
 /// At most nine characters.
@@ -25,6 +26,10 @@ std::string cell(double x) {
 
 std::string range(double low, double high) {
   return low == high ? number_text(low) : fmt::format("{}-{}", number_text(low), number_text(high));
+}
+
+std::string level_text(const Explanation& g, const LevelPart& part, const LevelRun& run) {
+  return g.whole ? range(part.high, run.high) : fmt::format("({:.5g}, {:.5g}]", part.low, part.high);
 }
 
 std::string value_text(const std::pair<double, int>& value) {
@@ -51,39 +56,95 @@ std::string group_text(const Explanation& g) {
 /// The thresholds that everybody or nobody reaches, in one line.
 std::string dead_text(const Explanation& g) {
   const double least = g.values.front().first, most = g.values.back().first;
+  const bool alone = g.rewards.size() == 1;
   if (!g.whole)
-    return fmt::format("thresholds up to {} are reached by all, above {} by nobody: nothing to learn", number_text(least),
-                       number_text(most));
+    return fmt::format("thresholds up to {} are reached by {}, above {} by nobody{}", number_text(least), alone ? "the only member" : "all",
+                       number_text(most), alone ? "" : ": nothing to learn");
   std::string text;
   const auto levels = [](double low, double high) { return (low == high ? "level " : "levels ") + range(low, high); };
-  if (least >= 1) text += levels(1, least) + ": reached by all, nothing to learn";
+  if (least >= 1) text += levels(1, least) + (alone ? ": reached by the only member" : ": reached by all, nothing to learn");
   if (most < g.levels) text += (text.empty() ? "" : "; ") + levels(most + 1, g.levels) + ": by nobody";
   return text;
 }
 
-/// (b) one estimator's levels under its first convention.
-std::string levels_text(const Explanation& g, const ExplainedEstimator& e) {
-  const Convened& row = e.rows.front();
-  const auto runs = living_levels(g, row.parts);
-  std::string out = fmt::format("\n{} ({})\n", e.word, systems_text({row.systems.front()})) + paragraph(row.formula, 2, 4);
-  if (runs.empty()) return out + "  no level tells members apart\n";
+/// (b) one estimator's levels under its first convention: where they lie, and what they give.
+std::string first_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
   const auto line = [](std::string_view level, std::string_view n, std::string_view mu, std::string_view w, std::string_view norm,
                        std::string_view up, std::string_view down) {
     return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", level, n, mu, w, norm, up, down);
   };
-  out += line(g.whole ? "level" : "gap", "reached", "mu_k", "w_k", "N_k", "if reached", "if missed");
+  std::string out = line(g.whole ? "level" : "gap", "reached", "mu_k", "w_k", "N_k", "if reached", "if missed");
   bool folded = false;
   for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
-    const LevelRun& r = runs[i];
-    const LevelPart& p = r.part;
-    const std::string level = g.whole ? range(p.high, r.high) : fmt::format("({:.5g}, {:.5g}]", p.low, p.high);
-    folded = folded || r.levels > 1;
-    out +=
-        line(level, std::to_string(p.count), fmt::format("{:.4f}", p.share), cell(p.weight), cell(p.norm), cell(p.reached), cell(p.missed));
+    const LevelPart& p = e.rows.front().parts.levels[runs[i].first];
+    double weight = 0;  // of any convention under which the level is alive
+    for (const auto& row : e.rows) weight = std::max(weight, row.parts.levels[runs[i].first].weight);
+    folded = folded || runs[i].levels > 1;
+    out += line(level_text(g, p, runs[i]), std::to_string(p.count), fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm),
+                cell(p.reached), cell(p.missed));
   }
   if (runs.size() > most_runs) out += fmt::format("  ... {} more lines of levels; --json has them\n", runs.size() - most_runs);
   if (folded) out += "  (levels in one line are alike: each of them gives this)\n";
   return out;
+}
+
+/// What some systems say of the levels shown, as text: N_k, if reached, if missed of one level after the other.
+struct LevelCells {
+  std::vector<Compat> systems;
+  std::vector<std::string> cells;
+};
+
+/// The conventions in order, those together that say the same.
+std::vector<LevelCells> level_cells(const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
+  std::vector<LevelCells> all;
+  for (const auto& row : e.rows) {
+    LevelCells one{row.systems, {}};
+    for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
+      const LevelPart& p = row.parts.levels[runs[i].first];
+      for (const double x : {p.norm, p.reached, p.missed}) one.cells.push_back(cell(x));
+    }
+    const auto same = std::find_if(all.begin(), all.end(), [&](const LevelCells& c) { return c.cells == one.cells; });
+    if (same == all.end()) all.push_back(std::move(one));
+    else same->systems.insert(same->systems.end(), row.systems.begin(), row.systems.end());
+  }
+  return all;
+}
+
+/// (b) the same levels under the other conventions, a line for each that says something else; `left_out` when that would be long.
+std::string other_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs, bool verbose,
+                         bool& left_out) {
+  const auto line = [](std::string_view level, std::string_view systems, std::string_view norm, std::string_view up,
+                       std::string_view down) {
+    return fmt::format("  {:>16}  {:<24} {:>9} {:>11} {:>11}\n", level, systems, norm, up, down);
+  };
+  const auto all = level_cells(e, runs);
+  std::string out;
+  if (all[0].systems.size() > 1)
+    out += paragraph("(to these digits the same: " + systems_text({all[0].systems.begin() + 1, all[0].systems.end()}) + ")", 2, 1);
+  if (all.size() == 1) return out;
+  const std::size_t levels = std::min(runs.size(), most_runs);
+  if (levels * (all.size() - 1) > most_other_lines && !verbose) {
+    left_out = true;
+    return out;
+  }
+  out += line(g.whole ? "level" : "gap", "system", "N_k", "if reached", "if missed");
+  for (std::size_t i = 0; i < levels; ++i)
+    for (std::size_t s = 1; s < all.size(); ++s) {
+      const std::string* cells = &all[s].cells[3 * i];
+      out += line(s == 1 ? level_text(g, e.rows.front().parts.levels[runs[i].first], runs[i]) : "", systems_text(all[s].systems), cells[0],
+                  cells[1], cells[2]);
+    }
+  return out;
+}
+
+/// (b) one estimator's levels under every convention.
+std::string levels_text(const Explanation& g, const ExplainedEstimator& e, bool verbose, bool& left_out) {
+  const Convened& row = e.rows.front();
+  const auto runs = living_levels(g, e);
+  const std::string head = fmt::format("\n{} ({})\n", e.word, systems_text({row.systems.front()})) + paragraph(row.formula, 2, 4);
+  if (runs.empty())
+    return head + (g.rewards.size() == 1 ? "  no level gives anything to a group of one\n" : "  no level tells members apart\n");
+  return head + first_levels(g, e, runs) + other_levels(g, e, runs, verbose, left_out);
 }
 
 /// The formula of a row; what it has in common with the first row's from the weights on is not said again.
@@ -154,7 +215,7 @@ std::string verbose_text(const ExplainedEstimator& e) {
 
 std::string explanation_text(const Explanation& g, bool verbose) {
   std::string out = group_text(g);
-  bool leveled = false;
+  bool leveled = false, levels_left_out = false;
   for (const auto& e : g.estimators) {
     if (e.rows.empty() || e.rows.front().parts.levels.empty()) continue;
     if (!leveled) {
@@ -162,7 +223,7 @@ std::string explanation_text(const Explanation& g, bool verbose) {
       out += "\nLEVELS\n" + (dead.empty() ? "" : paragraph(dead, 2));
     }
     leveled = true;
-    out += levels_text(g, e);
+    out += levels_text(g, e, verbose, levels_left_out);
   }
   std::size_t widest = 0;
   for (const auto& v : g.values) widest = std::max(widest, value_text(v).size());
@@ -182,6 +243,8 @@ std::string explanation_text(const Explanation& g, bool verbose) {
   out += '\n';
   for (std::size_t i = 0; i < std::min(g.remarks.size(), most_remarks); ++i) out += paragraph(g.remarks[i], 0, 2);
   if (g.remarks.size() > most_remarks) out += fmt::format("... and {} more like this; --json has them\n", g.remarks.size() - most_remarks);
+  if (levels_left_out)
+    out += paragraph("Where there are many levels, those under the other systems are left out: --verbose shows them.", 0);
   if (!verbose)
     out += paragraph(std::string(left_out ? "Systems that lack a form are left out, and what" : "What") +
                          " a system does to the whole batch afterwards is not in these numbers: --verbose says both.",

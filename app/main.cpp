@@ -129,7 +129,7 @@ struct Commands {
     c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")
         ->check(CLI::Range(0, 1))
         ->type_name("0|1");
-    c->add_flag("--verbose", explain.verbose, "say why a system is left out, and what it does to the batch afterwards");
+    c->add_flag("--verbose", explain.verbose, "many levels under every system, why one is left out, what it does to the batch afterwards");
     c->add_flag("--json", explain.json, "as JSON, with full precision");
 
     c = add("doctor", "how steady this machine's clock is, and what the program finds here", "odrpo-bench doctor",

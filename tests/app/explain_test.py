@@ -73,6 +73,49 @@ for words in ["group of 4: 3, 7 x2, 9", "mean 6.5, sd 2.17945 (ddof 0) or 2.5166
 if "[verl]" in text or "verl, trl, nemo, openrlhf" not in text:
     fail("reinforce is one formula in four systems, and one row")
 
+# the levels under the other conventions: with ddof 1 N = sqrt(3/16 4/3) = 1/2, so 1/4 / N = 0.5 and -3/4 / N = -1.5; nemo leaves the member
+# out: levels 4..7 are reached by 2 of the 3 others (sd sqrt(1/3)) of a member that reaches them, by all 3 of one that does not
+for words in ["4-7  verl, openrlhf              0.5000      0.5000     -1.5000", "trl, gdpo                   0.5001      0.4999     -1.4997",
+              "nemo                             -      0.5773     -1.0000", "8-9  verl, openrlhf              0.5000      1.5000     -0.5000",
+              "nemo                             -      1.0000     -0.5773", "(to these digits the same: prime, maxrl-reference, skyrl)"]:
+    if words not in text:
+        fail(f"the text lacks {words!r}")
+if text.count(" verl, openrlhf  ") != 2 + 6 or "those under the other systems" in text:
+    fail("levels under other conventions: two lines of odrpo(grpo), six of odrpo-gini-median(grpo)")
+sixteen = ["--rewards", ",".join(map(str, range(1, 17))), "--estimator", "odrpo(grpo)"]
+short, long = run(*sixteen)[0], run(*sixteen, "--verbose")[0]
+if "those under the other systems are left out: --verbose shows them." not in " ".join(short.split()) or "if missed" not in short or " nemo   " in short.split("ADVANTAGES")[0]:
+    fail("many levels: the other conventions are left out, and that is said")
+if long.split("ADVANTAGES")[0].count(" nemo   ") != 15 or "--verbose" in long:
+    fail("many levels with --verbose")
+
+# --- a group of one: what its formula does not say
+single = json.loads(run("--rewards", "3", "--json", "--estimator", "reinforce", "--estimator", "maxrl", "--estimator", "odrpo-linear(maxrl)")[0])
+for estimator, system, formula, number in [
+    ("reinforce", "paper", "A = r - mu; a group of one gets 0", 0), ("reinforce", "verl", "A = r - mu; a group of one gets r", 3),
+    ("maxrl", "maxrl-reference", "A = (r - mu) / (mu + 1e-06); a group of one gets r / 1e-06", 3e6),
+    ("odrpo-linear(maxrl)", "skyrl", "w_k = k; a group of one gets sum of w_k over k <= r", 6),
+    ("odrpo-linear(maxrl)", "maxrl-reference", "a group of one gets (sum of w_k over k <= r) / 1e-06", 6e6)]:
+    row = rows(single, estimator)[system]
+    if not row["formula"].endswith(formula):
+        fail(f"group of one: {row['formula']!r} does not end in {formula!r}")
+    near(row["advantages"], [number], f"group of one: {estimator} {system}")
+if single["group"]["dead"] or not json.loads(run("--rewards", "3,3", "--json")[0])["group"]["dead"]:
+    fail("a group of one is not dead where it pays, one of equals is")
+origin = json.loads(run("--rewards", "3", "--json", "--estimator", "maxrl", "--compat", "maxrl-reference", "--origin", "0")[0])
+if not origin["estimators"][0]["conventions"][0]["formula"].endswith("a group of one gets (r - 1) / 1e-06"):
+    fail("group of one, origin 0")
+one = run("--rewards", "3")[0]
+for words in ["levels 1-3: reached by the only member; levels 4-10: by nobody", "1-3  verl                        1.0000      1.0000           0"]:
+    if words not in one:
+        fail(f"a group of one: the text lacks {words!r}")
+if "tells members apart" in one or "nothing to learn" in one or "a group of one" in text:
+    fail("a group of one is not told as a dead one")
+if "no level gives anything to a group of one" not in run("--rewards", "3", "--compat", "paper")[0]:
+    fail("a group of one under the paper")
+if "no level tells members apart" not in run("--rewards", "3,3")[0]:
+    fail("a group of equals")
+
 # --- every estimator and convention, against definitions written anew
 def definition(word, r, levels):
     g = len(r)
