@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
+#include "suites/formulas.hpp"
 #include "suites/limits.hpp"
 #include "suites/parse.hpp"
 #include "suites/text.hpp"
@@ -37,15 +37,6 @@ void note(const std::string& text) {
 std::string lines(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) text += word + '\n';
-  return text;
-}
-
-// "name<TAB>formula" of every estimator of the suite, in order of appearance
-std::string formulas(const Suite& suite) {
-  std::string text;
-  std::set<std::string> seen;
-  for (const auto& run : suite.runs)
-    if (seen.insert(run.estimator_name).second) text += run.estimator_name + '\t' + estimator_formula(run.estimator) + '\n';
   return text;
 }
 
@@ -66,7 +57,7 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
       {"overrides", lines(suite.overrides)},
       {"resolved", suite.resolved},
       {"table", table_lines(suite.table)},
-      {"formulas", formulas(suite)},
+      {"formulas", formula_lines(suite)},
       {"argv", lines(argv)},
       {"version", build.version},
       {"revision", build.revision},

@@ -69,4 +69,7 @@ double single_factor(const Convention& convention);
 /// std, no eps. Throws as convention_of().
 Whitening whitening_after(const EstimatorConfig& config);
 
+/// "nothing", or "(A - mean) / (std + 1e-04), ddof 1": as it stands behind an estimator_formula(), which it is defined beside.
+std::string whitening_text(const Whitening& whitening);
+
 }  // namespace odrpo

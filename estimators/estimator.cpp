@@ -81,6 +81,19 @@ std::span<const std::string_view> estimator_catalogue() {
   return views;
 }
 
+std::string whitening_text(const Whitening& w) {
+  if (!w.on) return "nothing";
+  const auto scale = [&]() -> std::string {
+    switch (w.scale) {
+      case WhitenScale::floor: return "sqrt(max(var, " + number(w.eps) + "))";
+      case WhitenScale::inside: return "sqrt(var + " + number(w.eps) + ")";
+      case WhitenScale::added: break;
+    }
+    return w.eps == 0 ? "std" : "(std + " + number(w.eps) + ")";
+  };
+  return "(A - mean) / " + scale() + ", ddof " + std::to_string(w.ddof);
+}
+
 std::string estimator_formula(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
   const std::string eps = row.eps != 0 ? " + " + number(row.eps) : "";

@@ -58,6 +58,7 @@ std::string table_json(const TableModel& table) {
   out["tune_seeds"] = table.spec.tune_seeds;
   out["notes"] = table.notes;
   out["formulas"] = object(table.formulas);
+  out["settings"] = object(table.settings);
   out["blocks"] = Json::array();
   for (const TableBlock& block : table.blocks) {
     Json cells = Json::array();

@@ -193,8 +193,11 @@ void add_notes(TableModel& table, const ResultFile& file) {
     for (std::size_t from = 0; from < text->size();) {
       const std::size_t end = std::min(text->find('\n', from), text->size());
       const std::string line = text->substr(from, end - from);
-      if (const auto tab = line.find('\t'); tab != std::string::npos)
+      const auto tab = line.find('\t'), equals = line.find('=');
+      if (tab != 0 && tab != std::string::npos)
         table.formulas.emplace_back(printable(line.substr(0, tab)), printable(line.substr(tab + 1)));
+      else if (tab == 0 && equals != std::string::npos)  // of no estimator: a setting of all
+        table.settings.emplace_back(printable(line.substr(1, equals - 1)), printable(line.substr(equals + 1)));
       from = end + 1;
     }
   }

@@ -64,6 +64,7 @@ struct TableModel {
   std::vector<TableBlock> blocks;
   std::vector<std::string> notes;                             ///< failed and undefined values, how `best` was chosen
   std::vector<std::pair<std::string, std::string>> formulas;  ///< estimator, formula: the conventions behind the numbers
+  std::vector<std::pair<std::string, std::string>> settings;  ///< rules of learning that are not the usual ones, the same for all numbers
 };
 
 /// Builds the table. Failure usage when the spec names a dimension, value or baseline that the file does not have.

@@ -108,8 +108,11 @@ std::vector<std::string> table_sentences(const TableModel& table) {
                           spec.tune_seeds - 1)
             : fmt::format("@: the {} with the best mean, chosen per cell; chosen on the reported seeds, which flatters every cell", axes));
   }
-  if (!table.blocks.empty())
-    if (const std::string same = block_text(table, table.blocks[0], true); !same.empty()) said.push_back("everywhere: " + same);
+  if (!table.blocks.empty()) {
+    std::string same = block_text(table, table.blocks[0], true);
+    for (const auto& [key, set] : table.settings) same += fmt::format("{}{}={}", same.empty() ? "" : ", ", key, set);
+    if (!same.empty()) said.push_back("everywhere: " + same);
+  }
   for (const std::string& note : table.notes) said.push_back("note: " + note);
   return said;
 }

@@ -248,6 +248,15 @@ TEST_CASE("what each system does to the batch afterwards") {
   for (const char* word : {"grpo", "odrpo(grpo)"}) CHECK(after(Compat::gdpo, word) == added);
 }
 
+TEST_CASE("whitening in words") {
+  const auto text = [&](Compat system, const char* word) { return whitening_text(whitening_after(config_of(system, word))); };
+  CHECK(text(Compat::trl, "grpo") == "nothing");
+  CHECK(text(Compat::paper, "grpo") == "(A - mean) / std, ddof 0");
+  CHECK(text(Compat::gdpo, "grpo") == "(A - mean) / (std + 1e-04), ddof 1");
+  CHECK(text(Compat::verl, "reinforce") == "(A - mean) / sqrt(var + 1e-08), ddof 1");
+  CHECK(text(Compat::nemo, "reinforce") == "(A - mean) / sqrt(max(var, 1e-08)), ddof 0");
+}
+
 TEST_CASE("the printed formula names the system and tells its convention") {
   const auto line = [](Compat system, const char* word, int origin = 1) { return estimator_formula(config_of(system, word, origin)); };
   CHECK(line(Compat::verl, "grpo") == "A = (r - mu) / (sigma + 1e-06), sigma with ddof 1 [verl]");

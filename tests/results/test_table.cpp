@@ -77,6 +77,20 @@ odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5 *  80.0 ± 6.6  +3.0 ± 2.5 *
 )");
 }
 
+TEST_CASE("a table names settings that its file says are not the usual ones") {
+  const sample::Scratch scratch;
+  const auto all = some_runs({0.1});
+  SuiteFacts facts = sample::facts(all);
+  for (auto& [name, text] : facts.provenance)
+    if (name == "formulas") text += "\tlearn.epochs=4\n\tlearn.whiten=none\n\tnothing\n";
+  WorkFolder work(scratch.file(), facts, false);
+  work.commit(all);
+  work.assemble();
+  const TableModel table = make_table(read_results(scratch.file(), false), {});
+  CHECK(contains(table_text(table), "learn.schedule=cosine, learn.epochs=4, learn.whiten=none\nformulas:"));
+  CHECK(contains(table_json(table), "\"settings\": {\n    \"learn.epochs\": \"4\""));
+}
+
 TEST_CASE("the same table in Markdown, CSV and JSON") {
   const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
   const std::string markdown = table_markdown(table), csv = table_csv(table), json = table_json(table);

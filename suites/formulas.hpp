@@ -1,0 +1,15 @@
+// What a result file says about how its numbers were computed: a formula per estimator, and the rules of learning that are not the usual
+// ones.
+#pragma once
+#include <string>
+
+#include "suites/spec.hpp"
+
+namespace odrpo {
+
+/// Lines `estimator<TAB>formula` in order of appearance, with what `whiten = "compat"` does after it; an estimator whose axes make several
+/// formulas has a line for each, called `estimator axis=value …`. Then lines `<TAB>learn.KEY=VALUE` for each of whitening, dead groups,
+/// epochs and clip that is not at its default and no axis.
+std::string formula_lines(const Suite& suite);
+
+}  // namespace odrpo
