@@ -54,10 +54,12 @@ std::string in_quotes(std::string_view name) { return fmt::format("\"{}{}\"", na
 
 }  // namespace
 
-Arguments::Arguments(const json& args, std::span<const std::string_view> names) : args_(args) {
+Arguments::Arguments(const json& args, std::span<const std::string_view> names, std::span<const std::string_view> optional) : args_(args) {
+  std::vector<std::string_view> known(names.begin(), names.end());
+  known.insert(known.end(), optional.begin(), optional.end());
   for (const auto& [name, value] : args.items())
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw Refusal{"unknown_argument", fmt::format("args: {} is not one of {}", in_quotes(name), fmt::join(names, ", "))};
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw Refusal{"unknown_argument", fmt::format("args: {} is not one of {}", in_quotes(name), fmt::join(known, ", "))};
   for (const std::string_view name : names)
     if (!args.contains(name)) throw Refusal{"missing_argument", fmt::format("args: {} is missing", in_quotes(name))};
 }

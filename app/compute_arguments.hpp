@@ -21,9 +21,10 @@ inline constexpr double any_number = 1e100;  ///< numbers without a range of the
 /// Typed access to the object "args". Every reader throws Refusal for a value it cannot take.
 class Arguments {
  public:
-  /// `names` are the function's arguments: all must be there and no other.
-  Arguments(const nlohmann::json& args, std::span<const std::string_view> names);
+  /// `names` are the function's arguments: all must be there; `optional` ones may be; no other.
+  Arguments(const nlohmann::json& args, std::span<const std::string_view> names, std::span<const std::string_view> optional = {});
 
+  bool given(const char* name) const { return args_.contains(name); }
   bool is_null(const char* name) const { return args_.at(name).is_null(); }
   double number(const char* name, double low = -any_number, double high = any_number) const;
   std::optional<double> number_or_null(const char* name, double low = -any_number, double high = any_number) const;

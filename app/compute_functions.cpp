@@ -45,6 +45,13 @@ double median_argument(const Arguments& a, const EstimatorConfig& c) {
   return median;
 }
 
+/// The optional arguments, compat and (`advantage` alone) origin, once the rest of the config is there.
+void read_conventions(const Arguments& a, EstimatorConfig& c) {
+  if (a.given("compat")) c.compat = a.word<Compat>("compat", compat_words);
+  if (a.given("origin")) c.origin = a.integer("origin", 0, 1);
+  if (const auto why = compat_refusal(c)) throw Refusal{"out_of_range", *why};
+}
+
 EstimatorConfig odrpo_config(const Arguments& a) {
   EstimatorConfig c;
   c.form = Form::odrpo;
@@ -60,8 +67,10 @@ std::string advantage(const Arguments& a) {
   EstimatorConfig c = *parsed;
   c.eps = a.number("eps", 0, 1e6);
   c.ddof = a.integer("ddof", 0, 1);
+  read_conventions(a, c);
   const double size = static_cast<double>(rewards.size());
   if (c.form == Form::rank_grpo || c.form == Form::odrpo) check_work(size * size, 4e8, "advantage");
+  if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");  // sorts for every member
   if (c.form == Form::convex_reinforce)
     check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(r, 0.0); }), 4e8,
                "advantage");
@@ -76,6 +85,7 @@ std::string odrpo(const Arguments& a) {
   EstimatorConfig c = odrpo_config(a);
   c.eps = a.number("eps", 0, 1e6);
   c.median = a.word<MedianRule>("median_rule", median_words);
+  read_conventions(a, c);
   const double median = median_argument(a, c);
   check_work(static_cast<double>(rewards.size()) * levels, 4e8, "odrpo");
   std::vector<double> out(rewards.size());
@@ -88,6 +98,7 @@ std::string continuous(const Arguments& a) {
   EstimatorConfig c = odrpo_config(a);
   c.eps = a.number("eps", 0, 1e6);
   c.median = a.word<MedianRule>("median_rule", median_words);
+  read_conventions(a, c);
   const double median = median_argument(a, c), size = static_cast<double>(rewards.size());
   check_work(size * size, 4e8, "odrpo_continuous");
   std::vector<double> out(rewards.size());
@@ -96,7 +107,8 @@ std::string continuous(const Arguments& a) {
 }
 
 std::string loo(const Arguments& a) {
-  const EstimatorConfig c = odrpo_config(a);
+  EstimatorConfig c = odrpo_config(a);
+  read_conventions(a, c);
   const int members = a.integer("M", 1, 1'000'000), level = a.integer("level", 0, 1'000'000);
   const auto median = a.number_or_null("med");
   if (c.weight == Weight::gini_median && !median) throw Refusal{"out_of_range", "med: a number is needed for the weight gini-median"};
@@ -203,17 +215,43 @@ std::string rater(const Arguments& a) {
   return json_list(row);
 }
 
-std::string law(const Arguments& a) {
+/// Probabilities that sum to 1 but for rounding, which is divided out.
+std::vector<double> pmf_argument(const Arguments& a) {
   auto pmf = a.numbers("pmf", 0, 1);
-  const int votes = a.integer("N", 1, max_law_votes);
-  const TieRule tie = a.word<TieRule>("tie", tie_words);
   double total = 0;
   for (const double p : pmf) total += p;
   if (!(std::abs(total - 1) <= 1e-6)) throw Refusal{"out_of_range", fmt::format("pmf: sums to {}, not to 1", total)};
   for (double& p : pmf) p /= total;
+  return pmf;
+}
+
+std::string law(const Arguments& a) {
+  const auto pmf = pmf_argument(a);
+  const int votes = a.integer("N", 1, max_law_votes);
+  const TieRule tie = a.word<TieRule>("tie", tie_words);
   check_work(static_cast<double>(pmf.size()) * votes * votes * votes, 2e10, "vote_pmf");
   std::vector<double> out(pmf.size());
   vote_law(pmf, votes, tie, out);
+  return json_list(out);
+}
+
+std::string median_of_votes(const Arguments& a) {
+  const auto pmf = pmf_argument(a);
+  const int votes = a.integer("N", 1, max_law_votes);
+  const double size = static_cast<double>(pmf.size());
+  check_work(size * votes * votes + size * size, 4e9, "median_pmf");
+  std::vector<double> out(pmf.size());
+  median_law(pmf, votes, out);
+  return json_list(out);
+}
+
+std::string sum_of_votes(const Arguments& a) {
+  const auto pmf = pmf_argument(a);
+  const int votes = a.integer("N", 1, max_law_votes);
+  const double sums = static_cast<double>(pmf.size() - 1) * votes + 1;
+  check_work(sums * sums, 4e9, "sum_pmf");
+  std::vector<double> out(static_cast<std::size_t>(sums));
+  sum_law(pmf, votes, out);
   return json_list(out);
 }
 
@@ -229,12 +267,15 @@ constexpr std::string_view row_names[] = {"row", "ddof"};
 constexpr std::string_view kl_names[] = {"logp", "logref", "clamp"};
 constexpr std::string_view rater_names[] = {"center", "sigma", "K", "p_low", "p_high"};
 constexpr std::string_view law_names[] = {"pmf", "N", "tie"};
+constexpr std::string_view score_names[] = {"pmf", "N"};
+constexpr std::string_view conventions_taken[] = {"compat", "origin"};
+constexpr std::string_view compat_taken[] = {"compat"};
 
 constexpr ComputeFunction functions[] = {
-    {"advantage", advantage_names, advantage},
-    {"odrpo", odrpo_names, odrpo},
-    {"odrpo_continuous", continuous_names, continuous},
-    {"loo", loo_names, loo},
+    {"advantage", advantage_names, advantage, conventions_taken},
+    {"odrpo", odrpo_names, odrpo, compat_taken},
+    {"odrpo_continuous", continuous_names, continuous, compat_taken},
+    {"loo", loo_names, loo, compat_taken},
     {"batch_normalize", normalize_names, normalize},
     {"running_median", medians_names, medians},
     {"vote", vote_names, vote_of},
@@ -244,6 +285,8 @@ constexpr ComputeFunction functions[] = {
     {"kl_k3", kl_names, kl},
     {"rater_pmf", rater_names, rater},
     {"vote_pmf", law_names, law},
+    {"median_pmf", score_names, median_of_votes},
+    {"sum_pmf", score_names, sum_of_votes},
 };
 
 }  // namespace

@@ -8,11 +8,12 @@
 
 namespace odrpo::app {
 
-/// One function: its name, the names of its arguments (all needed), and how it answers with JSON text.
+/// One function: its name, the names of its arguments (all needed), how it answers with JSON text, and what else it takes.
 struct ComputeFunction {
   std::string_view name;
   std::span<const std::string_view> arguments;
   std::string (*answer)(const Arguments&);
+  std::span<const std::string_view> optional = {};
 };
 
 /// Every function, in the order of docs/compute.md.

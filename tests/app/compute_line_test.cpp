@@ -1,8 +1,10 @@
 // Requests that `compute` refuses: each with its code, and the id echoed.
 #include "app/compute_line.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/catch.hpp"
 
@@ -63,6 +65,15 @@ TEST_CASE("bad requests get a stable code word") {
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"gppo","eps":0,"ddof":0}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":-1,"ddof":0}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":2}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":0,"compat":"verll"}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":0,"compat":3}})", "wrong_type"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"maxrl","eps":0,"ddof":0,"compat":"verl"}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0.1,"ddof":0,"compat":"verl"}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":1,"compat":"verl"}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":0,"origin":0}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"maxrl","eps":0,"ddof":0,"origin":2}})", "out_of_range"},
+      {R"({"fn":"loo","args":{"M":2,"level":1,"med":1,"norm":"grpo","weights":"gini","compat":"skyrl"}})", "out_of_range"},
+      {R"({"fn":"loo","args":{"M":2,"level":1,"med":1,"norm":"grpo","weights":"gini","origin":1}})", "unknown_argument"},
       {R"({"fn":"odrpo","args":{"rewards":[3],"K":2,"norm":"grpo","weights":"gini","eps":0,"median_rule":"lower","median_value":null}})",
        "out_of_range"},
       {R"({"fn":"odrpo","args":{"rewards":[1.5],"K":2,"norm":"grpo","weights":"gini","eps":0,"median_rule":"lower","median_value":null}})",
@@ -89,6 +100,10 @@ TEST_CASE("bad requests get a stable code word") {
       {R"({"fn":"vote_pmf","args":{"pmf":[0.5,0.4],"N":3,"tie":"first"}})", "out_of_range"},
       {R"({"fn":"vote_pmf","args":{"pmf":[],"N":3,"tie":"first"}})", "out_of_range"},
       {R"({"fn":"vote_pmf","args":{"pmf":[0.5,0.5],"N":100000,"tie":"first"}})", "out_of_range"},
+      {R"({"fn":"median_pmf","args":{"pmf":[0.5,0.4],"N":3}})", "out_of_range"},
+      {R"({"fn":"median_pmf","args":{"pmf":[0.5,0.5],"N":3,"tie":"first"}})", "unknown_argument"},
+      {R"({"fn":"sum_pmf","args":{"pmf":[],"N":3}})", "out_of_range"},
+      {R"({"fn":"sum_pmf","args":{"pmf":[0.5,0.5],"N":0}})", "out_of_range"},
       {R"({"fn":"vote_pmf","args":{"pmf":[0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1,0.1],"N":32,"tie":"nearest_mean"}})", "too_large"},
   };
   for (const Row& row : rows) {
@@ -126,4 +141,58 @@ TEST_CASE("words take - and _ alike, and whole numbers may carry a point") {
   };
   CHECK(odrpo("gini_median", "5") == odrpo("gini-median", "5.0"));
   CHECK(json::parse(odrpo("gini_median", "5")).contains("out"));
+}
+
+namespace {
+
+void check_numbers(const std::string& request, const std::vector<double>& wanted) {
+  const json answer = json::parse(compute_line(request));
+  CAPTURE(request, answer.dump());
+  REQUIRE(answer.contains("out"));
+  REQUIRE(answer["out"].size() == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) CHECK(answer["out"][i].get<double>() == Approx(wanted[i]).epsilon(1e-12).margin(1e-15));
+}
+
+}  // namespace
+
+TEST_CASE("conventions of systems, by hand") {
+  const auto advantage_of = [](const std::string& rewards, const std::string& est, const std::string& more) {
+    return R"({"fn":"advantage","args":{"rewards":)" + rewards + R"(,"est":")" + est + R"(","eps":0,"ddof":0)" + more + "}}";
+  };
+  // 3, 7, 7, 9: mean 6.5, squares 19; 3 against 7, 7, 9 (mean 23/3, variance 4/3), 7 against 3, 7, 9 (19/3, 28/3), 9 against 3, 7, 7
+  const double below = std::sqrt(19 / 3.0) + 1e-6, seven = (7 - 19 / 3.0) / (std::sqrt(28 / 3.0) + 1e-6);
+  check_numbers(advantage_of("[3,7,7,9]", "grpo", R"(,"compat":"verl")"), {-3.5 / below, 0.5 / below, 0.5 / below, 2.5 / below});
+  check_numbers(advantage_of("[3,7,7,9]", "grpo", R"(,"compat":"nemo")"),
+                {(3 - 23 / 3.0) / (std::sqrt(4 / 3.0) + 1e-6), seven, seven, (9 - 17 / 3.0) / (std::sqrt(16 / 3.0) + 1e-6)});
+  check_numbers(advantage_of("[3]", "reinforce", R"(,"compat":"verl")"), {3});
+  check_numbers(advantage_of("[3]", "reinforce", R"(,"compat":"paper")"), {0});
+  check_numbers(advantage_of("[3]", "maxrl", R"(,"compat":"maxrl_reference","origin":0)"), {2e6});
+  check_numbers(advantage_of("[3,5]", "maxrl", R"(,"origin":0)"), {-1 / 3.0, 1 / 3.0});
+  check_numbers(advantage_of("[3,5]", "maxrl", R"(,"origin":1)"), {-0.25, 0.25});
+
+  // 1 of 2 reaches level 1, none level 2: under verl 1/2 over sqrt(1/4 2) + 1e-6; undivided under nemo, where the other member has no
+  // spread
+  const auto odrpo_of = [](const std::string& system) {
+    return R"({"fn":"odrpo","args":{"rewards":[0,1],"K":2,"norm":"grpo","weights":"uniform","eps":0,"median_rule":"lower","median_value":null,"compat":")" +
+           system + "\"}}";
+  };
+  const double half = 0.5 / (std::sqrt(0.5) + 1e-6);
+  check_numbers(odrpo_of("verl"), {-half, half});
+  check_numbers(odrpo_of("nemo"), {-1, 1});
+  check_numbers(
+      R"({"fn":"odrpo_continuous","args":{"rewards":[2.5],"norm":"maxrl","weights":"linear","eps":0,"median_rule":"lower","median_value":null,"compat":"skyrl"}})",
+      {1 + 2 + 3 * 0.5});
+  const json loo = json::parse(
+      compute_line(R"({"fn":"loo","args":{"M":2,"level":3,"med":null,"norm":"grpo","weights":"linear","compat":"verl"}})"))["out"];
+  CHECK(loo["t"][0].get<double>() == Approx(3 * half));
+  CHECK(loo["u"][1].get<double>() == Approx(-3 * half));
+  CHECK(loo["t"][1] == 0);
+}
+
+TEST_CASE("laws of the median and of the sum of scores, by hand") {
+  // of three: level 1 when two or three are at it, 3/8 + 1/8; at most level 2: 3 (0.64) 0.2 + 0.512 = 0.896
+  check_numbers(R"({"fn":"median_pmf","args":{"pmf":[0.5,0.3,0.2],"N":3}})", {0.5, 0.396, 0.104});
+  check_numbers(R"({"fn":"median_pmf","args":{"pmf":[0.5,0.5],"N":2}})", {0.75, 0.25});  // the lower of two
+  check_numbers(R"({"fn":"sum_pmf","args":{"pmf":[0.5,0.3,0.2],"N":2}})", {0.25, 0.3, 0.29, 0.12, 0.04});
+  check_numbers(R"({"fn":"sum_pmf","args":{"pmf":[0,1],"N":3}})", {0, 0, 0, 1});
 }
