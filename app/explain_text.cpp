@@ -190,23 +190,13 @@ std::string long_rows(const Explanation& g, const ExplainedEstimator& e) {
   return out;
 }
 
-std::string after_text(const Whitening& w) {
-  if (!w.on) return "nothing";
-  const std::string eps = number_text(w.eps);
-  const std::string scale = w.scale == WhitenScale::floor    ? "sqrt(max(var, " + eps + "))"
-                            : w.scale == WhitenScale::inside ? "sqrt(var + " + eps + ")"
-                            : w.eps == 0                     ? "std"
-                                                             : "(std + " + eps + ")";
-  return fmt::format("(A - mean) / {}, ddof {}", scale, w.ddof);
-}
-
 std::string verbose_text(const ExplainedEstimator& e) {
   std::string out;
   for (const auto& row : e.rows)
     for (std::size_t i = 0; i < row.systems.size(); ++i)
       out += paragraph(
-          fmt::format("afterwards {} does to the batch: {}", word_of<Compat>(compat_words, row.systems[i]), after_text(row.after[i])), 4,
-          4);
+          fmt::format("afterwards {} does to the batch: {}", word_of<Compat>(compat_words, row.systems[i]), whitening_text(row.after[i])),
+          4, 4);
   for (const auto& [system, why] : e.refused) out += paragraph("not here: " + why, 4, 4);
   return out;
 }
