@@ -27,6 +27,16 @@ struct Cell {
 
 std::string name(std::string_view column) { return "column \"" + std::string(column) + "\""; }
 
+/// What a file is that starts with the bytes of no CSV; empty when it may be one.
+std::string_view other_format(std::string_view text) {
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return "UTF-16 text: save it as UTF-8";
+  if (text.starts_with("\x1f\x8b")) return "compressed (gzip): unpack it first";
+  if (text.starts_with("PK\x03\x04")) return "a zip archive or a spreadsheet: export it as CSV";
+  return "";
+}
+
+bool same_letter(char a, char b) { return a == b || ((a ^ b) == 32 && (a | 32) >= 'a' && (a | 32) <= 'z'); }
+
 bool is_whole(const CsvField& field) {
   std::int64_t value;
   const auto [end, error] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), value);
@@ -59,7 +69,14 @@ Header read_header(const std::vector<CsvField>& fields, CsvErrors& errors) {
     }
     if (times > 0) continue;
     const bool other = fields.size() == 1 && fields[0].text.find_first_of(";\t") != std::string_view::npos;
-    errors.add(line, 1, "no " + name(names[c]) + "; found " + found + (other ? " (columns are separated by commas)" : ""));
+    const bool capitals = std::any_of(fields.begin(), fields.end(), [&](const CsvField& f) {
+      return std::equal(f.text.begin(), f.text.end(), names[c].begin(), names[c].end(), same_letter);
+    });
+    errors.add(line, 1,
+               "no " + name(names[c]) + "; found " + found +
+                   (other      ? " (columns are separated by commas)"
+                    : capitals ? " (names are written in small letters)"
+                               : ""));
   }
   if (errors.any()) refuse(errors);
   return header;
@@ -157,7 +174,8 @@ ScoreTable parse_scores(std::string_view text, const std::string& file) {
   CsvErrors errors(file);
   CsvReader reader(text);
   std::vector<CsvField> fields;
-  if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
+  if (const auto other = other_format(text); !other.empty()) errors.add(1, 1, std::string(other));
+  else if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
   else if (!reader.next(fields, errors))
     errors.add(1, 1, "nothing in it; wanted a header " + std::string(wanted) + " and rows of whole numbers");
   if (errors.any()) refuse(errors);

@@ -135,7 +135,16 @@ std::string with_quotes(std::string_view value) {
   return text + "]";
 }
 
-// The value of one --set: TOML, in which words may lack their quotes.
+// how text that is no plain word is written; nothing when it does not begin like text
+std::string quoting_hint(const Override& o) {
+  const char first = o.value[0];
+  if (!((first | 32) >= 'a' && (first | 32) <= 'z') && first != '/' && first != '.' && first != '~') return "";
+  std::string key;
+  for (const auto& part : o.path) key.append(key.empty() ? "" : ".").append(written_key(part));
+  return fmt::format("; text with such signs stands in quotes: --set '{}=\"...\"'", shown(key));
+}
+
+// The value of one --set: TOML, in which words may lack their quotes. A path of `scores` that is not TOML is taken as it is.
 std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& errors) {
   const Place here{ordinal, 0, 0};
   if (prescan("v = " + o.value).too_deep) {
@@ -152,12 +161,19 @@ std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& 
   try {
     return parsed(o.value);
   } catch (const toml::parse_error& e) {
+    if (same_word(o.path.back(), scores_key)) {
+      Node path;
+      path.kind = Node::Kind::text;
+      path.place = here;
+      path.text = o.value;
+      return path;
+    }
     const std::string quoted = with_quotes(o.value);
     try {
       if (quoted != o.value) return parsed(quoted);
     } catch (const toml::parse_error&) {  // the first message is about what was written
     }
-    errors.add(here, syntax_message(e.description()));
+    errors.add(here, syntax_message(e.description()) + quoting_hint(o));
   }
   return std::nullopt;
 }
@@ -197,13 +213,14 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   for (std::size_t i = 0; i < set.size(); ++i) overrides.push_back(split_override(set[i], static_cast<int>(i) + 1, errors));
   Node root;
   const bool whole = parse_toml(text, root, errors);
-  const bool sound = !errors.any();  // what is missing may stand in a statement that could not be read
+  bool sound = !errors.any();  // what is missing may stand in a statement that could not be read
   if (!whole) errors.finish();
   for (std::size_t i = 0; i < set.size(); ++i) {
     const int ordinal = static_cast<int>(i) + 1;
     if (overrides[i].path.empty()) continue;
     if (auto value = override_value(overrides[i], ordinal, errors))
       apply_override(root, overrides[i].path, std::move(*value), ordinal, errors);
+    else sound = false;
   }
   const auto slash = path.rfind('/');
   Reading reading{errors, sound, slash == std::string::npos ? "" : path.substr(0, slash + 1), std::nullopt};
@@ -214,6 +231,8 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   suite.resolved = write_plan(plan);
   suite.text = std::move(text);
   suite.overrides = set;
+  for (const auto& rater : plan.rater)
+    if (!rater.note.empty()) suite.notes.push_back(rater.note);
   return suite;
 }
 

@@ -20,6 +20,7 @@ struct Variant {
   C config;
   std::vector<GridAxis> axes;
   bool levels_given = false;  ///< env: `levels` stands in its section; otherwise a rater with levels of its own decides
+  std::string note{};         ///< rater: what was found in its file of scores
 };
 
 /// What reading a suite needs besides its tree, and what it leaves besides its plan.

@@ -4,11 +4,10 @@
 #include <set>
 #include <type_traits>
 
-#include "envs/empirical.hpp"
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
+#include "suites/judge.hpp"
 #include "suites/plan.hpp"
-#include "suites/read_file.hpp"
 #include "suites/suggest.hpp"
 #include "suites/text.hpp"
 
@@ -45,19 +44,37 @@ std::optional<Entry<C>> read_base(const Node& section, const std::string& label,
   return entry ? entry : itself;
 }
 
-// `scores = "file.csv"` and its `levels`: a channel and a world learned from the file, with the rest of the section put over them
-void read_scores(const Node& section, const std::string& label, FieldReader& fields, RaterConfig& config, Reading& reading) {
+// the path of `scores`; empty when it cannot be one
+std::string scores_path(const Node& scores, const std::string& label, Reading& reading) {
+  const bool text = scores.kind == Node::Kind::text;
+  if (!text || scores.text.empty())
+    reading.errors.add(scores.place, fmt::format("`{}.scores` must be the path of a CSV file in quotes, not {}", label,
+                                                 text ? "an empty string" : found_text(scores)));
+  else if (scores.text.find('\0') != std::string::npos)
+    reading.errors.add(scores.place, fmt::format("`{}.scores` has a NUL byte, which no path has", label));
+  else return scores.place.set == 0 && !scores.text.starts_with('/') ? reading.folder + scores.text : scores.text;
+  return "";
+}
+
+// `scores = "file.csv"` and its `levels`: a channel and a world learned from the file, with the rest of the section put over them. Returns
+// what was found in the file.
+std::string read_scores(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
+                        Reading& reading) {
   const Node *scores = fields.extra(scores_key), *levels = fields.extra(levels_key);
   if (levels != nullptr && scores == nullptr)
     reading.errors.add(levels->key_place, fmt::format("`{}.levels` has no effect without `scores`: a matrix has its own size, and "
                                                       "other raters take the world's levels",
                                                       label));
-  if (scores == nullptr) return;
-  for (const char* other : {"base", "noise"})
+  if (scores == nullptr) return "";
+  if (catalogue_word)
+    reading.errors.add(
+        scores->key_place,
+        fmt::format("[{}] would make the word \"{}\" mean a judge from a file: give the variant a name of its own", label, section.key));
+  for (const std::string_view other : {base_key, std::string_view("noise"), Confusion::word})
     if (const Node* node = find_child(section, other))
       reading.errors.add(node->key_place,
                          fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
-  config.noise.clear();
+  config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
   int wanted = 0;
   if (levels != nullptr) {
     if (levels->kind == Node::Kind::integer && levels->integer >= 2 && levels->integer <= max_score)
@@ -66,20 +83,22 @@ void read_scores(const Node& section, const std::string& label, FieldReader& fie
       reading.errors.add(levels->place, fmt::format("`{}.levels` must be a whole number, not {}", label, found_text(*levels)),
                          fmt::format("2..{}", max_score));
   }
-  if (scores->kind != Node::Kind::text || scores->text.empty()) {
-    reading.errors.add(scores->place, fmt::format("`{}.scores` must be the path of a CSV file in quotes, not {}", label,
-                                                  scores->kind == Node::Kind::text ? "an empty string" : found_text(*scores)));
-    return;
-  }
+  const std::string path = scores_path(*scores, label, reading);
+  if (path.empty()) return "";
   try {
-    const bool beside_suite = scores->place.set == 0 && !scores->text.starts_with('/');
-    const std::string path = beside_suite ? reading.folder + scores->text : scores->text;
-    const EmpiricalJudge judge = learn_judge(parse_scores(read_scores_file(path), shown(path, 4096)), wanted);
-    config.noise = {judge.channel};
-    config.world = judge.world;
+    const JudgeFile file = read_judge(path, wanted);
+    if (file.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
+      throw Failure(Exit::bad_input,
+                    fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "
+                                "learned in their world; give `world_spread` in [{}]",
+                                shown(path, 4096), label));
+    config.noise = {file.judge.channel};
+    config.world = file.judge.world;
+    return file.note;
   } catch (const Failure& failure) {
     if (!reading.bad_input) reading.bad_input = failure;
   }
+  return "";
 }
 
 template <class C>
@@ -96,7 +115,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
   const auto start = read_base<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
-  if constexpr (is_rater) read_scores(section, label, fields, variant.config, reading);
+  if constexpr (is_rater) variant.note = read_scores(section, label, itself.has_value(), fields, variant.config, reading);
   describe(fields, variant.config);
   fields.finish();
   variant.axes = std::move(fields.axes);

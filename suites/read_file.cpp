@@ -91,11 +91,7 @@ std::string read_suite_file(const std::string& path) {
 }
 
 std::string read_scores_file(const std::string& path) {
-  std::string text = read_bytes(path, {"a CSV file of scores", Exit::bad_input, max_scores_bytes});
-  if (text.size() > max_scores_bytes)
-    throw Failure(Exit::bad_input,
-                  fmt::format("{}: larger than {}, the most that is read", shown(path, 4096), bytes_text(max_scores_bytes)));
-  return text;
+  return read_bytes(path, {"a CSV file of scores", Exit::bad_input, max_scores_bytes});
 }
 
 }  // namespace odrpo

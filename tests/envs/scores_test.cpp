@@ -106,11 +106,14 @@ TEST_CASE("every mistake of a score file is told at its file, line and column") 
       {"prompt_id,response_id,score\n0,0,3\n", "f:1:1: error: no column \"sample_id\"; found \"prompt_id\", \"response_id\", \"score\""},
       {"# c\nprompt,response_id,sample_id,Score\n0,0,0,3\n",
        "f:2:1: error: no column \"prompt_id\"; found \"prompt\", \"response_id\", \"sample_id\", \"Score\"\n"
-       "f:2:1: error: no column \"score\"; found \"prompt\", \"response_id\", \"sample_id\", \"Score\""},
+       "f:2:1: error: no column \"score\"; found \"prompt\", \"response_id\", \"sample_id\", \"Score\" (names are written in small "
+       "letters)"},
       {"prompt_id,response_id,sample_id,score,score\n0,0,0,3,3\n", "f:1:39: error: column \"score\" stands twice"},
-      {"\xff\xfe"
-       "prompt_id,response_id,sample_id,score\n",
-       "f:1:1: error: no column \"prompt_id\"; found \"\\xff\\xfeprompt_id\", \"response_id\", \"sample_id\", \"score\""},
+      // other formats, told once
+      {"\xff\xfep\0r\0o\0", "f:1:1: error: UTF-16 text: save it as UTF-8"},
+      {std::string("\xfe\xff\0p\0r\0o", 8), "f:1:1: error: UTF-16 text: save it as UTF-8"},
+      {"\x1f\x8b\x08", "f:1:1: error: compressed (gzip): unpack it first"},
+      {"PK\x03\x04", "f:1:1: error: a zip archive or a spreadsheet: export it as CSV"},
       // the number of fields
       {rows4 + "0,0,1\n", "f:3:5: error: 3 fields, but the header has 4"},
       {rows4 + "0,0,1,3,\n", "f:3:9: error: 5 fields, but the header has 4"},

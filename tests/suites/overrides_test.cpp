@@ -88,3 +88,11 @@ TEST_CASE("subset --only keeps the runs that match any glob") {
   CHECK(none.has("--only 2: error: no run matches `*/n9/*`"));
   CHECK(none.has("bandit/mixed/linear/grpo/n1/s0"));
 }
+
+TEST_CASE("override --set that cannot be read is the first thing told, with how to write it, and not what would follow from it") {
+  const auto r = refusal("[suite]\nseed = 1\n[grid]\nestimator = 'grpo'\n", {"suite.name=two words"});
+  CHECK(r.message.find("--set 1: error: ") == 0);
+  CHECK(r.has("--set 'suite.name=\"...\"'"));
+  CHECK_FALSE(r.has("needs `name"));
+  CHECK_FALSE(refusal(small_suite, {"learn.steps=1 2"}).has("in quotes"));
+}

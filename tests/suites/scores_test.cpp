@@ -121,9 +121,68 @@ TEST_CASE("scores: files that cannot be used end with their own codes, after the
   const Refusal both = with(bad, {"learn.steps=0"});
   CHECK(both.code == Exit::suite);
   CHECK(both.has("learn.steps"));
+  const Refusal over = with((folder.path / "none.csv").string(), {"rater.judge.low.p=0.1"});
+  CHECK(over.code == Exit::io);  // not that a model stands over nothing
   const Refusal small = load(toml, {"rater.judge.scores=" + folder.file("judge.csv", table()), "rater.judge.levels=4"});
   CHECK(small.code == Exit::bad_input);
   const Refusal wrong = load(toml, {"rater.judge.scores=" + (folder.path / "judge.csv").string(), "env.bandit.levels=10"});
   CHECK(wrong.code == Exit::suite);
   CHECK(wrong.has("rater judge has 5 levels, and env bandit has 10"));
+}
+
+TEST_CASE("scores: a path of --set is taken as it is, whatever it is made of") {
+  const Folder folder;
+  const std::string toml = folder.file("suite.toml", suite_text);
+  for (const char* name :
+       {"sp ace.csv", "ha#sh.csv", "e=q.csv", "a,b.csv", "[x].csv", "quo\"te.csv", "it's.csv", "7.csv", "plain", "{}.csv"}) {
+    INFO(name);
+    const std::string csv = folder.file(name, table());
+    const Refusal r = load(toml, {"rater.judge.scores=" + csv});
+    INFO(r.message);
+    CHECK(r.code == Exit::ok);
+    CHECK(load(toml, {"rater.judge.scores=" + csv + ".none"}).has(".none: No such file"));
+  }
+  CHECK(load(toml, {"rater.judge.scores=[\"a.csv\"]"}).has("must be the path of a CSV file in quotes, not a list"));
+}
+
+TEST_CASE("scores: responses that do not differ beyond the noise are refused, unless their spread is given") {
+  const Folder folder;
+  const std::string toml = folder.file("suite.toml", suite_text);
+  const std::string head = "prompt_id,response_id,sample_id,score\n";
+  const std::string files[] = {
+      head + "0,0,0,3\n0,0,1,4\n1,0,0,2\n1,0,1,2\n",                    // one response each
+      head + "0,0,0,3\n0,0,1,3\n0,1,0,3\n0,1,1,3\n",                    // all equal
+      head + "0,0,0,1\n0,0,1,5\n0,1,0,5\n0,1,1,1\n0,2,0,2\n0,2,1,5\n",  // means 3, 3 and 3.5 of scores 1 to 5
+  };
+  for (const auto& text : files) {
+    INFO(text);
+    const std::string csv = folder.file("flat.csv", text);
+    const Refusal r = load(toml, {"rater.judge.scores=" + csv});
+    CHECK(r.code == Exit::bad_input);
+    CHECK(r.has(csv + ": the responses of a prompt do not differ beyond the judge's noise"));
+    CHECK(r.has("give `world_spread` in [rater.judge]"));
+    CHECK(load(toml, {"rater.judge.scores=" + csv, "rater.judge.world_spread=1"}).code == Exit::ok);
+  }
+}
+
+TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
+  const Folder folder;
+  const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
+  Suite suite;
+  load(toml, {"rater.judge.scores=" + csv, "rater.other.scores=" + csv, "rater.judge.levels=6"},
+       &suite);  // squares: 20 x 2/3 + 4 x 32/3 = 56, freedom 48
+  REQUIRE(suite.notes.size() == 1);
+  CHECK(suite.notes[0] == "judge: " + csv +
+                              ": 6 prompts x 4 responses x 3 samples, 6 levels, pooled sd 1.08; levels 1 (5), 2 (5), 3 (5), 4 (9), 5 (0), "
+                              "6 (0) have few responses: smoothed");
+  std::string more = table() + "9,0,0,5\n9,0,1,5\n";
+  for (int r = 0; r < 200; ++r)
+    for (const char* sample : {"0", "1"})
+      more += std::to_string(100 + r / 10) + "," + std::to_string(r) + "," + sample + "," + std::to_string(1 + (r % 100 == 4 ? 4 : r % 4)) +
+              "\n";
+  load(toml, {"rater.judge.scores=" + folder.file("more.csv", more)}, &suite);
+  REQUIRE(suite.notes.size() == 1);
+  CHECK(suite.notes[0].ends_with(
+      "more.csv: 27 prompts x 1 to 10 responses x 2 to 3 samples, 5 levels, pooled sd 0.474; level 5 has 3 responses: smoothed"));
+  CHECK(loaded(small_suite).notes.empty());
 }

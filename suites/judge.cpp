@@ -1,0 +1,53 @@
+// Reads a judge's file, and says what is in it.
+#include "suites/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "suites/read_file.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+std::string range(int least, int most, const char* what) {
+  return least == most ? fmt::format("{} {}{}", least, what, least == 1 ? "" : "s") : fmt::format("{} to {} {}s", least, most, what);
+}
+
+std::string note_of(const std::string& file, const ScoreTable& table, const EmpiricalJudge& judge) {
+  int responses[2] = {table.prompts[0].responses, 0}, samples[2] = {table.prompts[0].samples, 0};
+  for (const auto& p : table.prompts) {
+    responses[0] = std::min(responses[0], p.responses), responses[1] = std::max(responses[1], p.responses);
+    samples[0] = std::min(samples[0], p.samples), samples[1] = std::max(samples[1], p.samples);
+  }
+  const auto prompts = table.prompts.size();
+  std::string text = fmt::format("judge: {}: {} prompt{} x {} x {}, {} levels, pooled sd {:.3g}", file, prompts, prompts == 1 ? "" : "s",
+                                 range(responses[0], responses[1], "response"), range(samples[0], samples[1], "sample"),
+                                 judge.channel.matrix.size, judge.pooled_sd);
+  // levels whose rows hold more than counts
+  std::string few;
+  long levels = 0, responses_of_few = 0;
+  for (std::size_t i = 0; i < judge.rows.size(); ++i)
+    if (judge.thin[i]) {
+      few += fmt::format("{}{} ({})", few.empty() ? "" : ", ", i + 1, judge.rows[i]);
+      ++levels, responses_of_few = judge.rows[i];
+    }
+  if (levels == 0) return text;
+  if (levels > 1) return text + fmt::format("; levels {} have few responses: smoothed", few);
+  return text + fmt::format("; level {} has {} response{}: smoothed", few.substr(0, few.find(' ')), responses_of_few,
+                            responses_of_few == 1 ? "" : "s");
+}
+
+}  // namespace
+
+JudgeFile read_judge(const std::string& path, int levels) {
+  const std::string file = shown(path, 4096);
+  const ScoreTable table = parse_scores(read_scores_file(path), file);
+  EmpiricalJudge judge = learn_judge(table, levels);
+  std::string note = note_of(file, table, judge);
+  return {std::move(judge), std::move(note)};
+}
+
+}  // namespace odrpo
