@@ -184,6 +184,33 @@ TEST_CASE("demonstrations are learned by heart, and become the start of a policy
   CHECK(same > 0.85 * tokens);
 }
 
+TEST_CASE("a batch of which nothing is kept has no gradient, and a smaller batch needs no smaller policy", "[transformer]") {
+  Run run({}, constant_rate(0.01, OptimizerKind::sgd), 10), half({}, constant_rate(0.01, OptimizerKind::sgd), 10);
+  run.sample(95);
+  run.reward();
+  const std::vector<float> before = run.weights();
+  std::vector<std::uint8_t> kept(sequences, 0);
+  const TransformerReport none = run.policy.learn(0, run.coefficient.data(), kept.data(), {TokenMean::token_mean, 0, 0, 0.1});
+  CHECK(none.tokens == 0);
+  CHECK(none.gradient_norm == 0);
+  CHECK(run.weights() == before);
+  // the first half of the batch, left alone by `kept` in one policy and read alone by the other
+  for (int s = 0; s < sequences / 2; ++s) kept[s] = 1;
+  const TransformerReport part = run.policy.learn(1, run.coefficient.data(), kept.data(), {});
+  Rollouts first = run.policy.rollouts();
+  first.token.resize(first.token.size() / 2);
+  first.length.resize(sequences / 2);
+  half.policy.read(run.prompt.data(), prompts / 2, first, true);
+  const TransformerReport alone = half.policy.learn(0, run.coefficient.data(), nullptr, {});
+  CHECK(part.tokens == alone.tokens);
+  CHECK(part.responses == sequences / 2);
+  CHECK(part.gradient_norm > 0);
+  double worst = 0;
+  for (std::size_t i = 0; i < half.policy.gradient().size(); ++i)
+    worst = std::fmax(worst, std::fabs(half.policy.gradient()[i] - run.policy.gradient()[i]));
+  CHECK(worst < 1e-5 * alone.gradient_norm);
+}
+
 TEST_CASE("a run continued from its state ends with the same bits as one that went on", "[transformer]") {
   for (const int rank : {0, 3}) {
     TransformerConfig config;
