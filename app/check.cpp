@@ -8,6 +8,7 @@
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
+#include "app/printable.hpp"
 #include "suites/axis.hpp"
 #include "suites/limits.hpp"
 #include "suites/parse.hpp"
@@ -121,6 +122,7 @@ void print_json(const Suite& suite, const Cost& cost, int jobs) {
 
 int check(const CheckOptions& options) {
   const Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
+  for (const auto& text : suite.notes) fmt::print(stderr, "note: {}\n", printable(text));
   const int jobs = jobs_or_cores(options.jobs);
   check_limits(suite, jobs);
   const Cost cost = total_cost(suite, jobs);

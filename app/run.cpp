@@ -121,6 +121,8 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
   check_limits(suite, settings.jobs);
+  if (!o.quiet)
+    for (const auto& text : suite.notes) note("note: " + text);
 
   // train
   std::atomic<bool> stop{false};

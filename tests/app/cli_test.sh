@@ -172,5 +172,14 @@ rm -f tiny.h5
 "$program" run tiny.toml 2>err.txt | true; [[ ${PIPESTATUS[0]} == 0 ]] || fail "run | true: exit is not 0"
 "$program" verify tiny.h5 >out.txt 2>err.txt || fail "run | true left a bad file"
 
+# --- what a file of scores holds is told by check and run, not under -q
+{ echo prompt_id,response_id,sample_id,score
+  for p in 1 2 3 4; do for r in 1 2 3 4 5 6; do for k in 1 2; do echo "$p,$r,$k,$(((p + r + k) % 5 + 1))"; done; done; done; } >scores.csv
+sed 's/"tiny"/"scored"/; s/"mixed"/"judge"/' tiny.toml >scored.toml
+printf '[rater.judge]\nscores = "scores.csv"\n' >>scored.toml
+expect 0 'note: judge: scores.csv: 4 prompts x 6 responses x 2 samples' check scored.toml
+expect 0 'note: judge: scores.csv: 4 prompts x 6 responses x 2 samples' run scored.toml
+expect 0 '' run scored.toml -q
+
 echo "cli_test: $cases command lines"
 exit "$failed"
