@@ -29,7 +29,7 @@ void renew_head(const TransformerShape& s, NetWeights& w) {
 }
 
 TransformerPass::TransformerPass(const TransformerShape& s, int prompts, int per_prompt, Isa isa, bool keep)
-    : stages(transformer_stages(isa)), product(products(best_engine(isa))), shape_(s), room_prompts_(prompts), keep_(keep) {
+    : stages(transformer_stages(isa)), product(products(best_engine(isa))), shape_(s), keep_(keep) {
   const auto up8 = [](int n) { return (n + 7) / 8 * 8; };
   const std::size_t sequences = static_cast<std::size_t>(prompts) * per_prompt, prompt_rows = static_cast<std::size_t>(prompts) * s.prompt;
   const std::size_t all = prompt_rows + sequences * (s.response - 1), slice = std::max(prompt_rows, sequences), d = s.width;

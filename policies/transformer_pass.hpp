@@ -102,7 +102,6 @@ class TransformerPass {
   void note_chance(int sequence, int t, std::uint16_t token);
 
   TransformerShape shape_;
-  int room_prompts_;
   bool keep_;
   double temperature_ = 1;
   PassRows rows_;
