@@ -207,7 +207,7 @@ json rater_start() {
 
 /// Scores make the whole channel, and only they have levels of their own.
 void tie_scores(json& rater) {
-  const json other = {{"anyOf", json::array({needs({base_key}), needs({noise_key})})}};
+  const json other = {{"anyOf", json::array({needs({base_key}), needs({noise_key}), needs({Confusion::word})})}};
   rater["dependencies"] = {{levels_key, json::array({scores_key})}, {scores_key, {{"not", other}}}};
 }
 
@@ -236,6 +236,7 @@ void add_kind(json& schema, const std::vector<Listing>& vocabulary, std::string_
     const std::string pattern = spelled(spellings);
     json section = {{"description", w.help},
                     {"allOf", json::array({reference(kind), {{"properties", {{base_key, {{"pattern", pattern}}}}}}})}};
+    if constexpr (std::is_same_v<C, RaterConfig>) section["not"] = needs({scores_key});  // they make another judge, under a name of its own
     if (spellings.size() > 1 || has_dash(w.word)) sections["patternProperties"][pattern] = section;
     sections["properties"][std::string(w.word)] = section;
   }

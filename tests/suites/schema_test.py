@@ -133,6 +133,8 @@ BAD = [
         "[rater.r]\nbase = 'mixed'\nlevels = 5",
         "[rater.r]\nbase = 'mixed'\nscores = 'scores.csv'",
         "[rater.r]\nscores = 3",
+        "[rater.r]\nscores = 'scores.csv'\nconfusion.matrix = [[1, 0], [0, 1]]",
+        "[rater.mixed]\nscores = 'scores.csv'",
         "[rater.r]\nscores = 'scores.csv'\nlevels = 1",
     ]),
 ]
