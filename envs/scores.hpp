@@ -25,8 +25,8 @@ struct ScoreTable {
 
 /// Reads `prompt_id,response_id,sample_id,score` (columns in any order, further columns ignored); lines that start with `#` are comments,
 /// CRLF, a BOM, blank lines and any order of rows are accepted. Throws Failure(Exit::bad_input) with one `file:line:column: error: …` for
-/// each of up to 20 mistakes: another format (UTF-16, gzip, zip), no header, a missing column, a wrong number of fields, text or a fraction for a number, a score
-/// outside 1..max_score, a cell given twice, responses of one prompt with different numbers of samples, no rows.
+/// each of up to 20 mistakes: another format (UTF-16, gzip, zip), no header, a missing column, a wrong number of fields, text or a fraction
+/// for a number, a score outside 1..max_score, a cell given twice, responses of one prompt with different numbers of samples, no rows.
 ScoreTable parse_scores(std::string_view text, const std::string& file);
 
 }  // namespace odrpo

@@ -85,12 +85,21 @@ std::string forms_of(Compat system) {
 
 std::span<const Convention> conventions() { return table; }
 
-std::optional<std::string> compat_refusal(const EstimatorConfig& c) {
+std::optional<CompatRefusal> refused_convention(const EstimatorConfig& c) {
   const std::string system(word_of<Compat>(compat_words, c.compat));
-  if (find_row(c) == nullptr) return "compat \"" + system + "\" has no " + estimator_word(c) + "; it has " + forms_of(c.compat);
-  if (c.compat != Compat::paper && (c.ddof != 0 || c.eps != 0))
-    return std::string(c.ddof != 0 ? "ddof" : "eps") + " cannot be given beside compat \"" + system + "\", which sets it itself";
-  if (c.origin == 0 && c.form != Form::maxrl) return "origin = 0 is for maxrl: only maxrl depends on the origin, not " + estimator_word(c);
+  if (find_row(c) == nullptr)
+    return CompatRefusal{"compat", "compat \"" + system + "\" has no " + estimator_word(c) + "; it has " + forms_of(c.compat)};
+  if (c.compat != Compat::paper && (c.ddof != 0 || c.eps != 0)) {
+    const std::string_view key = c.ddof != 0 ? "ddof" : "eps";
+    return CompatRefusal{key, std::string(key) + " cannot be given beside compat \"" + system + "\", which sets it itself"};
+  }
+  if (c.origin == 0 && c.form != Form::maxrl)
+    return CompatRefusal{"origin", "origin = 0 is for maxrl: only maxrl depends on the origin, not " + estimator_word(c)};
+  return std::nullopt;
+}
+
+std::optional<std::string> compat_refusal(const EstimatorConfig& c) {
+  if (const auto refused = refused_convention(c)) return refused->reason;
   return std::nullopt;
 }
 

@@ -56,6 +56,13 @@ std::span<const Convention> conventions();
 /// nothing; nothing when it can.
 std::optional<std::string> compat_refusal(const EstimatorConfig& config);
 
+/// The same with the key that is to blame: compat, ddof, eps or origin.
+struct CompatRefusal {
+  std::string_view key;
+  std::string reason;
+};
+std::optional<CompatRefusal> refused_convention(const EstimatorConfig& config);
+
 /// The row that a config follows; under `paper` with the config's own ddof and eps. Throws Failure with the text of compat_refusal().
 Convention convention_of(const EstimatorConfig& config);
 

@@ -62,6 +62,16 @@ void assign(RunSpec& spec, const GridAxis& axis, const AxisValue& value) {
   spec.axes.emplace_back(axis.name, value);
 }
 
+// Brings what has no effect in this run to its default: one computation has one canonical text, whatever axes it came from.
+void settle(RunSpec& spec) {
+  RaterConfig& rater = spec.rater;
+  LearnConfig& learn = spec.learn;
+  if (rater.aggregate != Aggregate::mode) rater.tie = TieRule::first;
+  if (rater.parse_failure == 0) rater.parse_policy = ParsePolicy::resample;
+  if (learn.epochs == 1) learn.ratio_clip = 0;
+  if (learn.whiten != Whiten::response) learn.whiten_ddof = 0, learn.whiten_eps = 0;
+}
+
 // which runs are wanted, and which glob has met one
 struct Selection {
   const std::vector<std::string>& only;
@@ -101,6 +111,7 @@ void add_axes(const RunSpec& base, std::span<const GridAxis* const> axes, const 
       assign(spec, *axes[i], axes[i]->values[at[i]]);
       name += "/" + axes[i]->name + "=" + value_text(axes[i]->values[at[i]]);
     }
+    settle(spec);
     add_seeds(spec, name, keys, selection, runs);
     std::size_t i = axes.size();
     while (i > 0 && ++at[i - 1] == axes[i - 1]->values.size()) at[--i] = 0;

@@ -21,7 +21,7 @@ bool same_law(const RunSpec& a, const RunSpec& b) {
 
 // The same world for the same seed?
 bool same_world(const RunSpec& a, const RunSpec& b) {
-  return a.env == b.env && a.policy.kind == b.policy.kind && (a.env.profile == ProfileSource::own || a.rater_name == b.rater_name);
+  return a.env == b.env && a.policy.kind == b.policy.kind && resolve_profile(a.env, a.rater.world) == resolve_profile(b.env, b.rater.world);
 }
 
 }  // namespace

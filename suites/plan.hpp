@@ -62,6 +62,8 @@ std::vector<Variant<C>> read_variants(const Node& root, Reading& reading);
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
 void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
+/// Does any run of the rater take the mode, so that its tie rule means something?
+bool may_tie(const Variant<RaterConfig>& rater);
 /// Worlds have the levels of the raters' matrices.
 void check_levels(const Plan& plan, Diagnostics& errors);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.

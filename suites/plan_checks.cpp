@@ -62,13 +62,14 @@ void check_conventions(const Node& section, const Variant<EstimatorConfig>& vari
     configs = std::move(next);
   }
   for (const auto& config : configs)
-    if (const auto why = compat_refusal(config)) {
-      const bool by_compat = config.compat != Compat::paper;
-      return errors.add(place_of(&section, by_compat ? "compat" : "origin"), *why);
-    }
+    if (const auto refused = refused_convention(config)) return errors.add(place_of(&section, refused->key), refused->reason);
 }
 
 }  // namespace
+
+bool may_tie(const Variant<RaterConfig>& rater) {
+  return may_be(rater.axes, "aggregate", rater.config.aggregate, aggregate_words, Aggregate::mode);
+}
 
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors) {
   const RaterConfig& c = variant.config;
@@ -79,8 +80,8 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
   };
   const auto* failures = find_axis(variant.axes, "parse_failure");
   const auto chance = [&](double p) { return failures == nullptr ? c.parse_failure == p : has_value(*failures, p); };
-  if (set("tie", c.tie != usual.tie) && !may_be(variant.axes, "aggregate", c.aggregate, aggregate_words, Aggregate::mode))
-    idle("tie", "only aggregate = \"mode\" has ties");
+  const bool tie_given = find_child(section, "tie") != nullptr;  // a base's tie rule means nothing where there are no ties
+  if (tie_given && set("tie", c.tie != usual.tie) && !may_tie(variant)) idle("tie", "only aggregate = \"mode\" has ties");
   if (set("parse_policy", c.parse_policy != usual.parse_policy) && failures == nullptr && c.parse_failure == 0)
     idle("parse_policy", "that needs `parse_failure` above 0");
   if (chance(1.0) && may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop))

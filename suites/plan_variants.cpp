@@ -131,13 +131,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   if constexpr (std::is_same_v<C, EstimatorConfig>) {
     if (start) check_variant(section, variant, errors);
   }
-  if constexpr (is_rater) {
-    // a base's tie rule means nothing where there are no ties
-    if (find_child(section, "tie") == nullptr && find_axis(variant.axes, "aggregate") == nullptr &&
-        variant.config.aggregate != Aggregate::mode)
-      variant.config.tie = TieRule::first;
-    check_variant(section, variant, errors);
-  }
+  if constexpr (is_rater) check_variant(section, variant, errors);
   if constexpr (std::is_same_v<C, BanditConfig>) variant.levels_given = find_child(section, levels_key) != nullptr;
   return variant;
 }

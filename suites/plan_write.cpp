@@ -68,8 +68,17 @@ std::string section_text(const C& config, const std::vector<GridAxis>& axes = {}
 }
 
 struct Lines {
-  std::string text;
-  std::vector<std::pair<const GridAxis*, std::string>> axes;  // with its full key
+  bool levels_of_raters = false;  // some rater of the grid brings its own
+  std::string text{};
+  std::vector<std::pair<const GridAxis*, std::string>> axes{};  // with its full key
+
+  // what must not be written: levels that a rater may decide, a tie rule where there are no ties
+  std::string_view unset_key(const Variant<BanditConfig>& v) const { return levels_of_raters && !v.levels_given ? levels_key : ""; }
+  std::string_view unset_key(const Variant<RaterConfig>& v) const { return may_tie(v) ? "" : "tie"; }
+  template <class C>
+  std::string_view unset_key(const Variant<C>&) const {
+    return "";
+  }
 
   void add_axes(const std::string& title, const std::vector<GridAxis>& list) {
     for (const auto& axis : list) axes.emplace_back(&axis, title + "." + axis.key);
@@ -83,8 +92,7 @@ struct Lines {
       text += "\n";
       if (!base.empty() && (!CatalogueOf<C>::find(v.name) || v.name == base))
         text += fmt::format("{}.base = {}\n", title, literal(base, true));
-      const bool of_rater = std::is_same_v<C, BanditConfig> && !v.levels_given;
-      text += fields_text(title, v.config, v.axes, of_rater ? levels_key : std::string_view{});
+      text += fields_text(title, v.config, v.axes, unset_key(v));
       add_axes(title, v.axes);
     }
   }
@@ -100,7 +108,8 @@ std::vector<std::string> names_of(const std::vector<Variant<C>>& variants) {
 }  // namespace
 
 std::string write_plan(const Plan& plan) {
-  Lines lines;
+  const auto has_levels = [](const Variant<RaterConfig>& v) { return rater_levels(v.config) > 0; };
+  Lines lines{std::any_of(plan.rater.begin(), plan.rater.end(), has_levels)};
   lines.add(plan.env);
   lines.add(plan.rater);
   lines.add(plan.policy);

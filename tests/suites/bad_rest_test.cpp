@@ -91,10 +91,11 @@ TEST_CASE("conventions that a system does not have are refused with the reason")
       {"verl has no maxrl", estimator("maxrl", "compat = \"verl\"\n"), "7:1", {"verl", "maxrl"}},
       {"prime has no grpo", estimator("grpo", "compat = \"prime\"\n"), "7:1", {"prime", "grpo"}},
       {"ranks are nobody's", estimator("rank-grpo", "compat = \"trl\"\n"), "7:1", {"trl"}},
-      {"ddof beside a system", estimator("grpo", "compat = \"trl\"\nddof = 1\n"), "7:1", {"ddof"}},
-      {"eps beside a system", estimator("grpo", "compat = \"trl\"\neps = 1e-6\n"), "7:1", {"eps"}},
+      {"ddof beside a system", estimator("grpo", "compat = \"trl\"\nddof = 1\n"), "8:1", {"ddof"}},
+      {"eps beside a system", estimator("grpo", "compat = \"trl\"\neps = 1e-6\n"), "8:1", {"eps"}},
       {"one system of a list", estimator("grpo", "compat = [\"verl\", \"skyrl\"]\n"), "7:1", {"skyrl"}},
       {"an origin for grpo", estimator("grpo", "origin = 0\n"), "7:1", {"origin"}},
+      {"an origin beside a system", estimator("grpo", "compat = \"verl\"\norigin = 0\n"), "8:1", {"origin"}},
       {"an origin that is none", estimator("maxrl", "origin = 2\n"), "7:10", {"0..1"}},
   });
 }

@@ -167,6 +167,44 @@ baseline = "grpo"
   }
 }
 
+TEST_CASE("what has no effect in a run is not in its text: one computation has one key") {
+  const auto keys = [](const std::vector<std::string>& set) {
+    std::vector<std::string> all;
+    for (const auto& run : loaded(small_suite, set).runs) all.push_back(spec_key(run));
+    return all;
+  };
+  const auto apart = [](const std::vector<std::string>& list) { return std::set<std::string>(list.begin(), list.end()).size(); };
+  const std::string one = "grid.estimator=grpo";
+  const std::string plain = keys({one})[0];
+  // a tie rule without ties, also a base's; unreadable answers that there are none of; the ratio of one epoch; the std of no whitening
+  CHECK(apart(keys({one, "rater.mixed.aggregate=[mode, mean, median]", "rater.mixed.tie=[first, lowest]"})) == 4);
+  CHECK(apart(keys({one, "rater.mixed.parse_failure=[0, 0.1]", "rater.mixed.parse_policy=[resample, drop, zero]"})) == 4);
+  CHECK(keys({one, "learn.epochs=[1, 2]", "learn.ratio_clip=[0, 0.2]"})[1] == plain);
+  CHECK(apart(keys({one, "learn.epochs=[1, 2]", "learn.ratio_clip=[0, 0.2]"})) == 3);
+  CHECK(apart(keys({one, "learn.whiten=[none, response]", "learn.whiten_ddof=[0, 1]", "learn.whiten_eps=[0, 0.1]"})) == 5);
+  CHECK(apart(keys({"grid.estimator=maxrl", "learn.whiten=[compat, response]", "learn.whiten_eps=[0, 0.1]"})) == 3);
+}
+
+TEST_CASE("a base's tie rule does not stand in the way of a mean, here or written out") {
+  const auto suite = loaded(small_suite, {"grid.rater=yardstick", "rater.yardstick.aggregate=mean"});
+  CHECK(suite.runs[0].rater.tie == TieRule::first);
+  CHECK(spec_key(loaded(suite.resolved).runs[0]) == spec_key(suite.runs[0]));
+  const auto some = loaded(small_suite, {"grid.rater=yardstick", "rater.yardstick.aggregate=[mean, mode]"});
+  CHECK(some.runs[0].rater.tie == TieRule::first);
+  CHECK(some.runs[1].rater.tie == TieRule::lowest);
+  const auto again = loaded(some.resolved);
+  for (std::size_t i = 0; i < some.runs.size(); ++i) CHECK(spec_key(again.runs[i]) == spec_key(some.runs[i]));
+}
+
+TEST_CASE("the resolved suite says how many levels a world has, unless a rater of the grid decides") {
+  CHECK(loaded(small_suite).resolved.find("\nenv.bandit.levels = 10\n") != std::string::npos);
+  const std::string five = small_suite + "[rater.r]\nnoise = [{ model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n";
+  CHECK(loaded(five).resolved.find("env.bandit.levels = 10\n") != std::string::npos);  // r is not in the grid
+  const auto mixed = loaded(five, {"grid.rater=[mixed, r]"});
+  CHECK(mixed.resolved.find("levels") == std::string::npos);
+  CHECK(loaded(mixed.resolved).runs.back().env.levels == 2);
+}
+
 TEST_CASE("fields of single configs are told apart") {
   CHECK(canonical_fields(BanditConfig{}) == canonical_fields(BanditConfig{}));
   BanditConfig changed;

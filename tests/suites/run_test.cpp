@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -130,6 +131,32 @@ TEST_CASE("a damaged shard is told of and its runs are trained again") {
   CHECK(again.notes.size() == static_cast<std::size_t>(damaged));
   CHECK(again.resumed == 0);
   CHECK(again.digest == run(suite, folder.file("whole.h5"), 2).digest);
+}
+
+TEST_CASE("runs that are one computation under two ids are two runs of the file, and go on after a stop") {
+  const Folder folder;
+  const Suite suite = tiny({"learn.epochs=[1, 2]", "learn.ratio_clip=[0.1, 0.2]", "learn.steps=100"});
+  REQUIRE(suite.runs.size() == 32);
+  std::atomic<bool> stop{false};
+  RunSettings settings;
+  settings.output = folder.file("keys.h5");
+  settings.stop = &stop;
+  settings.on_progress = [&](const Tally& t) { stop = t.trained >= 3; };
+  REQUIRE(run_suite(suite, suite_facts(suite, "test"), settings).stopped);
+  const RunReport rest = run(suite, settings.output, 2);
+  CHECK(rest.ran + rest.resumed == 32);
+  const ResultFile file = read_results(settings.output, true);
+  std::map<std::string, const RunRecord*> by_key;
+  int twice = 0;
+  for (const RunRecord& r : file.runs) {
+    const auto [at, fresh] = by_key.emplace(r.key, &r);
+    if (fresh) continue;
+    ++twice;
+    CHECK(at->second->id != r.id);
+    CHECK(at->second->finals.front().value == r.finals.front().value);
+    CHECK(at->second->curves.front().values == r.curves.front().values);
+  }
+  CHECK(twice == 8);  // epochs = 1 under either clip
 }
 
 TEST_CASE("a stop before the start trains nothing") {

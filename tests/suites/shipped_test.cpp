@@ -105,6 +105,15 @@ TEST_CASE("calibrated and stress learn alike, with the controls") {
   CHECK(calibrated.table.best == std::vector<std::string>{"lr"});
 }
 
+TEST_CASE("preflight counts worlds, not the names of raters") {
+  const auto cost = [](const std::vector<std::string>& set) { return total_cost(loaded(small_suite, set), 1).memory_bytes; };
+  const std::string other = "rater.other.base=mixed", two = "grid.rater=[mixed, other]";
+  const double same = cost({two, other}), differ = cost({two, other, "rater.other.world_mean=3"});
+  CHECK(differ > same);
+  CHECK(cost({"rater.mixed.world_mean=[7.2, 3]"}) == differ);
+  CHECK(cost({two, other, "rater.other.world_mean=3", "env.bandit.mean=5"}) == same);
+}
+
 TEST_CASE("preflight refuses what cannot finish and says which limit") {
   const auto refused = [](const std::vector<std::string>& set) {
     try {
