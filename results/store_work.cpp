@@ -197,6 +197,7 @@ std::vector<RunRecord> WorkFolder::State::merge() const {
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force) : state_(std::make_unique<State>()) {
+  need_room();  // also for opening the library
   store::quiet();
   State& s = *state_;
   s.output = output;
