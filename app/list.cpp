@@ -9,6 +9,7 @@
 #include "app/page.hpp"
 #include "app/schema.hpp"
 #include "app/usage.hpp"
+#include "kernels/need_room.hpp"
 #include "suites/field_list.hpp"
 #include "suites/suggest.hpp"
 
@@ -85,6 +86,7 @@ int list(const ListOptions& options) {
   if (options.schema) {
     if (!options.what.empty() || options.json)
       throw Failure(Exit::usage, "list --schema is about the whole suite file and is JSON already: it takes neither KIND nor --json");
+    need_room(std::size_t{24} << 20);  // the JSON library ends the program when its destructors get none
     put(suite_schema());
     return 0;
   }

@@ -223,7 +223,7 @@ void add_kind(json& schema, const std::vector<Listing>& vocabulary, std::string_
   base["description"] = fmt::format("the {} that this one starts from", kind);
   keys["properties"][std::string(base_key)] = base;
   add_fields(keys, extra_fields<C>(), false);
-  add_fields(keys, fields_of<C>(), true);
+  add_fields(keys, all_fields<C>(), true);
   if constexpr (std::is_same_v<C, RaterConfig>) tie_scores(keys);
   schema["definitions"][kind] = keys;
 
@@ -287,7 +287,7 @@ std::string suite_schema() {
   sections["suite"].update(needs({"name"}));
   sections["grid"].update(needs({section_of<EstimatorConfig>()}));
   const json needs_base = needs({base_key});
-  add_kind<BanditConfig>(schema, words, "envs", needs_base);
+  add_kind<EnvConfig>(schema, words, "envs", needs_base);
   add_kind<RaterConfig>(schema, words, "raters", rater_start());
   add_kind<PolicyConfig>(schema, words, "policies", needs_base);
   add_kind<EstimatorConfig>(schema, words, "estimators", needs_base);

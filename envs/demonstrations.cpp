@@ -61,8 +61,8 @@ std::vector<Token> choose_claims(const ToyLm& world, const ToyPrompt& p, HashStr
   else if (tone == 2) items.push_back(any_of(v, WordClass::tone, h));
   for (std::size_t i = items.size() - 1; i > 0; --i) std::swap(items[i], items[static_cast<std::size_t>(h.below(static_cast<int>(i) + 1))]);
   const auto first = std::find(items.begin(), items.end(), p.keywords[0]), second = std::find(items.begin(), items.end(), p.keywords[1]);
-  if (p.kind == Kind::opening) std::iter_swap(first, items.begin());
-  else if ((first < second) != (p.kind == Kind::in_order)) std::iter_swap(first, second);
+  if (p.kind == KeywordOrder::opening) std::iter_swap(first, items.begin());
+  else if ((first < second) != (p.kind == KeywordOrder::in_order)) std::iter_swap(first, second);
   return items;
 }
 
@@ -103,7 +103,7 @@ std::size_t free_place(const std::vector<Token>& body, const ToyPrompt& p, std::
 }
 
 void break_order(std::vector<Token>& body, const ToyPrompt& p, HashStream& h) {
-  if (p.kind == Kind::opening) {
+  if (p.kind == KeywordOrder::opening) {
     std::swap(body[0], body[free_place(body, p, 1, h)]);
   } else {
     std::iter_swap(std::find(body.begin(), body.end(), p.keywords[0]), std::find(body.begin(), body.end(), p.keywords[1]));

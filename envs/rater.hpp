@@ -6,6 +6,7 @@
 
 #include "envs/noise.hpp"
 #include "envs/profile.hpp"
+#include "envs/text_judge.hpp"
 #include "kernels/words.hpp"
 
 namespace odrpo {
@@ -52,6 +53,7 @@ struct RaterConfig {
   Sampling sampling = Sampling::law;
   double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
   ParsePolicy parse_policy = ParsePolicy::resample;
+  TextJudge text;  ///< toy-lm only
 };
 template <class V>
 void describe(V& v, RaterConfig& c) {
@@ -62,6 +64,7 @@ void describe(V& v, RaterConfig& c) {
   v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read");
   v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then");
   describe(v, c.world, rater_world_keys);
+  describe(v, c.text);
 }
 
 /// Lowest score a rater gives: 0 when unreadable answers score 0, else 1.

@@ -63,9 +63,9 @@ bool holds_order(const Text& t) {
   if (!holds_keywords(t)) return false;
   const int first = first_place(t, t.prompt->keywords[0]), second = first_place(t, t.prompt->keywords[1]);
   switch (t.prompt->kind) {
-    case Kind::in_order: return first < second;
-    case Kind::reversed: return second < first;
-    case Kind::opening: return first == 0;
+    case KeywordOrder::in_order: return first < second;
+    case KeywordOrder::reversed: return second < first;
+    case KeywordOrder::opening: return first == 0;
   }
   return false;
 }
@@ -178,7 +178,7 @@ Verdict judge(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token
 // Two linked pairs of claims, the third fact, a word of tone: ten words. Plain words and facts told again fill up to the least length.
 std::vector<Token> best_response(const ToyLm& world, const ToyPrompt& p) {
   const Vocabulary& v = world.vocabulary;
-  const bool swap = p.kind == Kind::reversed;
+  const bool swap = p.kind == KeywordOrder::reversed;
   const Token first = p.keywords[swap ? 1 : 0], second = p.keywords[swap ? 0 : 1];
   const Token so = v.word(WordClass::connective, 1), because = v.word(WordClass::connective, 2);
   const Token tone = v.word(WordClass::tone, p.persona * tone_words_each);

@@ -92,7 +92,7 @@ ToyPrompt make_prompt(const ToyLm& world, std::uint32_t index) {
   for (int i = 0; i < toy_facts; ++i) p.facts[i] = v.word(WordClass::fact, facts[i]);
   for (int i = 0; i < 2; ++i) p.keywords[i] = v.word(WordClass::keyword, keywords[i]);
   const int kind = static_cast<int>(uniform_below(a.x[3], toy_kinds)), length = static_cast<int>(uniform_below(b.x[2], toy_lengths));
-  p.kind = static_cast<Kind>(kind);
+  p.kind = static_cast<KeywordOrder>(kind);
   p.length = static_cast<LengthClass>(length);
   p.persona = static_cast<int>(uniform_below(b.x[3], toy_personas));
   p.words = {p.facts[0],

@@ -56,11 +56,11 @@ inline constexpr Word<WordClass> class_words[] = {
 };
 
 /// Where the two required keywords go.
-enum class Kind : std::uint8_t { in_order, reversed, opening };
-inline constexpr Word<Kind> kind_words[] = {
-    {Kind::in_order, "in-order", "the first keyword comes before the second"},
-    {Kind::reversed, "reversed", "the second keyword comes before the first"},
-    {Kind::opening, "opening", "the response begins with the first keyword"},
+enum class KeywordOrder : std::uint8_t { in_order, reversed, opening };
+inline constexpr Word<KeywordOrder> kind_words[] = {
+    {KeywordOrder::in_order, "in-order", "the first keyword comes before the second"},
+    {KeywordOrder::reversed, "reversed", "the second keyword comes before the first"},
+    {KeywordOrder::opening, "opening", "the response begins with the first keyword"},
 };
 /// How long the answer should be; the ranges are those of ToyLm::range.
 enum class LengthClass : std::uint8_t { brief, medium, lengthy };
@@ -137,7 +137,7 @@ struct ToyPrompt {
   std::array<Token, toy_prompt_tokens> words{};  ///< fact fact fact kind keyword keyword length persona
   std::array<Token, toy_facts> facts{};          ///< the context: three different facts
   std::array<Token, 2> keywords{};               ///< two different keywords, both required
-  Kind kind = Kind::in_order;
+  KeywordOrder kind = KeywordOrder::in_order;
   LengthClass length = LengthClass::brief;
   int persona = 0;  ///< 0..toy_personas-1
 };

@@ -28,6 +28,9 @@ enum class Purpose : std::uint32_t {
   toy_grounding = 50,      ///< held-out grounding: two judges' answers, block = rollout
   toy_pairwise = 51,       ///< held-out win rate: the judge's comparison, block = rollout
   toy_json = 52,           ///< how a judge's answer is written: block = call
+  toy_evaluation = 53,     ///< tokens of responses that are only evaluated: block = 4 tokens
+
+  transformer_start = 64,  ///< first weights: step = part, prompt = matrix, block = 2 normals
 };
 
 }  // namespace odrpo

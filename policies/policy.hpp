@@ -1,23 +1,51 @@
-// Policies of the bandit: a softmax over each prompt's actions, tabular or linear in shared features; and its optimiser's config.
+// Policies: of the bandit a softmax over each prompt's actions, of the toy language model a transformer; and their optimiser's config.
 #pragma once
 #include <span>
 
 #include "kernels/words.hpp"
+#include "policies/transformer.hpp"
 
 namespace odrpo {
 
-enum class PolicyKind { tabular, linear };
+enum class PolicyKind { tabular, linear, transformer };
 inline constexpr Word<PolicyKind> policy_words[] = {
     {PolicyKind::tabular, "tabular", "one logit per prompt and action"},
     {PolicyKind::linear, "linear", "logits = X theta, features shared by all prompts"},
+    {PolicyKind::transformer, "transformer", "decoder-only language model, for env toy-lm alone"},
 };
 
-/// Config of [policy.NAME]. Parameters start at zero: the uniform policy, which is also the reference of the KL penalty.
-struct PolicyConfig {
-  PolicyKind kind = PolicyKind::tabular;
+/// How a transformer learns besides [learn]: the loss over its tokens, and the supervised steps on demonstrations that it starts from.
+struct TransformerLearning {
+  TokenMean mean = TokenMean::token_mean;
+  double entropy = 0;     ///< weight of the entropy bonus
+  int warm_steps = 400;   ///< 0 = start from random weights
+  int warm_batch = 64;    ///< demonstrations per step
+  double warm_lr = 3e-3;  ///< cosine to zero after a warm-up of 5 %
+  bool operator==(const TransformerLearning&) const = default;
 };
 template <class V>
-void describe(V&, PolicyConfig&) {}
+void describe(V& v, TransformerLearning& c) {
+  v.word("loss", c.mean, std::span<const Word<TokenMean>>(token_mean_words), "how token losses are averaged");
+  v.number("entropy", c.entropy, 0.0, 1e3, "weight of an entropy bonus per token");
+  v.integer("warm_steps", c.warm_steps, 0, 1'000'000, "supervised steps on demonstrations before training; 0 = none");
+  v.integer("warm_batch", c.warm_batch, 1, 4096, "demonstrations per supervised step");
+  v.number("warm_lr", c.warm_lr, 1e-12, 1e3, "learning rate of the supervised steps");
+}
+
+/// Config of [policy.NAME]. The bandit's parameters start at zero: the uniform policy, which is also the reference of the KL penalty. A
+/// transformer's reference is itself after the supervised steps.
+struct PolicyConfig {
+  PolicyKind kind = PolicyKind::tabular;
+  TransformerConfig transformer;  ///< kind transformer only; so the next
+  TransformerLearning learning;
+  bool operator==(const PolicyConfig&) const = default;
+};
+template <class V>
+void describe(V& v, PolicyConfig& c) {
+  if (c.kind != PolicyKind::transformer) return;
+  describe(v, c.transformer);
+  describe(v, c.learning);
+}
 
 enum class OptimizerKind { adam, adamw, sgd };
 inline constexpr Word<OptimizerKind> optimizer_words[] = {

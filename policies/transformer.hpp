@@ -26,6 +26,7 @@ struct TransformerConfig {
   double lora_alpha = 32.0;  ///< adapters count alpha / rank
   double temperature = 1.0;
   double top_p = 1.0;
+  bool operator==(const TransformerConfig&) const = default;
 };
 template <class V>
 void describe(V& v, TransformerConfig& c) {

@@ -68,7 +68,6 @@ AdapterTable adapter_table(const TransformerShape& s, const WeightTable& table, 
 }
 
 void init_blocks(const std::vector<WeightBlock>& blocks, std::uint64_t key, std::uint32_t part, float* values) {
-  constexpr auto policy_weight = static_cast<Purpose>(48);  // of kernels/purpose.hpp's list
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const WeightBlock& block = blocks[i];
     float* to = values + block.at;
@@ -77,7 +76,7 @@ void init_blocks(const std::vector<WeightBlock>& blocks, std::uint64_t key, std:
       continue;
     }
     for (std::size_t j = 0; j < block.count(); j += 2) {
-      const Words4 w = draw(key, policy_weight, part, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j / 2));
+      const Words4 w = draw(key, Purpose::transformer_start, part, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j / 2));
       const math::Normal2 z = math::normal_pair(w.x);
       to[j] = static_cast<float>(block.deviation * z.a);
       if (j + 1 < block.count()) to[j + 1] = static_cast<float>(block.deviation * z.b);

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "kernels/failure.hpp"
+#include "kernels/need_room.hpp"
 #include "results/store_files.hpp"
 #include "results/store_layout.hpp"
 
@@ -41,17 +42,13 @@ store::Hid creation_list() {
   return list;
 }
 
-/// HDF5 1.10 does not look at what malloc returns everywhere, so it is asked only when there is room for it. Throws std::bad_alloc.
-void need_room() {
-  constexpr std::size_t room = std::size_t{32} << 20;
-  const std::unique_ptr<char[]> trial(new char[room]);
-  static_cast<volatile char*>(trial.get())[room - 1] = 1;  // so that no compiler leaves the allocation out
-}
+/// HDF5 1.10 does not look at what malloc returns everywhere, so it is asked only when there is room for it.
+constexpr std::size_t hdf5_room = std::size_t{32} << 20;
 
 /// An HDF5 file image built in memory: the default library bounds and the order flush, image, close matter (docs/results.md).
 std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts) {
   using namespace store;
-  need_room();
+  need_room(hdf5_room);
   const Hid access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "access list");
   need(H5Pset_fapl_core(access, 1 << 18, false), "core driver");
   const Hid file(H5Fcreate("shard", H5F_ACC_TRUNC, creation_list(), access), H5Fclose, "file in memory");
@@ -66,7 +63,7 @@ std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts
 
 void write_output(const std::string& path, std::span<const RunRecord> runs, const SuiteFacts& facts) {
   using namespace store;
-  need_room();
+  need_room(hdf5_room);
   {
     Hid file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation_list(), H5P_DEFAULT), H5Fclose, "creating the file (disk full?)");
     write_layout(file, runs, facts);
@@ -197,7 +194,7 @@ std::vector<RunRecord> WorkFolder::State::merge() const {
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force) : state_(std::make_unique<State>()) {
-  need_room();  // also for opening the library
+  need_room(hdf5_room);  // also for opening the library
   store::quiet();
   State& s = *state_;
   s.output = output;

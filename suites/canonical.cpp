@@ -18,7 +18,7 @@ void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
   out("run.key", std::to_string(spec.run_key), false);
   out("run.seed", std::to_string(spec.seed), false);
   out("run.votes", std::to_string(spec.votes), false);
-  out("env.base", "bandit", true);
+  out("env.base", std::string(word_of(std::span<const Word<WorldKind>>(world_words), spec.env.kind)), true);
   write_section("env", spec.env, out);
   write_section("rater", spec.rater, out);
   out("policy.base", std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), spec.policy.kind)), true);

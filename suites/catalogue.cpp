@@ -3,15 +3,18 @@
 
 namespace odrpo {
 
-std::vector<std::string_view> CatalogueOf<BanditConfig>::words() {
+std::vector<std::string_view> CatalogueOf<EnvConfig>::words() {
   std::vector<std::string_view> words;
-  for (const auto& w : env_words) words.push_back(w.word);
+  for (const auto& w : world_words) words.push_back(w.word);
   return words;
 }
-std::optional<Entry<BanditConfig>> CatalogueOf<BanditConfig>::find(std::string_view word) {
-  for (const auto& w : env_words)
-    if (same_word(w.word, word)) return Entry<BanditConfig>{std::string(w.word), BanditConfig{}};
-  return std::nullopt;
+std::optional<Entry<EnvConfig>> CatalogueOf<EnvConfig>::find(std::string_view word) {
+  const std::span<const Word<WorldKind>> table(world_words);
+  const auto kind = find_word(table, word);
+  if (!kind) return std::nullopt;
+  EnvConfig config;
+  config.kind = *kind;
+  return Entry<EnvConfig>{std::string(word_of(table, *kind)), config};
 }
 
 std::vector<std::string_view> CatalogueOf<RaterConfig>::words() {

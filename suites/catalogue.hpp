@@ -16,17 +16,14 @@ struct Entry {
   C config;
 };
 
-/// The worlds. `bandit` is the only one yet.
-inline constexpr Choice env_words[] = {{"bandit", "contextual bandit: P prompts x A responses with exactly known quality"}};
-
 /// CatalogueOf<C>: words() = every word in listing order, find() = what a word stands for.
 template <class C>
 struct CatalogueOf;
 
 template <>
-struct CatalogueOf<BanditConfig> {
+struct CatalogueOf<EnvConfig> {
   static std::vector<std::string_view> words();
-  static std::optional<Entry<BanditConfig>> find(std::string_view word);
+  static std::optional<Entry<EnvConfig>> find(std::string_view word);
 };
 template <>
 struct CatalogueOf<RaterConfig> {

@@ -83,7 +83,7 @@ constexpr std::string_view section_of<GridConfig>() {
   return "grid";
 }
 template <>
-constexpr std::string_view section_of<BanditConfig>() {
+constexpr std::string_view section_of<EnvConfig>() {
   return "env";
 }
 template <>
@@ -116,7 +116,7 @@ constexpr std::string_view section_of<LimitsConfig>() {
 }
 
 /// All sections, in the order that messages and lists have.
-inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<BanditConfig>(),
+inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<EnvConfig>(),
                                                 section_of<RaterConfig>(), section_of<PolicyConfig>(), section_of<EstimatorConfig>(),
                                                 section_of<LearnConfig>(), section_of<RecordConfig>(), section_of<TableConfig>(),
                                                 section_of<LimitsConfig>()};

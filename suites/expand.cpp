@@ -67,7 +67,7 @@ void settle(RunSpec& spec) {
   RaterConfig& rater = spec.rater;
   LearnConfig& learn = spec.learn;
   if (rater.aggregate != Aggregate::mode) rater.tie = TieRule::first;
-  if (rater.parse_failure == 0) rater.parse_policy = ParsePolicy::resample;
+  if (rater.parse_failure == 0 && rater.text.json_broken == 0) rater.parse_policy = ParsePolicy::resample;
   if (learn.epochs == 1) learn.ratio_clip = 0;
   if (learn.whiten != Whiten::response) learn.whiten_ddof = 0, learn.whiten_eps = 0;
 }
@@ -152,7 +152,7 @@ std::vector<RunSpec> make_runs(const Plan& plan, Selection& selection) {
           spec.env_name = env.name, spec.rater_name = rater.name, spec.policy_name = policy.name, spec.estimator_name = estimator.name;
           spec.env = env.config, spec.rater = rater.config, spec.policy = policy.config, spec.estimator = estimator.config;
           spec.learn = plan.learn, spec.record = plan.record;
-          if (const int levels = rater_levels(rater.config); levels > 0 && !env.levels_given) spec.env.levels = levels;
+          if (const int levels = rater_levels(rater.config); levels > 0 && !env.levels_given) spec.env.bandit.levels = levels;
           for (const int votes : plan.votes) {
             spec.votes = votes;
             const std::string stem = fmt::format("{}/{}/{}/{}/n{}", env.name, rater.name, policy.name, estimator.name, votes);

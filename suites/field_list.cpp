@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "envs/scores.hpp"
 #include "estimators/compat.hpp"
 #include "suites/catalogue.hpp"
@@ -93,9 +95,15 @@ Listing estimators() {
   return part;
 }
 
+std::vector<FieldInfo> toy_lm_fields() {
+  EnvConfig config;
+  config.kind = WorldKind::toy_lm;
+  return fields_of(config);
+}
+
 Listing envs() {
-  Listing part{"envs", "worlds: [grid] env, or base of [env.NAME]", {}, fields_of<BanditConfig>()};
-  for (const auto& w : env_words) part.entries.push_back({std::string(w.word), std::string(w.help), {}});
+  Listing part{"envs", "worlds: [grid] env, or base of [env.NAME]; keys of base bandit", {}, fields_of<BanditConfig>()};
+  for (const auto& w : world_words) part.entries.push_back({std::string(w.word), std::string(w.help), {}});
   return part;
 }
 
@@ -106,6 +114,25 @@ Listing section(std::string_view what) {
 
 }  // namespace
 
+template <>
+std::vector<FieldInfo> all_fields<EnvConfig>() {
+  std::vector<FieldInfo> fields;
+  for (const auto& w : world_words) {
+    EnvConfig config;
+    config.kind = w.value;
+    for (auto& field : fields_of(config))
+      if (std::none_of(fields.begin(), fields.end(), [&](const FieldInfo& f) { return f.key == field.key; }))
+        fields.push_back(std::move(field));
+  }
+  return fields;
+}
+template <>
+std::vector<FieldInfo> all_fields<PolicyConfig>() {
+  PolicyConfig config;
+  config.kind = PolicyKind::transformer;
+  return fields_of(config);
+}
+
 std::vector<Listing> vocabulary() {
   return {
       envs(),
@@ -114,7 +141,9 @@ std::vector<Listing> vocabulary() {
       estimators(),
       {"weights", "level weights w_k of odrpo-WEIGHT(NORM)", listed(weight_words), {}},
       {"norms", "level normalisers N_k of odrpo-WEIGHT(NORM)", listed(norm_words), {}},
-      {"policies", "policies: [grid] policy, or base of [policy.NAME]", listed(policy_words), fields_of<PolicyConfig>()},
+      {"toy-lm", "keys of [env.NAME] with base toy-lm", {}, toy_lm_fields()},
+      {"policies", "policies: [grid] policy, or base of [policy.NAME]; keys of base transformer", listed(policy_words),
+       all_fields<PolicyConfig>()},
       section<SuiteHead>("name and seeds"),
       section<GridConfig>("every combination is run"),
       section<LearnConfig>("training"),

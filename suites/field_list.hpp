@@ -81,6 +81,16 @@ std::vector<FieldInfo> extra_fields() {
 template <>
 std::vector<FieldInfo> extra_fields<RaterConfig>();
 
+/// Every field that some thing of a section may have, whichever its base.
+template <class C>
+std::vector<FieldInfo> all_fields() {
+  return fields_of<C>();
+}
+template <>
+std::vector<FieldInfo> all_fields<EnvConfig>();
+template <>
+std::vector<FieldInfo> all_fields<PolicyConfig>();
+
 /// One thing of a catalogue: its word, what it is, and its keys.
 struct Listed {
   std::string word, help;

@@ -98,7 +98,7 @@ void read_grid(const Node& root, Plan& plan, Reading& reading) {
   fields.finish();
   if (section != nullptr && section->kind == Node::Kind::table && reading.sound && find_child(*section, "estimator") == nullptr)
     errors.add(section->key_place, "[grid] needs `estimator = [...]`", one_of(CatalogueOf<EstimatorConfig>::words()));
-  plan.env = choose(grid.env, fields.places("env"), read_variants<BanditConfig>(root, reading), errors);
+  plan.env = choose(grid.env, fields.places("env"), read_variants<EnvConfig>(root, reading), errors);
   plan.rater = choose(grid.rater, fields.places("rater"), read_variants<RaterConfig>(root, reading), errors);
   plan.policy = choose(grid.policy, fields.places("policy"), read_variants<PolicyConfig>(root, reading), errors);
   plan.estimator = choose(grid.estimator, fields.places("estimator"), read_variants<EstimatorConfig>(root, reading), errors);
@@ -144,6 +144,7 @@ Plan read_plan(const Node& root, Reading& reading) {
   const auto axes = name_axes(plan);
   check_learning(find_section<LearnConfig>(root), plan, errors);
   check_levels(plan, errors);
+  check_worlds(plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
   return plan;
 }

@@ -33,7 +33,7 @@ struct Reading {
 
 struct Plan {
   SuiteHead head;
-  std::vector<Variant<BanditConfig>> env;  ///< those of the grid, in the grid's order; so the next three
+  std::vector<Variant<EnvConfig>> env;  ///< those of the grid, in the grid's order; so the next three
   std::vector<Variant<RaterConfig>> rater;
   std::vector<Variant<PolicyConfig>> policy;
   std::vector<Variant<EstimatorConfig>> estimator;
@@ -66,6 +66,8 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
 bool may_tie(const Variant<RaterConfig>& rater);
 /// Worlds have the levels of the raters' matrices.
 void check_levels(const Plan& plan, Diagnostics& errors);
+/// Policies act in the worlds they are for, judges see what there is. (plan_checks_lm.cpp)
+void check_worlds(const Plan& plan, Diagnostics& errors);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
 void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
 

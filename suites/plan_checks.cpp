@@ -82,7 +82,8 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
   const auto chance = [&](double p) { return failures == nullptr ? c.parse_failure == p : has_value(*failures, p); };
   const bool tie_given = find_child(section, "tie") != nullptr;  // a base's tie rule means nothing where there are no ties
   if (tie_given && set("tie", c.tie != usual.tie) && !may_tie(variant)) idle("tie", "only aggregate = \"mode\" has ties");
-  if (set("parse_policy", c.parse_policy != usual.parse_policy) && failures == nullptr && c.parse_failure == 0)
+  if (set("parse_policy", c.parse_policy != usual.parse_policy) && failures == nullptr && c.parse_failure == 0 && c.text.json_broken == 0 &&
+      find_axis(variant.axes, "json_broken") == nullptr)
     idle("parse_policy", "that needs `parse_failure` above 0");
   if (chance(1.0) && may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop))
     errors.add(place_of(&section, "parse_failure"), "parse_failure = 1 with parse_policy = \"drop\" leaves no score at all");
@@ -94,7 +95,7 @@ void check_levels(const Plan& plan, Diagnostics& errors) {
     if (levels == 0) continue;
     for (const auto& env : plan.env) {
       if (!env.levels_given) continue;
-      for (const auto k : values_of(env.axes, levels_key, env.config.levels))
+      for (const auto k : values_of(env.axes, levels_key, env.config.bandit.levels))
         if (k != levels)
           errors.add(rater.place,
                      fmt::format("rater {} has {} levels, and env {} has {}: leave out `levels` there, and it takes the rater's",
@@ -131,7 +132,7 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
   const auto batches = values_of(plan.learn_axes, "batch", plan.learn.batch);
   const auto largest = *std::max_element(batches.begin(), batches.end());
   for (const auto& env : plan.env) {
-    const auto prompts = values_of(env.axes, "prompts", env.config.prompts);
+    const auto prompts = values_of(env.axes, "prompts", env.config.prompts());
     const auto fewest = *std::min_element(prompts.begin(), prompts.end());
     if (largest <= fewest) continue;
     const bool given = learn != nullptr && find_child(*learn, "batch") != nullptr;

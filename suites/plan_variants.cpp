@@ -132,7 +132,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
     if (start) check_variant(section, variant, errors);
   }
   if constexpr (is_rater) check_variant(section, variant, errors);
-  if constexpr (std::is_same_v<C, BanditConfig>) variant.levels_given = find_child(section, levels_key) != nullptr;
+  if constexpr (std::is_same_v<C, EnvConfig>) variant.levels_given = find_child(section, levels_key) != nullptr;
   return variant;
 }
 
@@ -165,7 +165,7 @@ std::vector<Variant<C>> read_variants(const Node& root, Reading& reading) {
   return variants;
 }
 
-template std::vector<Variant<BanditConfig>> read_variants(const Node&, Reading&);
+template std::vector<Variant<EnvConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<RaterConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<PolicyConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<EstimatorConfig>> read_variants(const Node&, Reading&);

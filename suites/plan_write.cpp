@@ -37,7 +37,7 @@ std::string axis_list(const GridAxis& axis) {
   return list_of(axis.values, [](const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); });
 }
 
-std::string base_of(const BanditConfig&) { return "bandit"; }
+std::string base_of(const EnvConfig& c) { return std::string(word_of(std::span<const Word<WorldKind>>(world_words), c.kind)); }
 std::string base_of(const RaterConfig&) { return ""; }  // its noise and its world are written out
 std::string base_of(const PolicyConfig& c) { return std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), c.kind)); }
 std::string base_of(const EstimatorConfig& c) { return estimator_word(c); }
@@ -73,7 +73,7 @@ struct Lines {
   std::vector<std::pair<const GridAxis*, std::string>> axes{};  // with its full key
 
   // what must not be written: levels that a rater may decide, a tie rule where there are no ties
-  std::string_view unset_key(const Variant<BanditConfig>& v) const { return levels_of_raters && !v.levels_given ? levels_key : ""; }
+  std::string_view unset_key(const Variant<EnvConfig>& v) const { return levels_of_raters && !v.levels_given ? levels_key : ""; }
   std::string_view unset_key(const Variant<RaterConfig>& v) const { return may_tie(v) ? "" : "tie"; }
   template <class C>
   std::string_view unset_key(const Variant<C>&) const {

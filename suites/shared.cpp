@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "suites/batch.hpp"
 #include "suites/canonical.hpp"
 
 namespace odrpo {
@@ -67,40 +68,33 @@ struct Shared::State {
   Cache<const BanditWorld> worlds{keep};
   Cache<LawCache> laws{keep};
   Cache<const RatedWorld> rated{keep};
+  Cache<const WarmStart> warm{keep};
 };
 Shared::Shared() : state_(std::make_unique<State>()) {}
 Shared::~Shared() = default;
 
-namespace {
-
-Whitening whitening_of(const RunSpec& spec) {
-  switch (spec.learn.whiten) {
-    case Whiten::none: break;
-    case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
-    case Whiten::compat: return whitening_after(spec.estimator);
-  }
-  return {};
+std::shared_ptr<const WarmStart> shared_warm_start(Shared& shared, const std::string& key,
+                                                   const std::function<std::shared_ptr<const WarmStart>()>& make) {
+  return shared.state().warm.get(key, make);
 }
-
-}  // namespace
 
 std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
   Shared::State& s = shared.state();
   const bool features = spec.policy.kind == PolicyKind::linear;
   const int law_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
-  const WorldProfile profile = resolve_profile(spec.env, spec.rater.world);
+  const WorldProfile profile = resolve_profile(spec.env.bandit, spec.rater.world);
   const std::string world_key = fmt::format("{} {} {} {}", spec.run_key, features, canonical_fields(spec.env), canonical_fields(profile));
-  const std::string rater_key = fmt::format("{} levels {} votes {}", canonical_fields(spec.rater), spec.env.levels, law_votes);
+  const std::string rater_key = fmt::format("{} levels {} votes {}", canonical_fields(spec.rater), spec.env.bandit.levels, law_votes);
 
   Problem problem{};
   problem.spec = &spec;
   problem.isa = isa;
   problem.world = s.worlds.get(world_key, [&]() -> std::shared_ptr<const BanditWorld> {
-    auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env, profile, spec.run_key, features, &stop));
+    auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env.bandit, profile, spec.run_key, features, &stop));
     return stop ? nullptr : world;
   });
   if (!problem.world) return std::nullopt;
-  const auto laws = s.laws.get(rater_key, [&] { return std::make_shared<LawCache>(spec.rater, spec.env.levels, law_votes); });
+  const auto laws = s.laws.get(rater_key, [&] { return std::make_shared<LawCache>(spec.rater, spec.env.bandit.levels, law_votes); });
   problem.rated = s.rated.get(fmt::format("{} {} of {}", world_key, rater_key, spec.votes), [&]() -> std::shared_ptr<const RatedWorld> {
     auto rated = rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *laws, stop);
     return rated ? std::make_shared<const RatedWorld>(std::move(*rated)) : nullptr;

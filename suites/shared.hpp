@@ -1,8 +1,11 @@
 // Worlds, laws and rated worlds that runs share, made on demand; and the problem of one run: its spec with everything const made from it.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "envs/bandit.hpp"
 #include "envs/channel.hpp"
@@ -26,6 +29,14 @@ struct Problem {
   Whitening whitening;  ///< of a batch's advantages
   int action_blocks;    ///< blocks of 4 words that hold one word for every rollout of a prompt
 };
+
+/// Weights after the supervised steps of a transformer, which all runs of one seed, world and model share.
+struct WarmStart {
+  std::vector<float> weights;  ///< empty without supervised steps
+  std::size_t bytes() const { return weights.size() * sizeof(float); }
+};
+std::shared_ptr<const WarmStart> shared_warm_start(Shared& shared, const std::string& key,
+                                                   const std::function<std::shared_ptr<const WarmStart>()>& make);
 
 /// Looks the world and the rater's rows up in `shared`, or makes them. Nothing when `stop` was set meanwhile.
 std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop);

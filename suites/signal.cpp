@@ -19,7 +19,7 @@ void look_at_batch(const Problem& problem, TrainState& s, int t) {
 GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
   const int replicas = problem.spec->record.gradient;
   const std::size_t size = s.policy.gradient_size();
-  const auto batch = std::make_tuple(s.action, s.score, s.reward, s.kept, s.raw, s.advantage);
+  const auto batch = std::make_tuple(s.action, s.batch);
   std::vector<float> exact(size), g(size);
   std::vector<double> sum(size, 0.0);
   s.policy.exact_gradient(problem.world->quality.data(), exact.data());
@@ -29,13 +29,13 @@ GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
     sample_responses(problem, s, t, draws);
     rate_responses(problem, s, t, draws);
     estimate_advantages(problem, s);
-    s.policy.gradient(s.action.data(), s.advantage.data(), rollout_terms(problem, s, 0), g.data());
+    s.policy.gradient(s.action.data(), s.batch.advantage.data(), rollout_terms(problem, s, 0), g.data());
     for (std::size_t i = 0; i < size; ++i) {
       sum[i] += g[i];
       squares += static_cast<double>(g[i]) * g[i];
     }
   }
-  std::tie(s.action, s.score, s.reward, s.kept, s.raw, s.advantage) = batch;
+  std::tie(s.action, s.batch) = batch;
   double along = 0, of_mean = 0, of_exact = 0;
   for (std::size_t i = 0; i < size; ++i) {
     const double mean = sum[i] / replicas;

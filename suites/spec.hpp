@@ -6,11 +6,11 @@
 #include <variant>
 #include <vector>
 
-#include "envs/bandit.hpp"
 #include "envs/rater.hpp"
 #include "estimators/estimator.hpp"
 #include "policies/policy.hpp"
 #include "results/record.hpp"
+#include "suites/env_config.hpp"
 
 namespace odrpo {
 
@@ -99,7 +99,7 @@ void describe(V& v, LimitsConfig& c) {
 /// Every decision of one run. The names are those of the suite ("gm-upper"), the configs are resolved completely.
 struct RunSpec {
   std::string env_name, rater_name, policy_name, estimator_name;
-  BanditConfig env;
+  EnvConfig env;
   RaterConfig rater;
   PolicyConfig policy;
   EstimatorConfig estimator;

@@ -8,6 +8,8 @@
 #include "kernels/clock.hpp"
 #include "kernels/math.hpp"
 #include "suites/canonical.hpp"
+#include "suites/finish.hpp"
+#include "suites/lm_train.hpp"
 #include "suites/signal.hpp"
 #include "suites/train_step.hpp"
 
@@ -45,27 +47,6 @@ bool has_curve(const RunSpec& spec, int curve) {
   return true;
 }
 
-bool present(std::uint8_t score) { return score != no_score; }
-bool present(float reward) { return reward == reward; }
-
-/// The rewards of a batch that are there.
-struct SeenSum {
-  double sum = 0, count = 0;
-  double mean() const { return sum / count; }  // NaN when there are none
-};
-SeenSum sum_seen(const std::vector<std::uint8_t>& score) {
-  long sum = 0, count = 0;
-  for (const std::uint8_t s : score)
-    if (present(s)) sum += s, ++count;
-  return {static_cast<double>(sum), static_cast<double>(count)};
-}
-SeenSum sum_seen(const std::vector<float>& reward) {
-  SeenSum seen;
-  for (const float r : reward)
-    if (present(r)) seen.sum += static_cast<double>(r), seen.count += 1;
-  return seen;
-}
-
 struct Recorder {
   RunRecord& record;
   const Problem& problem;
@@ -87,18 +68,18 @@ struct Recorder {
   // What step t saw: the batch's scores beside the truth, the estimator's raw advantages, what of the batch taught nothing.
   void batch(TrainState& s) {
     const LearnConfig& learn = problem.spec->learn;
-    const std::size_t n = s.raw.size();
-    double truth = 0, squares = 0, low = s.raw[0], high = s.raw[0];
+    const std::size_t n = s.batch.raw.size();
+    double truth = 0, squares = 0, low = s.batch.raw[0], high = s.batch.raw[0];
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t row = s.prompt[i / learn.rollouts];
       truth += problem.world->quality[row * problem.world->width + s.action[i]];
-      const double a = s.raw[i];
+      const double a = s.batch.raw[i];
       squares += a * a;
       low = a < low ? a : low;
       high = a > high ? a : high;
     }
-    const SeenSum seen = with_rewards(s, [](const auto& rewards) { return sum_seen(rewards); });
-    const DeadShares dead = with_rewards(s, [&](const auto& rewards) {
+    const SeenSum seen = sum_seen(s.batch);
+    const DeadShares dead = with_rewards(s.batch, [&](const auto& rewards) {
       return dead_shares(rewards.data(), learn.batch, learn.rollouts, problem.world->levels, problem.rated->lowest);
     });
     value(reward, seen.mean());
@@ -128,60 +109,6 @@ double judge_calls(const RunSpec& spec) {
   return static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts * spec.votes * calls_per_vote(spec.rater);
 }
 
-// Mean of a curve over the steps, by trapezoids between recorded steps.
-double area(const std::vector<std::int32_t>& step, const std::vector<double>& y) {
-  if (step.size() < 2) return y.empty() ? 0 : y.back();
-  double sum = 0;
-  for (std::size_t i = 1; i < step.size(); ++i) sum += 0.5 * (y[i] + y[i - 1]) * (step[i] - step[i - 1]);
-  return sum / (step.back() - step.front());
-}
-
-/// Mean seen score over the last tenth of the steps (one batch alone is noisy), whatever is recorded.
-struct FinalReward {
-  int first;
-  double sum = 0, batches = 0;
-  explicit FinalReward(int steps) : first(steps - std::max(1, steps / 10)) {}
-  void add(int t, const TrainState& s) {
-    if (t < first) return;
-    const SeenSum seen = with_rewards(s, [](const auto& rewards) { return sum_seen(rewards); });
-    if (seen.count == 0) return;
-    sum += seen.mean();
-    batches += 1;
-  }
-  double mean() const { return sum / batches; }
-};
-
-void finish(RunRecord& r, const Problem& problem, double final_reward) {
-  const RunSpec& spec = *problem.spec;
-  const BanditWorld& w = *problem.world;
-  const double headroom = w.best - w.uniform, last = r.curves[quality].values.back(), auc = area(r.step, r.curves[quality].values);
-  r.finals = {
-      {"uniform_quality", w.uniform},
-      {"best_quality", w.best},
-      {"final_quality", last},
-      {"final_gain", headroom > 0 ? (last - w.uniform) / headroom : std::nan("")},
-      {"regret", w.best - last},
-      {"auc_quality", auc},
-      {"auc_gain", headroom > 0 ? (auc - w.uniform) / headroom : std::nan("")},
-      {"final_reward", final_reward},
-      {"auc_reward", area(r.step, r.curves[reward].values)},
-      {"final_kl", r.curves[kl].values.back()},
-      {"final_entropy", r.curves[entropy].values.back()},
-      {"judge_calls", judge_calls(spec)},
-  };
-  // seconds of a step without recording: median over the recorded intervals
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < r.step.size(); ++i) {
-    double sum = 0;
-    for (int stage = 0; stage < stage_record; ++stage) sum += r.seconds[i * stage_count + stage];
-    steps.push_back(sum);
-  }
-  if (!steps.empty()) {
-    std::nth_element(steps.begin(), steps.begin() + steps.size() / 2, steps.end());
-    r.step_time_median = steps[steps.size() / 2];
-  }
-}
-
 }  // namespace
 
 RunRecord failed_record(const RunSpec& spec, const std::string& why) {
@@ -201,6 +128,7 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
 }
 
 RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
+  if (spec.env.kind == WorldKind::toy_lm) return train_lm(spec, shared, stop);
   RunRecord r = failed_record(spec, "");
   for (const char* name : curve_names) r.curves.push_back({name, {}});
   const std::optional<Problem> made = make_problem(spec, shared, best_isa(), stop);
@@ -233,7 +161,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     }
     if (t < steps) {
       learn_from_batch(problem, state, t);
-      final_reward.add(t, state);
+      final_reward.add(t, state.batch);
     }
     if (recorded) {
       LapClock clock(state.seconds);
@@ -241,35 +169,38 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       clock.lap(stage_record);
     }
   }
-  finish(r, problem, final_reward.mean());
+  finish_record(r, {problem.world->uniform, problem.world->best}, final_reward.mean(), judge_calls(spec));
   std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
   return r;
 }
 
 Cost estimate_cost(const RunSpec& spec) {
+  if (spec.env.kind == WorldKind::toy_lm) return estimate_lm_cost(spec);
   // rough: fitted to this program's own stage times on one 2.6 GHz core, 8 floats a vector
-  const double width = (spec.env.actions + 31) / 32 * 32, cells = spec.learn.batch * width, world = spec.env.prompts * width;
+  const double width = (spec.env.bandit.actions + 31) / 32 * 32, cells = spec.learn.batch * width, world = spec.env.bandit.prompts * width;
   const double rollouts = static_cast<double>(spec.learn.batch) * spec.learn.rollouts;
   const bool linear = spec.policy.kind == PolicyKind::linear, draws = spec.rater.sampling == Sampling::draws;
-  const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.features : 2e-9, per_rollout = 6e-9 + (draws ? 3e-9 * spec.votes : 0);
+  const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.bandit.features : 2e-9, per_rollout = 6e-9 + (draws ? 3e-9 * spec.votes : 0);
   const double step = cells * per_cell * spec.learn.epochs + rollouts * per_rollout + 0.3e-6;
   const double records = spec.learn.steps / static_cast<double>(spec.record.every) + 2;
   const double recorded = records * ((dead_levels + 3) * 8 + 4.0 * stage_count);
   Cost c;
   c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
-  c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.features : 16)) +
-                   2 * std::min(world, most_rows(spec.env, spec.rater)) * row_bytes(spec.env, spec.rater, spec.votes) + cells * 24 +
-                   4.0 * (2 * spec.env.levels + 1) * (spec.env.levels + 1) * (spec.learn.rollouts + 1) + 2 * recorded;
+  c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.bandit.features : 16)) +
+                   2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +
+                   cells * 24 + 4.0 * (2 * spec.env.bandit.levels + 1) * (spec.env.bandit.levels + 1) * (spec.learn.rollouts + 1) +
+                   2 * recorded;
   c.disk_bytes = 1500 + recorded * 0.8;
   c.judge_calls = judge_calls(spec);
   return c;
 }
 
 double world_seconds(const RunSpec& spec) {
-  const bool signal = spec.policy.kind == PolicyKind::linear || spec.env.feature_share > 0;
-  return static_cast<double>(spec.env.prompts) * spec.env.actions * (60e-9 + (signal ? 25e-9 * spec.env.features : 0));
+  if (spec.env.kind == WorldKind::toy_lm) return warm_start_seconds(spec);
+  const bool signal = spec.policy.kind == PolicyKind::linear || spec.env.bandit.feature_share > 0;
+  return static_cast<double>(spec.env.bandit.prompts) * spec.env.bandit.actions * (60e-9 + (signal ? 25e-9 * spec.env.bandit.features : 0));
 }
 
 }  // namespace odrpo

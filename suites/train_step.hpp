@@ -1,10 +1,9 @@
 // One training step, in the order of docs/house.md: prompts, responses, scores, advantages, update.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "estimators/running_median.hpp"
+#include "suites/batch.hpp"
 #include "suites/shared.hpp"
 
 namespace odrpo {
@@ -12,20 +11,14 @@ namespace odrpo {
 /// Everything of a run that changes.
 struct TrainState {
   SoftmaxPolicy policy;
-  BatchEstimator estimator;
-  std::optional<RunningMedian> median{};    ///< of the rule `running`
-  std::vector<std::uint32_t> order{};       ///< [P] this epoch's order of prompts
-  std::vector<std::uint32_t> order_word{};  ///< the words that shuffle it
-  std::vector<std::uint32_t> prompt{};      ///< [B] the batch
-  std::vector<std::uint32_t> word{};        ///< [B][blocks][4] random words
-  std::vector<std::uint32_t> vote_word{};   ///< scratch of literal votes
-  std::vector<std::uint16_t> action{};      ///< [B][G]
-  std::vector<std::uint8_t> score{};        ///< [B][G] seen; empty when rewards are real-valued
-  std::vector<float> reward{};              ///< [B][G] seen; empty when they are whole scores
-  std::vector<std::uint8_t> kept{};         ///< [B][G] 1 = takes part in the update; empty when all do
-  std::vector<float> raw{}, advantage{};    ///< [B][G] as the estimator gives them, and as the update uses them
-  double clipped = 0, updates = 0;          ///< shares of clipped rollouts, summed over the updates since the last record
-  double seconds[stage_count] = {};         ///< sums since the last record
+  PromptOrder order;
+  RewardBatch batch;
+  std::vector<std::uint32_t> prompt{};     ///< [B] the batch
+  std::vector<std::uint32_t> word{};       ///< [B][blocks][4] random words
+  std::vector<std::uint32_t> vote_word{};  ///< scratch of literal votes
+  std::vector<std::uint16_t> action{};     ///< [B][G]
+  double clipped = 0, updates = 0;         ///< shares of clipped rollouts, summed over the updates since the last record
+  double seconds[stage_count] = {};        ///< sums since the last record
 };
 
 TrainState make_state(const Problem& problem);
@@ -54,11 +47,5 @@ void update_policy(const Problem& problem, TrainState& s, int t);
 RolloutTerms rollout_terms(const Problem& problem, const TrainState& s, int epoch);
 /// The policy's update that step t begins with.
 inline int first_update(const Problem& problem, int t) { return t * problem.spec->learn.epochs; }
-
-/// Calls with the batch's rewards: whole scores or real ones.
-template <class F>
-auto with_rewards(const TrainState& s, F f) {
-  return s.reward.empty() ? f(s.score) : f(s.reward);
-}
 
 }  // namespace odrpo

@@ -262,7 +262,7 @@ TEST_CASE("length control removes a judge's length bias, and keeps a true differ
 }
 
 TEST_CASE("instruction following by hand: strict, loose, and the four shares") {
-  const ToyPrompt p = hand_prompt(world()), opening = hand_prompt(world(), Kind::opening);
+  const ToyPrompt p = hand_prompt(world()), opening = hand_prompt(world(), KeywordOrder::opening);
   const auto strict = [&](const ToyPrompt& q, const char* text) { return of(followed_strictly, world(), q, text); };
   const auto loose = [&](const ToyPrompt& q, const char* text) { return of(followed_loosely, world(), q, text); };
   CHECK(strict(p, best) == 0b1111);

@@ -9,7 +9,7 @@
 namespace odrpo::toy_test {
 
 /// Context fact0 fact1 fact2, keywords key0 key1, persona 0 ("formal").
-inline ToyPrompt hand_prompt(const ToyLm& world, Kind kind = Kind::in_order, LengthClass length = LengthClass::brief) {
+inline ToyPrompt hand_prompt(const ToyLm& world, KeywordOrder kind = KeywordOrder::in_order, LengthClass length = LengthClass::brief) {
   const Vocabulary& v = world.vocabulary;
   ToyPrompt p;
   for (int i = 0; i < toy_facts; ++i) p.facts[i] = v.word(WordClass::fact, i);

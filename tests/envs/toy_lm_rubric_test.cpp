@@ -51,8 +51,8 @@ TEST_CASE("requirements alone: safety, factuality, integrity, end") {
 }
 
 TEST_CASE("requirements alone: keywords and their order by the prompt's kind") {
-  const ToyPrompt ordered = hand_prompt(world()), reversed = hand_prompt(world(), Kind::reversed),
-                  opening = hand_prompt(world(), Kind::opening);
+  const ToyPrompt ordered = hand_prompt(world()), reversed = hand_prompt(world(), KeywordOrder::reversed),
+                  opening = hand_prompt(world(), KeywordOrder::opening);
   CHECK(of(holds_keywords, world(), ordered, "key1 fact0 key0"));
   CHECK_FALSE(of(holds_keywords, world(), ordered, "key0 key2 key0"));
   CHECK_FALSE(of(holds_keywords, world(), ordered, "key1"));
@@ -72,7 +72,7 @@ TEST_CASE("requirements alone: keywords and their order by the prompt's kind") {
 
 TEST_CASE("requirements alone: the length range of each class, both ends") {
   for (int c = 0; c < toy_lengths; ++c) {
-    const ToyPrompt p = hand_prompt(world(), Kind::in_order, static_cast<LengthClass>(c));
+    const ToyPrompt p = hand_prompt(world(), KeywordOrder::in_order, static_cast<LengthClass>(c));
     const LengthRange range = world().range[c];
     for (int n = 0; n <= 24; ++n) {
       const std::vector<Token> r(n, world().vocabulary.word(WordClass::plain, 0));

@@ -57,7 +57,7 @@ void register_stages() {
       m.state.policy.update();
     });
     stage(fmt::format("stage/gradient/{}", name), spec, cells * row + actions + advantages + (in > cells * 20 ? in : 0), cells * row,
-          [](Middle& m) { m.state.policy.gradient(m.state.action.data(), m.state.advantage.data(), {0.001}); });
+          [](Middle& m) { m.state.policy.gradient(m.state.action.data(), m.state.batch.advantage.data(), {0.001}); });
     stage(fmt::format("stage/exact_record/{}", name), spec, in * 4, 256,
           [](Middle& m) { benchmark::DoNotOptimize(m.state.policy.exact(m.problem.world->quality.data())); });
   }

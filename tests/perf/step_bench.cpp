@@ -18,8 +18,8 @@ RunSpec yardstick(const char* estimator, int votes, Sampling sampling) {
   for (const RaterPreset& preset : rater_presets())
     if (preset.word == "yardstick") r.rater = preset.config;
   r.rater.sampling = sampling;
-  r.env.quality = QualityKind::integer;
-  r.env.feature_share = 0;
+  r.env.bandit.quality = QualityKind::integer;
+  r.env.bandit.feature_share = 0;
   r.policy.kind = PolicyKind::tabular;
   r.estimator = *parse_estimator(estimator);
   r.estimator.eps = 1e-6;

@@ -47,6 +47,15 @@ rater.world_spread = 0.8
 rater.world_spread_sd = 0.45
 rater.world_hack_share = 0
 rater.world_hack_penalty = 2.5
+rater.length_bias = 0
+rater.length_mid = 12
+rater.flattery = 0
+rater.flattery_most = 8
+rater.misfire = 0
+rater.misfire_trigger = tone
+rater.overlook = 0
+rater.json_odd = 0
+rater.json_broken = 0
 policy.base = linear
 estimator.base = grpo
 estimator.ddof = 0
@@ -86,7 +95,7 @@ TEST_CASE("the canonical text is golden: changing it changes every key") {
   const auto suite = loaded(small_suite + "rater = \"r\"\nvotes = 8\n[rater.r]\nbase = \"gauss\"\nlow.p = 0.1\n[env.bandit]\nmean = 5.5\n",
                             {"suite.seeds=2"});
   CHECK(canonical_text(suite.runs[1]) == golden);
-  CHECK(spec_key(suite.runs[1]) == "ef887acf5efa00c4");
+  CHECK(spec_key(suite.runs[1]) == "3730c41dcd88fa14");
 }
 
 TEST_CASE("names do not matter for the key, decisions do") {
@@ -202,7 +211,7 @@ TEST_CASE("the resolved suite says how many levels a world has, unless a rater o
   CHECK(loaded(five).resolved.find("env.bandit.levels = 10\n") != std::string::npos);  // r is not in the grid
   const auto mixed = loaded(five, {"grid.rater=[mixed, r]"});
   CHECK(mixed.resolved.find("levels") == std::string::npos);
-  CHECK(loaded(mixed.resolved).runs.back().env.levels == 2);
+  CHECK(loaded(mixed.resolved).runs.back().env.bandit.levels == 2);
 }
 
 TEST_CASE("fields of single configs are told apart") {

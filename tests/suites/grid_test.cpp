@@ -93,8 +93,8 @@ prompts = [96]
   const auto& run = *std::find_if(suite.runs.begin(), suite.runs.end(), [](const RunSpec& r) {
     return r.id == "one/loud/linear/maxrl/n1/schedule=constant/lr=0.3/low.p=0.2/env.one.prompts=128/mean=6.5/s0";
   });
-  CHECK(run.env.prompts == 128);
-  CHECK(run.env.overrides.mean == 6.5);
+  CHECK(run.env.bandit.prompts == 128);
+  CHECK(run.env.bandit.overrides.mean == 6.5);
   CHECK(run.learn.optimizer.schedule == ScheduleKind::constant);
   CHECK(std::get<LowOutliers>(run.rater.noise.back()).p == 0.2);
   CHECK(std::get<std::string>(run.axes[0].second) == "constant");

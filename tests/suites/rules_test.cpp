@@ -188,9 +188,9 @@ TEST_CASE("rules: a system's whitening is the one of its table") {
     TrainState s = make_state(problem);
     train_step(problem, s, 0);
     double mean = 0, squares = 0;
-    for (const float a : s.advantage) mean += static_cast<double>(a) / static_cast<double>(s.advantage.size());
-    for (const float a : s.advantage) squares += (static_cast<double>(a) - mean) * (static_cast<double>(a) - mean);
-    return std::sqrt(squares / static_cast<double>(s.advantage.size()));
+    for (const float a : s.batch.advantage) mean += static_cast<double>(a) / static_cast<double>(s.batch.advantage.size());
+    for (const float a : s.batch.advantage) squares += (static_cast<double>(a) - mean) * (static_cast<double>(a) - mean);
+    return std::sqrt(squares / static_cast<double>(s.batch.advantage.size()));
   };
   const double n = 64;  // 8 prompts x 8 rollouts: ddof 1 makes the population std sqrt(63/64)
   CHECK(std_of("base = \"odrpo(grpo)\"\n", "compat") == Approx(1).epsilon(1e-5));

@@ -198,7 +198,7 @@ TEST_CASE("the schedule is a permutation that keeps the runs of one world togeth
   World current{-1, 0, ""};
   for (std::size_t i : order) {
     const RunSpec& run = suite.runs[i];
-    const World world{run.seed, run.env.prompts, run.rater_name};
+    const World world{run.seed, run.env.bandit.prompts, run.rater_name};
     if (world == current) continue;
     CHECK(left.insert(world).second);  // a world that was left does not come back
     current = world;

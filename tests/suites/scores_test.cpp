@@ -68,7 +68,7 @@ TEST_CASE("scores: the file becomes a matrix and a world, and the resolved suite
   INFO(refused.message);
   REQUIRE(refused.code == Exit::ok);
   const RunSpec& run = suite.runs[0];
-  CHECK(run.env.levels == 5);
+  CHECK(run.env.bandit.levels == 5);
   REQUIRE(run.rater.noise.size() == 1);
   const auto& matrix = std::get<Confusion>(run.rater.noise[0]).matrix;
   REQUIRE(matrix.size == 5);
@@ -95,7 +95,7 @@ TEST_CASE("scores: a path in the suite is relative to the suite, models may be p
   INFO(refused.message);
   REQUIRE(refused.code == Exit::ok);
   const RaterConfig& rater = suite.runs[0].rater;
-  CHECK(suite.runs[0].env.levels == 7);
+  CHECK(suite.runs[0].env.bandit.levels == 7);
   REQUIRE(rater.noise.size() == 2);
   CHECK(std::get<LowOutliers>(rater.noise[1]).p == 0.125);
   CHECK(rater.world.spread == 2);

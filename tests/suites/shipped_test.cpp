@@ -72,10 +72,11 @@ TEST_CASE("yardstick: exactly the numpy problem") {
   const auto suite = shipped("yardstick");
   CHECK(suite.runs.size() == 4 * 2 * 64);
   for (const auto& r : suite.runs) {
-    REQUIRE((r.env.prompts == 256 && r.env.actions == 32 && r.env.levels == 10 && r.env.quality == QualityKind::integer));
-    const auto world = resolve_profile(r.env, r.rater.world);
+    REQUIRE((r.env.bandit.prompts == 256 && r.env.bandit.actions == 32 && r.env.bandit.levels == 10 &&
+             r.env.bandit.quality == QualityKind::integer));
+    const auto world = resolve_profile(r.env.bandit, r.rater.world);
     REQUIRE((world.mean == 4.5 && world.mean_sd == 1.2 && world.spread == 1.7 && world.spread_sd == 0 && world.hack_share == 0 &&
-             r.env.feature_share == 0));
+             r.env.bandit.feature_share == 0));
     REQUIRE(r.rater.noise.size() == 2);
     const auto& gaussian = std::get<GaussianNoise>(r.rater.noise[0]);
     REQUIRE((gaussian.form == GaussianForm::lattice && gaussian.sigma == 1 && gaussian.spread == 0));

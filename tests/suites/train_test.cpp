@@ -25,8 +25,8 @@ RunSpec small_run(PolicyKind policy = PolicyKind::linear, const char* estimator 
   r.estimator_name = estimator;
   r.estimator = *parse_estimator(estimator);
   r.votes = votes;
-  r.env.prompts = 24;
-  r.env.actions = 10;
+  r.env.bandit.prompts = 24;
+  r.env.bandit.actions = 10;
   r.learn.steps = 200;
   r.learn.batch = 8;
   r.learn.optimizer.lr = 0.1;
@@ -114,7 +114,7 @@ TEST_CASE("estimators of one seed meet the same worlds and the same first batch"
 
 TEST_CASE("a batch holds every prompt at most once and an epoch deals all that fit") {
   RunSpec spec = small_run();
-  spec.env.prompts = 27;
+  spec.env.bandit.prompts = 27;
   Shared shared;
   const Problem problem = *make_problem(spec, shared, best_isa(), never);
   TrainState s = make_state(problem);
@@ -144,7 +144,7 @@ TEST_CASE("the mean of redrawn gradients without noise and baseline points along
   RunSpec spec = small_run(PolicyKind::tabular, "reinforce", 1);
   for (const RaterPreset& p : rater_presets())
     if (p.word == "clean") spec.rater = p.config;
-  spec.env.quality = QualityKind::integer;  // scores are the truth
+  spec.env.bandit.quality = QualityKind::integer;  // scores are the truth
   spec.learn.whiten = Whiten::none;
   spec.learn.kl = 0;
   spec.record.gradient = 4000;

@@ -36,11 +36,11 @@ quality = "integer"
   CHECK(gm.estimator.norm == Norm::maxrl);
   CHECK(gm.estimator.median == MedianRule::upper);
   CHECK(suite.runs[1].estimator.ddof == 1);
-  CHECK(gm.env.prompts == 64);
-  CHECK(gm.env.actions == BanditConfig{}.actions);
-  CHECK(gm.env.overrides.mean == 3);
-  CHECK_FALSE(gm.env.overrides.spread.has_value());
-  CHECK(gm.env.quality == QualityKind::integer);
+  CHECK(gm.env.bandit.prompts == 64);
+  CHECK(gm.env.bandit.actions == BanditConfig{}.actions);
+  CHECK(gm.env.bandit.overrides.mean == 3);
+  CHECK_FALSE(gm.env.bandit.overrides.spread.has_value());
+  CHECK(gm.env.bandit.quality == QualityKind::integer);
 }
 
 TEST_CASE("a variant of a catalogue word may be written in quotes") {

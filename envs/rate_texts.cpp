@@ -1,0 +1,97 @@
+// Laws of rewards of texts.
+#include "envs/rate_texts.hpp"
+
+#include "envs/channel.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::size_t most_rows_kept = 1 << 16;
+
+// Law of one call from the law of what is read (levels, then unreadable): unreadable answers by the rater's policy.
+void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
+  const std::size_t levels = read.size() - 1;
+  const double failed = read[levels];
+  std::fill(call.begin(), call.end(), 0.0);
+  const std::size_t shift = policy == ParsePolicy::zero && call.size() > levels ? 1 : 0;
+  for (std::size_t k = 0; k < levels; ++k) call[k + shift] = read[k];
+  if (failed == 0) return;
+  switch (policy) {
+    case ParsePolicy::resample:  // asked once more; score 1 when that fails too
+      for (std::size_t k = 0; k < levels; ++k) call[k] *= 1 + failed;
+      call[0] += failed * failed;
+      return;
+    case ParsePolicy::zero: call[0] += failed; return;
+    case ParsePolicy::drop: call[levels] += failed; return;
+  }
+}
+
+}  // namespace
+
+std::vector<TextBias> biases_of(const TextJudge& j) {
+  std::vector<TextBias> biases;
+  if (j.length_bias != 0) biases.push_back(LengthBias{j.length_bias, j.length_mid});
+  if (j.flattery != 0) biases.push_back(RepetitionFlattery{j.flattery, j.flattery_most});
+  if (j.misfire > 0 || j.overlook > 0) biases.push_back(VetoMisfire{j.misfire_trigger, j.misfire, j.overlook});
+  return biases;
+}
+
+RaterConfig with_json_failures(RaterConfig rater) {
+  if (rater.text.json_broken > rater.parse_failure) rater.parse_failure = rater.text.json_broken;
+  return rater;
+}
+
+TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
+    : rater_(rater),
+      votes_(votes),
+      key_(key),
+      biases_(biases_of(rater.text)),
+      outcomes_(make_outcomes(with_json_failures(rater), toy_levels, votes)) {
+  if (rater.text.json_odd > 0 || rater.text.json_broken > 0)
+    reading_ = reading_matrix({rater.text.json_odd, rater.text.json_broken}, toy_levels);
+}
+
+TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) const {
+  std::vector<double> meant(toy_levels), read(toy_levels + 1, 0.0);
+  text_row(rater_.noise, seen, traits, meant);
+  if (reading_.empty()) std::copy(meant.begin(), meant.end(), read.begin());
+  else read_row(reading_, meant, read);
+  // a call fails as a whole first, then its answer may not be readable
+  for (int k = 0; k < toy_levels; ++k) read[k] *= 1 - rater_.parse_failure;
+  read[toy_levels] = rater_.parse_failure + (1 - rater_.parse_failure) * read[toy_levels];
+  RaterConfig seen_so = rater_;
+  seen_so.parse_failure = read[toy_levels];
+  std::vector<double> call(static_cast<std::size_t>(make_outcomes(with_json_failures(rater_), toy_levels, 1).count));
+  settle_failures(rater_.parse_policy, read, call);
+  Row row{std::vector<double>(static_cast<std::size_t>(outcomes_.count)), static_cast<double>(votes_)};
+  aggregate_law(seen_so, outcomes_, call, votes_, row.law);
+  if (rater_.parse_policy == ParsePolicy::resample) row.calls *= 1 + read[toy_levels];
+  return row;
+}
+
+std::span<const double> TextRater::law(const Text& text, const Verdict& verdict) {
+  const SeenText seen = see_text(biases_, text_features(text), verdict);
+  const Traits traits = text_traits(rater_.noise, key_, text, seen);
+  const std::uint32_t code = LawCache::code(0, traits.spread_class, traits.veto_class, traits.hack, traits.offset_class);
+  auto at = rows_.find({seen, code});
+  if (at == rows_.end()) {
+    if (rows_.size() >= most_rows_kept) rows_.clear();
+    at = rows_.emplace(std::pair{seen, code}, make_row(seen, traits)).first;
+  }
+  expected_calls_ = at->second.calls;
+  return at->second.law;
+}
+
+int TextRater::pick(std::span<const double> law, std::uint32_t word) {
+  const double u = (static_cast<double>(word) + 0.5) * 0x1p-32;
+  double below = 0;
+  for (std::size_t k = 0; k + 1 < law.size(); ++k) {
+    below += law[k];
+    if (u < below) return static_cast<int>(k);
+  }
+  int last = static_cast<int>(law.size()) - 1;  // rounding left a rest: the last outcome that can be
+  while (last > 0 && law[static_cast<std::size_t>(last)] == 0) --last;
+  return last;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,100 @@
+// Prompts dealt, rewards estimated.
+#include "suites/batch.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "envs/rate_texts.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+
+PromptOrder::PromptOrder(int prompts, int batch) : batch_(batch), per_epoch_(prompts / batch) {
+  order_.resize(prompts);
+  word_.resize((static_cast<std::size_t>(prompts) + 3) / 4 * 4);
+}
+
+void PromptOrder::choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt) {
+  if (t % per_epoch_ == 0) {  // Fisher-Yates, place i drawn by word i of the epoch's order
+    const std::uint32_t n = static_cast<std::uint32_t>(order_.size()), nobody = 0;
+    random.fill(word_.data(), key, Purpose::order, static_cast<std::uint32_t>(t / per_epoch_), &nobody, 1, 0,
+                static_cast<int>(word_.size() / 4));
+    std::iota(order_.begin(), order_.end(), 0u);
+    for (std::uint32_t i = 0; i + 1 < n; ++i) std::swap(order_[i], order_[i + uniform_below(word_[i], n - i)]);
+  }
+  const auto first = order_.begin() + (t % per_epoch_) * batch_;
+  std::copy(first, first + batch_, prompt);
+}
+
+RewardKind reward_kind(const RunSpec& spec) {
+  const RaterConfig rater = with_json_failures(spec.rater);
+  return {real_valued(rater, spec.votes), has_gaps(rater), lowest_score(rater), spec.env.levels()};
+}
+
+Whitening whitening_of(const RunSpec& spec) {
+  switch (spec.learn.whiten) {
+    case Whiten::none: break;
+    case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
+    case Whiten::compat: return whitening_after(spec.estimator);
+  }
+  return {};
+}
+
+RewardBatch make_rewards(const RunSpec& spec) {
+  const LearnConfig& learn = spec.learn;
+  const std::size_t rollouts = static_cast<std::size_t>(learn.batch) * learn.rollouts;
+  RewardBatch b{reward_kind(spec), BatchEstimator(spec.estimator, spec.env.levels(), learn.rollouts)};
+  if (b.estimator.needs_median())
+    b.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
+                     first_median(b.kind.levels));
+  if (b.kind.real) b.reward.resize(rollouts);
+  else b.score.resize(rollouts);
+  if (b.kind.gaps || learn.dead_groups == DeadGroups::drop) b.kept.resize(rollouts);
+  b.raw.resize(rollouts);
+  b.advantage.resize(rollouts);
+  return b;
+}
+
+void begin_batch(RewardBatch& b) {
+  if (b.median) b.estimator.set_median(b.median->value());  // of earlier batches; redraws of this batch use it too
+}
+
+void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b) {
+  const LearnConfig& learn = spec.learn;
+  if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, b.raw.data());
+  else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, b.raw.data());
+  else b.estimator(stages, b.score.data(), learn.batch, b.raw.data());
+  if (!b.kept.empty()) {
+    const bool drop = learn.dead_groups == DeadGroups::drop;
+    with_rewards(b, [&](const auto& seen) { return mark_kept(seen.data(), learn.batch, learn.rollouts, drop, b.kept.data()); });
+  }
+  std::copy(b.raw.begin(), b.raw.end(), b.advantage.begin());
+  if (whitening.on) stages.whiten(whitening, b.advantage.data(), b.kept_or_null(), static_cast<int>(b.advantage.size()));
+}
+
+void end_batch(RewardBatch& b) {
+  if (b.median) with_rewards(b, [&](const auto& seen) { b.median->add_batch(seen); });
+}
+
+namespace {
+
+SeenSum sum_of(const std::vector<std::uint8_t>& score) {
+  long sum = 0, count = 0;
+  for (const std::uint8_t s : score)
+    if (s != no_score) sum += s, ++count;
+  return {static_cast<double>(sum), static_cast<double>(count)};
+}
+SeenSum sum_of(const std::vector<float>& reward) {
+  SeenSum seen;
+  for (const float r : reward)
+    if (r == r) seen.sum += static_cast<double>(r), seen.count += 1;
+  return seen;
+}
+
+}  // namespace
+
+SeenSum sum_seen(const RewardBatch& b) {
+  return with_rewards(b, [](const auto& rewards) { return sum_of(rewards); });
+}
+
+}  // namespace odrpo

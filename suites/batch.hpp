@@ -1,0 +1,74 @@
+// What every world's training step shares: the order in which prompts are dealt, and a batch's rewards with what the estimator makes of
+// them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "estimators/batch.hpp"
+#include "estimators/running_median.hpp"
+#include "kernels/random_batch.hpp"
+#include "suites/spec.hpp"
+
+namespace odrpo {
+
+/// Deals the prompts of epochs: each epoch shuffles all of them by (key, epoch) and deals every one at most once; the rest that does not
+/// fill a batch is dropped.
+class PromptOrder {
+ public:
+  PromptOrder(int prompts, int batch);
+  /// The batch of step t to prompt[batch]. Steps must come in order within an epoch; looking at one again is free.
+  void choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt);
+
+ private:
+  int batch_, per_epoch_;
+  std::vector<std::uint32_t> order_, word_;
+};
+
+/// What of a rater decides how rewards are kept.
+struct RewardKind {
+  bool real = false;  ///< real-valued rewards, else whole scores
+  bool gaps = false;  ///< responses may end without one
+  int lowest = 1;     ///< lowest score
+  int levels = 10;    ///< K
+};
+RewardKind reward_kind(const RunSpec& spec);
+
+/// How the advantages of a run are whitened.
+Whitening whitening_of(const RunSpec& spec);
+
+/// A batch's rewards and advantages, [B][G].
+struct RewardBatch {
+  RewardKind kind;
+  BatchEstimator estimator;
+  std::optional<RunningMedian> median{};  ///< of the rule `running`
+  std::vector<std::uint8_t> score{};      ///< seen; empty when rewards are real-valued
+  std::vector<float> reward{};            ///< seen; empty when they are whole scores
+  std::vector<std::uint8_t> kept{};       ///< 1 = takes part in the update; empty when all do
+  std::vector<float> raw{}, advantage{};  ///< as the estimator gives them, and as the update uses them
+
+  const std::uint8_t* kept_or_null() const { return kept.empty() ? nullptr : kept.data(); }
+};
+RewardBatch make_rewards(const RunSpec& spec);
+
+/// Takes over what earlier batches decide: the running median.
+void begin_batch(RewardBatch& b);
+/// Advantages of the rewards, the mask of those that take part, whitening.
+void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b);
+/// Remembers the rewards for later batches.
+void end_batch(RewardBatch& b);
+
+/// Calls with the batch's rewards: whole scores or real ones.
+template <class F>
+auto with_rewards(const RewardBatch& b, F f) {
+  return b.kind.real ? f(b.reward) : f(b.score);
+}
+
+/// The rewards of a batch that are there.
+struct SeenSum {
+  double sum = 0, count = 0;
+  double mean() const { return sum / count; }  // NaN when there are none
+};
+SeenSum sum_seen(const RewardBatch& b);
+
+}  // namespace odrpo

@@ -1,0 +1,216 @@
+// Trains one run of the toy language model: steps, records, final values.
+#include "suites/lm_train.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "kernels/clock.hpp"
+#include "kernels/math.hpp"
+#include "suites/finish.hpp"
+
+namespace odrpo {
+namespace {
+
+// Curves of a run, in the order they are stored.
+enum CurveIndex {
+  quality,
+  reward,
+  batch_quality,
+  kl,
+  entropy,
+  advantage_rms,
+  advantage_min,
+  advantage_max,
+  dead_groups,
+  dead_levels,
+  clean,
+  length,
+  repeats,
+  gradient_norm,
+  missing,
+  clipped,
+  curve_count
+};
+constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality", "kl",          "entropy", "advantage_rms",
+                                       "advantage_min", "advantage_max", "dead_groups",   "dead_levels", "clean",   "length",
+                                       "repeats",       "gradient_norm", "missing",       "clipped"};
+static_assert(std::size(curve_names) == curve_count);
+
+bool has_curve(const LmProblem& p, int curve) {
+  if (curve == missing) return reward_kind(*p.spec).gaps;
+  if (curve == clipped) return p.spec->learn.ratio_clip > 0;
+  return true;
+}
+
+/// A mean over responses of what their texts say.
+struct TextMeans {
+  double quality = 0, clean = 0, length = 0, repeats = 0, count = 0;
+  void add(const Text& text, const Verdict& verdict) {
+    const TextFeatures f = text_features(text);
+    quality += verdict.quality();
+    clean += verdict.clean();
+    length += f.length;
+    repeats += f.repeats;
+    count += 1;
+  }
+};
+
+ResponseBatch evaluated_batch(const LmProblem& p, std::span<const Token> tokens) {
+  return {&p.world, std::span<const ToyPrompt>(p.prompts).last(evaluated_prompts), tokens, p.world.config.response_tokens};
+}
+
+struct Recorder {
+  RunRecord& record;
+  const LmProblem& problem;
+  int last_step = 0;
+
+  void value(CurveIndex curve, double x) {
+    if (has_curve(problem, curve)) record.curves[curve].values.push_back(x);
+  }
+
+  // what the policy of step t writes on prompts that it does not learn from
+  void policy(LmState& s, int t) {
+    const std::vector<Token> tokens = write_evaluated(problem, s.policy.weights());
+    const ResponseBatch batch = evaluated_batch(problem, tokens);
+    TextMeans means;
+    for (int i = 0; i < batch.count(); ++i) {
+      const Text text = batch.text(i);
+      means.add(text, judge_text(text));
+    }
+    record.step.push_back(t);
+    value(quality, means.quality / means.count);
+    value(clean, means.clean / means.count);
+    value(length, means.length / means.count);
+    value(repeats, means.repeats / means.count);
+  }
+
+  void batch(LmState& s) {
+    const LearnConfig& learn = problem.spec->learn;
+    const double n = static_cast<double>(s.batch.raw.size());
+    double truth = 0, squares = 0, low = static_cast<double>(s.batch.raw[0]), high = low;
+    for (std::size_t i = 0; i < s.batch.raw.size(); ++i) {
+      truth += s.verdict[i].quality();
+      const double a = static_cast<double>(s.batch.raw[i]);
+      squares += a * a;
+      low = a < low ? a : low;
+      high = a > high ? a : high;
+    }
+    const SeenSum seen = sum_seen(s.batch);
+    const DeadShares dead = with_rewards(s.batch, [&](const auto& rewards) {
+      return dead_shares(rewards.data(), learn.batch, learn.rollouts, s.batch.kind.levels, s.batch.kind.lowest);
+    });
+    value(reward, seen.mean());
+    value(batch_quality, truth / n);
+    value(kl, s.report.kl);
+    value(entropy, s.report.entropy);
+    value(advantage_rms, math::sqrt(squares / n));
+    value(advantage_min, low);
+    value(advantage_max, high);
+    value(dead_groups, dead.groups);
+    value(dead_levels, dead.levels);
+    value(gradient_norm, s.report.gradient_norm);
+    value(missing, 1 - seen.count / n);
+    value(clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
+    s.clipped = s.updates = 0;
+  }
+
+  void seconds(LmState& s, int t) {
+    const double steps = t > last_step ? t - last_step : 1;
+    for (double& sum : s.seconds) {
+      record.seconds.push_back(static_cast<float>(sum / steps));
+      sum = 0;
+    }
+    last_step = t;
+  }
+};
+
+// The three evaluations of what the trained policy writes, against what it wrote before training.
+void add_held_out(RunRecord& r, const LmProblem& p, std::span<const Token> first, std::span<const Token> last) {
+  const ResponseBatch before = evaluated_batch(p, first), after = evaluated_batch(p, last);
+  const std::uint64_t key = p.spec->run_key;
+  const std::uint32_t step = static_cast<std::uint32_t>(p.spec->learn.steps);
+  const double grounded = grounding(after, {}, key, step).mean, ungrounded = grounding(before, {}, key, 0).mean;
+  const WinRate wins = win_rate(after, before, {}, key, step);
+  const double instructed = instruction_following(after).average();
+  r.finals.push_back({"grounding", grounded});
+  r.finals.push_back({"start_grounding", ungrounded});
+  r.finals.push_back({"win_rate", wins.raw.mean});
+  r.finals.push_back({"win_rate_length_controlled", wins.control.rate});
+  r.finals.push_back({"instructions", instructed});
+  r.finals.push_back({"start_instructions", instruction_following(before).average()});
+  r.finals.push_back({"held_out", held_out_mean(grounded, wins.control.rate, instructed)});
+}
+
+}  // namespace
+
+RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
+  RunRecord r = failed_record(spec, "");
+  for (const char* name : curve_names) r.curves.push_back({name, {}});
+  const std::optional<LmProblem> made = make_lm_problem(spec, shared, best_isa(), stop);
+  if (!made) return failed_record(spec, "stopped");
+  const LmProblem& problem = *made;
+  LmState state = make_lm_state(problem);
+  const std::vector<Token> first = write_evaluated(problem, state.policy.weights());
+  Recorder recorder{r, problem};
+  const int steps = spec.learn.steps;
+  FinalReward final_reward(steps);
+  for (int t = 0; t <= steps; ++t) {
+    if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
+    const bool recorded = t % spec.record.every == 0 || t == steps;
+    if (recorded) {
+      LapClock clock(state.seconds);
+      recorder.policy(state, t);
+      clock.lap(stage_record);
+      recorder.seconds(state, t);
+    }
+    // what the last record's batch saw is that of the last step
+    if (t < steps) {
+      lm_step(problem, state, t);
+      final_reward.add(t, state.batch);
+      if (!std::isfinite(state.report.gradient_norm))
+        return failed_record(spec, "diverged: the gradient is not finite at step " + std::to_string(t));
+    }
+    if (recorded) recorder.batch(state);
+  }
+  finish_record(r, {r.curves[quality].values.front(), static_cast<double>(toy_levels)}, final_reward.mean(), state.judge_calls);
+  add_held_out(r, problem, first, write_evaluated(problem, state.policy.weights()));
+  std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
+  r.status = RunStatus::ok;
+  return r;
+}
+
+namespace {
+
+// Rough seconds that one token of a batch costs on one 2.6 GHz core: forward and backward, and the forward pass of the reference.
+double token_seconds(const RunSpec& spec, bool reference) {
+  const double wide = spec.policy.transformer.size == TransformerSize::large ? 3.5 : 1.0;
+  return wide * (reference ? 12e-6 : 9e-6);
+}
+constexpr double used_share = 0.6;  // of the cap on a response, by a policy that has learned to end it
+
+}  // namespace
+
+Cost estimate_lm_cost(const RunSpec& spec) {
+  const LearnConfig& learn = spec.learn;
+  const double rollouts = static_cast<double>(learn.batch) * learn.rollouts, cap = spec.env.toy_lm.response_tokens;
+  const double records = learn.steps / static_cast<double>(spec.record.every) + 2,
+               recorded = records * (curve_count * 8 + 4.0 * stage_count);
+  const double width = spec.policy.transformer.size == TransformerSize::large ? 128 : 64, weights = 30 * width * width;
+  Cost c;
+  c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
+                  records * evaluated_prompts * cap * 4e-6;
+  // activations of every row (some 14 widths in each of two layers), keys and values, weights with moments and copies
+  c.memory_bytes = 4 * (rollouts * cap * width * 2 * 16 + 12 * weights) + 2 * recorded;
+  c.disk_bytes = 2500 + recorded * 0.8;
+  c.judge_calls = static_cast<double>(learn.steps) * rollouts * spec.votes * calls_per_vote(spec.rater);
+  return c;
+}
+
+double warm_start_seconds(const RunSpec& spec) {
+  const TransformerLearning& learning = spec.policy.learning;
+  return static_cast<double>(learning.warm_steps) * learning.warm_batch * spec.env.toy_lm.response_tokens * used_share *
+         token_seconds(spec, false);
+}
+
+}  // namespace odrpo

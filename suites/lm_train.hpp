@@ -1,0 +1,66 @@
+// Trains one run of the toy language model: RunSpec in, RunRecord out; the counterpart of the bandit's steps (train_step.hpp).
+#pragma once
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "envs/held_out.hpp"
+#include "envs/rate_texts.hpp"
+#include "policies/transformer_policy.hpp"
+#include "suites/batch.hpp"
+#include "suites/shared.hpp"
+
+namespace odrpo {
+
+/// Everything a run is given; const while it trains.
+struct LmProblem {
+  const RunSpec* spec;
+  Isa isa;
+  ToyLm world;
+  std::vector<ToyPrompt> prompts;            ///< [P] trained on, then [evaluated_prompts] that are only evaluated
+  std::vector<std::uint16_t> prompt_tokens;  ///< [prompts][8]
+  std::shared_ptr<const WarmStart> start;
+  const RandomStages* random;
+  const EstimatorStages* estimator;
+  Whitening whitening;
+};
+
+/// Prompts beyond the P trained on, one response each, on which quality and the three evaluations are measured.
+inline constexpr int evaluated_prompts = 256;
+
+/// Everything of a run that changes.
+struct LmState {
+  TransformerPolicy policy;
+  PromptOrder order;
+  RewardBatch batch;
+  TextRater rater;
+  std::vector<std::uint32_t> prompt;        ///< [B]
+  std::vector<std::uint16_t> prompt_token;  ///< [B][8]
+  std::vector<std::uint32_t> rating_word;   ///< [B][G]
+  std::vector<Verdict> verdict;             ///< [B][G] the truth
+  std::vector<int> body;                    ///< [B][G] words of each body
+  double judge_calls = 0;                   ///< expected, so far
+  TransformerReport report;                 ///< of the last update
+  double clipped = 0, updates = 0;          ///< sums since the last record
+  double seconds[stage_count] = {};         ///< sums since the last record
+};
+
+/// Makes the problem; the supervised steps are the long part. Nothing when `stop` was set meanwhile.
+std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop);
+LmState make_lm_state(const LmProblem& problem);
+
+/// Step t = 0, 1, …
+void lm_step(const LmProblem& problem, LmState& s, int t);
+
+/// What the policy writes on the prompts it was not trained on: tokens [evaluated_prompts][L], behind a response's end the end word.
+std::vector<Token> write_evaluated(const LmProblem& problem, const NetWeights& weights);
+
+/// Rough cost of a run without its supervised steps, and theirs, which all runs of one seed, world and model share.
+Cost estimate_lm_cost(const RunSpec& spec);
+double warm_start_seconds(const RunSpec& spec);
+
+/// train() of train.hpp for env toy-lm.
+RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop);
+
+}  // namespace odrpo

@@ -1,0 +1,81 @@
+// Checks of what belongs together: worlds with policies and judges, the toy language model above all.
+#include <fmt/format.h>
+
+#include "suites/assign.hpp"
+#include "suites/field_writer.hpp"
+#include "suites/plan.hpp"
+#include "suites/text.hpp"
+
+namespace odrpo {
+namespace {
+
+bool has_text_judge(const Variant<RaterConfig>& rater) {
+  if (rater.config.text != TextJudge{}) return true;
+  // an axis over a key of the text judge
+  bool found = false;
+  TextJudge keys;
+  FieldWriter names([&](std::string_view key, const std::string&, bool) { found = found || find_axis(rater.axes, key) != nullptr; });
+  describe(names, keys);
+  return found;
+}
+
+void check_pair(const Variant<EnvConfig>& env, const Variant<PolicyConfig>& policy, Diagnostics& errors) {
+  const bool text = env.config.kind == WorldKind::toy_lm, writes = policy.config.kind == PolicyKind::transformer;
+  if (text == writes) return;
+  errors.add(policy.place, fmt::format("policy {} cannot act in env {}", shown(policy.name), shown(env.name)),
+             text ? "a policy with base \"transformer\"" : "tabular or linear, or variants of them");
+}
+
+void check_judge(const Variant<RaterConfig>& rater, bool bandit, bool toy_lm, Diagnostics& errors) {
+  if (bandit && has_text_judge(rater))
+    errors.add(rater.place, fmt::format("rater {} looks at the text of responses, and env bandit has none", shown(rater.name)));
+  if (!toy_lm) return;
+  const auto* sampling = find_axis(rater.axes, "sampling");
+  const bool draws = sampling == nullptr ? rater.config.sampling == Sampling::draws : has_value(*sampling, std::string("draws"));
+  if (draws)
+    errors.add(rater.place,
+               fmt::format("rater {} has sampling = \"draws\", which only the bandit's raters have; leave it out", shown(rater.name)));
+  if (const int levels = rater_levels(rater.config); levels > 0 && levels != toy_levels)
+    errors.add(rater.place, fmt::format("rater {} has {} levels, and env toy-lm has {}", shown(rater.name), levels, toy_levels));
+}
+
+}  // namespace
+
+void check_worlds(const Plan& plan, Diagnostics& errors) {
+  bool bandit = false, toy_lm = false;
+  for (const auto& env : plan.env) (env.config.kind == WorldKind::toy_lm ? toy_lm : bandit) = true;
+  for (const auto& env : plan.env)
+    for (const auto& policy : plan.policy) check_pair(env, policy, errors);
+  for (const auto& rater : plan.rater) check_judge(rater, bandit, toy_lm, errors);
+  if (!toy_lm) return;
+  const auto sgd = [&](const GridAxis* axis) {
+    return axis == nullptr ? plan.learn.optimizer.kind == OptimizerKind::sgd : has_value(*axis, std::string("sgd"));
+  };
+  if (sgd(find_axis(plan.learn_axes, "optimizer")))
+    errors.add({0, 1, 1}, "a transformer is trained by adam or adamw, not by optimizer = \"sgd\"");
+  if (plan.record.gradient > 0) errors.add({0, 1, 1}, "record.gradient is the bandit's: the toy language model has no exact gradient");
+  for (const auto& policy : plan.policy) {
+    if (policy.config.kind != PolicyKind::transformer) continue;
+    std::vector<PolicyConfig> configs{policy.config};
+    for (const auto& axis : policy.axes) {
+      std::vector<PolicyConfig> next;
+      for (const auto& config : configs)
+        for (const auto& value : axis.values) {
+          next.push_back(config);
+          Assign visitor{axis.key, value};
+          describe(visitor, next.back());
+        }
+      configs = std::move(next);
+    }
+    for (const auto& config : configs) {
+      const TransformerShape shape =
+          transformer_shape(config.transformer, ToyLmConfig{}.vocabulary, toy_prompt_tokens, ToyLmConfig{}.response_tokens, 0);
+      const std::string why = refuse_transformer(config.transformer, shape);
+      if (why.empty()) continue;
+      errors.add(policy.place, fmt::format("policy {}: {}", shown(policy.name), why));
+      break;
+    }
+  }
+}
+
+}  // namespace odrpo

@@ -1,0 +1,158 @@
+// Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
+#include <cmath>
+
+#include "suites/canonical.hpp"
+#include "suites/lm_train.hpp"
+#include "tests/suites/bad_case.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+const std::atomic<bool> never{false};
+
+const std::string lm = R"([suite]
+name = "lm"
+[grid]
+env = "toy-lm"
+rater = "mixed"
+policy = "p"
+estimator = ["grpo"]
+[policy.p]
+base = "transformer"
+warm_steps = 30
+warm_batch = 16
+[learn]
+steps = 4
+batch = 4
+rollouts = 4
+optimizer = "adamw"
+lr = 1e-3
+[record]
+every = 2
+)";
+
+RunRecord run(const RunSpec& spec) {
+  Shared shared;
+  return train(spec, shared, never);
+}
+
+double final_of(const RunRecord& r, const std::string& name) {
+  for (const Final& f : r.finals)
+    if (f.name == name) return f.value;
+  throw std::runtime_error("no final " + name);
+}
+const Curve& curve(const RunRecord& r, const std::string& name) {
+  for (const Curve& c : r.curves)
+    if (c.name == name) return c;
+  throw std::runtime_error("no curve " + name);
+}
+
+}  // namespace
+
+TEST_CASE("toy-lm: every estimator, judge and loss trains, and its record is complete") {
+  const std::vector<std::vector<std::string>> settings{
+      {},
+      {"grid.estimator=[maxrl, rank-grpo, \"odrpo-gini-median(maxrl)\"]", "grid.votes=[1, 4]"},
+      {"policy.p.lora_rank=4", "policy.p.head=untied"},
+      {"policy.p.loss=[sequence-mean, sequence-sum]", "learn.epochs=2", "learn.ratio_clip=0.2", "policy.p.entropy=0.01"},
+      {"rater.mixed.aggregate=mean", "grid.votes=4", "rater.mixed.length_bias=0.3", "rater.mixed.flattery=0.2"},
+      {"rater.mixed.json_broken=0.4", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.1", "learn.dead_groups=drop"},
+      {"rater.mixed.json_broken=0.4", "rater.mixed.json_odd=0.3", "rater.mixed.parse_policy=zero", "rater.mixed.parse_failure=0.1"},
+      {"policy.p.temperature=0.7", "policy.p.top_p=0.9", "learn.kl=0", "env.toy-lm.response_tokens=13", "learn.rollouts=3"},
+      {"policy.p.warm_steps=0", "env.toy-lm.vocabulary=80", "env.toy-lm.prompts=5"},
+  };
+  for (const auto& set : settings) {
+    const Suite suite = loaded(lm, set);
+    for (const RunSpec& spec : suite.runs) {
+      INFO(spec.id);
+      const RunRecord r = run(spec);
+      INFO(r.error);
+      REQUIRE(r.status == RunStatus::ok);
+      CHECK(r.step == std::vector<std::int32_t>{0, 2, 4});
+      for (const Curve& c : r.curves) {
+        INFO(c.name);
+        REQUIRE(c.values.size() == 3);
+        for (std::size_t i = 0; i < 2; ++i) CHECK(std::isfinite(c.values[i]));
+      }
+      CHECK(final_of(r, "uniform_quality") == curve(r, "quality").values.front());
+      CHECK(final_of(r, "final_quality") == curve(r, "quality").values.back());
+      for (const char* share : {"grounding", "win_rate", "win_rate_length_controlled", "instructions", "held_out"}) {
+        INFO(share);
+        CHECK((final_of(r, share) >= 0 && final_of(r, share) <= 1));
+      }
+      // in the first update the reference is the policy itself
+      if (spec.learn.epochs == 1) CHECK(curve(r, "kl").values.front() == Approx(0).margin(1e-9));
+      CHECK(r.seconds.size() == 3 * stage_count);
+    }
+    const Suite again = loaded(suite.resolved);
+    REQUIRE(again.runs.size() == suite.runs.size());
+    for (std::size_t i = 0; i < again.runs.size(); ++i) CHECK(spec_key(again.runs[i]) == spec_key(suite.runs[i]));
+  }
+}
+
+TEST_CASE("toy-lm: a run is the same whatever was run before, and estimators of a seed start from the same policy") {
+  const Suite suite = loaded(lm, {"grid.estimator=[grpo, maxrl]", "policy.p.warm_steps=10"});
+  Shared shared;
+  const RunRecord first = train(suite.runs[1], shared, never), other = train(suite.runs[0], shared, never),
+                  second = train(suite.runs[1], shared, never);
+  const RunRecord alone = run(suite.runs[1]);
+  for (std::size_t c = 0; c < first.curves.size(); ++c) {
+    INFO(first.curves[c].name);
+    CHECK(std::equal(first.curves[c].values.begin(), first.curves[c].values.end(), second.curves[c].values.begin(),
+                     [](double a, double b) { return a == b || (a != a && b != b); }));
+    CHECK(std::equal(first.curves[c].values.begin(), first.curves[c].values.end(), alone.curves[c].values.begin(),
+                     [](double a, double b) { return a == b || (a != a && b != b); }));
+  }
+  CHECK(curve(first, "quality").values.front() == curve(other, "quality").values.front());
+  CHECK(curve(first, "reward").values.front() == curve(other, "reward").values.front());
+}
+
+TEST_CASE("toy-lm: demonstrations teach, and rewards teach more") {
+  const Suite suite = loaded(lm, {"policy.p.warm_steps=[0, 300]", "policy.p.warm_batch=64", "learn.steps=30", "learn.batch=16",
+                                  "learn.rollouts=8", "grid.votes=8", "record.every=30"});
+  const RunRecord raw = run(suite.runs[0]), warm = run(suite.runs[1]);
+  CHECK(curve(raw, "quality").values.front() < 1.05);
+  const double start = curve(warm, "quality").values.front();
+  CHECK(start > 1.3);
+  CHECK(curve(warm, "quality").values.back() > start + 0.5);
+  CHECK(final_of(warm, "win_rate") > 0.55);
+}
+
+TEST_CASE("toy-lm: a stopped run says so, in the supervised steps too") {
+  const Suite suite = loaded(lm);
+  Shared shared;
+  const std::atomic<bool> stop{true};
+  CHECK(train(suite.runs[0], shared, stop).error == "stopped");
+}
+
+TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
+  const auto text = [](const std::string& grid, const std::string& rest) {
+    return "[suite]\nname = \"a\"\n[grid]\nestimator = \"grpo\"\n" + grid + rest;
+  };
+  const std::string world = "env = \"toy-lm\"\npolicy = \"transformer\"\n";
+  check_refused({
+      {"a bandit's policy", text("env = \"toy-lm\"\npolicy = \"linear\"\n", ""), "", {"policy linear cannot act in env toy-lm"}},
+      {"a transformer for the bandit", text("policy = \"transformer\"\n", ""), "", {"policy transformer cannot act in env bandit"}},
+      {"a text judge for the bandit",
+       text("rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlength_bias = 1\n"),
+       "6:8",
+       {"looks at the text of responses"}},
+      {"literal votes",
+       text(world + "rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nsampling = \"draws\"\n"),
+       "8:8",
+       {"only the bandit's raters have"}},
+      {"six levels",
+       text(world + "rater = \"r\"\n", "[rater.r]\nnoise = [{ model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n"),
+       "8:8",
+       {"has 2 levels, and env toy-lm has 10"}},
+      {"sgd", text(world, "[learn]\noptimizer = \"sgd\"\n"), "", {"not by optimizer = \"sgd\""}},
+      {"exact gradients", text(world, "[record]\ngradient = 4\n"), "", {"has no exact gradient"}},
+      {"a bandit's key", text(world, "[env.toy-lm]\nactions = 5\n"), "8:1", {"unknown key `actions`"}},
+      {"a vocabulary too small", text(world, "[env.toy-lm]\nvocabulary = 39\n"), "8:14", {"40..512"}},
+      {"a response too long", text(world, "[env.toy-lm]\nresponse_tokens = 65\n"), "8:19", {"12..64"}},
+      {"temperature 0", text(world, "[policy.transformer]\ntemperature = 0\n"), "8:15", {"0.001..100"}},
+      {"rank above width", text(world, "[policy.transformer]\nlora_rank = [4, 65]\n"), "", {"policy transformer", "rank"}},
+      {"no top-p", text(world, "[policy.transformer]\ntop_p = 0\n"), "8:9", {"out of range"}},
+  });
+}
