@@ -30,10 +30,14 @@ struct ValueWord {
 inline constexpr ValueWord value_words[] = {
     {"gain", "final_gain", 100, "%", true,
      "share of the headroom reached at the last step, 100 (final_quality - uniform_quality) / (best_quality - uniform_quality)"},
-    {"quality", "final_quality", 1, "levels", true, "exact expected true quality at the last step"},
+    {"quality", "final_quality", 1, "levels", true, "true quality at the last step: exact expectation (bandit), mean over 256 responses (toy-lm)"},
     {"regret", "regret", 1, "levels", false, "best_quality - final_quality at the last step"},
     {"reward", "final_reward", 1, "levels", true, "mean seen reward at the end of training"},
     {"auc", "auc_gain", 100, "%", true, "share of the headroom, mean over training"},
+    {"grounding", "grounding", 100, "%", true, "toy-lm: two judges' mean, 0 where the quality filter fails"},
+    {"win-rate", "win_rate_length_controlled", 100, "%", true, "toy-lm: length-controlled win rate against the policy before training"},
+    {"instructions", "instructions", 100, "%", true, "toy-lm: instructions followed, mean of strict and loose, prompts and instructions"},
+    {"held-out", "held_out", 100, "%", true, "toy-lm: mean of grounding, win-rate and instructions"},
     {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run"},
 };
 

@@ -73,7 +73,7 @@ void describe(V& v, RecordConfig& c) {
 struct TableConfig {
   std::string rows = "estimator";
   std::string columns = "votes";
-  std::string value = "gain";     ///< gain, quality, regret, reward, auc, seconds (results/table.hpp lists them)
+  std::string value = "gain";     ///< a word of value_words (results/table.hpp)
   std::string baseline;           ///< rows value to compare with, paired by seed; empty = none
   std::vector<std::string> best;  ///< axes of which each cell takes its best value, by mean of `value`
   int tune_seeds = 0;             ///< choose `best` on the first n seeds and report the others; 0 = all seeds for both
