@@ -6,7 +6,7 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t most_rows_kept = 1 << 16;
+constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // of laws
 
 // Law of one call from the law of what is read (levels, then unreadable): unreadable answers by the rater's policy.
 void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
@@ -39,6 +39,19 @@ std::vector<TextBias> biases_of(const TextJudge& j) {
 RaterConfig with_json_failures(RaterConfig rater) {
   if (rater.text.json_broken > rater.parse_failure) rater.parse_failure = rater.text.json_broken;
   return rater;
+}
+
+TextLawCost text_law_cost(const RaterConfig& rater, int votes) {
+  const RaterConfig failing = with_json_failures(rater);
+  TextLawCost c;
+  c.rows = 16.0 * (toy_levels - 1) + 1;
+  if (has_prompt_spread(rater.noise)) c.rows *= trait_classes;
+  if (offset_sd(rater.noise) > 0) c.rows *= trait_classes;
+  if (veto_share(rater.noise) > 0) c.rows *= trait_classes + 1;
+  const double row = count_outcomes(failing, toy_levels, votes) * sizeof(double) + 200;
+  c.bytes = c.rows * row < static_cast<double>(most_bytes_kept) ? c.rows * row : static_cast<double>(most_bytes_kept) + row;
+  c.seconds = 10e-6 + aggregate_seconds(failing, toy_levels, votes);
+  return c;
 }
 
 TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
@@ -75,7 +88,8 @@ std::span<const double> TextRater::law(const Text& text, const Verdict& verdict)
   const std::uint32_t code = LawCache::code(0, traits.spread_class, traits.veto_class, traits.hack, traits.offset_class);
   auto at = rows_.find({seen, code});
   if (at == rows_.end()) {
-    if (rows_.size() >= most_rows_kept) rows_.clear();
+    const std::size_t bytes = static_cast<std::size_t>(outcomes_.count) * sizeof(double) + sizeof(Row) + 128;
+    if ((rows_.size() + 1) * bytes > most_bytes_kept) rows_.clear();
     at = rows_.emplace(std::pair{seen, code}, make_row(seen, traits)).first;
   }
   expected_calls_ = at->second.calls;

@@ -16,7 +16,16 @@ std::vector<TextBias> biases_of(const TextJudge& judge);
 /// The rater as what follows sees it: with broken JSON answers calls can fail even where parse_failure is 0.
 RaterConfig with_json_failures(RaterConfig rater);
 
-/// A judge at work in one world; keeps the laws it has made.
+/// Chance that a call's answer cannot be read: parse_failure, then broken JSON (an upper bound: some broken answers can be read).
+inline double failure_chance(const RaterConfig& rater) { return rater.parse_failure + (1 - rater.parse_failure) * rater.text.json_broken; }
+
+/// Most laws that texts can ask of a rater, and about what one weighs (bytes) and takes (seconds).
+struct TextLawCost {
+  double rows = 0, bytes = 0, seconds = 0;
+};
+TextLawCost text_law_cost(const RaterConfig& rater, int votes);
+
+/// A judge at work in one world; keeps the laws it has made, 64 MiB of them at most.
 class TextRater {
  public:
   /// `key` = the run's, which gives prompts and texts their traits.

@@ -11,7 +11,7 @@ enum class WorldKind { bandit, toy_lm };
 inline constexpr Word<WorldKind> world_words[] = {
     {WorldKind::bandit, "bandit", "contextual bandit: P prompts x A responses with exactly known quality"},
     {WorldKind::toy_lm, "toy-lm",
-     "toy language model: prompts, requirements and rubrics; responses of up to 24 tokens with exactly known quality"},
+     "toy language model: prompts, requirements and rubrics; responses of 12 to 64 tokens at most, with exactly known quality"},
 };
 
 /// One world's config; the others' stay at their defaults and are never looked at.

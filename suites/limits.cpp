@@ -7,6 +7,7 @@
 
 #include "envs/channel.hpp"
 #include "kernels/failure.hpp"
+#include "suites/lm_train.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {
@@ -21,6 +22,7 @@ bool same_law(const RunSpec& a, const RunSpec& b) {
 
 // The same world for the same seed?
 bool same_world(const RunSpec& a, const RunSpec& b) {
+  if (a.env.kind == WorldKind::toy_lm) return a.env == b.env && warm_policy(a.policy) == warm_policy(b.policy);
   return a.env == b.env && a.policy == b.policy &&
          resolve_profile(a.env.bandit, a.rater.world) == resolve_profile(b.env.bandit, b.rater.world);
 }
@@ -74,13 +76,15 @@ void check_limits(const Suite& suite, int jobs) {
         "disk_gib");
   check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
         number_text(limits.cpu_hours) + " h", "cpu_hours");
-  for (const auto& run : suite.runs)
-    if (run.env.kind != WorldKind::bandit) continue;
-    else if (const double seconds = row_seconds(run.env.bandit, run.rater, run.votes); seconds > 3) {
-      over += fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use sampling = \"draws\" for this rater",
-                          over.empty() ? "" : "\n", run.votes, run.env.bandit.levels, seconds_text(seconds));
-      break;
-    }
+  for (const auto& run : suite.runs) {
+    const bool text = run.env.kind == WorldKind::toy_lm;
+    const double seconds = text ? text_law_cost(run.rater, run.votes).seconds : row_seconds(run.env.bandit, run.rater, run.votes);
+    if (seconds <= 3) continue;
+    over +=
+        fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use {} for this rater", over.empty() ? "" : "\n",
+                    run.votes, run.env.levels(), seconds_text(seconds), text ? "fewer votes or another tie rule" : "sampling = \"draws\"");
+    break;
+  }
   if (!over.empty()) throw Failure(Exit::limits, over);
 }
 

@@ -1,4 +1,7 @@
 // The stages of a training step of the toy language model, and the supervised steps before the first.
+#include <array>
+#include <set>
+
 #include "kernels/clock.hpp"
 #include "kernels/random.hpp"
 #include "suites/canonical.hpp"
@@ -69,20 +72,30 @@ std::vector<std::uint32_t> token_words(const RandomStages& random, std::uint64_t
   return word;
 }
 
-void rate_texts(const LmProblem& problem, LmState& s, int t) {
+// The prompts of the next indices whose words no prompt before them has.
+void add_evaluated_prompts(const ToyLm& world, std::vector<ToyPrompt>& prompts) {
+  std::set<std::array<Token, toy_prompt_tokens>> known;
+  for (const ToyPrompt& prompt : prompts) known.insert(prompt.words);
+  const std::size_t wanted = prompts.size() + evaluated_prompts;
+  for (std::uint32_t index = static_cast<std::uint32_t>(prompts.size()); prompts.size() < wanted; ++index) {
+    const ToyPrompt prompt = make_prompt(world, index);
+    if (known.insert(prompt.words).second) prompts.push_back(prompt);
+  }
+}
+
+void rate_texts(const LmProblem& problem, LmState& s, int t, const std::atomic<bool>& stop) {
   const RunSpec& spec = *problem.spec;
   const int rollouts = spec.learn.rollouts, width = problem.world.config.response_tokens, blocks = (rollouts + 3) / 4;
   problem.random->fill(s.rating_word.data(), spec.run_key, Purpose::rating, static_cast<std::uint32_t>(t), s.prompt.data(),
                        spec.learn.batch, 0, blocks);
   const Rollouts& written = s.policy.rollouts();
   const Outcomes& outcomes = s.rater.outcomes();
-  for (int b = 0; b < spec.learn.batch; ++b)
+  for (int b = 0; b < spec.learn.batch && !stop.load(std::memory_order_relaxed); ++b)
     for (int i = 0; i < rollouts; ++i) {
       const std::size_t at = static_cast<std::size_t>(b) * rollouts + i;
       const std::span<const Token> response(&written.token[at * width], static_cast<std::size_t>(written.length[at]));
       const Text text = read_text(problem.world, problem.prompts[s.prompt[b]], response);
       s.verdict[at] = judge_text(text);
-      s.body[at] = text.length();
       const auto law = s.rater.law(text, s.verdict[at]);
       s.judge_calls += s.rater.expected_calls();
       const int outcome = TextRater::pick(law, s.rating_word[(static_cast<std::size_t>(b) * blocks * 4) + i]);
@@ -91,11 +104,11 @@ void rate_texts(const LmProblem& problem, LmState& s, int t) {
     }
 }
 
-void update(const LmProblem& problem, LmState& s, int t) {
+void update(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop) {
   const LearnConfig& learn = problem.spec->learn;
   const TransformerLoss loss{problem.spec->policy.learning.mean, learn.kl, learn.ratio_clip, problem.spec->policy.learning.entropy};
-  if (learn.kl > 0) s.policy.refer();
-  for (int e = 0; e < learn.epochs; ++e) {
+  if (learn.kl > 0 || look) s.policy.refer();
+  for (int e = 0; e < learn.epochs && !stop.load(std::memory_order_relaxed); ++e) {
     if (e > 0) {
       const Rollouts same = s.policy.rollouts();
       s.policy.read(s.prompt_token.data(), learn.batch, same, false);
@@ -108,18 +121,32 @@ void update(const LmProblem& problem, LmState& s, int t) {
 
 }  // namespace
 
+PolicyConfig warm_policy(PolicyConfig policy) {
+  const PolicyConfig usual;
+  policy.transformer.lora_rank = usual.transformer.lora_rank;
+  policy.transformer.lora_alpha = usual.transformer.lora_alpha;
+  policy.transformer.temperature = usual.transformer.temperature;
+  policy.transformer.top_p = usual.transformer.top_p;
+  policy.learning.mean = usual.learning.mean;
+  policy.learning.entropy = usual.learning.entropy;
+  return policy;
+}
+
+double count_prompts(const ToyLmConfig& config) {
+  const Vocabulary v = make_vocabulary(config.vocabulary);
+  const double facts = v.count(WordClass::fact), keywords = v.count(WordClass::keyword);
+  return facts * (facts - 1) * (facts - 2) * keywords * (keywords - 1) * toy_kinds * toy_lengths * toy_personas;
+}
+
 std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
   LmProblem p{};
   p.spec = &spec;
   p.isa = isa;
   p.world = make_toy_lm(spec.env.toy_lm, spec.run_key);
-  p.prompts = make_prompts(p.world, 0, spec.env.prompts() + evaluated_prompts);
+  p.prompts = make_prompts(p.world, 0, spec.env.prompts());
+  add_evaluated_prompts(p.world, p.prompts);
   for (const ToyPrompt& prompt : p.prompts) p.prompt_tokens.insert(p.prompt_tokens.end(), prompt.words.begin(), prompt.words.end());
-  TransformerConfig whole = spec.policy.transformer;
-  whole.lora_rank = 0;
-  whole.temperature = whole.top_p = whole.lora_alpha = 1;
-  const std::string key =
-      std::to_string(spec.run_key) + canonical_fields(spec.env) + canonical_fields(whole) + canonical_fields(spec.policy.learning);
+  const std::string key = std::to_string(spec.run_key) + canonical_fields(spec.env) + canonical_fields(warm_policy(spec.policy));
   p.start = shared_warm_start(shared, key, [&] { return warm_start(spec, p.world, p.prompts, isa, stop); });
   if (!p.start) return std::nullopt;
   p.random = &random_stages(isa);
@@ -152,11 +179,10 @@ LmState make_lm_state(const LmProblem& problem) {
   s.prompt_token.resize(batch * toy_prompt_tokens);
   s.rating_word.resize(batch * ((learn.rollouts + 3) / 4 * 4));
   s.verdict.resize(rollouts);
-  s.body.resize(rollouts);
   return s;
 }
 
-void lm_step(const LmProblem& problem, LmState& s, int t) {
+void lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop) {
   LapClock clock(s.seconds);
   begin_batch(s.batch);
   s.order.choose(*problem.random, problem.spec->run_key, t, s.prompt.data());
@@ -169,12 +195,12 @@ void lm_step(const LmProblem& problem, LmState& s, int t) {
       token_words(*problem.random, spec.run_key, Purpose::action, t, s.prompt, spec.learn.rollouts * problem.world.config.response_tokens);
   s.policy.sample(s.prompt_token.data(), word.data());
   clock.lap(stage_policy);
-  rate_texts(problem, s, t);
+  rate_texts(problem, s, t, stop);
   clock.lap(stage_rater);
   estimate_advantages(*problem.spec, *problem.estimator, problem.whitening, s.batch);
   end_batch(s.batch);
   clock.lap(stage_estimator);
-  update(problem, s, t);
+  update(problem, s, t, look, stop);
   clock.lap(stage_update);
 }
 
@@ -184,11 +210,13 @@ std::vector<Token> write_evaluated(const LmProblem& problem, const NetWeights& w
   TransformerPass pass(shape, evaluated_prompts, 1, problem.isa, false);
   const std::size_t width = static_cast<std::size_t>(shape.response);
   std::vector<std::uint32_t> index(evaluated_prompts);
-  for (int i = 0; i < evaluated_prompts; ++i) index[i] = static_cast<std::uint32_t>(spec.env.prompts() + i);
+  for (int i = 0; i < evaluated_prompts; ++i) index[i] = problem.prompts[static_cast<std::size_t>(spec.env.prompts() + i)].index;
   const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, 0, index, shape.response);
   Rollouts out;
   const std::uint16_t* prompts = &problem.prompt_tokens[static_cast<std::size_t>(spec.env.prompts()) * toy_prompt_tokens];
   pass.sample(weights, evaluated_prompts, prompts, word.data(), spec.policy.transformer.temperature, spec.policy.transformer.top_p, out);
+  for (const float x : pass.log_chance())
+    if (!(x - x == 0)) return {};  // not finite
   for (std::size_t i = 0; i < out.length.size(); ++i)
     for (std::size_t t = static_cast<std::size_t>(out.length[i]); t < width; ++t) out.token[i * width + t] = problem.world.vocabulary.end();
   return out.token;

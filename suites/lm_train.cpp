@@ -70,8 +70,7 @@ struct Recorder {
   }
 
   // what the policy of step t writes on prompts that it does not learn from
-  void policy(LmState& s, int t) {
-    const std::vector<Token> tokens = write_evaluated(problem, s.policy.weights());
+  void policy(const std::vector<Token>& tokens, int t) {
     const ResponseBatch batch = evaluated_batch(problem, tokens);
     TextMeans means;
     for (int i = 0; i < batch.count(); ++i) {
@@ -152,6 +151,8 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
   const LmProblem& problem = *made;
   LmState state = make_lm_state(problem);
   const std::vector<Token> first = write_evaluated(problem, state.policy.weights());
+  if (first.empty()) return failed_record(spec, "diverged: the supervised steps before training; a lower warm_lr may help");
+  std::vector<Token> last = first;  // of the latest record
   Recorder recorder{r, problem};
   const int steps = spec.learn.steps;
   FinalReward final_reward(steps);
@@ -160,13 +161,16 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
     const bool recorded = t % spec.record.every == 0 || t == steps;
     if (recorded) {
       LapClock clock(state.seconds);
-      recorder.policy(state, t);
+      if (t > 0) last = write_evaluated(problem, state.policy.weights());
+      if (last.empty()) return failed_record(spec, "diverged: probabilities are not finite at step " + std::to_string(t));
+      recorder.policy(last, t);
       clock.lap(stage_record);
       recorder.seconds(state, t);
     }
     // what the last record's batch saw is that of the last step
     if (t < steps) {
-      lm_step(problem, state, t);
+      lm_step(problem, state, t, recorded || t + 1 == steps, stop);
+      if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
       final_reward.add(t, state.batch);
       if (!std::isfinite(state.report.gradient_norm))
         return failed_record(spec, "diverged: the gradient is not finite at step " + std::to_string(t));
@@ -174,7 +178,7 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
     if (recorded) recorder.batch(state);
   }
   finish_record(r, {r.curves[quality].values.front(), static_cast<double>(toy_levels)}, final_reward.mean(), state.judge_calls);
-  add_held_out(r, problem, first, write_evaluated(problem, state.policy.weights()));
+  add_held_out(r, problem, first, last);
   std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
   return r;
@@ -200,10 +204,15 @@ Cost estimate_lm_cost(const RunSpec& spec) {
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * evaluated_prompts * cap * 4e-6;
-  // activations of every row (some 14 widths in each of two layers), keys and values, weights with moments and copies
-  c.memory_bytes = 4 * (rollouts * cap * width * 2 * 16 + 12 * weights) + 2 * recorded;
+  const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
+  c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds;
+  // a row's activations (some 16 widths in each of two layers), its attention and logits with their gradients, its words; keys and
+  // values, weights with moments and copies; the reference's pass; the laws
+  const double row = width * 2 * 16 + 3.0 * spec.env.toy_lm.vocabulary + 2 * 2 * 4 * (toy_prompt_tokens + cap) + 2;
+  c.memory_bytes = 4 * (1.5 * rollouts * cap * row + 12 * weights) + laws.bytes + 2 * recorded;
   c.disk_bytes = 2500 + recorded * 0.8;
-  c.judge_calls = static_cast<double>(learn.steps) * rollouts * spec.votes * calls_per_vote(spec.rater);
+  const bool again = spec.rater.parse_policy == ParsePolicy::resample;
+  c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);
   return c;
 }
 

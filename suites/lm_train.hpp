@@ -18,7 +18,7 @@ struct LmProblem {
   const RunSpec* spec;
   Isa isa;
   ToyLm world;
-  std::vector<ToyPrompt> prompts;            ///< [P] trained on, then [evaluated_prompts] that are only evaluated
+  std::vector<ToyPrompt> prompts;            ///< [P] trained on, then [evaluated_prompts] that are only evaluated: none is one of the P
   std::vector<std::uint16_t> prompt_tokens;  ///< [prompts][8]
   std::shared_ptr<const WarmStart> start;
   const RandomStages* random;
@@ -39,7 +39,6 @@ struct LmState {
   std::vector<std::uint16_t> prompt_token;  ///< [B][8]
   std::vector<std::uint32_t> rating_word;   ///< [B][G]
   std::vector<Verdict> verdict;             ///< [B][G] the truth
-  std::vector<int> body;                    ///< [B][G] words of each body
   double judge_calls = 0;                   ///< expected, so far
   TransformerReport report;                 ///< of the last update
   double clipped = 0, updates = 0;          ///< sums since the last record
@@ -50,10 +49,17 @@ struct LmState {
 std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop);
 LmState make_lm_state(const LmProblem& problem);
 
-/// Step t = 0, 1, …
-void lm_step(const LmProblem& problem, LmState& s, int t);
+/// Step t = 0, 1, …; with `look` the KL to the reference is measured even where it has no weight. Ends early once `stop` is set.
+void lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop);
 
-/// What the policy writes on the prompts it was not trained on: tokens [evaluated_prompts][L], behind a response's end the end word.
+/// A policy's config with everything reset that the supervised steps do not use: runs whose worlds, seeds and these are equal share them.
+PolicyConfig warm_policy(PolicyConfig policy);
+
+/// How many different prompts a vocabulary can make.
+double count_prompts(const ToyLmConfig& config);
+
+/// What the policy writes on the prompts it was not trained on: tokens [evaluated_prompts][L], behind a response's end the end word. Empty
+/// when a probability is not finite: the policy has diverged.
 std::vector<Token> write_evaluated(const LmProblem& problem, const NetWeights& weights);
 
 /// Rough cost of a run without its supervised steps, and theirs, which all runs of one seed, world and model share.

@@ -1,8 +1,11 @@
 // Checks of what belongs together: worlds with policies and judges, the toy language model above all.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "suites/assign.hpp"
 #include "suites/field_writer.hpp"
+#include "suites/lm_train.hpp"
 #include "suites/plan.hpp"
 #include "suites/text.hpp"
 
@@ -54,6 +57,23 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
   if (sgd(find_axis(plan.learn_axes, "optimizer")))
     errors.add({0, 1, 1}, "a transformer is trained by adam or adamw, not by optimizer = \"sgd\"");
   if (plan.record.gradient > 0) errors.add({0, 1, 1}, "record.gradient is the bandit's: the toy language model has no exact gradient");
+  for (const auto& env : plan.env) {
+    if (env.config.kind != WorldKind::toy_lm) continue;
+    const auto* prompts = find_axis(env.axes, "prompts");
+    const auto* vocabulary = find_axis(env.axes, "vocabulary");
+    double most = env.config.toy_lm.prompts;
+    ToyLmConfig least = env.config.toy_lm;
+    if (prompts != nullptr)
+      for (const auto& value : prompts->values) most = std::max(most, static_cast<double>(std::get<std::int64_t>(value)));
+    if (vocabulary != nullptr)
+      for (const auto& value : vocabulary->values)
+        least.vocabulary = std::min(least.vocabulary, static_cast<int>(std::get<std::int64_t>(value)));
+    if (most > count_prompts(least) / 4)
+      errors.add(env.place,
+                 fmt::format("env {} has {} prompts, and {} words make only {} different ones, of which some must be left to evaluate on",
+                             shown(env.name), count_text(most), least.vocabulary, count_text(count_prompts(least))),
+                 fmt::format("prompts up to {}, or a larger vocabulary", count_text(count_prompts(least) / 4)));
+  }
   for (const auto& policy : plan.policy) {
     if (policy.config.kind != PolicyKind::transformer) continue;
     std::vector<PolicyConfig> configs{policy.config};

@@ -1,7 +1,10 @@
 // Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
+#include <array>
 #include <cmath>
+#include <set>
 
 #include "suites/canonical.hpp"
+#include "suites/limits.hpp"
 #include "suites/lm_train.hpp"
 #include "tests/suites/bad_case.hpp"
 
@@ -119,6 +122,56 @@ TEST_CASE("toy-lm: demonstrations teach, and rewards teach more") {
   CHECK(final_of(warm, "win_rate") > 0.55);
 }
 
+TEST_CASE("toy-lm: the KL is measured where it has no weight, and measuring it changes nothing") {
+  const Suite often = loaded(lm, {"learn.kl=0", "record.every=1", "learn.lr=0.01"}),
+              rarely = loaded(lm, {"learn.kl=0", "record.every=4", "learn.lr=0.01"});
+  const RunRecord a = run(often.runs[0]), b = run(rarely.runs[0]);
+  CHECK(curve(a, "kl").values.back() > 1e-6);
+  CHECK(final_of(b, "final_kl") == final_of(a, "final_kl"));
+  CHECK(final_of(b, "final_quality") == final_of(a, "final_quality"));
+}
+
+TEST_CASE("toy-lm: no evaluated prompt is trained on, however few there are") {
+  const Suite suite = loaded(lm, {"env.toy-lm.vocabulary=40", "env.toy-lm.prompts=2500", "policy.p.warm_steps=0"});
+  Shared shared;
+  const LmProblem problem = *make_lm_problem(suite.runs[0], shared, best_isa(), never);
+  REQUIRE(problem.prompts.size() == 2500 + evaluated_prompts);
+  std::set<std::array<Token, toy_prompt_tokens>> trained, evaluated;
+  for (std::size_t i = 0; i < problem.prompts.size(); ++i) (i < 2500 ? trained : evaluated).insert(problem.prompts[i].words);
+  CHECK(trained.size() < 2500);  // prompts repeat in so small a vocabulary
+  CHECK(evaluated.size() == evaluated_prompts);
+  for (const auto& words : evaluated) CHECK(trained.count(words) == 0);
+  CHECK(count_prompts(suite.runs[0].env.toy_lm) == 10368);
+}
+
+TEST_CASE("toy-lm: supervised steps are shared by what they do not depend on") {
+  const PolicyConfig base = loaded(lm).runs[0].policy;
+  for (const char* set :
+       {"policy.p.temperature=0.5", "policy.p.top_p=0.5", "policy.p.loss=sequence-mean", "policy.p.entropy=0.1", "policy.p.lora_rank=4"}) {
+    INFO(set);
+    CHECK(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
+  }
+  for (const char* set : {"policy.p.size=large", "policy.p.head=untied", "policy.p.warm_steps=31", "policy.p.warm_lr=0.1"})
+    CHECK_FALSE(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
+}
+
+TEST_CASE("toy-lm: a run that diverges in its last update says so") {
+  const RunRecord last =
+      run(loaded(lm, {"learn.steps=2", "learn.lr=1e6", "learn.weight_decay=1", "learn.schedule=constant", "learn.warmup=0"}).runs[0]);
+  CHECK(last.status == RunStatus::failed);
+  CHECK(last.error.find("diverged") == 0);
+}
+
+TEST_CASE("toy-lm: laws that take too long are refused before anything starts") {
+  try {
+    check_limits(loaded(lm, {"grid.votes=256", "rater.mixed.tie=nearest-mean"}), 1);
+    FAIL("accepted");
+  } catch (const Failure& f) {
+    CHECK(f.code == Exit::limits);
+    CHECK(std::string(f.what()).find("use fewer votes or another tie rule") != std::string::npos);
+  }
+}
+
 TEST_CASE("toy-lm: a stopped run says so, in the supervised steps too") {
   const Suite suite = loaded(lm);
   Shared shared;
@@ -149,6 +202,10 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
       {"sgd", text(world, "[learn]\noptimizer = \"sgd\"\n"), "", {"not by optimizer = \"sgd\""}},
       {"exact gradients", text(world, "[record]\ngradient = 4\n"), "", {"has no exact gradient"}},
       {"a bandit's key", text(world, "[env.toy-lm]\nactions = 5\n"), "8:1", {"unknown key `actions`"}},
+      {"too many prompts for the words",
+       text(world, "[env.toy-lm]\nvocabulary = 40\nprompts = 2593\n"),
+       "7:6",
+       {"make only 10,368 different ones", "up to 2,592"}},
       {"a vocabulary too small", text(world, "[env.toy-lm]\nvocabulary = 39\n"), "8:14", {"40..512"}},
       {"a response too long", text(world, "[env.toy-lm]\nresponse_tokens = 65\n"), "8:19", {"12..64"}},
       {"temperature 0", text(world, "[policy.transformer]\ntemperature = 0\n"), "8:15", {"0.001..100"}},
