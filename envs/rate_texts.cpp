@@ -59,7 +59,8 @@ TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
       votes_(votes),
       key_(key),
       biases_(biases_of(rater.text)),
-      outcomes_(make_outcomes(with_json_failures(rater), toy_levels, votes)) {
+      outcomes_(make_outcomes(with_json_failures(rater), toy_levels, votes)),
+      call_outcomes_(static_cast<std::size_t>(make_outcomes(with_json_failures(rater), toy_levels, 1).count)) {
   if (rater.text.json_odd > 0 || rater.text.json_broken > 0)
     reading_ = reading_matrix({rater.text.json_odd, rater.text.json_broken}, toy_levels);
 }
@@ -74,7 +75,7 @@ TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) c
   read[toy_levels] = rater_.parse_failure + (1 - rater_.parse_failure) * read[toy_levels];
   RaterConfig seen_so = rater_;
   seen_so.parse_failure = read[toy_levels];
-  std::vector<double> call(static_cast<std::size_t>(make_outcomes(with_json_failures(rater_), toy_levels, 1).count));
+  std::vector<double> call(call_outcomes_);
   settle_failures(rater_.parse_policy, read, call);
   Row row{std::vector<double>(static_cast<std::size_t>(outcomes_.count)), static_cast<double>(votes_)};
   aggregate_law(seen_so, outcomes_, call, votes_, row.law);

@@ -52,6 +52,7 @@ class TextRater {
   std::vector<TextBias> biases_;
   std::vector<double> reading_;  // of JSON answers; empty when all are read as meant
   Outcomes outcomes_;
+  std::size_t call_outcomes_;  // of one call
   std::map<std::pair<SeenText, std::uint32_t>, Row> rows_;
   double expected_calls_ = 0;
 };

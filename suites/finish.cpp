@@ -1,10 +1,11 @@
-// Areas, gains and the median step time.
+// Batches in numbers, areas, gains and the median step time.
 #include "suites/finish.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "kernels/failure.hpp"
+#include "kernels/math.hpp"
 
 namespace odrpo {
 namespace {
@@ -18,6 +19,33 @@ double area(const std::vector<std::int32_t>& step, const std::vector<double>& y)
 }
 
 }  // namespace
+
+BatchSummary summarise(const RunSpec& spec, const RewardBatch& b) {
+  const double n = static_cast<double>(b.raw.size());
+  const SeenSum seen = sum_seen(b);
+  double squares = 0;
+  BatchSummary s{seen.mean(), 1 - seen.count / n, 0, static_cast<double>(b.raw[0]), static_cast<double>(b.raw[0])};
+  for (const float raw : b.raw) {
+    const double a = static_cast<double>(raw);
+    squares += a * a;
+    s.lowest = a < s.lowest ? a : s.lowest;
+    s.highest = a > s.highest ? a : s.highest;
+  }
+  s.rms = math::sqrt(squares / n);
+  s.dead = with_rewards(b, [&](const auto& rewards) {
+    return dead_shares(rewards.data(), spec.learn.batch, spec.learn.rollouts, b.kind.levels, b.kind.lowest);
+  });
+  return s;
+}
+
+void record_seconds(RunRecord& r, double (&seconds)[stage_count], int t, int& last_step) {
+  const double steps = t > last_step ? t - last_step : 1;
+  for (double& sum : seconds) {
+    r.seconds.push_back(static_cast<float>(sum / steps));
+    sum = 0;
+  }
+  last_step = t;
+}
 
 FinalReward::FinalReward(int steps) : first(steps - std::max(1, steps / 10)) {}
 

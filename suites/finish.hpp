@@ -1,4 +1,4 @@
-// Final values of a run from its curves, the same for every world.
+// What every world records alike: a batch in numbers, seconds, and final values from the curves.
 #pragma once
 #include <string_view>
 
@@ -6,6 +6,17 @@
 #include "suites/batch.hpp"
 
 namespace odrpo {
+
+/// What a batch's rewards and raw advantages say; rewards that are missing are left out.
+struct BatchSummary {
+  double reward = 0, missing = 0;           ///< mean seen reward (NaN without any), share of responses without one
+  double rms = 0, lowest = 0, highest = 0;  ///< of the estimator's own advantages, before whitening
+  DeadShares dead{};
+};
+BatchSummary summarise(const RunSpec& spec, const RewardBatch& b);
+
+/// Appends the seconds per step since the record at `last_step`, and begins again at t.
+void record_seconds(RunRecord& r, double (&seconds)[stage_count], int t, int& last_step);
 
 /// Quality that gains are measured between, levels: where the policy starts (the bandit's uniform policy) and the best there is.
 struct Headroom {

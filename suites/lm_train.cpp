@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "kernels/clock.hpp"
-#include "kernels/math.hpp"
 #include "suites/finish.hpp"
 
 namespace odrpo {
@@ -63,7 +62,6 @@ ResponseBatch evaluated_batch(const LmProblem& p, std::span<const Token> tokens)
 struct Recorder {
   RunRecord& record;
   const LmProblem& problem;
-  int last_step = 0;
 
   void value(CurveIndex curve, double x) {
     if (has_curve(problem, curve)) record.curves[curve].values.push_back(x);
@@ -85,42 +83,22 @@ struct Recorder {
   }
 
   void batch(LmState& s) {
-    const LearnConfig& learn = problem.spec->learn;
-    const double n = static_cast<double>(s.batch.raw.size());
-    double truth = 0, squares = 0, low = static_cast<double>(s.batch.raw[0]), high = low;
-    for (std::size_t i = 0; i < s.batch.raw.size(); ++i) {
-      truth += s.verdict[i].quality();
-      const double a = static_cast<double>(s.batch.raw[i]);
-      squares += a * a;
-      low = a < low ? a : low;
-      high = a > high ? a : high;
-    }
-    const SeenSum seen = sum_seen(s.batch);
-    const DeadShares dead = with_rewards(s.batch, [&](const auto& rewards) {
-      return dead_shares(rewards.data(), learn.batch, learn.rollouts, s.batch.kind.levels, s.batch.kind.lowest);
-    });
-    value(reward, seen.mean());
-    value(batch_quality, truth / n);
+    double truth = 0;
+    for (const Verdict& verdict : s.verdict) truth += verdict.quality();
+    const BatchSummary seen = summarise(*problem.spec, s.batch);
+    value(reward, seen.reward);
+    value(batch_quality, truth / static_cast<double>(s.batch.raw.size()));
     value(kl, s.report.kl);
     value(entropy, s.report.entropy);
-    value(advantage_rms, math::sqrt(squares / n));
-    value(advantage_min, low);
-    value(advantage_max, high);
-    value(dead_groups, dead.groups);
-    value(dead_levels, dead.levels);
+    value(advantage_rms, seen.rms);
+    value(advantage_min, seen.lowest);
+    value(advantage_max, seen.highest);
+    value(dead_groups, seen.dead.groups);
+    value(dead_levels, seen.dead.levels);
     value(gradient_norm, s.report.gradient_norm);
-    value(missing, 1 - seen.count / n);
+    value(missing, seen.missing);
     value(clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
     s.clipped = s.updates = 0;
-  }
-
-  void seconds(LmState& s, int t) {
-    const double steps = t > last_step ? t - last_step : 1;
-    for (double& sum : s.seconds) {
-      record.seconds.push_back(static_cast<float>(sum / steps));
-      sum = 0;
-    }
-    last_step = t;
   }
 };
 
@@ -154,6 +132,7 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
   if (first.empty()) return failed_record(spec, "diverged: the supervised steps before training; a lower warm_lr may help");
   std::vector<Token> last = first;  // of the latest record
   Recorder recorder{r, problem};
+  int last_record = 0;
   const int steps = spec.learn.steps;
   FinalReward final_reward(steps);
   for (int t = 0; t <= steps; ++t) {
@@ -165,7 +144,7 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
       if (last.empty()) return failed_record(spec, "diverged: probabilities are not finite at step " + std::to_string(t));
       recorder.policy(last, t);
       clock.lap(stage_record);
-      recorder.seconds(state, t);
+      record_seconds(r, state.seconds, t, last_record);
     }
     // what the last record's batch saw is that of the last step
     if (t < steps) {

@@ -8,14 +8,6 @@
 
 namespace odrpo {
 
-void look_at_batch(const Problem& problem, TrainState& s, int t) {
-  choose_prompts(problem, s, t);
-  s.policy.forward(first_update(problem, t), s.prompt.data());
-  sample_responses(problem, s, t, training_draws);
-  rate_responses(problem, s, t, training_draws);
-  estimate_advantages(problem, s);
-}
-
 GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
   const int replicas = problem.spec->record.gradient;
   const std::size_t size = s.policy.gradient_size();

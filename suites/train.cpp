@@ -6,7 +6,6 @@
 #include <iterator>
 
 #include "kernels/clock.hpp"
-#include "kernels/math.hpp"
 #include "suites/canonical.hpp"
 #include "suites/finish.hpp"
 #include "suites/lm_train.hpp"
@@ -50,7 +49,6 @@ bool has_curve(const RunSpec& spec, int curve) {
 struct Recorder {
   RunRecord& record;
   const Problem& problem;
-  int last_step = 0;
 
   void value(CurveIndex curve, double x) {
     if (has_curve(*problem.spec, curve)) record.curves[curve].values.push_back(x);
@@ -67,40 +65,22 @@ struct Recorder {
 
   // What step t saw: the batch's scores beside the truth, the estimator's raw advantages, what of the batch taught nothing.
   void batch(TrainState& s) {
-    const LearnConfig& learn = problem.spec->learn;
-    const std::size_t n = s.batch.raw.size();
-    double truth = 0, squares = 0, low = s.batch.raw[0], high = s.batch.raw[0];
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::size_t row = s.prompt[i / learn.rollouts];
+    double truth = 0;
+    for (std::size_t i = 0; i < s.action.size(); ++i) {
+      const std::size_t row = s.prompt[i / problem.spec->learn.rollouts];
       truth += problem.world->quality[row * problem.world->width + s.action[i]];
-      const double a = s.batch.raw[i];
-      squares += a * a;
-      low = a < low ? a : low;
-      high = a > high ? a : high;
     }
-    const SeenSum seen = sum_seen(s.batch);
-    const DeadShares dead = with_rewards(s.batch, [&](const auto& rewards) {
-      return dead_shares(rewards.data(), learn.batch, learn.rollouts, problem.world->levels, problem.rated->lowest);
-    });
-    value(reward, seen.mean());
-    value(batch_quality, truth / static_cast<double>(n));
-    value(advantage_rms, math::sqrt(squares / static_cast<double>(n)));
-    value(advantage_min, low);
-    value(advantage_max, high);
-    value(dead_groups, dead.groups);
-    value(dead_levels, dead.levels);
-    value(missing, 1 - seen.count / static_cast<double>(n));
+    const BatchSummary seen = summarise(*problem.spec, s.batch);
+    value(reward, seen.reward);
+    value(batch_quality, truth / static_cast<double>(s.batch.raw.size()));
+    value(advantage_rms, seen.rms);
+    value(advantage_min, seen.lowest);
+    value(advantage_max, seen.highest);
+    value(dead_groups, seen.dead.groups);
+    value(dead_levels, seen.dead.levels);
+    value(missing, seen.missing);
     value(clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
     s.clipped = s.updates = 0;
-  }
-
-  void seconds(TrainState& s, int t) {
-    const double steps = t > last_step ? t - last_step : 1;
-    for (double& sum : s.seconds) {
-      record.seconds.push_back(static_cast<float>(sum / steps));
-      sum = 0;
-    }
-    last_step = t;
   }
 };
 
@@ -136,6 +116,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
   const Problem& problem = *made;
   TrainState state = make_state(problem);
   Recorder recorder{r, problem};
+  int last_record = 0;
   const int steps = spec.learn.steps;
   FinalReward final_reward(steps);
   for (int t = 0; t <= steps; ++t) {
@@ -147,11 +128,9 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       if (!std::isfinite(r.curves[quality].values.back()))
         return failed_record(spec, "diverged: parameters are not finite at step " + std::to_string(t));
       clock.lap(stage_record);
-      recorder.seconds(state, t);
+      record_seconds(r, state.seconds, t, last_record);
     }
-    // the batch of the last record is looked at, not learned from
-    if (t < steps) meet_batch(problem, state, t);
-    else look_at_batch(problem, state, t);
+    meet_batch(problem, state, t);               // that of the last record is not learned from
     if (recorded && spec.record.gradient > 0) {  // of the policy that met the batch: before any update
       LapClock clock(state.seconds);
       const GradientSignal signal = gradient_signal(problem, state, t);

@@ -151,7 +151,7 @@ TEST_CASE("the mean of redrawn gradients without noise and baseline points along
   Shared shared;
   const Problem problem = *make_problem(spec, shared, best_isa(), never);
   TrainState s = make_state(problem);
-  look_at_batch(problem, s, 0);
+  meet_batch(problem, s, 0);
   const GradientSignal signal = gradient_signal(problem, s, 0);
   CHECK(signal.cosine > 0.995);
   CHECK(signal.snr > 0);
