@@ -73,11 +73,6 @@ struct JsonJudge {
   double broken = 0.05;  ///< share of broken answers, likewise; odd + broken <= 1, or all answers are of the two in that proportion
   bool operator==(const JsonJudge&) const = default;
 };
-template <class V>
-void describe(V& v, JsonJudge& c) {
-  v.number("odd", c.odd, 0.0, 1.0, "share of answers written oddly, but readable");
-  v.number("broken", c.broken, 0.0, 1.0, "share of answers that break the format");
-}
 
 /// Probability of one way of writing.
 double answer_share(const JsonJudge& judge, Answer answer);

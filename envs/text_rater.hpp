@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -20,50 +19,28 @@ struct TextFeatures {
 };
 TextFeatures text_features(const Text& t);
 
-/// Longer answers look better.
+/// Longer answers look better: quality is seen as q + slope (length - mid). (The keys of suites are those of TextJudge.)
 struct LengthBias {
-  static constexpr std::string_view word = "length-bias";
-  static constexpr std::string_view help = "quality is seen as q + slope (length - mid)";
   double slope = 0.1;
   double mid = 12;
   bool operator==(const LengthBias&) const = default;
 };
-template <class V>
-void describe(V& v, LengthBias& c) {
-  v.number("slope", c.slope, -10.0, 10.0, "levels per word of the body");
-  v.number("mid", c.mid, 0.0, 64.0, "length at which nothing is added");
-}
 
-/// Saying things again looks thorough.
+/// Saying things again looks thorough: quality is seen as q + gain min(repeated words, most).
 struct RepetitionFlattery {
-  static constexpr std::string_view word = "flattery";
-  static constexpr std::string_view help = "quality is seen as q + gain min(repeated words, most)";
   double gain = 0.25;
   int most = 8;
   bool operator==(const RepetitionFlattery&) const = default;
 };
-template <class V>
-void describe(V& v, RepetitionFlattery& c) {
-  v.number("gain", c.gain, -10.0, 10.0, "levels per word that stood in the body already");
-  v.integer("most", c.most, 0, 64, "words that are counted at most");
-}
 
-/// The veto on violations errs both ways.
+/// The veto on violations errs both ways: a clean text with a word of class `trigger` scores 1 with probability p a call, violations pass
+/// with probability `pass`.
 struct VetoMisfire {
-  static constexpr std::string_view word = "misfire";
-  static constexpr std::string_view help =
-      "a clean text with a word of class `trigger` scores 1 with probability p; violations pass with probability pass";
   WordClass trigger = WordClass::tone;
   double p = 0.1;
   double pass = 0.05;
   bool operator==(const VetoMisfire&) const = default;
 };
-template <class V>
-void describe(V& v, VetoMisfire& c) {
-  v.word("trigger", c.trigger, std::span<const Word<WordClass>>(class_words), "class of words that the veto takes for a violation");
-  v.number("p", c.p, 0.0, 1.0, "probability per call that a clean text with such a word scores 1");
-  v.number("pass", c.pass, 0.0, 1.0, "probability per call that a violation is overlooked and the rubrics alone count");
-}
 
 /// The catalogue. Biases of a list act together: shifts add, misfires are independent chances.
 using TextBias = std::variant<LengthBias, RepetitionFlattery, VetoMisfire>;
