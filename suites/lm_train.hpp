@@ -35,14 +35,14 @@ struct LmState {
   PromptOrder order;
   RewardBatch batch;
   TextRater rater;
-  std::vector<std::uint32_t> prompt;        ///< [B]
-  std::vector<std::uint16_t> prompt_token;  ///< [B][8]
-  std::vector<std::uint32_t> rating_word;   ///< [B][G]
-  std::vector<Verdict> verdict;             ///< [B][G] the truth
-  double judge_calls = 0;                   ///< expected, so far
-  TransformerReport report;                 ///< of the last update
-  double clipped = 0, updates = 0;          ///< sums since the last record
-  double seconds[stage_count] = {};         ///< sums since the last record
+  std::vector<std::uint32_t> prompt = {};        ///< [B]
+  std::vector<std::uint16_t> prompt_token = {};  ///< [B][8]
+  std::vector<std::uint32_t> rating_word = {};   ///< [B][G]
+  std::vector<Verdict> verdict = {};             ///< [B][G] the truth
+  double judge_calls = 0;                        ///< expected, so far
+  TransformerReport report = {};                 ///< of the last update
+  double clipped = 0, updates = 0;               ///< sums since the last record
+  double seconds[stage_count] = {};              ///< sums since the last record
 };
 
 /// Makes the problem; the supervised steps are the long part. Nothing when `stop` was set meanwhile.
