@@ -34,7 +34,8 @@ RewardKind reward_kind(const RunSpec& spec) {
 Whitening whitening_of(const RunSpec& spec) {
   switch (spec.learn.whiten) {
     case Whiten::none: break;
-    case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
+    case Whiten::response:
+    case Whiten::token: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
     case Whiten::compat: return whitening_after(spec.estimator);
   }
   return {};

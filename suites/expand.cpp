@@ -69,7 +69,8 @@ void settle(RunSpec& spec) {
   if (rater.aggregate != Aggregate::mode) rater.tie = TieRule::first;
   if (rater.parse_failure == 0 && rater.text.json_broken == 0) rater.parse_policy = ParsePolicy::resample;
   if (learn.epochs == 1) learn.ratio_clip = 0;
-  if (learn.whiten != Whiten::response) learn.whiten_ddof = 0, learn.whiten_eps = 0;
+  if (learn.whiten == Whiten::token && spec.env.kind == WorldKind::bandit) learn.whiten = Whiten::response;  // one token a response
+  if (learn.whiten != Whiten::response && learn.whiten != Whiten::token) learn.whiten_ddof = 0, learn.whiten_eps = 0;
 }
 
 // which runs are wanted, and which glob has met one

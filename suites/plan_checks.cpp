@@ -150,8 +150,9 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
     idle("ratio_clip", "with epochs = 1 the ratio is always 1");
   for (const std::string_view key : {"whiten_ddof", "whiten_eps"})
     if (set(key, key == "whiten_ddof" ? c.whiten_ddof != 0 : c.whiten_eps != 0) &&
-        !may_be(plan.learn_axes, "whiten", c.whiten, whiten_words, Whiten::response))
-      idle(key, "that needs whiten = \"response\"");
+        !may_be(plan.learn_axes, "whiten", c.whiten, whiten_words, Whiten::response) &&
+        !may_be(plan.learn_axes, "whiten", c.whiten, whiten_words, Whiten::token))
+      idle(key, "that needs whiten = \"response\" or \"token\"");
   // weight decay belongs to adamw
   const auto* decay = find_axis(plan.learn_axes, "weight_decay");
   const bool decays = decay != nullptr || plan.learn.optimizer.weight_decay != 0;

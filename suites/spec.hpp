@@ -15,10 +15,11 @@
 namespace odrpo {
 
 /// Unit over which advantages are whitened.
-enum class Whiten { none, response, compat };
+enum class Whiten { none, response, token, compat };
 inline constexpr Word<Whiten> whiten_words[] = {
     {Whiten::none, "none", "advantages as the estimator gives them"},
     {Whiten::response, "response", "(A - mean) / (std + whiten_eps) over all responses of the batch"},
+    {Whiten::token, "token", "the same over all tokens of the batch: a response counts as often as it has tokens (bandit: one)"},
     {Whiten::compat, "compat", "what the estimator's `compat` does after it"},
 };
 
@@ -36,8 +37,8 @@ struct LearnConfig {
   int rollouts = 8;   ///< G, responses per prompt
   double kl = 0.001;  ///< weight of the KL penalty to the initial policy (gradient of k3)
   Whiten whiten = Whiten::response;
-  int whiten_ddof = 0;    ///< whiten = "response": std divides by n - ddof
-  double whiten_eps = 0;  ///< whiten = "response": added to the std
+  int whiten_ddof = 0;    ///< whiten = "response" or "token": std divides by n - ddof
+  double whiten_eps = 0;  ///< whiten = "response" or "token": added to the std
   DeadGroups dead_groups = DeadGroups::keep;
   int epochs = 1;         ///< updates on each batch of rollouts
   double ratio_clip = 0;  ///< PPO's clip of pi / pi_old; 0 = none
@@ -50,8 +51,8 @@ void describe(V& v, LearnConfig& c) {
   v.integer("rollouts", c.rollouts, 2, 255, "responses per prompt");
   v.number("kl", c.kl, 0.0, 1e3, "weight of the KL penalty to the initial policy");
   v.word("whiten", c.whiten, std::span<const Word<Whiten>>(whiten_words), "unit of batch normalisation");
-  v.integer("whiten_ddof", c.whiten_ddof, 0, 1, "whiten = \"response\": std divides by n - ddof");
-  v.number("whiten_eps", c.whiten_eps, 0.0, 1.0, "whiten = \"response\": added to the std");
+  v.integer("whiten_ddof", c.whiten_ddof, 0, 1, "whiten = \"response\" or \"token\": std divides by n - ddof");
+  v.number("whiten_eps", c.whiten_eps, 0.0, 1.0, "whiten = \"response\" or \"token\": added to the std");
   v.word("dead_groups", c.dead_groups, std::span<const Word<DeadGroups>>(dead_group_words), "groups whose rewards are all equal");
   v.integer("epochs", c.epochs, 1, 64, "updates on each batch of rollouts");
   v.number("ratio_clip", c.ratio_clip, 0.0, 10.0, "PPO's clip of the ratio pi / pi_old; 0 = none");
@@ -60,13 +61,17 @@ void describe(V& v, LearnConfig& c) {
 
 /// [record]: what is kept of a run besides its final values.
 struct RecordConfig {
-  int every = 10;    ///< record every n-th step, plus the first and the last
-  int gradient = 0;  ///< replicates of the batch for exact-gradient cosine and SNR at recorded steps; 0 = off
+  int every = 10;            ///< record every n-th step, plus the first and the last
+  int gradient = 0;          ///< replicates of the batch for exact-gradient cosine and SNR at recorded steps; 0 = off
+  double collapse_fall = 1;  ///< levels by which the seen reward must fall below its peak …
+  int collapse_steps = 20;   ///< … for so many steps on end, to count as a collapse
 };
 template <class V>
 void describe(V& v, RecordConfig& c) {
   v.integer("every", c.every, 1, 10'000'000, "record every n-th step, plus first and last");
   v.integer("gradient", c.gradient, 0, 4096, "redraws per recorded step for the exact-gradient cosine and SNR; 0 = off");
+  v.number("collapse_fall", c.collapse_fall, 0.01, 1e3, "a collapse: the batches' mean reward falls so many levels below its peak");
+  v.integer("collapse_steps", c.collapse_steps, 1, 10'000'000, "and stays there so many steps on end; the peak is a mean over as many");
 }
 
 /// [table]: what `run` prints at the end and `table` by default.
