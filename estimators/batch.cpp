@@ -16,6 +16,10 @@ extern const EstimatorStages estimator_table;
 }
 const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
 
+namespace {
+constexpr double pays_from = 8, few_rows = 5000;  // groups a row: a row costs about three groups, and a look-up saves most of one
+}
+
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
     : config_(config), levels_(levels), rollouts_(rollouts), real_(config, levels, rollouts) {
   const Convention c = convention_of(config);
@@ -30,17 +34,13 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
   view_.guard = c.guard;
   view_.others = c.divisor == Divisor::others_deviation;
   if (!ordinal) return;
-  const int size = (levels + 1) * (rollouts + 1);
+  const int size = 2 * (levels + 1) * (rollouts + 1);
   const bool by_median = config.form == Form::odrpo && config.weight == Weight::gini_median && !needs_median();
   // a group's median is a class: lower or upper median 0..K, or lower + upper (0..2K) for the mean of the two
   const bool mid = config.median == MedianRule::mid;
   const int classes = !by_median ? 1 : mid ? 2 * levels + 1 : levels + 1;
   term_.assign(static_cast<std::size_t>(classes) * size, 0.0f);
-  if (view_.others) missed_ = term_;
-  for (int i = 0; i < classes; ++i) {
-    const std::size_t at = static_cast<std::size_t>(i) * size;
-    fill_terms(mid ? i / 2.0 : i, &term_[at], view_.others ? &missed_[at] : nullptr);
-  }
+  for (int i = 0; i < classes; ++i) fill_terms(mid ? i / 2.0 : i, &term_[static_cast<std::size_t>(i) * size]);
   if (!by_median) return;
   view_.class_size = size;
   // the member at sorted place j is >= k exactly when at least G - j members are
@@ -48,38 +48,57 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
   if (config.median != MedianRule::lower) view_.upper_reach = rollouts - rollouts / 2;
 }
 
-void BatchEstimator::fill_terms(double median, float* term, float* missed) const {
+void BatchEstimator::fill_terms(double median, float* term) const {
   const bool convex = config_.form == Form::convex_reinforce;  // U(r) = sum of sqrt(k), the shape of gini
   const LevelRule rule = convex ? LevelRule{} : level_rule(config_);
   for (int k = 1; k <= levels_; ++k) {
     const double decay = median_decay(median, k);
     for (int count = 1; count < rollouts_; ++count) {  // dead levels stay 0
-      const int at = k * (rollouts_ + 1) + count;
+      float* at = term + 2 * (k * (rollouts_ + 1) + count);
       if (convex) {
-        term[at] = static_cast<float>(level_shape(Weight::gini, k));
+        const double rise = level_shape(Weight::gini, k);
+        at[0] = static_cast<float>(rise);
+        at[1] = static_cast<float>(rise * count / rollouts_);
         continue;
       }
       const double weight = level_weight(config_.weight, k, level_variance(count, rollouts_), decay);
-      if (missed == nullptr) {
-        term[at] = static_cast<float>(level_factor(rule, weight, count, rollouts_));
-        continue;
-      }
       const LevelShares shares = level_shares(rule, weight, count, rollouts_);
-      term[at] = static_cast<float>(shares.reached - shares.missed);
-      missed[at] = static_cast<float>(shares.missed);
+      at[0] = static_cast<float>(shares.reached - shares.missed);
+      at[1] = static_cast<float>(-shares.missed);
     }
   }
 }
 
 void BatchEstimator::set_median(double median) {
-  fill_terms(median, term_.data(), missed_.empty() ? nullptr : missed_.data());
+  fill_terms(median, term_.data());
   real_.set_median(median);
+}
+
+void BatchEstimator::expect(double groups, Isa isa) {
+  if (tabulated() || needs_median() || !GroupNames::possible(levels_, rollouts_)) return;
+  if (pass_ == Pass::cardinal && !view_.others) return;  // as fast from its sums
+  const bool by_halves = pass_ == Pass::ordinal && view_.class_size == 0;
+  if (groups < pays_from * (by_halves ? few_rows : HistogramTable::rows(levels_, rollouts_))) return;
+  const GroupNames names(levels_, rollouts_);
+  if (by_halves) {
+    const auto half = [&](int from, int to) {
+      return [=, this](const std::uint8_t* reach, float* out) {
+        const auto at = [&](int k) { return &term_[2 * static_cast<std::size_t>(k * (rollouts_ + 1) + reach[k - 1])]; };
+        const float centre = half_values(from, to, at, out);
+        for (int v = 0; v <= to - from + 1; ++v) out[v] -= centre;
+      };
+    };
+    halves_ = std::make_shared<const HalvesTable>(names, half(1, names.middle), half(names.middle + 1, levels_));
+  } else {
+    const auto fill = [&](const std::uint8_t* score, int rows, float* out) { passes(estimator_stages(isa), score, rows, out); };
+    histograms_ = std::make_shared<const HistogramTable>(names, fill);
+  }
+  look_up_ = &group_table_stages(isa);
 }
 
 void BatchEstimator::passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
   EstimatorView view = view_;
   view.term = term_.data();
-  view.missed = missed_.empty() ? nullptr : missed_.data();
   switch (pass_) {
     case Pass::ordinal: return stages.ordinal(view, score, groups, out);
     case Pass::cardinal: return stages.cardinal(view, score, groups, out);
@@ -99,6 +118,8 @@ void BatchEstimator::some(const std::uint8_t* score, float* out) const {
 }
 
 void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
+  if (halves_) return (*halves_)(*look_up_, score, static_cast<std::size_t>(groups), out);
+  if (histograms_) return (*histograms_)(*look_up_, score, static_cast<std::size_t>(groups), out);
   if (rollouts_ > 1) return passes(stages, score, groups, out);
   for (int g = 0; g < groups; ++g) some(score + g, out + g);
 }

@@ -1,11 +1,13 @@
 // Estimators on a batch of groups of integer scores: tables made once per run in double, then one pass in float per step.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
 #include "estimators/real.hpp"
+#include "kernels/group_table.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/no_score.hpp"
 
@@ -13,8 +15,8 @@ namespace odrpo {
 
 /// Which pass of the batch form an estimator takes.
 enum class Pass {
-  ordinal,   ///< A_i = P(r_i) - mean P, P(r) = sum over live levels k <= r of term[k][count_k]; with `missed` P(r_i) + sum_k
-             ///< missed[k][count_k]
+  ordinal,   ///< A_i = P(r_i) - C, P(r) = sum over live levels k <= r of term[k][count_k], C = sum over all of centre[k][count_k]: the
+             ///< same bits whatever the order of the members
   cardinal,  ///< A_i = (G r_i - sum r) * inverse, from exact integer sums
   rank,      ///< z-score of average ranks, from exact integer ranks
 };
@@ -24,14 +26,28 @@ struct EstimatorView {
   Form form;
   int levels, rollouts, ddof;
   float eps;
-  const float* term;             ///< [class][levels+1][rollouts+1]: w_k / (N_k + eps) of a level that `count` of G reach; 0 at dead levels
-  const float* missed;           ///< null, or the same shape: what a level gives those that miss it (then `term` is what reaching it adds)
-  int class_size;                ///< (levels+1)(rollouts+1), 0 when the terms do not depend on the group's median
+  const float* term;  ///< [class][levels+1][rollouts+1][2]: what a level that `count` of G reach gives those that reach it more than the
+                      ///< others, w_k / (N_k + eps); and what all give up for it, that times count / G. 0 at dead levels
+  int class_size;     ///< 2 (levels+1)(rollouts+1), 0 when the terms do not depend on the group's median
   int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
   int shift;                     ///< maxrl: subtracted from every score (1 for origin 0)
   bool guard;                    ///< maxrl: a mean <= 0 gives zeros
   bool others;                   ///< grpo: mean and deviation of the other members
 };
+
+/// What the levels from..to give: fills value[0..to-from+1], what they give a member that reaches none, the first, the first two, … of
+/// them, before what all give up for them, which is returned. at(k) = (term, centre) of level k.
+template <class At>
+inline float half_values(int from, int to, At at, float* value) {
+  float sum = 0, centre = 0;
+  value[0] = 0;
+  for (int k = from; k <= to; ++k) {
+    sum += at(k)[0];
+    centre += at(k)[1];
+    value[k - from + 1] = sum;
+  }
+  return centre;
+}
 
 struct EstimatorStages {
   /// out[group][G] advantages of score[group][G], scores 0..K.
@@ -54,6 +70,11 @@ class BatchEstimator {
   bool needs_median() const {
     return config_.form == Form::odrpo && config_.weight == Weight::gini_median && config_.median == MedianRule::running;
   }
+  /// Says that about so many groups will be estimated. Where it pays (many more groups than a group of 8 or 16 has histograms on so few
+  /// levels, no running median) a table of every histogram's advantages is made here, and the operator looks up: a row a group, the same
+  /// bits.
+  void expect(double groups, Isa isa);
+  bool tabulated() const { return look_up_ != nullptr; }
   /// Advantages of `groups` groups, [group][rollouts]. None of the three forms allocates.
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
   /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing
@@ -63,14 +84,17 @@ class BatchEstimator {
   void real(const float* reward, int groups, float* out) const;
 
  private:
-  void fill_terms(double median, float* term, float* missed) const;
+  void fill_terms(double median, float* term) const;
   void passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
   void some(const std::uint8_t* score, float* out) const;
   EstimatorConfig config_;
   int levels_, rollouts_;
   Pass pass_;
-  std::vector<float> term_, missed_;
+  std::vector<float> term_;
   EstimatorView view_{};
+  std::shared_ptr<const HalvesTable> halves_;         // where levels add up
+  std::shared_ptr<const HistogramTable> histograms_;  // elsewhere
+  const GroupTableStages* look_up_ = nullptr;
   RealEstimator real_;
 };
 

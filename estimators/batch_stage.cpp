@@ -40,14 +40,34 @@ ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
 #endif
 }
 
+// Advantages by score, value[0..levels], from at(k) = (term, centre) of level k: P(v) - C as two sums over the lower and the upper levels,
+// as a HalvesTable adds them.
+template <class At>
+static inline void two_halves(int levels, At at, float* value) {
+  const int middle = levels / 2;
+  alignas(32) float low[24] = {}, high[24] = {};
+  const float below = half_values(1, middle, at, low), above = half_values(middle + 1, levels, at, high + middle);
+  for (int v = middle + 1; v <= levels; ++v) low[v] = low[middle];
+  for (int v = 0; v <= levels; v += 8) store(value + v, (load(low + v) - below) + (load(high + v) - above));
+}
+// The same for scales of any length, in double.
+template <class At>
+static inline void one_sum(int levels, At at, float* value) {
+  double sum = 0, centre = 0;
+  for (int k = 1; k <= levels; ++k) centre += at(k)[1];
+  value[0] = static_cast<float>(-centre);
+  for (int k = 1; k <= levels; ++k) {
+    sum += at(k)[0];
+    value[k] = static_cast<float>(sum - centre);
+  }
+}
+
 // `fixed` > 0: groups of that size on at most 16 levels (reach in one register).
 template <int fixed>
 static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   const int rollouts = members<fixed>(e.rollouts), levels = e.levels, stride = rollouts + 1, blocks = (levels + 15) / 16;
-  const float share = 1.0f / static_cast<float>(rollouts);
   alignas(16) std::uint8_t reach[max_levels];
-  float sums[max_levels];
-  sums[0] = 0;
+  float value[max_levels];
   for (int g = 0; g < groups; ++g) {
     const std::uint8_t* s = score + static_cast<std::size_t>(g) * rollouts;
     float* a = out + static_cast<std::size_t>(g) * rollouts;
@@ -65,22 +85,14 @@ static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* sc
         median += fixed > 0 ? levels_reached_by(lowest, e.upper_reach) : levels_reached_by(reach, levels, e.upper_reach);
       term += static_cast<std::size_t>(median) * e.class_size;
     }
-    // P(r): running sum of the terms of levels 1..r
-    float sum = 0;
-    for (int k = 1; k <= levels; ++k) {
-      sum += term[k * stride + reach[k - 1]];
-      sums[k] = sum;
-    }
-    f32x8 totals = splat(0);
-    for (int i = 0; i < rollouts; i += 8) totals += gather(sums, s + i, rollouts - i, 0.0f);
-    float centre = add_halves(totals) * share;
-    if (e.missed != nullptr) {  // what every level gives those below it stands in a table
-      const float* missed = e.missed + (term - e.term);
-      centre = 0;
-      for (int k = 1; k <= levels; ++k) centre -= missed[k * stride + reach[k - 1]];
-    }
+    if (fixed > 0)
+      two_halves(
+          levels, [&](int k) { return term + 2 * (k * stride + reach[k - 1]); }, value);
+    else
+      one_sum(
+          levels, [&](int k) { return term + 2 * (k * stride + reach[k - 1]); }, value);
     for (int i = 0; i < rollouts; i += 8) {
-      const f32x8 v = gather(sums, s + i, rollouts - i, 0.0f) - centre;
+      const f32x8 v = gather(value, s + i, rollouts - i, 0.0f);
       if (rollouts - i >= 8) store(a + i, v);
       else
         for (int l = 0; l < rollouts - i; ++l) a[i + l] = v[l];
@@ -94,94 +106,7 @@ static void ordinal(const EstimatorView& e, const std::uint8_t* score, int group
   ordinal_groups<0>(e, score, groups, out);
 }
 
-// 1 / (G times the denominator), from the exact integers sum r and G^2 sigma^2 > 0.
-ODRPO_HD float cardinal_inverse(const EstimatorView& e, std::int32_t sum, std::int32_t variance) {
-  const float members = static_cast<float>(e.rollouts);
-  switch (e.form) {
-    case Form::rloo: return 1.0f / (members - 1.0f);
-    case Form::grpo: {
-      const float sigma = __builtin_sqrtf(static_cast<float>(variance) / static_cast<float>(e.rollouts * (e.rollouts - e.ddof)));
-      return 1.0f / (members * (sigma + e.eps));
-    }
-    case Form::maxrl: {
-      const std::int32_t shifted = sum - e.shift * e.rollouts;
-      if (e.guard && shifted <= 0) return 0.0f;
-      return 1.0f / (static_cast<float>(shifted) + members * e.eps);
-    }
-    default: return 1.0f / members;
-  }
-}
-
-template <int fixed>
-static inline void cardinal_groups(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const int n = members<fixed>(e.rollouts);
-  for (int g = 0; g < groups; ++g) {
-    const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
-    float* a = out + static_cast<std::size_t>(g) * n;
-    std::int32_t sum = 0, squares = 0;
-    ODRPO_UNROLL
-    for (int i = 0; i < n; ++i) {
-      sum += s[i];
-      squares += s[i] * s[i];
-    }
-    const std::int32_t variance = n * squares - sum * sum;  // 0 exactly when all scores are equal
-    const float inverse = variance > 0 ? cardinal_inverse(e, sum, variance) : 0.0f;
-    ODRPO_UNROLL
-    for (int i = 0; i < n; ++i) a[i] = static_cast<float>(n * s[i] - sum) * inverse;
-  }
-}
-
-// (r - mean of the others) / (sd of the others + eps) from their exact integer sums; undivided where that sd is 0.
-static void against_others(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const std::int32_t n = e.rollouts, others = n - 1, pairs = others * (others - e.ddof);
-  const float inverse = 1.0f / static_cast<float>(others);
-  for (int g = 0; g < groups; ++g) {
-    const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
-    float* a = out + static_cast<std::size_t>(g) * n;
-    std::int32_t sum = 0, squares = 0;
-    for (int i = 0; i < n; ++i) {
-      sum += s[i];
-      squares += s[i] * s[i];
-    }
-    for (int i = 0; i < n; ++i) {
-      const std::int32_t rest = sum - s[i], variance = others * (squares - s[i] * s[i]) - rest * rest;
-      const float own = static_cast<float>(n * s[i] - sum) * inverse;
-      a[i] = variance > 0 ? own / (__builtin_sqrtf(static_cast<float>(variance) / static_cast<float>(pairs)) + e.eps) : own;
-    }
-  }
-}
-
-static void cardinal(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  if (e.others) return against_others(e, score, groups, out);
-  if (e.rollouts == 8) return cardinal_groups<8>(e, score, groups, out);
-  if (e.rollouts == 16) return cardinal_groups<16>(e, score, groups, out);
-  cardinal_groups<0>(e, score, groups, out);
-}
-
-static void rank(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const int n = e.rollouts, blocks = (e.levels + 15) / 16 + 1;
-  std::uint8_t reach[max_levels + 17];  // members with score >= k, from k = 0 to the level above the highest
-  for (int g = 0; g < groups; ++g) {
-    const std::uint8_t* s = score + static_cast<std::size_t>(g) * n;
-    float* a = out + static_cast<std::size_t>(g) * n;
-    for (int block = 0; block < blocks; ++block) {
-      const u8x16 counts = count_reach<0>(s, n, block);
-      __builtin_memcpy(reach + 1 + 16 * block, &counts, 16);
-    }
-    reach[0] = static_cast<std::uint8_t>(n);
-    // twice the average rank, less its mean n+1: below = n - reach(r), equal = reach(r) - reach(r+1)
-    std::int32_t squares = 0, centred[256];
-    for (int i = 0; i < n; ++i) {
-      const int at = reach[s[i]], above = reach[s[i] + 1];
-      const int d = 2 * (n - at) + (at - above) + 1 - (n + 1);
-      centred[i] = d;
-      squares += d * d;
-    }
-    const float sigma = __builtin_sqrtf(static_cast<float>(squares) / static_cast<float>(n));
-    const float inverse = squares > 0 ? 1.0f / (sigma + 2.0f * e.eps) : 0.0f;
-    for (int i = 0; i < n; ++i) a[i] = static_cast<float>(centred[i]) * inverse;
-  }
-}
+#include "estimators/batch_cardinal.inl"
 
 typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
 typedef std::int8_t i8x8 __attribute__((vector_size(8)));

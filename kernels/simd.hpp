@@ -26,6 +26,23 @@ ODRPO_HD i32x8 load(const std::int32_t* p) { return *reinterpret_cast<const i32x
 ODRPO_HD void store(std::int32_t* p, i32x8 v) { *reinterpret_cast<i32x8_loose*>(p) = v; }
 ODRPO_HD u32x8 load(const std::uint32_t* p) { return *reinterpret_cast<const u32x8_loose*>(p); }
 ODRPO_HD f32x8 splat(float x) { return f32x8{x, x, x, x, x, x, x, x}; }
+/// Is n floats so much that they leave the caches anyway, and `to` aligned? Then store_streaming, which bypasses them, is the faster store.
+ODRPO_HD bool streams(const float* to, std::size_t n) {
+  return n >= (std::size_t{1} << 20) && reinterpret_cast<std::uintptr_t>(to) % 32 == 0;
+}
+ODRPO_HD void store_streaming(float* p, f32x8 v) {
+#if defined(__AVX2__)
+  _mm256_stream_ps(p, (__m256)v);
+#else
+  store(p, v);
+#endif
+}
+/// After the last store_streaming, before anybody else reads.
+ODRPO_HD void end_streaming() {
+#if defined(__AVX2__)
+  _mm_sfence();
+#endif
+}
 ODRPO_HD f32x8 max(f32x8 a, f32x8 b) { return a > b ? a : b; }
 ODRPO_HD f32x8 min(f32x8 a, f32x8 b) { return a < b ? a : b; }
 ODRPO_HD f32x8 sqrt(f32x8 x) {
@@ -82,6 +99,33 @@ ODRPO_HD f32x8 lookup(f32x8 v, i32x8 at) {
   f32x8 r;
   for (int l = 0; l < 8; ++l) r[l] = v[at[l] & 7];
   return r;
+#endif
+}
+
+/// Sums of scores up to 127 and of their squares over eight groups of 8.
+ODRPO_HD void sum_groups(const std::uint8_t* score, i32x8& sum, i32x8& squares) {
+#if defined(__AVX2__)
+  const __m256i a = _mm256_loadu_si256((const __m256i*)score), b = _mm256_loadu_si256((const __m256i*)(score + 32)), zero = {};
+  const __m256i sa = _mm256_sad_epu8(a, zero), sb = _mm256_sad_epu8(b, zero), ones = _mm256_set1_epi16(1);
+  const __m256i qa = _mm256_madd_epi16(_mm256_maddubs_epi16(a, a), ones), qb = _mm256_madd_epi16(_mm256_maddubs_epi16(b, b), ones);
+  sum = __builtin_shufflevector((i32x8)sa, (i32x8)sb, 0, 2, 4, 6, 8, 10, 12, 14);
+  squares = __builtin_shufflevector((i32x8)qa, (i32x8)qb, 0, 2, 4, 6, 8, 10, 12, 14) +
+            __builtin_shufflevector((i32x8)qa, (i32x8)qb, 1, 3, 5, 7, 9, 11, 13, 15);
+#else
+  for (int g = 0; g < 8; ++g) {
+    std::int32_t s = 0, q = 0;
+    for (int i = 0; i < 8; ++i) s += score[8 * g + i], q += score[8 * g + i] * score[8 * g + i];
+    sum[g] = s;
+    squares[g] = q;
+  }
+#endif
+}
+/// Eight bytes as whole numbers.
+ODRPO_HD i32x8 load_bytes(const std::uint8_t* p) {
+#if defined(__AVX2__)
+  return (i32x8)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i*)p));
+#else
+  return i32x8{p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
 #endif
 }
 

@@ -1,6 +1,7 @@
 // The batch form of every estimator against the definition: all small groups, random large ones, every instruction set.
 #include "estimators/batch.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <vector>
@@ -110,6 +111,64 @@ TEST_CASE("the batch form equals the definition on random groups of many sizes, 
       CHECK(worst < 2e-5);
     }
   }
+}
+
+TEST_CASE("a table by histogram gives the bits of the pass over the group, whatever the order of its members") {
+  const unsigned seed = 20261123;
+  std::mt19937 g(seed);
+  INFO("seed " << seed);
+  for (const EstimatorConfig& c : all_configs()) {
+    for (auto [levels, members] : {std::pair{10, 8}, {9, 8}, {2, 8}, {5, 16}, {3, 16}, {10, 16}, {10, 7}}) {
+      const int groups = 2000;
+      std::vector<std::uint8_t> score(groups * members);
+      for (auto& s : score) s = static_cast<std::uint8_t>(g() % (levels + 1));  // 0 too: what an unreadable answer may count as
+      for (Isa isa : isas()) {
+        BatchEstimator plain(c, levels, members), table(c, levels, members);
+        if (plain.needs_median()) plain.set_median(3), table.set_median(3);
+        table.expect(1e9, isa);
+        std::vector<float> want(score.size()), got(score.size());
+        plain(estimator_stages(isa), score.data(), groups, want.data());
+        table(estimator_stages(isa), score.data(), groups, got.data());
+        const bool sums = c.form != Form::odrpo && c.form != Form::convex_reinforce && c.form != Form::rank_grpo;
+        INFO(isa_name(isa) << " " << estimator_word(c) << " levels " << levels << " members " << members);
+        CHECK(table.tabulated() == (GroupNames::possible(levels, members) && !plain.needs_median() && !sums));
+        CHECK(want == got);
+        std::vector<std::uint8_t> turned(score);
+        for (int i = 0; i < groups; ++i) std::reverse(turned.begin() + i * members, turned.begin() + (i + 1) * members);
+        plain(estimator_stages(isa), turned.data(), groups, got.data());
+        for (int i = 0; i < groups; ++i) std::reverse(got.begin() + i * members, got.begin() + (i + 1) * members);
+        CHECK(want == got);
+      }
+    }
+  }
+}
+
+TEST_CASE("a table is made only where it pays") {
+  BatchEstimator few(*parse_estimator("odrpo-gini(grpo)"), 10, 8);
+  few.expect(1000, Isa::portable);
+  CHECK_FALSE(few.tabulated());
+  few.expect(1e6, Isa::portable);
+  CHECK(few.tabulated());
+}
+
+TEST_CASE("groups past the caches get the same bits as few") {
+  const unsigned seed = 20261124;
+  std::mt19937 g(seed);
+  INFO("seed " << seed);
+  const int groups = (1 << 17) + 5;
+  std::vector<std::uint8_t> score(groups * 8);
+  for (auto& s : score) s = static_cast<std::uint8_t>(1 + g() % 10);
+  for (const char* word : {"grpo", "maxrl", "rloo", "reinforce", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)", "rank-grpo"})
+    for (Isa isa : isas()) {
+      BatchEstimator at_once(*parse_estimator(word), 10, 8);
+      const BatchEstimator by_parts = at_once;
+      at_once.expect(1e9, isa);
+      std::vector<float> want(score.size()), got(score.size());
+      at_once(estimator_stages(isa), score.data(), groups, got.data());
+      for (int i = 0; i < groups; i += 100) by_parts(estimator_stages(isa), &score[i * 8], std::min(100, groups - i), &want[i * 8]);
+      INFO(isa_name(isa) << " " << word);
+      CHECK(want == got);
+    }
 }
 
 TEST_CASE("constant groups give exact zeros in every batch form") {

@@ -12,7 +12,7 @@
 namespace odrpo::perf {
 namespace {
 
-void advantages(benchmark::State& state, EstimatorConfig config, int levels, int rollouts, int groups) {
+void advantages(benchmark::State& state, EstimatorConfig config, int levels, int rollouts, int groups, bool tabulated) {
   std::mt19937 g(1);
   std::vector<std::uint8_t> score(static_cast<std::size_t>(groups) * rollouts);
   std::binomial_distribution<int> near_the_top(levels - 1, 0.7);
@@ -21,6 +21,10 @@ void advantages(benchmark::State& state, EstimatorConfig config, int levels, int
   BatchEstimator estimator(config, levels, rollouts);
   if (estimator.needs_median()) estimator.set_median(0.5 * (levels + 1));
   const EstimatorStages& stages = estimator_stages(best_isa());
+  if (tabulated) {
+    estimator.expect(1e12, best_isa());
+    if (!estimator.tabulated()) return state.SkipWithError("has no table");
+  }
   const CpuTimer timer;
   for (auto _ : state) {
     estimator(stages, score.data(), groups, out.data());
@@ -101,17 +105,21 @@ void register_estimators() {
     for (const auto& [name, config] : rows)
       for (auto [rollouts, levels] : {std::pair{8, 10}, {16, 5}})
         for (int groups : {64, 1'000'000})
-          benchmark::RegisterBenchmark(fmt::format("advantage/{}/G{}/K{}/groups{}", name, rollouts, levels, groups).c_str(),
-                                       [config = config, levels = levels, rollouts = rollouts, groups](benchmark::State& s) {
-                                         advantages(s, config, levels, rollouts, groups);
-                                       });
+          for (bool tabulated : {false, true}) {
+            if (tabulated && config.median == MedianRule::running) continue;
+            const char* form = tabulated ? "advantage_table" : "advantage";
+            benchmark::RegisterBenchmark(fmt::format("{}/{}/G{}/K{}/groups{}", form, name, rollouts, levels, groups).c_str(),
+                                         [config = config, levels = levels, rollouts = rollouts, groups, tabulated](benchmark::State& s) {
+                                           advantages(s, config, levels, rollouts, groups, tabulated);
+                                         });
+          }
   }
   for (const char* word : {"grpo", "odrpo-gini(grpo)"}) {
     EstimatorConfig config = *parse_estimator(word);
     config.compat = Compat::nemo;
     for (int groups : {64, 1'000'000})
       benchmark::RegisterBenchmark(fmt::format("advantage/{},nemo/G8/K10/groups{}", word, groups).c_str(),
-                                   [config, groups](benchmark::State& s) { advantages(s, config, 10, 8, groups); });
+                                   [config, groups](benchmark::State& s) { advantages(s, config, 10, 8, groups, false); });
   }
   for (std::string_view word : estimator_catalogue()) {
     const EstimatorConfig config = *parse_estimator(word);
