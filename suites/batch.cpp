@@ -41,10 +41,10 @@ Whitening whitening_of(const RunSpec& spec) {
   return {};
 }
 
-RewardBatch make_rewards(const RunSpec& spec) {
+RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator) {
   const LearnConfig& learn = spec.learn;
   const std::size_t rollouts = static_cast<std::size_t>(learn.batch) * learn.rollouts;
-  RewardBatch b{reward_kind(spec), BatchEstimator(spec.estimator, spec.env.levels(), learn.rollouts)};
+  RewardBatch b{reward_kind(spec), estimator};
   if (b.estimator.needs_median())
     b.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
                      first_median(b.kind.levels));

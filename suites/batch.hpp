@@ -49,7 +49,8 @@ struct RewardBatch {
 
   const std::uint8_t* kept_or_null() const { return kept.empty() ? nullptr : kept.data(); }
 };
-RewardBatch make_rewards(const RunSpec& spec);
+/// `estimator` made for the run's levels and rollouts.
+RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator);
 
 /// Takes over what earlier batches decide: the running median.
 void begin_batch(RewardBatch& b);

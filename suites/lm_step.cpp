@@ -151,6 +151,7 @@ std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Is
   if (!p.start) return std::nullopt;
   p.random = &random_stages(isa);
   p.estimator = &estimator_stages(isa);
+  p.advantages = shared_estimator(shared, spec, isa);
   p.whitening = whitening_of(spec);
   return p;
 }
@@ -161,7 +162,8 @@ LmState make_lm_state(const LmProblem& problem) {
   const std::size_t batch = static_cast<std::size_t>(learn.batch), rollouts = batch * learn.rollouts;
   LmState s{TransformerPolicy(spec.policy.transformer, shape_of(spec, problem.world), learn.batch, learn.rollouts, learn.optimizer,
                               learn.steps * learn.epochs, spec.run_key, problem.isa),
-            PromptOrder(spec.env.prompts(), learn.batch), make_rewards(spec), TextRater(spec.rater, spec.votes, spec.run_key)};
+            PromptOrder(spec.env.prompts(), learn.batch), make_rewards(spec, *problem.advantages),
+            TextRater(spec.rater, spec.votes, spec.run_key)};
   if (!problem.start->weights.empty()) s.policy.start_from(problem.start->weights);
   s.prompt.resize(batch);
   s.prompt_token.resize(batch * toy_prompt_tokens);

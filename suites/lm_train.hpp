@@ -23,6 +23,7 @@ struct LmProblem {
   std::shared_ptr<const WarmStart> start;
   const RandomStages* random;
   const EstimatorStages* estimator;
+  std::shared_ptr<const BatchEstimator> advantages;
   Whitening whitening;
 };
 

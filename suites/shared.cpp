@@ -62,9 +62,33 @@ class Cache {
   std::deque<std::pair<std::string, std::size_t>> order_;
 };
 
+/// Estimators by what they are, and how many groups their runs estimate together.
+class Estimators {
+ public:
+  std::shared_ptr<const BatchEstimator> get(const RunSpec& spec, Isa isa) {
+    const int levels = spec.env.levels(), rollouts = spec.learn.rollouts;
+    const std::string key =
+        fmt::format("{} {} levels {} rollouts {}", estimator_word(spec.estimator), canonical_fields(spec.estimator), levels, rollouts);
+    const std::lock_guard lock(mutex_);
+    Known& known = known_.try_emplace(key, Known{BatchEstimator(spec.estimator, levels, rollouts)}).first->second;
+    known.groups += static_cast<double>(spec.learn.steps) * spec.learn.batch;
+    known.estimator.expect(known.groups, isa);
+    return std::make_shared<const BatchEstimator>(known.estimator);
+  }
+
+ private:
+  struct Known {
+    BatchEstimator estimator;
+    double groups = 0;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Known> known_;
+};
+
 }  // namespace
 
 struct Shared::State {
+  Estimators estimators;
   Cache<const BanditWorld> worlds{keep};
   Cache<LawCache> laws{keep};
   Cache<const RatedWorld> rated{keep};
@@ -76,6 +100,10 @@ Shared::~Shared() = default;
 std::shared_ptr<const WarmStart> shared_warm_start(Shared& shared, const std::string& key,
                                                    const std::function<std::shared_ptr<const WarmStart>()>& make) {
   return shared.state().warm.get(key, make);
+}
+
+std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const RunSpec& spec, Isa isa) {
+  return shared.state().estimators.get(spec, isa);
 }
 
 std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
@@ -103,6 +131,7 @@ std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa
   problem.random = &random_stages(isa);
   problem.rate = &rate_stages(isa);
   problem.estimator = &estimator_stages(isa);
+  problem.advantages = s.estimators.get(spec, isa);
   problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;

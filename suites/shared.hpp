@@ -26,8 +26,9 @@ struct Problem {
   const RandomStages* random;
   const RateStages* rate;
   const EstimatorStages* estimator;
-  Whitening whitening;  ///< of a batch's advantages
-  int action_blocks;    ///< blocks of 4 words that hold one word for every rollout of a prompt
+  std::shared_ptr<const BatchEstimator> advantages;  ///< shares its tables with the other runs of this estimator
+  Whitening whitening;                               ///< of a batch's advantages
+  int action_blocks;                                 ///< blocks of 4 words that hold one word for every rollout of a prompt
 };
 
 /// Weights after the supervised steps of a transformer, which all runs of one seed, world and model share.
@@ -37,6 +38,9 @@ struct WarmStart {
 };
 std::shared_ptr<const WarmStart> shared_warm_start(Shared& shared, const std::string& key,
                                                    const std::function<std::shared_ptr<const WarmStart>()>& make);
+
+/// The run's estimator. Runs of one estimator share its tables by histogram, which are made once they have enough groups between them.
+std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const RunSpec& spec, Isa isa);
 
 /// Looks the world and the rater's rows up in `shared`, or makes them. Nothing when `stop` was set meanwhile.
 std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop);

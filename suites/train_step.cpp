@@ -12,7 +12,7 @@ TrainState make_state(const Problem& problem) {
   const PolicyShape shape{
       w.prompts, w.actions, w.width, learn.batch, learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
   TrainState s{SoftmaxPolicy(spec.policy.kind, shape, learn.optimizer, learn.steps * learn.epochs, problem.isa, learn.epochs),
-               PromptOrder(w.prompts, learn.batch), make_rewards(spec)};
+               PromptOrder(w.prompts, learn.batch), make_rewards(spec, *problem.advantages)};
   s.prompt.resize(batch);
   s.word.resize(batch * problem.action_blocks * 4);
   if (spec.rater.sampling == Sampling::draws) s.vote_word.resize(static_cast<std::size_t>(learn.rollouts) * ((spec.votes + 3) / 4) * 4);
