@@ -17,7 +17,7 @@ json whitening_json(const Whitening& w) {
   const char* scale = w.scale == WhitenScale::added    ? "sqrt(var) + eps"
                       : w.scale == WhitenScale::inside ? "sqrt(var + eps)"
                                                        : "sqrt(max(var, eps))";
-  return {{"scale", scale}, {"ddof", w.ddof}, {"eps", w.eps}};
+  return {{"unit", w.unit == WhitenUnit::token ? "token" : "response"}, {"scale", scale}, {"ddof", w.ddof}, {"eps", w.eps}};
 }
 
 json row_json(const Convened& row) {

@@ -201,6 +201,41 @@ int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t*
 
 }  // namespace
 
+// Lengths make counts that floats do not hold, and batches of texts are small: sums in double, which keeps all digits of floats.
+void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kept, const int* tokens, int n) {
+  const auto times = [&](int k) { return kept == nullptr || kept[k] != 0 ? static_cast<double>(tokens[k]) : 0.0; };
+  double count = 0, sum = 0, first = 0;
+  bool equal = true;
+  for (int k = 0; k < n; ++k) {
+    const double c = times(k), a = static_cast<double>(advantage[k]);
+    if (c == 0) {
+      advantage[k] = 0;
+      continue;
+    }
+    if (count == 0) first = a;
+    equal = equal && a == first;
+    count += c;
+    sum += c * (a - first);
+  }
+  if (!w.on) return;
+  if (equal) {
+    for (int k = 0; k < n; ++k) advantage[k] = 0;
+    return;
+  }
+  const double mean = sum / count;  // from the first
+  double squares = 0;
+  for (int k = 0; k < n; ++k) {
+    const double d = (static_cast<double>(advantage[k]) - first) - mean;
+    squares += times(k) * (d * d);
+  }
+  const double variance = squares / (count - w.ddof);
+  double scale = math::sqrt(variance) + w.eps;
+  if (w.scale == WhitenScale::inside) scale = math::sqrt(variance + w.eps);
+  if (w.scale == WhitenScale::floor) scale = math::sqrt(std::max(variance, w.eps));
+  for (int k = 0; k < n; ++k)
+    if (times(k) != 0) advantage[k] = static_cast<float>(((static_cast<double>(advantage[k]) - first) - mean) / scale);
+}
+
 DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest) {
   return shares(score, groups, rollouts, levels, lowest);
 }

@@ -60,6 +60,9 @@ struct EstimatorStages {
 };
 const EstimatorStages& estimator_stages(Isa isa);
 
+/// EstimatorStages::whiten over tokens: advantage i counts tokens[i] times, and has no part where that is 0.
+void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kept, const int* tokens, int n);
+
 /// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
 class BatchEstimator {
  public:

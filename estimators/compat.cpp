@@ -7,11 +7,11 @@ namespace odrpo {
 namespace {
 
 constexpr Whitening none{};
-constexpr Whitening population{true, WhitenScale::added, 0, 0};         // the paper's batch normalisation
-constexpr Whitening masked_whiten{true, WhitenScale::inside, 1, 1e-8};  // verl: rsqrt(var + 1e-8)
+constexpr Whitening population{true, WhitenScale::added, 0, 0};                            // the paper's batch normalisation
+constexpr Whitening masked_whiten{true, WhitenScale::inside, 1, 1e-8, WhitenUnit::token};  // verl: rsqrt(var + 1e-8)
 constexpr Whitening added_1e_4{true, WhitenScale::added, 1, 1e-4};
 constexpr Whitening sample{true, WhitenScale::added, 1, 0};
-constexpr Whitening clamped{true, WhitenScale::floor, 0, 1e-8};
+constexpr Whitening clamped{true, WhitenScale::floor, 0, 1e-8, WhitenUnit::token};
 
 constexpr auto group = Centre::group;
 constexpr auto others = Centre::others;

@@ -13,12 +13,16 @@ namespace odrpo {
 /// How a batch of advantages is divided when it is whitened: by sqrt(var) + eps, by sqrt(var + eps), or by sqrt(max(var, eps)).
 enum class WhitenScale { added, inside, floor };
 
-/// What is done to the advantages of a whole batch: nothing, or (A - mean) / scale over all responses that take part.
+/// What mean and variance count: every response once, or as often as it has tokens.
+enum class WhitenUnit { response, token };
+
+/// What is done to the advantages of a whole batch: nothing, or (A - mean) / scale over all responses that take part, or over their tokens.
 struct Whitening {
   bool on = false;
   WhitenScale scale = WhitenScale::added;
   int ddof = 0;
   double eps = 0;
+  WhitenUnit unit = WhitenUnit::response;
   bool operator==(const Whitening&) const = default;
 };
 
@@ -72,11 +76,11 @@ LevelRule level_rule(const EstimatorConfig& config);
 /// What a group of one gets per unit of its reward (of its reward - 1 under origin 0): 0, 1 or 1 / eps.
 double single_factor(const Convention& convention);
 
-/// What the system does after the estimator, with the response as the unit (a bandit's response is one token). Of `paper`: population
-/// std, no eps. Throws as convention_of().
+/// What the system does after the estimator. Of `paper`: population std over responses, no eps. Throws as convention_of().
 Whitening whitening_after(const EstimatorConfig& config);
 
-/// "nothing", or "(A - mean) / (std + 1e-04), ddof 1": as it stands behind an estimator_formula(), which it is defined beside.
+/// "nothing", or "(A - mean) / (std + 1e-04), ddof 1, over responses": as it stands behind an estimator_formula(), which it is defined
+/// beside.
 std::string whitening_text(const Whitening& whitening);
 
 }  // namespace odrpo

@@ -267,14 +267,16 @@ void batch_normalize(std::span<double> advantages, int ddof, double eps) {
   whiten_definition({true, WhitenScale::added, ddof, eps}, advantages);
 }
 
-void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> kept) {
-  if (!kept.empty()) {
+void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> kept, std::span<const int> tokens) {
+  if (w.unit == WhitenUnit::response) tokens = {};
+  if (!kept.empty() || !tokens.empty()) {
+    const auto times = [&](std::size_t i) { return !kept.empty() && kept[i] == 0 ? 0 : tokens.empty() ? 1 : tokens[i]; };
     std::vector<double> part;
-    for (std::size_t i = 0; i < advantages.size(); ++i)
-      if (kept[i] != 0) part.push_back(advantages[i]);
-    whiten_definition(w, part, {});
+    for (std::size_t i = 0; i < advantages.size(); ++i) part.insert(part.end(), static_cast<std::size_t>(times(i)), advantages[i]);
+    whiten_definition(w, part);
     std::size_t next = 0;
-    for (std::size_t i = 0; i < advantages.size(); ++i) advantages[i] = kept[i] != 0 ? part[next++] : 0.0;
+    for (std::size_t i = 0; i < advantages.size(); next += static_cast<std::size_t>(times(i++)))
+      advantages[i] = times(i) > 0 ? part[next] : 0.0;
     return;
   }
   if (!w.on || advantages.empty()) return;

@@ -91,7 +91,8 @@ std::string whitening_text(const Whitening& w) {
     }
     return w.eps == 0 ? "std" : "(std + " + number(w.eps) + ")";
   };
-  return "(A - mean) / " + scale() + ", ddof " + std::to_string(w.ddof);
+  const char* unit = w.unit == WhitenUnit::token ? ", over tokens" : ", over responses";
+  return "(A - mean) / " + scale() + ", ddof " + std::to_string(w.ddof) + unit;
 }
 
 std::string estimator_formula(const EstimatorConfig& c) {

@@ -34,8 +34,8 @@ RewardKind reward_kind(const RunSpec& spec) {
 Whitening whitening_of(const RunSpec& spec) {
   switch (spec.learn.whiten) {
     case Whiten::none: break;
-    case Whiten::response:
-    case Whiten::token: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
+    case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
+    case Whiten::token: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps, WhitenUnit::token};
     case Whiten::compat: return whitening_after(spec.estimator);
   }
   return {};
@@ -60,7 +60,8 @@ void begin_batch(RewardBatch& b) {
   if (b.median) b.estimator.set_median(b.median->value());  // of earlier batches; redraws of this batch use it too
 }
 
-void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b) {
+void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
+                         std::span<const int> tokens) {
   const LearnConfig& learn = spec.learn;
   if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, b.raw.data());
   else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, b.raw.data());
@@ -70,7 +71,11 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
     with_rewards(b, [&](const auto& seen) { return mark_kept(seen.data(), learn.batch, learn.rollouts, drop, b.kept.data()); });
   }
   std::copy(b.raw.begin(), b.raw.end(), b.advantage.begin());
-  if (whitening.on) stages.whiten(whitening, b.advantage.data(), b.kept_or_null(), static_cast<int>(b.advantage.size()));
+  if (!whitening.on) return;
+  const int n = static_cast<int>(b.advantage.size());
+  if (whitening.unit == WhitenUnit::token && !tokens.empty())
+    whiten_tokens(whitening, b.advantage.data(), b.kept_or_null(), tokens.data(), n);
+  else stages.whiten(whitening, b.advantage.data(), b.kept_or_null(), n);
 }
 
 void end_batch(RewardBatch& b) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "estimators/batch.hpp"
@@ -54,8 +55,9 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator);
 
 /// Takes over what earlier batches decide: the running median.
 void begin_batch(RewardBatch& b);
-/// Advantages of the rewards, the mask of those that take part, whitening.
-void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b);
+/// Advantages of the rewards, the mask of those that take part, whitening. `tokens` of each response; empty = one, as the bandit's.
+void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
+                         std::span<const int> tokens = {});
 /// Remembers the rewards for later batches.
 void end_batch(RewardBatch& b);
 

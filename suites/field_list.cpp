@@ -156,10 +156,9 @@ std::vector<Listing> vocabulary() {
 namespace {
 
 // "A = … [verl]" without the name that stands before it already
-std::string formula_of(EstimatorConfig config, Compat system) {
-  config.compat = system;
+std::string formula_of(const EstimatorConfig& config) {
   std::string text = estimator_formula(config);
-  const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, system));
+  const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));
   if (text.ends_with(name)) text.resize(text.size() - name.size());
   return text;
 }
@@ -173,8 +172,11 @@ Listing systems() {
       if (row.system != system) continue;
       EstimatorConfig config;
       config.form = row.form;
+      config.compat = system;
       const auto add = [&](std::string_view source) {
-        part.entries[i].help += fmt::format("\n{}: {} ({})", estimator_word(config), formula_of(config, system), source);
+        const Whitening after = whitening_after(config);
+        part.entries[i].help += fmt::format("\n{}: {}{} ({})", estimator_word(config), formula_of(config),
+                                            after.on ? "; whiten = \"compat\": " + whitening_text(after) : "", source);
       };
       add(row.source);
       if (row.levels_source.empty()) continue;

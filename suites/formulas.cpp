@@ -18,7 +18,7 @@ namespace {
 std::string formula_of(const RunSpec& run) {
   const std::string formula = estimator_formula(run.estimator);
   if (run.learn.whiten != Whiten::compat) return formula;
-  return formula + "; then over the batch " + whitening_text(whitening_after(run.estimator));
+  return formula + "; afterwards " + whitening_text(whitening_after(run.estimator));
 }
 
 // "lr" of the axis "lr" or "learn.lr"

@@ -187,7 +187,7 @@ void lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::
   clock.lap(stage_policy);
   rate_texts(problem, s, t, stop);
   clock.lap(stage_rater);
-  estimate_advantages(*problem.spec, *problem.estimator, problem.whitening, s.batch);
+  estimate_advantages(*problem.spec, *problem.estimator, problem.whitening, s.batch, s.policy.rollouts().length);
   end_batch(s.batch);
   clock.lap(stage_estimator);
   update(problem, s, t, look, stop);

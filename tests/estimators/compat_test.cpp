@@ -230,8 +230,9 @@ TEST_CASE("what a system does not have is refused, with what it does have") {
 
 TEST_CASE("what each system does to the batch afterwards") {
   const auto after = [](Compat system, const char* word) { return whitening_after(config_of(system, word)); };
-  const Whitening none{}, population{true}, inside{true, WhitenScale::inside, 1, 1e-8}, added{true, WhitenScale::added, 1, 1e-4},
-      sample{true, WhitenScale::added, 1, 0}, clamped{true, WhitenScale::floor, 0, 1e-8};
+  const Whitening none{}, population{true}, inside{true, WhitenScale::inside, 1, 1e-8, WhitenUnit::token},
+      added{true, WhitenScale::added, 1, 1e-4}, sample{true, WhitenScale::added, 1, 0},
+      clamped{true, WhitenScale::floor, 0, 1e-8, WhitenUnit::token};
   for (const std::string_view word : estimator_catalogue()) CHECK(after(Compat::paper, std::string(word).c_str()) == population);
   CHECK(after(Compat::verl, "reinforce") == inside);
   CHECK(after(Compat::verl, "odrpo-gini(grpo)") == inside);
@@ -248,13 +249,44 @@ TEST_CASE("what each system does to the batch afterwards") {
   for (const char* word : {"grpo", "odrpo(grpo)"}) CHECK(after(Compat::gdpo, word) == added);
 }
 
+TEST_CASE("what each system does to a batch of texts, by hand: the group 3 7 7 9 of 4 1 2 3 tokens") {
+  struct Row {
+    Compat system;
+    const char* word;
+    Values want;
+  };
+  // ten tokens: of r - mu the mean -14 + .5 + 1 + 7.5 = -5 over 10, deviations -3 1 1 3, squares 4 9 + 1 + 2 + 3 9 = 66
+  const Row rows[] = {
+      // over sqrt(66/9 + 1e-8)
+      {Compat::verl, "reinforce", {-1.10782341805866, 0.3692744726862202, 0.3692744726862202, 1.10782341805866}},
+      // -3.5 .5 .5 2.5 over .5 + 1e-6: the same deviations over that, over sqrt(66/9 / (.5 + 1e-6)^2 + 1e-8)
+      {Compat::verl, "odrpo(grpo)", {-1.10782341862516, 0.3692744728750534, 0.3692744728750534, 1.10782341862516}},
+      // over sqrt(6.6)
+      {Compat::nemo, "reinforce", {-1.167748416242284, 0.3892494720807615, 0.3892494720807615, 1.167748416242284}},
+      // over responses, whatever their lengths: mean 0, squares 19, over sqrt(19/4), and at every level over sqrt(19/3) + 1e-4 (.5 + 1e-4)
+      {Compat::paper, "reinforce", {-1.605910137093932, 0.2294157338705618, 0.2294157338705618, 1.147078669352809}},
+      {Compat::trl, "odrpo(grpo)", {-1.390731338362225, 0.1986759054803179, 0.1986759054803179, 0.9933795274015895}},
+      {Compat::gdpo, "odrpo(grpo)", {-1.390731338362225, 0.1986759054803179, 0.1986759054803179, 0.9933795274015895}},
+      // nothing afterwards
+      {Compat::openrlhf, "reinforce", {-3.5, 0.5, 0.5, 2.5}},
+  };
+  const std::vector<int> tokens = {4, 1, 2, 3};
+  for (const Row& row : rows) {
+    const EstimatorConfig c = config_of(row.system, row.word);
+    CAPTURE(text_of(c));
+    Values a = run(c, {3, 7, 7, 9});
+    whiten_definition(whitening_after(c), a, {}, tokens);
+    check_close(a, row.want);
+  }
+}
+
 TEST_CASE("whitening in words") {
   const auto text = [&](Compat system, const char* word) { return whitening_text(whitening_after(config_of(system, word))); };
   CHECK(text(Compat::trl, "grpo") == "nothing");
-  CHECK(text(Compat::paper, "grpo") == "(A - mean) / std, ddof 0");
-  CHECK(text(Compat::gdpo, "grpo") == "(A - mean) / (std + 1e-04), ddof 1");
-  CHECK(text(Compat::verl, "reinforce") == "(A - mean) / sqrt(var + 1e-08), ddof 1");
-  CHECK(text(Compat::nemo, "reinforce") == "(A - mean) / sqrt(max(var, 1e-08)), ddof 0");
+  CHECK(text(Compat::paper, "grpo") == "(A - mean) / std, ddof 0, over responses");
+  CHECK(text(Compat::gdpo, "grpo") == "(A - mean) / (std + 1e-04), ddof 1, over responses");
+  CHECK(text(Compat::verl, "reinforce") == "(A - mean) / sqrt(var + 1e-08), ddof 1, over tokens");
+  CHECK(text(Compat::nemo, "reinforce") == "(A - mean) / sqrt(max(var, 1e-08)), ddof 0, over tokens");
 }
 
 TEST_CASE("the printed formula names the system and tells its convention") {

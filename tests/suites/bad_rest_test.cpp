@@ -107,7 +107,7 @@ TEST_CASE("keys of [learn] that would have no effect are refused") {
       {"a negative clip", learn("epochs = 2\nratio_clip = -0.2\n"), "7:14", {"0..10"}},
       {"ddof of no whitening", learn("whiten = \"none\"\nwhiten_ddof = 1\n"), "7:1", {"needs whiten = \"response\""}},
       {"eps of another's whitening", learn("whiten = \"compat\"\nwhiten_eps = 0.1\n"), "7:1", {"needs whiten = \"response\""}},
-      {"an unknown unit", learn("whiten = \"token\"\n"), "6:10", {"none, response or compat"}},
+      {"an unknown unit", learn("whiten = \"group\"\n"), "6:10", {"none, response, token or compat"}},
       {"dead groups", learn("dead_groups = \"skip\"\n"), "6:15", {"keep or drop"}},
   });
 }

@@ -17,15 +17,15 @@ TEST_CASE("formulas: two systems that differ in what they do afterwards do not r
         loaded(small_suite + "[estimator.grpo-trl]\nbase = \"grpo\"\ncompat = \"trl\"\n[estimator.e]\nbase = \"maxrl\"\n", set));
   };
   CHECK(text({"grid.estimator=[grpo-trl, maxrl]", "learn.whiten=compat"}) ==
-        "grpo-trl\tA = (r - mu) / (sigma + 1e-04), sigma with ddof 1 [trl]; then over the batch nothing\n"
-        "maxrl\tA = (r - mu) / mu, zeros when mu <= 0; then over the batch (A - mean) / std, ddof 0\n\tlearn.whiten=compat\n");
+        "grpo-trl\tA = (r - mu) / (sigma + 1e-04), sigma with ddof 1 [trl]; afterwards nothing\n"
+        "maxrl\tA = (r - mu) / mu, zeros when mu <= 0; afterwards (A - mean) / std, ddof 0, over responses\n\tlearn.whiten=compat\n");
   // axes that change a formula stand in its name, others do not
   CHECK(text({"grid.estimator=[e]", "estimator.e.compat=[paper, prime]", "learn.whiten=compat", "learn.lr=[1, 2]"}) ==
-        "e compat=paper\tA = (r - mu) / mu, zeros when mu <= 0; then over the batch (A - mean) / std, ddof 0\n"
-        "e compat=prime\tA = (r - mu) / mu, zeros when mu <= 0 [prime]; then over the batch nothing\n\tlearn.whiten=compat\n");
+        "e compat=paper\tA = (r - mu) / mu, zeros when mu <= 0; afterwards (A - mean) / std, ddof 0, over responses\n"
+        "e compat=prime\tA = (r - mu) / mu, zeros when mu <= 0 [prime]; afterwards nothing\n\tlearn.whiten=compat\n");
   CHECK(text({"grid.estimator=[maxrl]", "learn.whiten=[response, compat]"}) ==
         "maxrl whiten=response\tA = (r - mu) / mu, zeros when mu <= 0\n"
-        "maxrl whiten=compat\tA = (r - mu) / mu, zeros when mu <= 0; then over the batch (A - mean) / std, ddof 0\n");
+        "maxrl whiten=compat\tA = (r - mu) / mu, zeros when mu <= 0; afterwards (A - mean) / std, ddof 0, over responses\n");
 }
 
 TEST_CASE("formulas: rules of learning that are not the usual ones are named, unless they are an axis") {
