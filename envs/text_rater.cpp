@@ -3,7 +3,6 @@
 
 #include <array>
 
-#include "envs/law_table.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 
@@ -40,20 +39,6 @@ std::uint32_t text_hash(std::uint64_t key, const Text& t) {
 // row <- (1 - p) row + p other
 void mix(std::span<double> row, double p, std::span<const double> other) {
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = (1 - p) * row[k] + p * other[k];
-}
-
-// The mixture of rows that `law` fills for one Traits each.
-template <class Law>
-void mixture(const SeenText& seen, Traits traits, std::span<double> row, Law law) {
-  traits.hack = seen.hack;
-  traits.quality = seen.quality16 / 16.0;
-  law(traits, row);
-  if (seen.passed > 0) {
-    std::vector<double> passed(row.size());
-    traits.quality = seen.passed16 / 16.0;
-    law(traits, std::span<double>(passed));
-    mix(row, seen.passed, passed);
-  }
 }
 
 }  // namespace
@@ -102,22 +87,19 @@ Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& 
 }
 
 void text_row(std::span<const Noise> noise, const SeenText& seen, const Traits& traits, std::span<double> row) {
-  mixture(seen, traits, row, [&](const Traits& t, std::span<double> out) { channel_row(noise, t, out); });
+  Traits sees = traits;
+  sees.hack = seen.hack;
+  sees.quality = seen.quality16 / 16.0;
+  channel_row(noise, sees, row);
+  if (seen.passed > 0) {
+    std::array<double, toy_levels> passed{};
+    sees.quality = seen.passed16 / 16.0;
+    channel_row(noise, sees, passed);
+    mix(row, seen.passed, passed);
+  }
   if (seen.vetoed > 0) {
     std::array<double, toy_levels> lowest{1.0};
     mix(row, seen.vetoed, lowest);
-  }
-}
-
-void text_call_law(const RaterConfig& rater, const SeenText& seen, const Traits& traits, std::span<double> call) {
-  mixture(seen, traits, call, [&](const Traits& t, std::span<double> out) { call_law(rater, t, toy_levels, out); });
-  if (seen.vetoed > 0) {
-    // a judge that always says 1, under the same policy for unreadable answers
-    RaterConfig vetoing = rater;
-    vetoing.noise = {GaussianNoise{0.0, 0.0, GaussianForm::rounded}};
-    std::vector<double> lowest(call.size());
-    call_law(vetoing, Traits{.quality = 1.0}, toy_levels, lowest);
-    mix(call, seen.vetoed, lowest);
   }
 }
 

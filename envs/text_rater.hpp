@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "envs/noise.hpp"
-#include "envs/rater.hpp"
 #include "envs/rubric.hpp"
 
 namespace odrpo {
@@ -64,11 +63,7 @@ SeenText see_text(std::span<const TextBias> biases, const TextFeatures& features
 Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& t, const SeenText& seen);
 
 /// The channel row P(score = 1..10) of one call: (1 - vetoed) [(1 - passed) C(quality16) + passed C(passed16)] + vetoed [score 1], C the
-/// row of the noise catalogue with these traits. `row` has 10 entries.
+/// row of the noise catalogue with these traits. `row` has 10 entries. What becomes of unreadable answers is TextRater's.
 void text_row(std::span<const Noise> noise, const SeenText& seen, const Traits& traits, std::span<double> row);
-
-/// Law of one call under a rater's policy for unreadable answers, like call_law of envs/law_table.hpp; `call` has an entry for each outcome
-/// of one vote. aggregate_law makes the law of N calls of it.
-void text_call_law(const RaterConfig& rater, const SeenText& seen, const Traits& traits, std::span<double> call);
 
 }  // namespace odrpo

@@ -10,7 +10,7 @@ enum class Purpose : std::uint32_t {
   order = 2,           ///< order of prompts in an epoch: step = epoch
   action = 3,          ///< choice of a response: block = 4 rollouts
   rating = 4,          ///< aggregated score from its law: block = 4 rollouts
-  vote = 5,            ///< literal votes: block = 4 votes of one rollout
+  vote = 5,            ///< literal votes: block = 4 votes of one rollout; of texts: one attempt at one vote
   replica_action = 6,  ///< the same for redraws of a batch (gradient signal and noise)
   replica_rating = 7,
   replica_vote = 8,

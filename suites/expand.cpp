@@ -68,6 +68,7 @@ void settle(RunSpec& spec) {
   LearnConfig& learn = spec.learn;
   if (rater.aggregate != Aggregate::mode) rater.tie = TieRule::first;
   if (rater.parse_failure == 0 && rater.text.json_broken == 0) rater.parse_policy = ParsePolicy::resample;
+  if (spec.env.kind == WorldKind::toy_lm) rater.world = {};  // the bandit's
   if (learn.epochs == 1) learn.ratio_clip = 0;
   if (learn.whiten == Whiten::token && spec.env.kind == WorldKind::bandit) learn.whiten = Whiten::response;  // one token a response
   if (learn.whiten != Whiten::response && learn.whiten != Whiten::token) learn.whiten_ddof = 0, learn.whiten_eps = 0;

@@ -80,9 +80,8 @@ void check_limits(const Suite& suite, int jobs) {
     const bool text = run.env.kind == WorldKind::toy_lm;
     const double seconds = text ? text_law_cost(run.rater, run.votes).seconds : row_seconds(run.env.bandit, run.rater, run.votes);
     if (seconds <= 3) continue;
-    over +=
-        fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use {} for this rater", over.empty() ? "" : "\n",
-                    run.votes, run.env.levels(), seconds_text(seconds), text ? "fewer votes or another tie rule" : "sampling = \"draws\"");
+    over += fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use sampling = \"draws\" for this rater",
+                        over.empty() ? "" : "\n", run.votes, run.env.levels(), seconds_text(seconds));
     break;
   }
   if (!over.empty()) throw Failure(Exit::limits, over);

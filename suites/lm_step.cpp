@@ -89,18 +89,17 @@ void rate_texts(const LmProblem& problem, LmState& s, int t, const std::atomic<b
   problem.random->fill(s.rating_word.data(), spec.run_key, Purpose::rating, static_cast<std::uint32_t>(t), s.prompt.data(),
                        spec.learn.batch, 0, blocks);
   const Rollouts& written = s.policy.rollouts();
-  const Outcomes& outcomes = s.rater.outcomes();
   for (int b = 0; b < spec.learn.batch && !stop.load(std::memory_order_relaxed); ++b)
     for (int i = 0; i < rollouts; ++i) {
       const std::size_t at = static_cast<std::size_t>(b) * rollouts + i;
       const std::span<const Token> response(&written.token[at * width], static_cast<std::size_t>(written.length[at]));
       const Text text = read_text(problem.world, problem.prompts[s.prompt[b]], response);
       s.verdict[at] = judge_text(text);
-      const auto law = s.rater.law(text, s.verdict[at]);
+      const float reward = s.rater.reward(text, s.verdict[at], s.rating_word[(static_cast<std::size_t>(b) * blocks * 4) + i],
+                                          static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(i));
       s.judge_calls += s.rater.expected_calls();
-      const int outcome = TextRater::pick(law, s.rating_word[(static_cast<std::size_t>(b) * blocks * 4) + i]);
-      if (s.batch.kind.real) s.batch.reward[at] = outcomes.value[outcome];
-      else s.batch.score[at] = outcome == outcomes.missing ? no_score : static_cast<std::uint8_t>(outcomes.lowest + outcome);
+      if (s.batch.kind.real) s.batch.reward[at] = reward;
+      else s.batch.score[at] = reward == reward ? static_cast<std::uint8_t>(reward) : no_score;
     }
 }
 

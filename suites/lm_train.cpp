@@ -184,7 +184,7 @@ Cost estimate_lm_cost(const RunSpec& spec) {
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * evaluated_prompts * cap * 4e-6;
   const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
-  c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds;
+  c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
   // a row's activations (some 16 widths in each of two layers), its attention and logits with their gradients, its words; keys and
   // values, weights with moments and copies; the reference's pass; the laws
   const double row = width * 2 * 16 + 3.0 * spec.env.toy_lm.vocabulary + 2 * 2 * 4 * (toy_prompt_tokens + cap) + 2;

@@ -144,7 +144,7 @@ Plan read_plan(const Node& root, Reading& reading) {
   const auto axes = name_axes(plan);
   check_learning(find_section<LearnConfig>(root), plan, errors);
   check_levels(plan, errors);
-  check_worlds(plan, errors);
+  check_worlds(find_section<RaterConfig>(root), plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
   return plan;
 }

@@ -66,8 +66,12 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
 bool may_tie(const Variant<RaterConfig>& rater);
 /// Worlds have the levels of the raters' matrices.
 void check_levels(const Plan& plan, Diagnostics& errors);
-/// Policies act in the worlds they are for, judges see what there is. (plan_checks_lm.cpp)
-void check_worlds(const Plan& plan, Diagnostics& errors);
+/// Policies act in the worlds they are for, judges see what there is; `raters` are the sections [rater.NAME]. (plan_checks_lm.cpp)
+void check_worlds(const Node* raters, const Plan& plan, Diagnostics& errors);
+/// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.
+bool only_texts(const Plan& plan);
+/// Is a rater's key one of that world's?
+bool is_world_key(std::string_view key);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
 void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
 

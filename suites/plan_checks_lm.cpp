@@ -33,29 +33,45 @@ void check_judge(const Variant<RaterConfig>& rater, bool bandit, bool toy_lm, Di
   if (bandit && has_text_judge(rater))
     errors.add(rater.place, fmt::format("rater {} looks at the text of responses, and env bandit has none", shown(rater.name)));
   if (!toy_lm) return;
-  const auto* sampling = find_axis(rater.axes, "sampling");
-  const bool draws = sampling == nullptr ? rater.config.sampling == Sampling::draws : has_value(*sampling, std::string("draws"));
-  if (draws)
-    errors.add(rater.place,
-               fmt::format("rater {} has sampling = \"draws\", which only the bandit's raters have; leave it out", shown(rater.name)));
   if (const int levels = rater_levels(rater.config); levels > 0 && levels != toy_levels)
     errors.add(rater.place, fmt::format("rater {} has {} levels, and env toy-lm has {}", shown(rater.name), levels, toy_levels));
 }
 
+// a key of the bandit's world that stands in a rater's section; beside `scores`, `world_spread` may have to
+void check_idle_world(const Node& section, Diagnostics& errors) {
+  for (const Node& key : section.children) {
+    if (!is_world_key(key.key)) continue;
+    if (same_word(key.key, "world_spread") && find_child(section, scores_key) != nullptr) continue;
+    errors.add(key.key_place,
+               fmt::format("`{}` has no effect here: it makes the bandit's world, and this suite has only toy-lm's", key.key));
+  }
+}
+
 }  // namespace
 
-void check_worlds(const Plan& plan, Diagnostics& errors) {
+bool only_texts(const Plan& plan) {
+  return !plan.env.empty() &&
+         std::all_of(plan.env.begin(), plan.env.end(), [](const auto& env) { return env.config.kind == WorldKind::toy_lm; });
+}
+
+bool is_world_key(std::string_view key) {
+  bool found = false;
+  WorldProfile world;
+  FieldWriter keys([&](std::string_view known, const std::string&, bool) { found = found || same_word(known, key); });
+  describe(keys, world, rater_world_keys);
+  return found;
+}
+
+void check_worlds(const Node* raters, const Plan& plan, Diagnostics& errors) {
   bool bandit = false, toy_lm = false;
   for (const auto& env : plan.env) (env.config.kind == WorldKind::toy_lm ? toy_lm : bandit) = true;
   for (const auto& env : plan.env)
     for (const auto& policy : plan.policy) check_pair(env, policy, errors);
   for (const auto& rater : plan.rater) check_judge(rater, bandit, toy_lm, errors);
   if (!toy_lm) return;
-  const auto sgd = [&](const GridAxis* axis) {
-    return axis == nullptr ? plan.learn.optimizer.kind == OptimizerKind::sgd : has_value(*axis, std::string("sgd"));
-  };
-  if (sgd(find_axis(plan.learn_axes, "optimizer")))
-    errors.add({0, 1, 1}, "a transformer is trained by adam or adamw, not by optimizer = \"sgd\"");
+  for (const auto& rater : plan.rater)
+    if (const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name); section != nullptr && only_texts(plan))
+      check_idle_world(*section, errors);
   if (plan.record.gradient > 0) errors.add({0, 1, 1}, "record.gradient is the bandit's: the toy language model has no exact gradient");
   for (const auto& env : plan.env) {
     if (env.config.kind != WorldKind::toy_lm) continue;

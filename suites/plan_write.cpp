@@ -42,9 +42,9 @@ std::string base_of(const RaterConfig&) { return ""; }  // its noise and its wor
 std::string base_of(const PolicyConfig& c) { return std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), c.kind)); }
 std::string base_of(const EstimatorConfig& c) { return estimator_word(c); }
 
-// "title.key = value" for every field that is not an axis, nor `unset`; noise models are gathered into one list
-template <class C>
-std::string fields_text(const std::string& title, C config, const std::vector<GridAxis>& axes, std::string_view unset = {}) {
+// "title.key = value" for every field that is not an axis, nor left out; noise models are gathered into one list
+template <class C, class LeftOut>
+std::string fields_text(const std::string& title, C config, const std::vector<GridAxis>& axes, LeftOut left_out) {
   std::string text, models;
   std::string model;
   FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
@@ -54,7 +54,7 @@ std::string fields_text(const std::string& title, C config, const std::vector<Gr
       if (field == "model") models.append(models.empty() ? "  { model = " : " },\n  { model = ").append(literal(value, true));
       else if (find_axis(axes, model + "." + std::string(field)) == nullptr)
         models += fmt::format(", {} = {}", field, literal(value, is_word));
-    } else if (find_axis(axes, key) == nullptr && value != "unset" && key != "best" && key != unset) {
+    } else if (find_axis(axes, key) == nullptr && value != "unset" && key != "best" && !left_out(key)) {
       text += fmt::format("{}.{} = {}\n", title, key, literal(value, is_word));
     }
   });
@@ -64,20 +64,25 @@ std::string fields_text(const std::string& title, C config, const std::vector<Gr
 
 template <class C>
 std::string section_text(const C& config, const std::vector<GridAxis>& axes = {}) {
-  return fields_text(std::string(section_of<C>()), config, axes);
+  return fields_text(std::string(section_of<C>()), config, axes, [](std::string_view) { return false; });
 }
 
 struct Lines {
   bool levels_of_raters = false;  // some rater of the grid brings its own
+  bool only_texts = false;        // every world is a toy language model
   std::string text{};
   std::vector<std::pair<const GridAxis*, std::string>> axes{};  // with its full key
 
-  // what must not be written: levels that a rater may decide, a tie rule where there are no ties
-  std::string_view unset_key(const Variant<EnvConfig>& v) const { return levels_of_raters && !v.levels_given ? levels_key : ""; }
-  std::string_view unset_key(const Variant<RaterConfig>& v) const { return may_tie(v) ? "" : "tie"; }
+  // what must not be written: levels that a rater may decide, a tie rule where there are no ties, a world that nobody meets
+  bool left_out(const Variant<EnvConfig>& v, std::string_view key) const {
+    return levels_of_raters && !v.levels_given && key == levels_key;
+  }
+  bool left_out(const Variant<RaterConfig>& v, std::string_view key) const {
+    return (key == "tie" && !may_tie(v)) || (only_texts && is_world_key(key));
+  }
   template <class C>
-  std::string_view unset_key(const Variant<C>&) const {
-    return "";
+  bool left_out(const Variant<C>&, std::string_view) const {
+    return false;
   }
 
   void add_axes(const std::string& title, const std::vector<GridAxis>& list) {
@@ -92,7 +97,7 @@ struct Lines {
       text += "\n";
       if (!base.empty() && (!CatalogueOf<C>::find(v.name) || v.name == base))
         text += fmt::format("{}.base = {}\n", title, literal(base, true));
-      text += fields_text(title, v.config, v.axes, unset_key(v));
+      text += fields_text(title, v.config, v.axes, [&](std::string_view key) { return left_out(v, key); });
       add_axes(title, v.axes);
     }
   }
@@ -109,7 +114,7 @@ std::vector<std::string> names_of(const std::vector<Variant<C>>& variants) {
 
 std::string write_plan(const Plan& plan) {
   const auto has_levels = [](const Variant<RaterConfig>& v) { return rater_levels(v.config) > 0; };
-  Lines lines{std::any_of(plan.rater.begin(), plan.rater.end(), has_levels)};
+  Lines lines{std::any_of(plan.rater.begin(), plan.rater.end(), has_levels), only_texts(plan)};
   lines.add(plan.env);
   lines.add(plan.rater);
   lines.add(plan.policy);

@@ -6,6 +6,8 @@
 #include "envs/vote.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/envs/chi_square.hpp"
+#include "tests/envs/toy_lm_prompt.hpp"
 
 using namespace odrpo;
 
@@ -103,18 +105,8 @@ TEST_CASE("toy-lm: the law of a text's reward is that of literal judges") {
               while (!(std::fabs(static_cast<double>(outcomes.value[at]) - x) < 1e-5)) REQUIRE(++at < law.size());
             counts[at] += 1;
           }
-          double chi = 0, cells = -1, rest_seen = 0, rest = 0;
-          const auto cell = [&](double got, double expected) {
-            chi += (got - expected) * (got - expected) / expected;
-            cells += 1;
-          };
-          for (std::size_t k = 0; k < law.size(); ++k) {
-            if (law[k] == 0) CHECK(counts[k] == 0);
-            if (law[k] * rounds < 8) rest_seen += counts[k], rest += law[k] * rounds;
-            else cell(counts[k], law[k] * rounds);
-          }
-          if (rest >= 4) cell(rest_seen, rest);
-          const double z = cells > 0 ? (chi - cells) / std::sqrt(2 * cells) : 0;
+          const auto [z, impossible] = fit_of(law, counts);
+          CHECK_FALSE(impossible);
           INFO("policy " << static_cast<int>(policy) << " aggregate " << static_cast<int>(aggregate) << " votes " << votes << " json "
                          << json << " z " << z);
           CHECK(z < 4.5);
@@ -124,6 +116,33 @@ TEST_CASE("toy-lm: the law of a text's reward is that of literal judges") {
         }
   CAPTURE(worst);
   CHECK(std::fabs(sum_z / tests) < 0.6);
+}
+
+TEST_CASE("toy-lm: the law of a call under every policy for unreadable answers, by hand") {
+  // an exact judge of a text worth 10 with a word of tone: 1 and 10 with probability 1/2 each, and half of the calls fail
+  const ToyLm world = make_toy_lm({}, 31);
+  const ToyPrompt prompt = toy_test::hand_prompt(world);
+  const std::vector<Token> response = toy_test::words(world, "key0 so fact0 . fact1 because fact2 . tone0.0 key1 <end>");
+  const Text text = read_text(world, prompt, response);
+  RaterConfig rater;
+  rater.noise = {GaussianNoise{0.0, 0.0, GaussianForm::rounded}};
+  rater.text.misfire = 0.5;
+  const auto law = [&](ParsePolicy policy, double failure, int votes = 1) {
+    rater.parse_policy = policy;
+    rater.parse_failure = failure;
+    TextRater judge(rater, votes, 1);
+    const auto law_now = judge.law(text, judge_text(text));
+    return std::vector<double>(law_now.begin(), law_now.end());
+  };
+  CHECK(law(ParsePolicy::resample, 0.5) == std::vector<double>{0.375 + 0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.375});
+  CHECK(law(ParsePolicy::drop, 0.5) == std::vector<double>{0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.25, 0.5});
+  CHECK(law(ParsePolicy::zero, 0.5) == std::vector<double>{0.5, 0.25, 0, 0, 0, 0, 0, 0, 0, 0, 0.25});
+  // and it goes into the law of N votes: the median of three calls of which none fails
+  rater.text.misfire = 0.25;
+  rater.aggregate = Aggregate::median;
+  const auto three = law(ParsePolicy::resample, 0, 3);
+  CHECK(three[0] == Approx(3 * 0.25 * 0.25 * 0.75 + 0.25 * 0.25 * 0.25));
+  CHECK(three[9] == Approx(1 - three[0]));
 }
 
 TEST_CASE("toy-lm: a law's outcome is picked in proportion, and never one of probability 0") {

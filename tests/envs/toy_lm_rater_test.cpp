@@ -2,7 +2,6 @@
 #include <cmath>
 #include <set>
 
-#include "envs/law_table.hpp"
 #include "envs/text_rater.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm_prompt.hpp"
@@ -100,33 +99,6 @@ TEST_CASE("the row of a call is the mixture of passed, seen and vetoed, by hand 
   const std::vector<Noise> list{GaussianNoise{0.0, 0.0, GaussianForm::rounded}, HighOutliers{0.5, OutlierTarget::hack}};
   CHECK(row_of(list, s) == row_of(exact_judge, s));
   CHECK(row_of(list, {16 * 3, 16 * 8, 0.25, 0.5, true}) == std::vector<double>{0.5, 0, 0.1875, 0, 0, 0, 0, 0.0625, 0, 0.25});
-}
-
-TEST_CASE("the law of a call under every policy for unreadable answers, by hand") {
-  RaterConfig rater;
-  rater.noise = exact_judge;
-  rater.parse_failure = 0.5;
-  const SeenText s{16 * 3, 16 * 8, 0.25, 0.5, false};
-  rater.parse_policy = ParsePolicy::resample;
-  std::vector<double> call(10);
-  text_call_law(rater, s, {}, call);
-  CHECK(call == std::vector<double>{0.375 + 0.25, 0, 0.28125, 0, 0, 0, 0, 0.09375, 0, 0});
-  rater.parse_policy = ParsePolicy::drop;
-  call.assign(11, 0);
-  text_call_law(rater, s, {}, call);
-  CHECK(call == std::vector<double>{0.25, 0, 0.1875, 0, 0, 0, 0, 0.0625, 0, 0, 0.5});
-  rater.parse_policy = ParsePolicy::zero;
-  text_call_law(rater, s, {}, call);
-  CHECK(call == std::vector<double>{0.5, 0.25, 0, 0.1875, 0, 0, 0, 0, 0.0625, 0, 0});
-  // and it goes into the law of N votes: the median of three calls of which none fails
-  rater.parse_failure = 0;
-  call.assign(10, 0);
-  text_call_law(rater, s, {}, call);
-  rater.aggregate = Aggregate::median;
-  std::vector<double> law(10);
-  aggregate_law(rater, make_outcomes(rater, 10, 3), call, 3, law);
-  CHECK(law[0] == Approx(0.5));  // two or three of three calls say 1
-  CHECK(law[7] == Approx(3 * 0.125 * 0.125 * 0.875 + 0.125 * 0.125 * 0.125));
 }
 
 TEST_CASE("a biased, noisy judge is what literal calls make of it") {

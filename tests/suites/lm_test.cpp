@@ -168,8 +168,17 @@ TEST_CASE("toy-lm: laws that take too long are refused before anything starts") 
     FAIL("accepted");
   } catch (const Failure& f) {
     CHECK(f.code == Exit::limits);
-    CHECK(std::string(f.what()).find("use fewer votes or another tie rule") != std::string::npos);
+    CHECK(std::string(f.what()).find("use sampling = \"draws\" for this rater") != std::string::npos);
   }
+  check_limits(loaded(lm, {"grid.votes=256", "rater.mixed.tie=nearest-mean", "rater.mixed.sampling=draws"}), 1);
+}
+
+TEST_CASE("toy-lm: the bandit's world of a rater means nothing, and is no error where it is inherited") {
+  const Suite inherited = loaded(lm, {"grid.rater=[wide, w]", "rater.w.base=wide"});
+  CHECK(canonical_fields(inherited.runs[0].rater) == canonical_fields(inherited.runs[1].rater));
+  CHECK(inherited.resolved.find("world_") == std::string::npos);
+  const Suite again = loaded(inherited.resolved);
+  CHECK(spec_key(again.runs[1]) == spec_key(inherited.runs[1]));
 }
 
 TEST_CASE("toy-lm: a stopped run says so, in the supervised steps too") {
@@ -191,15 +200,22 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
        text("rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlength_bias = 1\n"),
        "6:8",
        {"looks at the text of responses"}},
-      {"literal votes",
-       text(world + "rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nsampling = \"draws\"\n"),
-       "8:8",
-       {"only the bandit's raters have"}},
       {"six levels",
        text(world + "rater = \"r\"\n", "[rater.r]\nnoise = [{ model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n"),
        "8:8",
        {"has 2 levels, and env toy-lm has 10"}},
-      {"sgd", text(world, "[learn]\noptimizer = \"sgd\"\n"), "", {"not by optimizer = \"sgd\""}},
+      {"a bandit's world",
+       text(world + "rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlow.p = 0.1\nworld_mean = 5\n"),
+       "11:1",
+       {"`world_mean` has no effect here", "only toy-lm's"}},
+      {"a bandit's world in a catalogue word's section",
+       text(world + "rater = [\"wide\", \"mixed\"]\n", "[rater.mixed]\nworld-hack-penalty = 1\n"),
+       "9:1",
+       {"`world-hack-penalty` has no effect here"}},
+      {"an axis of a bandit's worlds",
+       text(world + "rater = \"wide\"\n", "[rater.wide]\nworld_spread = [1, 2]\nworld_spread_sd = 0\n"),
+       "9:1",
+       {"`world_spread` has no effect here", "`world_spread_sd` has no effect here"}},
       {"exact gradients", text(world, "[record]\ngradient = 4\n"), "", {"has no exact gradient"}},
       {"a bandit's key", text(world, "[env.toy-lm]\nactions = 5\n"), "8:1", {"unknown key `actions`"}},
       {"too many prompts for the words",
