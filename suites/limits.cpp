@@ -27,11 +27,13 @@ bool same_world(const RunSpec& a, const RunSpec& b) {
          resolve_profile(a.env.bandit, a.rater.world) == resolve_profile(b.env.bandit, b.rater.world);
 }
 
+constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers, before anything is trained
+
 }  // namespace
 
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
-  double largest = 0;
+  double largest = 0, largest_kept = 0;
   std::vector<const RunSpec*> laws, worlds;  // one run for each that is different: rows of law are made once, a world once a seed
   for (const auto& run : suite.runs) {
     const Cost cost = estimate_cost(run);
@@ -48,11 +50,12 @@ Cost total_cost(const Suite& suite, int jobs) {
     total.disk_bytes += cost.disk_bytes;
     total.judge_calls += cost.judge_calls;
     largest = std::max(largest, cost.memory_bytes);
+    largest_kept = std::max(largest_kept, tables ? cost.memory_bytes : warm_start_bytes(run));
   }
   const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
   // worlds and laws that stay after their runs, up to what the caches keep
-  const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest * static_cast<double>(worlds.size()) * suite.seeds);
-  total.memory_bytes = largest * at_a_time + kept + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
+  const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest_kept * static_cast<double>(worlds.size()) * suite.seeds);
+  total.memory_bytes = program_bytes + largest * at_a_time + kept + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
   return total;
 }
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "kernels/clock.hpp"
+#include "policies/transformer_bytes.hpp"
 #include "suites/finish.hpp"
 
 namespace odrpo {
@@ -172,6 +173,10 @@ double token_seconds(const RunSpec& spec, bool reference) {
 }
 constexpr double used_share = 0.6;  // of the cap on a response, by a policy that has learned to end it
 
+TransformerShape estimated_shape(const RunSpec& spec) {
+  return transformer_shape(spec.policy.transformer, spec.env.toy_lm.vocabulary, toy_prompt_tokens, spec.env.toy_lm.response_tokens, 0);
+}
+
 }  // namespace
 
 Cost estimate_lm_cost(const RunSpec& spec) {
@@ -179,21 +184,28 @@ Cost estimate_lm_cost(const RunSpec& spec) {
   const double rollouts = static_cast<double>(learn.batch) * learn.rollouts, cap = spec.env.toy_lm.response_tokens;
   const double records = learn.steps / static_cast<double>(spec.record.every) + 2,
                recorded = records * (curve_count * 8 + 4.0 * stage_count);
-  const double width = spec.policy.transformer.size == TransformerSize::large ? 128 : 64, weights = 30 * width * width;
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * evaluated_prompts * cap * 4e-6;
   const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
   c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
-  // a row's activations (some 16 widths in each of two layers), its attention and logits with their gradients, its words; keys and
-  // values, weights with moments and copies; the reference's pass; the laws
-  const double row = width * 2 * 16 + 3.0 * spec.env.toy_lm.vocabulary + 2 * 2 * 4 * (toy_prompt_tokens + cap) + 2;
-  c.memory_bytes = 4 * (1.5 * rollouts * cap * row + 12 * weights) + laws.bytes + 2 * recorded;
+  // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
+  const TransformerShape shape = estimated_shape(spec);
+  const PolicyConfig& policy = spec.policy;
+  TransformerConfig whole = policy.transformer;
+  whole.lora_rank = 0;
+  const double trained = policy_bytes(policy.transformer, shape, learn.batch, learn.rollouts) +
+                         pass_bytes(shape, evaluated_prompts, 1, false) + rollouts * (4 * cap + sizeof(Verdict) + 32),
+               started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
+  c.memory_bytes =
+      std::max(trained, started) + spec.env.prompts() * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + laws.bytes + 2 * recorded;
   c.disk_bytes = 2500 + recorded * 0.8;
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;
   c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);
   return c;
 }
+
+double warm_start_bytes(const RunSpec& spec) { return 4.0 * static_cast<double>(weight_table(estimated_shape(spec)).count); }
 
 double warm_start_seconds(const RunSpec& spec) {
   const TransformerLearning& learning = spec.policy.learning;

@@ -66,6 +66,8 @@ std::vector<Token> write_evaluated(const LmProblem& problem, const NetWeights& w
 /// Rough cost of a run without its supervised steps, and theirs, which all runs of one seed, world and model share.
 Cost estimate_lm_cost(const RunSpec& spec);
 double warm_start_seconds(const RunSpec& spec);
+/// What they leave in memory for the runs that share them.
+double warm_start_bytes(const RunSpec& spec);
 
 /// train() of train.hpp for env toy-lm.
 RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop);
