@@ -176,7 +176,7 @@ Listing systems() {
       const auto add = [&](std::string_view source) {
         const Whitening after = whitening_after(config);
         part.entries[i].help += fmt::format("\n{}: {}{} ({})", estimator_word(config), formula_of(config),
-                                            after.on ? "; whiten = \"compat\": " + whitening_text(after) : "", source);
+                                            after.on ? "; afterwards " + whitening_text(after) : "", source);
       };
       add(row.source);
       if (row.levels_source.empty()) continue;

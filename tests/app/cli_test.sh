@@ -86,7 +86,7 @@ for part in envs raters noise estimators weights norms policies suite grid learn
   grep -q "^$part: " out.txt || fail "list lacks $part"
 done
 expect 0 '' list compat
-for words in 'verl' 'gdpo' 'sigma with ddof 1' 'max_rl at every level'; do expect_out "$words"; done
+for words in 'verl' 'gdpo' 'sigma with ddof 1' 'over tokens' 'max_rl at every level'; do expect_out "$words"; done
 expect 0 '' list dead-groups; expect_out 'it is left out of all three'
 expect 0 '' list estimator; expect_out 'odrpo-gini-median(maxrl)'
 expect 0 '' list ties --json; expect_out '"median-low"'

@@ -51,6 +51,12 @@ near(rows(answer, "rloo")["paper"]["advantages"], [(r - 6.5) * 4 / 3 for r in R]
 # levels 4..7 are reached by 3 of 4, levels 8 and 9 by 1 of 4. N = sqrt(3)/4 at all of them: 7 gets 4 (1/4)/N - 2 (1/4)/N = 2/sqrt(3),
 # 3 gets -4 (3/4)/N - 2 (1/4)/N = -14/sqrt(3), 9 gets 4 (1/4)/N + 2 (3/4)/N = 10/sqrt(3)
 near(rows(answer, "odrpo(grpo)")["paper"]["advantages"], [x / math.sqrt(3) for x in (-14, 2, 2, 10)], "odrpo(grpo)")
+# what the systems do to the batch afterwards
+after = {system: row["whitening_after"][system] for system, row in rows(answer, "odrpo(grpo)").items()}
+if after["verl"] != {"unit": "token", "scale": "sqrt(var + eps)", "ddof": 1, "eps": 1e-8} or after["openrlhf"] is not None:
+    fail("verl's gdpo whitens over tokens, openrlhf not at all")
+if {system for system, w in after.items() if w and w["unit"] == "response"} != {"paper", "trl", "nemo", "gdpo"}:
+    fail("paper, trl, nemo and gdpo whiten over responses")
 # N = mu: 3 gets -4 - 2, 7 gets 4/3 - 2, 9 gets 4/3 + 6
 near(rows(answer, "odrpo(maxrl)")["paper"]["advantages"], [-6, -2 / 3, -2 / 3, 22 / 3], "odrpo(maxrl)")
 # gini-median: the median is 7; 4 mu (1 - mu) = 0.75 everywhere
