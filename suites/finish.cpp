@@ -49,10 +49,8 @@ void record_seconds(RunRecord& r, double (&seconds)[stage_count], int t, int& la
 
 FinalReward::FinalReward(int steps) : first(steps - std::max(1, steps / 10)) {}
 
-void FinalReward::add(int t, const RewardBatch& b) {
-  if (t < first) return;
-  const SeenSum seen = sum_seen(b);
-  if (seen.count == 0) return;
+void FinalReward::add(int t, const SeenSum& seen) {
+  if (t < first || seen.count == 0) return;
   sum += seen.mean();
   batches += 1;
 }
@@ -63,8 +61,9 @@ const std::vector<double>& curve_of(const RunRecord& r, std::string_view name) {
   throw Failure(Exit::internal, "a record without the curve " + std::string(name));
 }
 
-void finish_record(RunRecord& r, const Headroom& between, double final_reward, double judge_calls) {
-  const double headroom = between.best - between.start, last = curve_of(r, "quality").back(), auc = area(r.step, curve_of(r, "quality"));
+void finish_record(RunRecord& r, const Headroom& between, double final_reward, const CollapseWatch& watch, double judge_calls) {
+  const std::vector<double>& quality = curve_of(r, "quality");
+  const double headroom = between.best - between.start, last = quality.back(), auc = area(r.step, quality);
   r.finals = {
       {"uniform_quality", between.start},
       {"best_quality", between.best},
@@ -78,6 +77,11 @@ void finish_record(RunRecord& r, const Headroom& between, double final_reward, d
       {"final_kl", curve_of(r, "kl").back()},
       {"final_entropy", curve_of(r, "entropy").back()},
       {"judge_calls", judge_calls},
+      {"collapsed", watch.collapsed() ? 1.0 : 0.0},
+      {"collapse_step", watch.collapsed() ? watch.collapse_step : std::nan("")},
+      {"recovered", watch.collapsed() ? static_cast<double>(watch.back()) : std::nan("")},
+      {"largest_fall", watch.largest_fall},
+      {"quality_fall", *std::max_element(quality.begin(), quality.end()) - last},
   };
   // seconds of a step without recording: median over the recorded intervals
   std::vector<double> steps;

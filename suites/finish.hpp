@@ -4,6 +4,7 @@
 
 #include "results/record.hpp"
 #include "suites/batch.hpp"
+#include "suites/collapse.hpp"
 
 namespace odrpo {
 
@@ -28,7 +29,7 @@ struct FinalReward {
   int first;
   double sum = 0, batches = 0;
   explicit FinalReward(int steps);
-  void add(int t, const RewardBatch& b);
+  void add(int t, const SeenSum& seen);
   double mean() const { return sum / batches; }
 };
 
@@ -36,6 +37,6 @@ struct FinalReward {
 const std::vector<double>& curve_of(const RunRecord& r, std::string_view name);
 
 /// Fills finals and step_time_median of a record whose curves quality, reward, kl and entropy are complete.
-void finish_record(RunRecord& r, const Headroom& between, double final_reward, double judge_calls);
+void finish_record(RunRecord& r, const Headroom& between, double final_reward, const CollapseWatch& watch, double judge_calls);
 
 }  // namespace odrpo

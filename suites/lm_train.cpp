@@ -136,6 +136,7 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
   int last_record = 0;
   const int steps = spec.learn.steps;
   FinalReward final_reward(steps);
+  CollapseWatch watch(spec.record, steps);
   for (int t = 0; t <= steps; ++t) {
     if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
     const bool recorded = t % spec.record.every == 0 || t == steps;
@@ -151,13 +152,15 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
     if (t < steps) {
       lm_step(problem, state, t, recorded || t + 1 == steps, stop);
       if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
-      final_reward.add(t, state.batch);
+      const SeenSum seen = sum_seen(state.batch);
+      final_reward.add(t, seen);
+      if (seen.count > 0) watch.add(t, seen.mean());
       if (!std::isfinite(state.report.gradient_norm))
         return failed_record(spec, "diverged: the gradient is not finite at step " + std::to_string(t));
     }
     if (recorded) recorder.batch(state);
   }
-  finish_record(r, {r.curves[quality].values.front(), static_cast<double>(toy_levels)}, final_reward.mean(), state.judge_calls);
+  finish_record(r, {r.curves[quality].values.front(), static_cast<double>(toy_levels)}, final_reward.mean(), watch, state.judge_calls);
   add_held_out(r, problem, first, last);
   std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
@@ -197,8 +200,8 @@ Cost estimate_lm_cost(const RunSpec& spec) {
   const double trained = policy_bytes(policy.transformer, shape, learn.batch, learn.rollouts) +
                          pass_bytes(shape, evaluated_prompts, 1, false) + rollouts * (4 * cap + sizeof(Verdict) + 32),
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
-  c.memory_bytes =
-      std::max(trained, started) + spec.env.prompts() * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + laws.bytes + 2 * recorded;
+  c.memory_bytes = std::max(trained, started) + spec.env.prompts() * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + laws.bytes +
+                   2 * recorded + watch_bytes(spec.record, learn.steps);
   c.disk_bytes = 2500 + recorded * 0.8;
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;
   c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);

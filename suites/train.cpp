@@ -119,6 +119,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
   int last_record = 0;
   const int steps = spec.learn.steps;
   FinalReward final_reward(steps);
+  CollapseWatch watch(spec.record, steps);
   for (int t = 0; t <= steps; ++t) {
     if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
     const bool recorded = t % spec.record.every == 0 || t == steps;
@@ -140,7 +141,9 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     }
     if (t < steps) {
       learn_from_batch(problem, state, t);
-      final_reward.add(t, state.batch);
+      const SeenSum seen = sum_seen(state.batch);
+      final_reward.add(t, seen);
+      if (seen.count > 0) watch.add(t, seen.mean());
     }
     if (recorded) {
       LapClock clock(state.seconds);
@@ -148,7 +151,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       clock.lap(stage_record);
     }
   }
-  finish_record(r, {problem.world->uniform, problem.world->best}, final_reward.mean(), judge_calls(spec));
+  finish_record(r, {problem.world->uniform, problem.world->best}, final_reward.mean(), watch, judge_calls(spec));
   std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
   return r;
@@ -170,7 +173,7 @@ Cost estimate_cost(const RunSpec& spec) {
   c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.bandit.features : 16)) +
                    2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +
                    cells * 24 + 4.0 * (2 * spec.env.bandit.levels + 1) * (spec.env.bandit.levels + 1) * (spec.learn.rollouts + 1) +
-                   2 * recorded;
+                   2 * recorded + watch_bytes(spec.record, spec.learn.steps);
   c.disk_bytes = 1500 + recorded * 0.8;
   c.judge_calls = judge_calls(spec);
   return c;
