@@ -50,7 +50,9 @@ std::string table_json(const TableModel& table) {
   out["value"] = table.spec.value;
   out["unit"] = table.unit;
   out["meaning"] = table.meaning;
-  out["interval"] = table.median ? "quartiles over seeds" : "95 % Student-t interval of the mean over seeds";
+  out["interval"] = table.median  ? "quartiles over seeds"
+                    : table.share ? "95 % Wilson interval of the share of runs; differences: Newcombe's for pairs"
+                                  : "95 % Student-t interval of the mean over seeds";
   out["rows"] = {{"dimension", table.spec.rows}, {"values", table.rows}};
   out["columns"] = {{"dimension", table.spec.columns}, {"values", table.columns}};
   out["baseline"] = table.spec.baseline.empty() ? Json(nullptr) : Json(table.spec.baseline);

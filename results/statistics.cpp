@@ -1,7 +1,8 @@
-// Statistics of a handful of seeds (Boost.Math's door in this room: the quantile of Student's t).
+// Statistics of a handful of seeds (Boost.Math's door in this room: quantiles of Student's t and of the normal law).
 #include "results/statistics.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -48,6 +49,34 @@ MeanInterval paired_difference(std::span<const double> a, std::span<const double
   std::vector<double> differences;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) differences.push_back(a[i] - b[i]);
   return mean_interval(differences, level);
+}
+
+MeanInterval share_interval(std::span<const double> values, double whole, double level) {
+  MeanInterval m = mean_interval(values, level);
+  if (m.n == 0 || !(level > 0 && level < 1)) return m;
+  const double z = boost::math::quantile(boost::math::normal(), 0.5 + level / 2), n = m.n, p = m.mean / whole;
+  const double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+  const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+  m.lo = whole * (p == 0 ? 0 : centre - half);
+  m.hi = whole * (p == 1 ? 1 : centre + half);
+  return m;
+}
+
+MeanInterval share_difference(std::span<const double> a, std::span<const double> b, double whole, double level) {
+  const std::size_t pairs = std::min(a.size(), b.size());
+  MeanInterval d = paired_difference(a, b, level);
+  if (pairs == 0) return d;
+  const MeanInterval first = share_interval(a.first(pairs), whole, level), second = share_interval(b.first(pairs), whole, level);
+  double both = 0, only_a = 0, only_b = 0, neither = 0;
+  for (std::size_t i = 0; i < pairs; ++i) (a[i] > 0 ? b[i] > 0 ? both : only_a : b[i] > 0 ? only_b : neither) += 1;
+  const double margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
+  double joint = both * neither - only_a * only_b;
+  if (joint > 0) joint = std::max(joint - d.n / 2.0, 0.0);  // continuity
+  const double correlation = margins > 0 ? joint / std::sqrt(margins) : 0;
+  const auto apart = [&](double x, double y) { return std::sqrt(std::max(0.0, x * x - 2 * correlation * x * y + y * y)); };
+  d.lo = d.mean - apart(first.mean - first.lo, second.hi - second.mean);
+  d.hi = d.mean + apart(first.hi - first.mean, second.mean - second.lo);
+  return d;
 }
 
 Quartiles quartiles(std::span<const double> values) {

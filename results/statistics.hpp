@@ -17,6 +17,13 @@ MeanInterval mean_interval(std::span<const double> values, double level = 0.95);
 /// The same of the differences a[i] - b[i]; both spans have the same length (pairs, for instance by seed).
 MeanInterval paired_difference(std::span<const double> a, std::span<const double> b, double level = 0.95);
 
+/// A share of runs: values are 0 or `whole`. The mean, with Wilson's interval, which has a width where all values are equal.
+MeanInterval share_interval(std::span<const double> values, double whole = 1, double level = 0.95);
+
+/// The difference of two shares of the same runs (pairs), with Newcombe's interval (1998, method 10): both Wilson intervals, joined by
+/// the correlation of the pairs.
+MeanInterval share_difference(std::span<const double> a, std::span<const double> b, double whole = 1, double level = 0.95);
+
 /// Quartiles by linear interpolation between order statistics (numpy's default); NaN when empty.
 struct Quartiles {
   double q1, median, q3;

@@ -128,14 +128,14 @@ bool better(const Candidate& a, const Candidate& b, int tune_seeds, bool more_is
   return more_is_better ? ma > mb : ma < mb;
 }
 
-TableCell make_cell(const Pool& pool, const TableSpec& spec, bool more_is_better, bool median) {
+TableCell make_cell(const Pool& pool, const TableSpec& spec, const ValueWord& word, bool median) {
   TableCell cell;
   cell.centre = cell.sd = cell.lo = cell.hi = nan;
   cell.difference = {0, nan, nan, nan, nan};
   if (pool.order.empty()) return cell;
   Choice best = pool.order[0];
   for (const Choice& choice : pool.order)
-    if (better(pool.candidates.at(choice), pool.candidates.at(best), spec.tune_seeds, more_is_better)) best = choice;
+    if (better(pool.candidates.at(choice), pool.candidates.at(best), spec.tune_seeds, word.more_is_better)) best = choice;
   const Candidate& taken = pool.candidates.at(best);
   const bool held_out = !spec.best.empty() && spec.tune_seeds > 0;
   for (std::size_t i = 0; i < best.size(); ++i) cell.chosen.emplace_back(spec.best[i], best[i]);
@@ -153,7 +153,7 @@ TableCell make_cell(const Pool& pool, const TableSpec& spec, bool more_is_better
     cell.lo = q.q1;
     cell.hi = q.q3;
   } else {
-    const MeanInterval m = mean_interval(values);
+    const MeanInterval m = word.share ? share_interval(values, word.factor) : mean_interval(values);
     cell.centre = m.mean;
     cell.sd = m.sd;
     cell.lo = m.lo;
@@ -163,7 +163,7 @@ TableCell make_cell(const Pool& pool, const TableSpec& spec, bool more_is_better
 }
 
 /// This cell minus the baseline's, over the seeds that both report.
-MeanInterval difference(const TableCell& cell, const TableCell& baseline) {
+MeanInterval difference(const TableCell& cell, const TableCell& baseline, const ValueWord& word) {
   std::vector<double> a, b;
   for (const auto& [seed, value] : cell.values)
     for (const auto& [other, base] : baseline.values)
@@ -172,7 +172,7 @@ MeanInterval difference(const TableCell& cell, const TableCell& baseline) {
         b.push_back(base);
         break;
       }
-  return paired_difference(a, b);
+  return word.share ? share_difference(a, b, word.factor) : paired_difference(a, b);
 }
 
 void add_notes(TableModel& table, const ResultFile& file) {
@@ -250,6 +250,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.meaning = shown.word.meaning;
   table.unit = shown.word.unit;
   table.median = spec.value == "seconds";
+  table.share = shown.word.share;
   table.rows = values_in_order(file, spec.rows);
   table.columns = values_in_order(file, spec.columns);
   if (!spec.baseline.empty() && std::find(table.rows.begin(), table.rows.end(), spec.baseline) == table.rows.end())
@@ -287,7 +288,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     std::map<std::pair<std::string, std::string>, Pool>& here = pools[at];
     for (const std::string& row : table.rows)
       for (const std::string& column : table.columns) {
-        block.cells.push_back(make_cell(here[{row, column}], spec, shown.word.more_is_better, table.median));
+        block.cells.push_back(make_cell(here[{row, column}], spec, shown.word, table.median));
         block.cells.back().row = row;
         block.cells.back().column = column;
       }
@@ -295,7 +296,8 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     if (base < table.rows.size())
       for (std::size_t i = 0; i < block.cells.size(); ++i)
         if (i / table.columns.size() != base)
-          block.cells[i].difference = difference(block.cells[i], block.cells[base * table.columns.size() + i % table.columns.size()]);
+          block.cells[i].difference =
+              difference(block.cells[i], block.cells[base * table.columns.size() + i % table.columns.size()], shown.word);
     table.blocks.push_back(std::move(block));
   }
   add_notes(table, file);

@@ -19,13 +19,15 @@ struct TableSpec {
   int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
 };
 
-/// A named value: its column in the file, the factor and unit it is shown in, whether more is better.
+/// A named value: its column in the file, the factor and unit it is shown in, whether more is better, whether it is a yes or no of each
+/// run.
 struct ValueWord {
   const char *word, *column;
   double factor;
   const char* unit;
   bool more_is_better;
   const char* meaning;
+  bool share = false;  ///< 0 or 1 in each run: cells are shares of runs, with intervals of their own
 };
 inline constexpr ValueWord value_words[] = {
     {"gain", "final_gain", 100, "%", true,
@@ -35,6 +37,9 @@ inline constexpr ValueWord value_words[] = {
     {"regret", "regret", 1, "levels", false, "best_quality - final_quality at the last step"},
     {"reward", "final_reward", 1, "levels", true, "mean seen reward at the end of training"},
     {"auc", "auc_gain", 100, "%", true, "share of the headroom, mean over training"},
+    {"collapsed", "collapsed", 100, "%", false, "share of runs whose seen reward fell below its peak and stayed there", true},
+    {"largest-fall", "largest_fall", 1, "levels", false, "largest fall of the seen reward from its peak, means over windows of batches"},
+    {"quality-fall", "quality_fall", 1, "levels", false, "true quality at the last step below the best recorded one"},
     {"grounding", "grounding", 100, "%", true, "toy-lm: two judges' mean, 0 where the quality filter fails"},
     {"win-rate", "win_rate_length_controlled", 100, "%", true, "toy-lm: length-controlled win rate against the policy before training"},
     {"instructions", "instructions", 100, "%", true, "toy-lm: instructions followed, mean of strict and loose, prompts and instructions"},
@@ -47,9 +52,9 @@ TableSpec parse_table_spec(std::string_view lines);
 
 struct TableCell {
   std::string row, column;
-  int n = 0, failed = 0, undefined = 0;                     ///< seeds reported; runs left out because they failed, or their value is NaN
-  double centre, sd, lo, hi;                                ///< mean and t interval; for `seconds` median and quartiles (sd NaN)
-  MeanInterval difference;                                  ///< paired by seed, this row minus the baseline row; n = 0 when there is none
+  int n = 0, failed = 0, undefined = 0;  ///< seeds reported; runs left out because they failed, or their value is NaN
+  double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for `seconds` median and quartiles (sd NaN)
+  MeanInterval difference;               ///< paired by seed, this row minus the baseline row; n = 0 when there is none
   std::vector<std::pair<std::string, std::string>> chosen;  ///< value taken of each axis in `best`
   std::vector<std::pair<int, double>> values;               ///< (seed, value in the shown unit), by seed
 };
@@ -64,6 +69,7 @@ struct TableModel {
   TableSpec spec;  ///< with the file's own names of axes
   std::string suite, meaning, unit;
   bool median = false;  ///< cells hold median and quartiles
+  bool share = false;   ///< cells hold shares of runs and Wilson's intervals
   std::vector<std::string> rows, columns;
   std::vector<std::string> split;  ///< dimensions with several values that make blocks
   std::vector<TableBlock> blocks;

@@ -179,9 +179,11 @@ std::string table_csv(const TableModel& table) {
       for (std::size_t i = 0; i < table.spec.best.size(); ++i) out += (i < cell.chosen.size() ? quoted(cell.chosen[i].second) : "") + ",";
       const MeanInterval& d = cell.difference;
       out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(table.spec.value), table.unit,
-                         table.median ? "median and quartiles" : "mean and 95% t interval", cell.n, cell.failed, cell.undefined,
-                         exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi), quoted(table.spec.baseline), d.n,
-                         exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi));
+                         table.median  ? "median and quartiles"
+                         : table.share ? "share and 95% Wilson interval"
+                                       : "mean and 95% t interval",
+                         cell.n, cell.failed, cell.undefined, exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi),
+                         quoted(table.spec.baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi));
     }
   return out;
 }

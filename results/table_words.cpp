@@ -53,7 +53,7 @@ int table_seeds(const TableModel& table) {
 std::string cell_text(const TableCell& cell, const TableModel& table, int decimals, int seeds) {
   if (cell.n == 0) return cell.failed > 0 ? "failed" : "n/a";
   std::string text = number(cell.centre, decimals);
-  if (table.median) text += fmt::format(" [{}, {}]", number(cell.lo, decimals), number(cell.hi, decimals));
+  if (table.median || table.share) text += fmt::format(" [{}, {}]", number(cell.lo, decimals), number(cell.hi, decimals));
   else text += " ± " + (cell.n > 1 ? number((cell.hi - cell.lo) / 2, decimals) : "n/a");
   for (const auto& choice : cell.chosen) text += " @" + choice.second;
   if (cell.n != seeds) text += fmt::format(" (n={})", cell.n);
@@ -64,9 +64,10 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   const MeanInterval& d = cell.difference;
   if (cell.row == table.spec.baseline) return "baseline";
   if (d.n == 0) return "n/a";
-  std::string text = fmt::format("{}{} ± ", d.mean >= 0 ? "+" : "", number(d.mean, decimals));
-  if (d.n == 1) return text + "n/a";
-  text += number((d.hi - d.lo) / 2, decimals);
+  std::string text = fmt::format("{}{}", d.mean >= 0 ? "+" : "", number(d.mean, decimals));
+  if (table.share) text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
+  else text += " ± " + (d.n > 1 ? number((d.hi - d.lo) / 2, decimals) : "n/a");
+  if (d.n == 1 && !table.share) return text;
   if (d.lo > 0 || d.hi < 0) text += " *";
   if (d.n != cell.n) text += fmt::format(" (n={})", d.n);
   return text;
@@ -94,12 +95,13 @@ std::vector<std::string> table_sentences(const TableModel& table) {
     high = std::max(high, cell.n);
   });
   const std::string n = high == 0 ? "0" : low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
-  said.push_back(table.median ? fmt::format("cells: median over n = {} seeds [first quartile, third quartile]", n)
-                              : fmt::format("cells: mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n));
+  said.push_back(table.median  ? fmt::format("cells: median over n = {} seeds [first quartile, third quartile]", n)
+                 : table.share ? fmt::format("cells: share of n = {} runs [95 % Wilson interval]", n)
+                               : fmt::format("cells: mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n));
   if (!spec.baseline.empty())
     said.push_back(fmt::format(
-        "column \"- {}\": this row minus {}, paired by seed: mean ± half-width of its 95 % Student-t interval; * = the interval excludes 0",
-        spec.baseline, spec.baseline));
+        "column \"- {}\": this row minus {}, paired by seed: {}; * = the interval excludes 0", spec.baseline, spec.baseline,
+        table.share ? "difference of shares [95 % interval, Newcombe's for pairs]" : "mean ± half-width of its 95 % Student-t interval"));
   if (!spec.best.empty()) {
     const std::string axes = fmt::format("{}", fmt::join(spec.best, ", "));
     said.push_back(

@@ -49,6 +49,39 @@ TEST_CASE("paired difference") {
   CHECK(paired_difference({}, {}).n == 0);
 }
 
+TEST_CASE("share of runs: Wilson's interval") {
+  const std::vector<double> none = {0, 0, 0}, one = {0, 1, 0}, all = {100, 100, 100};
+  const MeanInterval m = share_interval(one);  // (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n)
+  CHECK(m.n == 3);
+  CHECK(m.mean == Approx(1.0 / 3));
+  CHECK(m.lo == Approx(0.06149194472039621));
+  CHECK(m.hi == Approx(0.7923403991979522));
+  CHECK(share_interval(none).mean == 0);
+  CHECK(share_interval(none).lo == 0);
+  CHECK(share_interval(none).hi == Approx(0.5614970317550454));  // z^2 / (n + z^2)
+  CHECK(share_interval(all, 100).lo == Approx(43.85029682449546));
+  CHECK(share_interval(all, 100).hi == 100);
+  CHECK(share_interval(std::vector<double>{1}).lo == Approx(0.20654931437723745));
+  CHECK(std::isnan(share_interval({}).lo));
+  CHECK(std::isnan(share_interval(std::vector<double>{0, std::nan("")}).hi));
+}
+
+TEST_CASE("difference of shares: Newcombe's interval for pairs") {
+  std::vector<double> a, b;  // his example: 36 pairs of both, 12 of the first alone, 2 of the second alone
+  for (int i = 0; i < 50; ++i) a.push_back(i < 48), b.push_back(i < 36 || i >= 48);
+  const MeanInterval d = share_difference(a, b);
+  CHECK(d.n == 50);
+  CHECK(d.mean == Approx(0.2));
+  CHECK(d.lo == Approx(0.0569).margin(5e-5));
+  CHECK(d.hi == Approx(0.3404).margin(5e-5));
+  const std::vector<double> ones = {1, 1, 1}, zeros = {0, 0, 0};
+  CHECK(share_difference(ones, zeros).lo == Approx(0.20592328245977842));
+  CHECK(share_difference(ones, zeros).hi == 1);
+  CHECK(share_difference(zeros, zeros).hi == Approx(0.5614970317550454));  // no runs that differ are not no doubt
+  CHECK(share_difference(zeros, zeros).lo == Approx(-0.5614970317550454));
+  CHECK(share_difference({}, {}).n == 0);
+}
+
 TEST_CASE("quartiles") {
   const Quartiles q = quartiles(std::vector<double>{4, 1, 3, 2});
   CHECK(q.q1 == 1.75);

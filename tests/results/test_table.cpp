@@ -118,6 +118,25 @@ TEST_CASE("cells and paired differences") {
   CHECK(cell.difference.hi - cell.difference.mean == Approx(4.302652729911275 / std::sqrt(3.0)));
 }
 
+TEST_CASE("shares of runs have intervals where a mean of zeros has none") {
+  std::vector<RunRecord> all = some_runs({0.1});
+  for (RunRecord& r : all)  // maxrl collapses at one vote, in seed 2 at eight; odrpo never
+    r.finals.push_back({"collapsed", r.estimator == "maxrl" && (r.votes == 1 || r.seed == 2) ? 1.0 : 0.0});
+  const TableModel table = make_table(file_of(all), {.value = "collapsed", .baseline = "maxrl"});
+  const std::string text = table_text(table);
+  INFO(text);
+  CHECK(contains(text, "cells: share of n = 3 runs [95 % Wilson interval]"));
+  CHECK(contains(text, "difference of shares"));
+  CHECK(contains(text, "100.0 [43.9, 100.0]  baseline"));
+  CHECK(contains(text, "33.3 [6.1, 79.2]"));
+  CHECK(contains(text, "0.0 [0.0, 56.1]"));
+  CHECK(contains(text, "-100.0 [-100.0, -20.6] *"));
+  CHECK(contains(table_csv(table), "share and 95% Wilson interval"));
+  CHECK(contains(table_json(table), "Wilson"));
+  all.resize(1);
+  CHECK(contains(table_text(make_table(file_of(all), {.value = "collapsed"})), "100.0 [20.7, 100.0]"));
+}
+
 TEST_CASE("the best value of an axis, chosen per cell") {
   const ResultFile file = file_of(some_runs({0.1, 1}));
   const TableModel table = make_table(file, {.baseline = "maxrl", .best = {"lr"}});
