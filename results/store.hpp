@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,8 +25,17 @@ struct SuiteFacts {
   std::vector<std::pair<std::string, std::string>> provenance;
 };
 
+/// What a work folder keeps besides finished runs, so that a later call need not do it again: how far a run is (of a run's id), and what
+/// several runs start from (of whatever names it).
+enum class Kept { checkpoint, start };
+/// What was kept; nothing when there is none. `damaged`: there is a file, and it is not what was written.
+struct KeptBytes {
+  std::string bytes;
+  bool damaged = false;
+};
+
 /// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
-/// (a lock file held by flock); all members may be called from one thread only.
+/// (a lock file held by flock); all members but keep() and kept() may be called from one thread only.
 class WorkFolder {
  public:
   /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
@@ -42,8 +52,15 @@ class WorkFolder {
   bool complete() const;
   /// Indices into facts.run_ids that are committed (status ok).
   const std::vector<std::size_t>& finished() const;
-  /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe.
+  /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe; their
+  /// checkpoints are removed.
   void commit(std::span<const RunRecord> runs);
+  /// Keeps bytes for a later call (at most kept_limit), in place of what was kept before. From any thread, but not two at once of one name.
+  /// Failure io.
+  void keep(Kept kind, const std::string& name, std::string_view bytes) const;
+  /// What keep() has kept under this name. From any thread. Throws nothing but std::bad_alloc.
+  KeptBytes kept(Kept kind, const std::string& name) const;
+  static constexpr std::size_t kept_limit = std::size_t{1} << 30;
   /// Merges all shards into the output (written aside, re-opened, verified, renamed), removes the folder. Returns the result digest.
   std::string assemble();
 

@@ -46,17 +46,18 @@ void sync_path(const std::string& path) {
   if (::fsync(file.number) != 0 && errno != EINVAL) fail_io("sync", path, errno);
 }
 
-void write_safely(const std::string& path, std::string_view bytes) {
+void write_safely(const std::string& path, std::string_view bytes, std::string_view more) {
   const std::string aside = path + ".tmp";
   {
     File file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (file.number < 0) fail_io("write", aside, errno);
-    while (!bytes.empty()) {
-      const ssize_t count = ::write(file.number, bytes.data(), bytes.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail_io("write", aside, errno);
-      bytes.remove_prefix(static_cast<std::size_t>(count));
-    }
+    for (std::string_view part : {bytes, more})
+      while (!part.empty()) {
+        const ssize_t count = ::write(file.number, part.data(), part.size());
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) fail_io("write", aside, errno);
+        part.remove_prefix(static_cast<std::size_t>(count));
+      }
     if (::fsync(file.number) != 0) fail_io("sync", aside, errno);
     if (::close(std::exchange(file.number, -1)) != 0) fail_io("close", aside, errno);
   }
@@ -82,6 +83,21 @@ std::string read_small(const std::string& path, std::size_t limit) {
   const ssize_t count = ::read(file.number, text.data(), limit);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
+}
+
+std::optional<std::string> read_whole(const std::string& path, std::size_t limit) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  struct stat info {};
+  if (file.number < 0 || ::fstat(file.number, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  if (info.st_size < 0 || static_cast<std::size_t>(info.st_size) > limit) return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t count = ::read(file.number, bytes.data() + at, bytes.size() - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return std::nullopt;
+    at += static_cast<std::size_t>(count);
+  }
+  return bytes;
 }
 
 Lock::Lock(const std::string& path, const std::string& message) {

@@ -1,5 +1,6 @@
 // Files that survive a kill: write aside, fsync, rename, fsync of the folder; and the lock of a work folder. Private to results/store*.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,14 +10,17 @@ namespace odrpo::store {
 /// Throws Failure io: "cannot WHAT PATH: reason" with the reason of `error` (an errno).
 [[noreturn]] void fail_io(const std::string& what, const std::string& path, int error);
 
-/// Writes bytes to `path` with a suffix .tmp beside it, fsync, rename, fsync of the folder. Failure io.
-void write_safely(const std::string& path, std::string_view bytes);
+/// Writes bytes (and `more` behind them) to `path` with a suffix .tmp beside it, fsync, rename, fsync of the folder. Failure io. Several
+/// threads may write different files.
+void write_safely(const std::string& path, std::string_view bytes, std::string_view more = {});
 /// fsync of a file or folder by name. Failure io.
 void sync_path(const std::string& path);
 /// Names in a folder, sorted, without "." and "..". Failure io.
 std::vector<std::string> names_in(const std::string& folder);
 /// A small text file of at most `limit` bytes; empty when it is not there.
 std::string read_small(const std::string& path, std::size_t limit);
+/// A regular file of at most `limit` bytes, whole; nothing when it is not there, is something else or larger, or cannot be read.
+std::optional<std::string> read_whole(const std::string& path, std::size_t limit);
 /// Folder part of a path, "." when it has none.
 std::string folder_of(const std::string& path);
 
@@ -28,6 +32,7 @@ class Lock {
   Lock(const std::string& path, const std::string& message);
   Lock& operator=(Lock&& other) noexcept;
   ~Lock();
+  explicit operator bool() const { return file_ >= 0; }  ///< held
 
  private:
   int file_ = -1;

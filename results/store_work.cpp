@@ -13,6 +13,7 @@
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
 #include "results/store_files.hpp"
+#include "results/store_kept.hpp"
 #include "results/store_layout.hpp"
 
 namespace odrpo {
@@ -25,9 +26,11 @@ bool is_shard(const std::string& name) {
          std::all_of(name.begin() + 6, name.end() - 3, [](char c) { return c >= '0' && c <= '9'; }) && name.size() <= 18;
 }
 bool is_ours(const std::string& name) {
-  return name == "lock" || name == "suite" || is_shard(name) ||
-         (name.ends_with(".tmp") && (name == "suite.tmp" || name == "output.tmp" || is_shard(name.substr(0, name.size() - 4))));
+  const auto written = [](const std::string& n) { return n == "suite" || is_shard(n) || store::is_kept(n); };
+  return name == "lock" || name == "output.tmp" || written(name) || (name.ends_with(".tmp") && written(name.substr(0, name.size() - 4)));
 }
+/// Work that a later call takes over.
+bool is_work(const std::string& name) { return is_shard(name) || store::is_kept(name); }
 void remove_file(const std::string& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) store::fail_io("remove", path, errno);
 }
@@ -90,6 +93,7 @@ struct WorkFolder::State {
   void prepare_folder(bool force);
   void look_at_output(bool force);
   void load_shards();
+  bool holds_work() const;
   void remove_folder();
   std::vector<RunRecord> merge() const;
 };
@@ -107,8 +111,8 @@ void WorkFolder::State::prepare_folder(bool force) {
   const std::string wanted = marker_head + facts.fingerprint + "\n" + facts.name + "\n";
   const std::string marker = store::read_small(folder + "/suite", 4096);
   const auto names = store::names_in(folder);
-  const bool shards_there = std::any_of(names.begin(), names.end(), is_shard);
-  const bool foreign = marker.empty() ? shards_there : !marker.starts_with(marker_head + facts.fingerprint + "\n");
+  const bool work_there = std::any_of(names.begin(), names.end(), is_work);
+  const bool foreign = marker.empty() ? work_there : !marker.starts_with(marker_head + facts.fingerprint + "\n");
   if (foreign && !force) {
     lock = {};
     throw Failure(
@@ -117,7 +121,7 @@ void WorkFolder::State::prepare_folder(bool force) {
             "' holds finished runs of another suite or version; finish that one, choose another -o, or discard them with --force");
   }
   for (const std::string& name : names)
-    if (name.ends_with(".tmp") || (force && is_shard(name))) remove_file(folder + "/" + name);
+    if (name.ends_with(".tmp") || (force && is_work(name))) remove_file(folder + "/" + name);
   if (marker != wanted) store::write_safely(folder + "/suite", wanted);
   store::sync_path(store::folder_of(folder));
 }
@@ -164,6 +168,11 @@ void WorkFolder::State::load_shards() {
   }
 }
 
+bool WorkFolder::State::holds_work() const {
+  const auto names = store::names_in(folder);
+  return std::any_of(names.begin(), names.end(), is_work);
+}
+
 void WorkFolder::State::remove_folder() {
   for (const std::string& name : store::names_in(folder))
     if (is_ours(name) && name != "lock") remove_file(folder + "/" + name);
@@ -208,8 +217,7 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
     s.look_at_output(force);
     if (!s.complete) s.load_shards();
   } catch (...) {
-    const auto names = store::names_in(s.folder);
-    if (std::none_of(names.begin(), names.end(), is_shard)) s.remove_folder();
+    if (!s.holds_work()) s.remove_folder();
     throw;
   }
   for (const auto& [place, path] : s.source) s.finished.push_back(place);
@@ -218,7 +226,7 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
 WorkFolder::~WorkFolder() {
   if (!state_) return;
   try {
-    if (state_->complete || state_->next_shard == 0) state_->remove_folder();
+    if (state_->lock && (state_->complete || !state_->holds_work())) state_->remove_folder();
   } catch (const Failure&) {
     // a folder that cannot be removed is picked up by the next run
   }
@@ -249,6 +257,14 @@ void WorkFolder::commit(std::span<const RunRecord> runs) {
     if (run.status == RunStatus::ok) s.source[s.index[run.id]] = s.shards.back();
   s.finished.clear();
   for (const auto& [place, path] : s.source) s.finished.push_back(place);
+  for (const RunRecord& run : runs) remove_file(s.folder + "/" + store::kept_name(Kept::checkpoint, run.id));
+}
+
+void WorkFolder::keep(Kept kind, const std::string& name, std::string_view bytes) const {
+  store::write_kept(state_->folder + "/" + store::kept_name(kind, name), bytes);
+}
+KeptBytes WorkFolder::kept(Kept kind, const std::string& name) const {
+  return store::read_kept(state_->folder + "/" + store::kept_name(kind, name));
 }
 
 std::string WorkFolder::assemble() {

@@ -1,0 +1,54 @@
+// Kept files: named by digest, headed by digest.
+#include "results/store_kept.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "kernels/failure.hpp"
+#include "results/digest.hpp"
+#include "results/store_files.hpp"
+
+namespace odrpo::store {
+namespace {
+
+constexpr std::string_view prefixes[] = {"checkpoint-", "start-"};  // by Kept
+constexpr std::size_t digits = 16;
+constexpr std::string_view magic = "odrpo-bench kept file 1\n";
+constexpr std::size_t header_size = magic.size() + 64 + 1;
+
+std::string header_of(std::string_view bytes) { return std::string(magic) + sha256_hex(bytes) + "\n"; }
+
+}  // namespace
+
+std::string kept_name(Kept kind, const std::string& of) {
+  return std::string(prefixes[static_cast<std::size_t>(kind)]) + sha256_hex(of).substr(0, digits);
+}
+
+bool is_kept(std::string_view name) {
+  return std::any_of(std::begin(prefixes), std::end(prefixes), [&](std::string_view prefix) {
+    return name.size() == prefix.size() + digits && name.starts_with(prefix) &&
+           name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
+  });
+}
+
+void write_kept(const std::string& path, std::string_view bytes) {
+  if (bytes.size() > WorkFolder::kept_limit) throw Failure(Exit::io, "cannot write '" + path + "': larger than it may be read again");
+  try {
+    write_safely(path, header_of(bytes), bytes);
+  } catch (const Failure&) {
+    ::unlink((path + ".tmp").c_str());  // what fills the disk helps nobody
+    throw;
+  }
+}
+
+KeptBytes read_kept(const std::string& path) {
+  if (::access(path.c_str(), F_OK) != 0) return {};
+  const std::optional<std::string> file = read_whole(path, WorkFolder::kept_limit + header_size);
+  if (!file || file->size() < header_size) return {"", true};
+  std::string bytes = file->substr(header_size);
+  if (file->compare(0, header_size, header_of(bytes)) != 0) return {"", true};
+  return {std::move(bytes), false};
+}
+
+}  // namespace odrpo::store

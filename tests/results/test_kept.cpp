@@ -1,0 +1,179 @@
+// What a work folder keeps besides shards: checkpoints and starts come back whole or not at all, and go when they are done with.
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "kernels/failure.hpp"
+#include "results/digest.hpp"
+#include "tests/catch.hpp"
+#include "tests/results/sample.hpp"
+
+using namespace odrpo;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string name_of(const char* prefix, const std::string& of) { return prefix + sha256_hex(of).substr(0, 16); }
+
+int count_files(const std::string& folder, const std::string& prefix) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(folder)) count += entry.path().filename().string().starts_with(prefix);
+  return count;
+}
+
+bool refused(const std::string& output, const SuiteFacts& facts, bool force) {
+  try {
+    WorkFolder work(output, facts, force);
+    return false;
+  } catch (const Failure& failure) {
+    CHECK(failure.code == Exit::io);
+    return true;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("checkpoints and starts come back, in this call and the next") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  const SuiteFacts facts = sample::facts(all);
+  const std::string zeros(1000, '\0'), folder = scratch.file() + ".work";
+  {
+    const WorkFolder work(scratch.file(), facts, false);
+    CHECK(work.kept(Kept::checkpoint, all[0].id).bytes.empty());
+    CHECK_FALSE(work.kept(Kept::checkpoint, all[0].id).damaged);
+    work.keep(Kept::checkpoint, all[0].id, "half way");
+    work.keep(Kept::checkpoint, all[0].id, zeros);
+    work.keep(Kept::checkpoint, all[1].id, "");
+    work.keep(Kept::start, all[0].id, "another kind under the same name");
+    CHECK(work.kept(Kept::checkpoint, all[0].id).bytes == zeros);
+  }
+  CHECK(fs::exists(folder + "/" + name_of("checkpoint-", all[0].id)));  // though nothing was committed
+  const WorkFolder work(scratch.file(), facts, false);
+  CHECK(work.notes().empty());
+  CHECK(work.kept(Kept::checkpoint, all[0].id).bytes == zeros);
+  CHECK(work.kept(Kept::checkpoint, all[1].id).bytes.empty());
+  CHECK_FALSE(work.kept(Kept::checkpoint, all[1].id).damaged);
+  CHECK(work.kept(Kept::start, all[0].id).bytes == "another kind under the same name");
+}
+
+TEST_CASE("a checkpoint goes when its run is committed, everything at the end") {
+  const sample::Scratch scratch;
+  auto all = sample::runs(1);
+  const std::string folder = scratch.file() + ".work";
+  WorkFolder work(scratch.file(), sample::facts(all), false);
+  for (const RunRecord& r : all) work.keep(Kept::checkpoint, r.id, r.id);
+  work.keep(Kept::start, "weights", "w");
+  all[1].status = RunStatus::failed;
+  work.commit(std::span(all).first(3));
+  CHECK(count_files(folder, "checkpoint-") == static_cast<int>(all.size()) - 3);
+  CHECK(work.kept(Kept::checkpoint, all[0].id).bytes.empty());
+  CHECK(work.kept(Kept::checkpoint, all[1].id).bytes.empty());
+  CHECK(work.kept(Kept::checkpoint, all[3].id).bytes == all[3].id);
+  CHECK(work.kept(Kept::start, "weights").bytes == "w");
+  work.commit(std::span(all).subspan(3, 1));
+  work.commit(std::span(all).subspan(4));
+  work.keep(Kept::checkpoint, all[0].id, "stale");
+  CHECK(work.assemble() == result_digest(all));
+  CHECK_FALSE(fs::exists(folder));
+}
+
+TEST_CASE("a kept file that is not what was written is not there") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  const WorkFolder work(scratch.file(), sample::facts(all), false);
+  const std::string path = scratch.file() + ".work/" + name_of("checkpoint-", "r");
+  work.keep(Kept::checkpoint, "r", "the bytes of a checkpoint");
+  const std::string good = sample::bytes_of(path);
+  const auto gone = [&](const std::string& bytes) {
+    sample::write_bytes(path, bytes);
+    const KeptBytes back = work.kept(Kept::checkpoint, "r");
+    return back.damaged && back.bytes.empty();
+  };
+  for (std::size_t size = 0; size < good.size(); ++size) CHECK(gone(good.substr(0, size)));
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string flipped = good;
+    flipped[at] ^= 1;
+    CHECK(gone(flipped));
+  }
+  CHECK(gone(good + "x"));
+  CHECK(gone("odrpo-bench kept file 2" + good.substr(23)));  // of another version of the format
+  fs::remove(path);
+  fs::create_symlink("/dev/zero", path);
+  CHECK(work.kept(Kept::checkpoint, "r").damaged);
+  fs::remove(path);
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  CHECK(work.kept(Kept::checkpoint, "r").damaged);
+  fs::remove(path);
+  sample::write_bytes(path, "");
+  fs::resize_file(path, WorkFolder::kept_limit + 1000);  // sparse; not read
+  CHECK(work.kept(Kept::checkpoint, "r").damaged);
+  work.keep(Kept::checkpoint, "r", "again");
+  CHECK(work.kept(Kept::checkpoint, "r").bytes == "again");
+}
+
+TEST_CASE("kept files make a folder somebody's work; names that are nearly theirs are foreign") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  SuiteFacts mine = sample::facts(all), other = mine;
+  other.fingerprint = std::string(64, 'b');
+  const std::string folder = scratch.file() + ".work/";
+  { WorkFolder(scratch.file(), mine, false).keep(Kept::start, "s", "mine"); }
+  CHECK(refused(scratch.file(), other, false));
+  fs::remove(folder + "suite");
+  CHECK(refused(scratch.file(), mine, false));  // nobody knows whose it is
+  { CHECK(WorkFolder(scratch.file(), other, true).kept(Kept::start, "s").bytes.empty()); }
+  CHECK_FALSE(fs::exists(folder));
+
+  { WorkFolder(scratch.file(), mine, false).keep(Kept::start, "s", "mine"); }
+  for (const char* name : {"checkpoint-", "checkpoint-0123456789abcde", "checkpoint-0123456789abcdeg", "checkpoint-0123456789abcdef0",
+                           "start-0123456789ABCDEF", "start-0123456789abcdef.h5", "mystart-0123456789abcdef", "start.tmp", "lock.tmp"}) {
+    INFO(name);
+    sample::write_bytes(folder + name, "precious");
+    CHECK(refused(scratch.file(), mine, true));
+    CHECK(sample::bytes_of(folder + name) == "precious");
+    fs::remove(folder + name);
+  }
+  sample::write_bytes(folder + name_of("start-", "t") + ".tmp", "half");
+  const WorkFolder work(scratch.file(), mine, false);
+  CHECK(work.kept(Kept::start, "s").bytes == "mine");
+  CHECK(count_files(folder, name_of("start-", "t")) == 0);
+}
+
+TEST_CASE("many threads keep files at once, and a kill leaves each old or new") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  const SuiteFacts facts = sample::facts(all);
+  constexpr int threads = 4, size = 50'000;
+  const auto write_forever = [&](const WorkFolder& work, int times) {
+    std::vector<std::thread> team;
+    for (int w = 0; w < threads; ++w)
+      team.emplace_back([&work, w, times] {
+        for (int i = 0; i < times; ++i)
+          work.keep(Kept::checkpoint, std::to_string(w), std::to_string(w) + std::string(size, static_cast<char>('a' + i % 26)));
+      });
+    for (auto& t : team) t.join();
+  };
+  { write_forever(WorkFolder(scratch.file(), facts, false), 3); }
+  for (int round = 0; round < 10; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      write_forever(WorkFolder(scratch.file(), facts, false), 1 << 30);
+      ::_exit(0);
+    }
+    ::usleep(static_cast<unsigned>(10'000 + 7'000 * round));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const WorkFolder work(scratch.file(), facts, false);
+    for (int w = 0; w < threads; ++w) {
+      const KeptBytes back = work.kept(Kept::checkpoint, std::to_string(w));
+      CHECK_FALSE(back.damaged);
+      REQUIRE(back.bytes.size() == size + 1);
+      CHECK(back.bytes[0] == '0' + w);
+      CHECK(back.bytes.find_first_not_of(back.bytes[1], 1) == std::string::npos);
+    }
+  }
+}
