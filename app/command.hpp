@@ -19,6 +19,7 @@ struct RunOptions {
   SuiteOptions suite;
   std::string output;           ///< -o; default: NAME.h5 in the current folder
   int jobs = 0;                 ///< 0 = number of cores
+  int checkpoint = 30;          ///< seconds after which a long run is kept
   std::string device = "auto";  ///< cpu, cuda, auto
   bool dry_run = false, force = false, json = false, quiet = false;
 };

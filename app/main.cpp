@@ -71,6 +71,11 @@ struct Commands {
     c->add_option("--device", run.device, "cpu, cuda or auto (default)")
         ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
         ->type_name("DEVICE");
+    c->add_option("--checkpoint", run.checkpoint,
+                  "keep a long run of the toy language model when it has gone on for SECONDS since it was kept last (default: 30; 0 = "
+                  "after every step)")
+        ->check(CLI::Range(0, 1'000'000))
+        ->type_name("SECONDS");
     c->add_flag("--dry-run", run.dry_run, "show the grid and its cost; train nothing, write nothing");
     c->add_flag("--force", run.force, "discard an output file or work folder that belongs to another suite");
     c->add_flag("--json", run.json, "print a summary and the table as JSON");

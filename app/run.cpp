@@ -120,6 +120,9 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   settings.output = o.output.empty() ? suite.name + ".h5" : o.output;
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
+  settings.checkpoint_seconds = o.checkpoint;
+  const BuildFacts build = build_facts();
+  settings.build = fmt::format("{} {} {} {} {}", build.version, build.revision, build.compiler, build.build_type, build.flags);
   check_limits(suite, settings.jobs);
   if (!o.quiet)
     for (const auto& text : suite.notes) note("note: " + text);

@@ -129,4 +129,26 @@ void RunningMedian::add(std::span<const T> batch, std::vector<T>& ring) {
 void RunningMedian::add_batch(std::span<const std::uint8_t> scores) { add(scores, ring_); }
 void RunningMedian::add_batch(std::span<const float> rewards) { add(rewards, real_ring_); }
 
+// The histogram of the ring; false when the members do not belong together.
+bool RunningMedian::rebuild() {
+  if (!(value_ - value_ == 0)) return false;
+  histogram_.clear();
+  if (ring_.empty() && real_ring_.empty()) {  // nothing seen, or kind ema, which forgets its batches
+    if (rule_.kind != RunningKind::ema && (count_ != 0 || next_ != 0)) return false;
+    count_ = 0;
+    return true;
+  }
+  const std::size_t places = static_cast<std::size_t>(rule_.window);
+  if (rule_.kind == RunningKind::ema || ring_.size() + real_ring_.size() != places || (!ring_.empty() && !real_ring_.empty())) return false;
+  if (count_ < 0 || count_ > rule_.window || next_ >= places) return false;
+  if (count_ < rule_.window && next_ != static_cast<std::size_t>(count_)) return false;
+  const auto count_all = [&](const auto& ring, int bins) {
+    const auto held = std::span(ring).first(static_cast<std::size_t>(count_));
+    histogram_.resize(static_cast<std::size_t>(bins));
+    tally(held, 1, histogram_);
+    return std::all_of(held.begin(), held.end(), [](auto x) { return present(x); });
+  };
+  return ring_.empty() ? count_all(real_ring_, reward_bins) : count_all(ring_, score_bins);
+}
+
 }  // namespace odrpo

@@ -25,7 +25,7 @@ void running_medians(const RunningRule& rule, double init, std::span<const std::
 
 /// The same one batch at a time, for integer scores 0..254 (no_score of estimators/batch.hpp is left out) or for real rewards (NaN is left
 /// out), one kind per object: a histogram and, for kind window, a ring of the last ones. value() costs nothing; add_batch
-/// O(batch + 256) for scores, O(batch + window) for rewards. Copy it to save its state.
+/// O(batch + 256) for scores, O(batch + window) for rewards.
 class RunningMedian {
  public:
   /// Throws Failure for rule `running`, a window below 1 or a rho outside 0..1.
@@ -34,8 +34,15 @@ class RunningMedian {
   /// Throws Failure when the object has seen the other kind.
   void add_batch(std::span<const std::uint8_t> scores);
   void add_batch(std::span<const float> rewards);
+  /// What a checkpoint keeps, to an archive or from one (suites/archive.hpp), which is asked to fail when this cannot have been kept.
+  template <class Archive>
+  void keep(Archive& a) {
+    a(value_, count_, next_, ring_, real_ring_);
+    if constexpr (Archive::loading) a.require(rebuild());
+  }
 
  private:
+  bool rebuild();
   template <class T>
   void add(std::span<const T> batch, std::vector<T>& ring);
   template <class T>

@@ -18,11 +18,11 @@ namespace odrpo {
 class PromptOrder {
  public:
   PromptOrder(int prompts, int batch);
-  /// The batch of step t to prompt[batch]. Steps must come in order within an epoch; looking at one again is free.
+  /// The batch of step t to prompt[batch]; steps of one epoch next to each other cost one shuffle.
   void choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt);
 
  private:
-  int batch_, per_epoch_;
+  int batch_, per_epoch_, epoch_ = -1;
   std::vector<std::uint32_t> order_, word_;
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "suites/spec.hpp"
@@ -36,6 +37,15 @@ struct CollapseWatch {
   bool collapsed() const { return collapse_step >= 0; }
   /// Does the latest window lie within collapse_fall of the peak again?
   bool back() const { return latest >= peak - fall; }
+
+  /// What a checkpoint keeps of it, an archive (suites/archive.hpp).
+  template <class Archive>
+  void keep(Archive& a) {
+    std::span<double> means(mean), peaks(peak_before);
+    std::span<std::int32_t> steps(step);
+    a(means, peaks, steps, place, batches, sum, latest, peak, largest_fall, low, collapse_step);
+    a.require(place < mean.size() && low <= mean.size());
+  }
 };
 
 /// Bytes that a watch takes.

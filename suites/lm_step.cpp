@@ -5,6 +5,7 @@
 #include "kernels/clock.hpp"
 #include "kernels/random.hpp"
 #include "suites/canonical.hpp"
+#include "suites/lm_keep.hpp"
 #include "suites/lm_train.hpp"
 #include "suites/shared.hpp"
 
@@ -83,13 +84,16 @@ void add_evaluated_prompts(const ToyLm& world, std::vector<ToyPrompt>& prompts) 
   }
 }
 
-void rate_texts(const LmProblem& problem, LmState& s, int t, const std::atomic<bool>& stop) {
+// False when `stop` was set meanwhile: a judge's laws can take long.
+bool rate_texts(const LmProblem& problem, LmState& s, int t, const std::atomic<bool>& stop) {
   const RunSpec& spec = *problem.spec;
   const int rollouts = spec.learn.rollouts, width = problem.world.config.response_tokens, blocks = (rollouts + 3) / 4;
   problem.random->fill(s.rating_word.data(), spec.run_key, Purpose::rating, static_cast<std::uint32_t>(t), s.prompt.data(),
                        spec.learn.batch, 0, blocks);
   const Rollouts& written = s.policy.rollouts();
-  for (int b = 0; b < spec.learn.batch && !stop.load(std::memory_order_relaxed); ++b)
+  double judge_calls = s.judge_calls;
+  for (int b = 0; b < spec.learn.batch; ++b) {
+    if (stop.load(std::memory_order_relaxed)) return false;
     for (int i = 0; i < rollouts; ++i) {
       const std::size_t at = static_cast<std::size_t>(b) * rollouts + i;
       const std::span<const Token> response(&written.token[at * width], static_cast<std::size_t>(written.length[at]));
@@ -97,17 +101,20 @@ void rate_texts(const LmProblem& problem, LmState& s, int t, const std::atomic<b
       s.verdict[at] = judge_text(text);
       const float reward = s.rater.reward(text, s.verdict[at], s.rating_word[(static_cast<std::size_t>(b) * blocks * 4) + i],
                                           static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(i));
-      s.judge_calls += s.rater.expected_calls();
+      judge_calls += s.rater.expected_calls();
       if (s.batch.kind.real) s.batch.reward[at] = reward;
       else s.batch.score[at] = reward == reward ? static_cast<std::uint8_t>(reward) : no_score;
     }
+  }
+  s.judge_calls = judge_calls;
+  return true;
 }
 
-void update(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop) {
+void update(const LmProblem& problem, LmState& s, int t, bool look) {
   const LearnConfig& learn = problem.spec->learn;
   const TransformerLoss loss{problem.spec->policy.learning.mean, learn.kl, learn.ratio_clip, problem.spec->policy.learning.entropy};
   if (learn.kl > 0 || look) s.policy.refer();
-  for (int e = 0; e < learn.epochs && !stop.load(std::memory_order_relaxed); ++e) {
+  for (int e = 0; e < learn.epochs; ++e) {
     if (e > 0) {
       const Rollouts same = s.policy.rollouts();
       s.policy.read(s.prompt_token.data(), learn.batch, same, false);
@@ -137,7 +144,8 @@ double count_prompts(const ToyLmConfig& config) {
   return facts * (facts - 1) * (facts - 2) * keywords * (keywords - 1) * toy_kinds * toy_lengths * toy_personas;
 }
 
-std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
+std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop,
+                                         const Keeper& keeper) {
   LmProblem p{};
   p.spec = &spec;
   p.isa = isa;
@@ -146,7 +154,11 @@ std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Is
   add_evaluated_prompts(p.world, p.prompts);
   for (const ToyPrompt& prompt : p.prompts) p.prompt_tokens.insert(p.prompt_tokens.end(), prompt.words.begin(), prompt.words.end());
   const std::string key = std::to_string(spec.run_key) + canonical_fields(spec.env) + canonical_fields(warm_policy(spec.policy));
-  p.start = shared_warm_start(shared, key, [&] { return warm_start(spec, p.world, p.prompts, isa, stop); });
+  const auto make = [&] { return warm_start(spec, p.world, p.prompts, isa, stop); };
+  p.start = shared_warm_start(shared, key, [&] {
+    if (spec.policy.learning.warm_steps == 0) return make();
+    return kept_warm_start(keeper, key, isa, weight_table(shape_of(spec, p.world)).count, make);
+  });
   if (!p.start) return std::nullopt;
   p.random = &random_stages(isa);
   p.estimator = &estimator_stages(isa);
@@ -171,7 +183,7 @@ LmState make_lm_state(const LmProblem& problem) {
   return s;
 }
 
-void lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop) {
+bool lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop) {
   LapClock clock(s.seconds);
   begin_batch(s.batch);
   s.order.choose(*problem.random, problem.spec->run_key, t, s.prompt.data());
@@ -184,13 +196,14 @@ void lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::
       token_words(*problem.random, spec.run_key, Purpose::action, t, s.prompt, spec.learn.rollouts * problem.world.config.response_tokens);
   s.policy.sample(s.prompt_token.data(), word.data());
   clock.lap(stage_policy);
-  rate_texts(problem, s, t, stop);
+  if (!rate_texts(problem, s, t, stop)) return false;
   clock.lap(stage_rater);
   estimate_advantages(*problem.spec, *problem.estimator, problem.whitening, s.batch, s.policy.rollouts().length);
   end_batch(s.batch);
   clock.lap(stage_estimator);
-  update(problem, s, t, look, stop);
+  update(problem, s, t, look);
   clock.lap(stage_update);
+  return true;
 }
 
 std::vector<Token> write_evaluated(const LmProblem& problem, const NetWeights& weights) {

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "kernels/clock.hpp"
 #include "policies/transformer_bytes.hpp"
 #include "suites/finish.hpp"
+#include "suites/lm_keep.hpp"
 
 namespace odrpo {
 namespace {
@@ -36,6 +38,9 @@ constexpr const char* curve_names[] = {"quality",       "reward",        "batch_
                                        "advantage_min", "advantage_max", "dead_groups",   "dead_levels", "clean",   "length",
                                        "repeats",       "gradient_norm", "missing",       "clipped"};
 static_assert(std::size(curve_names) == curve_count);
+
+// Curves of the policy, recorded before a step; the others tell of its batch, after it.
+bool of_policy(int curve) { return curve == quality || curve == clean || curve == length || curve == repeats; }
 
 bool has_curve(const LmProblem& p, int curve) {
   if (curve == missing) return reward_kind(*p.spec).gaps;
@@ -122,49 +127,76 @@ void add_held_out(RunRecord& r, const LmProblem& p, std::span<const Token> first
 
 }  // namespace
 
-RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
-  RunRecord r = failed_record(spec, "");
-  for (const char* name : curve_names) r.curves.push_back({name, {}});
-  const std::optional<LmProblem> made = make_lm_problem(spec, shared, best_isa(), stop);
+LmRun begin_lm_run(const LmProblem& problem) {
+  LmRun run{make_lm_state(problem), failed_record(*problem.spec, ""), FinalReward(problem.spec->learn.steps),
+            CollapseWatch(problem.spec->record, problem.spec->learn.steps)};
+  for (const char* name : curve_names) run.record.curves.push_back({name, {}});
+  return run;
+}
+
+bool fits(const LmProblem& problem, const LmRun& run) {
+  const int every = problem.spec->record.every;
+  const std::size_t before = static_cast<std::size_t>((run.t - 1) / every + 1), now = run.record.step.size();
+  if (now != before && !(now == before + 1 && run.t % every == 0)) return false;
+  for (std::size_t i = 0; i < now; ++i)
+    if (run.record.step[i] != static_cast<int>(i) * every) return false;
+  if (run.last_record != run.record.step.back() || run.record.seconds.size() != now * stage_count) return false;
+  for (int c = 0; c < curve_count; ++c) {
+    const std::size_t wanted = !has_curve(problem, c) ? 0 : of_policy(c) ? now : before;
+    if (run.record.curves[static_cast<std::size_t>(c)].values.size() != wanted) return false;
+  }
+  return true;
+}
+
+RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper) {
+  const std::optional<LmProblem> made = make_lm_problem(spec, shared, best_isa(), stop, keeper);
   if (!made) return failed_record(spec, "stopped");
   const LmProblem& problem = *made;
-  LmState state = make_lm_state(problem);
-  const std::vector<Token> first = write_evaluated(problem, state.policy.weights());
+  std::optional<LmRun> run(begin_lm_run(problem));
+  const std::vector<Token> first = write_evaluated(problem, run->state.policy.weights());
   if (first.empty()) return failed_record(spec, "diverged: the supervised steps before training; a lower warm_lr may help");
+  LmCheckpoints checkpoints(keeper, problem);
+  checkpoints.resume(run);
+  LmState& state = run->state;
+  RunRecord& r = run->record;
   std::vector<Token> last = first;  // of the latest record
   Recorder recorder{r, problem};
-  int last_record = 0;
   const int steps = spec.learn.steps;
-  FinalReward final_reward(steps);
-  CollapseWatch watch(spec.record, steps);
-  for (int t = 0; t <= steps; ++t) {
-    if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
+  for (int& t = run->t; t <= steps; ++t) {
+    if (t < steps) {  // the end takes a moment only
+      const bool stopping = stop.load(std::memory_order_relaxed);
+      checkpoints.look(*run, stopping);
+      if (stopping) return failed_record(spec, "stopped");
+    }
     const bool recorded = t % spec.record.every == 0 || t == steps;
-    if (recorded) {
+    if (recorded && (r.step.empty() || r.step.back() != t)) {
       LapClock clock(state.seconds);
       if (t > 0) last = write_evaluated(problem, state.policy.weights());
       if (last.empty()) return failed_record(spec, "diverged: probabilities are not finite at step " + std::to_string(t));
       recorder.policy(last, t);
       clock.lap(stage_record);
-      record_seconds(r, state.seconds, t, last_record);
+      record_seconds(r, state.seconds, t, run->last_record);
     }
     // what the last record's batch saw is that of the last step
     if (t < steps) {
-      lm_step(problem, state, t, recorded || t + 1 == steps, stop);
-      if (stop.load(std::memory_order_relaxed)) return failed_record(spec, "stopped");
+      if (!lm_step(problem, state, t, recorded || t + 1 == steps, stop)) {
+        checkpoints.look(*run, true);
+        return failed_record(spec, "stopped");
+      }
       const SeenSum seen = sum_seen(state.batch);
-      final_reward.add(t, seen);
-      if (seen.count > 0) watch.add(t, seen.mean());
+      run->final_reward.add(t, seen);
+      if (seen.count > 0) run->watch.add(t, seen.mean());
       if (!std::isfinite(state.report.gradient_norm))
         return failed_record(spec, "diverged: the gradient is not finite at step " + std::to_string(t));
     }
     if (recorded) recorder.batch(state);
   }
-  finish_record(r, {r.curves[quality].values.front(), static_cast<double>(toy_levels)}, final_reward.mean(), watch, state.judge_calls);
+  finish_record(r, {r.curves[quality].values.front(), static_cast<double>(toy_levels)}, run->final_reward.mean(), run->watch,
+                state.judge_calls);
   add_held_out(r, problem, first, last);
   std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
-  return r;
+  return std::move(r);
 }
 
 namespace {
@@ -201,7 +233,7 @@ Cost estimate_lm_cost(const RunSpec& spec) {
                          pass_bytes(shape, evaluated_prompts, 1, false) + rollouts * (4 * cap + sizeof(Verdict) + 32),
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
   c.memory_bytes = std::max(trained, started) + spec.env.prompts() * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + laws.bytes +
-                   2 * recorded + watch_bytes(spec.record, learn.steps);
+                   4.0 * 3 * weight_table(shape).count + 3 * recorded + watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
   c.disk_bytes = 2500 + recorded * 0.8;
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;
   c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);

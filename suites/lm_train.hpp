@@ -9,6 +9,9 @@
 #include "envs/rate_texts.hpp"
 #include "policies/transformer_policy.hpp"
 #include "suites/batch.hpp"
+#include "suites/collapse.hpp"
+#include "suites/finish.hpp"
+#include "suites/keeper.hpp"
 #include "suites/shared.hpp"
 
 namespace odrpo {
@@ -46,12 +49,28 @@ struct LmState {
   double seconds[stage_count] = {};              ///< sums since the last record
 };
 
-/// Makes the problem; the supervised steps are the long part. Nothing when `stop` was set meanwhile.
-std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop);
-LmState make_lm_state(const LmProblem& problem);
+/// A run between two steps. A new member of it or of LmState that later steps read belongs into keep() of lm_keep.cpp.
+struct LmRun {
+  LmState state;
+  RunRecord record;
+  FinalReward final_reward;
+  CollapseWatch watch;
+  int t = 0;            ///< the step to come; the record may already tell of the policy that takes it
+  int last_record = 0;  ///< step of the latest record
+};
 
-/// Step t = 0, 1, …; with `look` the KL to the reference is measured even where it has no weight. Ends early once `stop` is set.
-void lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop);
+/// Makes the problem; the supervised steps are the long part, unless the keeper has what they lead to. Nothing when `stop` was set
+/// meanwhile.
+std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop,
+                                         const Keeper& keeper = {});
+LmState make_lm_state(const LmProblem& problem);
+LmRun begin_lm_run(const LmProblem& problem);
+/// Can a run that was read from a checkpoint have come to step run.t of this problem? Of its record, the lengths.
+bool fits(const LmProblem& problem, const LmRun& run);
+
+/// Step t = 0, 1, …; with `look` the KL to the reference is measured even where it has no weight. Once `stop` is set before it has begun to
+/// learn it returns false, and what later steps read is as before.
+bool lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop);
 
 /// A policy's config with everything reset that the supervised steps do not use: runs whose worlds, seeds and these are equal share them.
 PolicyConfig warm_policy(PolicyConfig policy);
@@ -70,6 +89,6 @@ double warm_start_seconds(const RunSpec& spec);
 double warm_start_bytes(const RunSpec& spec);
 
 /// train() of train.hpp for env toy-lm.
-RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop);
+RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper = {});
 
 }  // namespace odrpo

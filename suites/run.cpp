@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t queue_limit = std::size_t{256} << 20;  // bytes that may wait before workers pause
-constexpr std::size_t failures_kept = 10;
+constexpr std::size_t failures_kept = 10, notes_kept = 100;
 
 std::size_t bytes_of(const RunRecord& r) {
   std::size_t bytes = 1024 + r.seconds.size() * sizeof(float) + r.step.size() * sizeof(std::int32_t);
@@ -32,15 +32,55 @@ std::size_t bytes_of(const RunRecord& r) {
   return bytes;
 }
 
-RunRecord train_safely(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
+RunRecord train_safely(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper) {
   try {
-    return train(spec, shared, stop);
+    return train(spec, shared, stop, keeper);
   } catch (const std::bad_alloc&) {
     return failed_record(spec, "out of memory");
   } catch (const std::exception& e) {
     return failed_record(spec, e.what());
   }
 }
+
+// The work folder as runs see it, from any worker; and what there is to tell of that, the first lines of it.
+class Desk {
+ public:
+  Desk(const WorkFolder& folder, const RunSettings& settings) : folder_(folder) {
+    keeper_.build = settings.build;
+    keeper_.seconds = settings.checkpoint_seconds;
+    keeper_.load = [this](Kept kind, const std::string& name) { return load(kind, name); };
+    keeper_.save = [this](Kept kind, const std::string& name, std::string_view bytes) { save(kind, name, bytes); };
+    keeper_.tell = [this](const std::string& text) { tell(text); };
+  }
+  Desk(const Desk&) = delete;
+  Desk& operator=(const Desk&) = delete;
+  const Keeper& keeper() const { return keeper_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::string load(Kept kind, const std::string& name) {
+    KeptBytes found = folder_.kept(kind, name);
+    if (found.damaged)
+      tell(kind == Kept::checkpoint ? "ignored the damaged checkpoint of " + name : "ignored damaged weights of supervised steps");
+    return std::move(found.bytes);
+  }
+  // a run that cannot be kept is trained all the same
+  void save(Kept kind, const std::string& name, std::string_view bytes) try {
+    folder_.keep(kind, name, bytes);
+  } catch (const Failure& failure) {
+    if (!failed_.exchange(true)) tell(std::string("long runs are not kept: ") + failure.what());
+  }
+  void tell(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (notes_.size() < notes_kept) notes_.push_back(text);
+  }
+
+  const WorkFolder& folder_;
+  Keeper keeper_;
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::vector<std::string> notes_;
+};
 
 // Finished records on their way from the workers to the committing thread.
 class Queue {
@@ -90,8 +130,8 @@ class Queue {
 // Workers take the next run of the schedule until none is left or a stop is asked for; leaving the scope joins them.
 class Team {
  public:
-  Team(const Suite& suite, std::vector<std::size_t> todo, int jobs, std::atomic<bool>& stop)
-      : suite_(suite), todo_(std::move(todo)), stop_(stop) {
+  Team(const Suite& suite, std::vector<std::size_t> todo, int jobs, std::atomic<bool>& stop, const Keeper& keeper)
+      : suite_(suite), todo_(std::move(todo)), stop_(stop), keeper_(keeper) {
     const int wanted = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(jobs, 1)), todo_.size()));
     queue_.workers(wanted);
     for (int w = 0; w < wanted; ++w) try {
@@ -116,7 +156,7 @@ class Team {
     while (!stop_) {
       const std::size_t i = next_++;
       if (i >= todo_.size()) break;
-      RunRecord record = train_safely(suite_.runs[todo_[i]], shared_, stop_);
+      RunRecord record = train_safely(suite_.runs[todo_[i]], shared_, stop_, keeper_);
       if (record.status == RunStatus::failed && record.error == "stopped") break;
       queue_.push(std::move(record));
     }
@@ -126,6 +166,7 @@ class Team {
   const Suite& suite_;
   const std::vector<std::size_t> todo_;
   std::atomic<bool>& stop_;
+  const Keeper& keeper_;
   std::atomic<std::size_t> next_{0};
   Shared shared_;
   Queue queue_;
@@ -195,8 +236,9 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
 
   // train the rest; commit at least every second or 64 MiB
   const std::size_t missing = todo.size();
+  Desk desk(folder, settings);
   if (missing > 0) {
-    Team team(suite, std::move(todo), settings.jobs, stop);
+    Team team(suite, std::move(todo), settings.jobs, stop, desk.keeper());
     std::vector<RunRecord> waiting;
     std::size_t bytes = 0, counted = 0;
     auto last_commit = Clock::now();
@@ -230,6 +272,7 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
   tally.over = true;
   tell();
 
+  report.notes.insert(report.notes.end(), desk.notes().begin(), desk.notes().end());
   report.ran = tally.trained;
   report.failed = tally.failed;
   report.stopped = tally.trained < missing;

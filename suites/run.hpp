@@ -29,6 +29,8 @@ struct RunSettings {
   std::function<void(const Tally&)> on_progress;     ///< called from the calling thread: before training, then about 10 times a second
   double commit_seconds = 1;                         ///< commit at least this often …
   std::size_t commit_bytes = std::size_t{64} << 20;  ///< … or when this much waits
+  double checkpoint_seconds = 30;                    ///< long runs of the toy language model are kept as often (Keeper)
+  std::string build;                                 ///< names the program's build: checkpoints of another one are not taken over
 };
 
 struct RunReport {
@@ -37,7 +39,7 @@ struct RunReport {
   bool complete = false;              ///< the output already held the whole suite: nothing was done
   std::string digest;                 ///< result digest of the output; empty when stopped
   std::vector<std::string> failures;  ///< "id: reason", the first ten
-  std::vector<std::string> notes;     ///< what was found and ignored in the work folder, e.g. a damaged shard
+  std::vector<std::string> notes;     ///< what was found in the work folder: ignored, e.g. a damaged shard, or continued
 };
 
 /// Trains what is missing of the suite and assembles the output. The result does not depend on jobs, on the order of commits or on how

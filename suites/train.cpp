@@ -107,8 +107,8 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
   return r;
 }
 
-RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop) {
-  if (spec.env.kind == WorldKind::toy_lm) return train_lm(spec, shared, stop);
+RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper) {
+  if (spec.env.kind == WorldKind::toy_lm) return train_lm(spec, shared, stop, keeper);
   RunRecord r = failed_record(spec, "");
   for (const char* name : curve_names) r.curves.push_back({name, {}});
   const std::optional<Problem> made = make_problem(spec, shared, best_isa(), stop);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "results/record.hpp"
+#include "suites/keeper.hpp"
 #include "suites/spec.hpp"
 
 namespace odrpo {
@@ -32,7 +33,8 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why);
 
 /// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
 /// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.
-RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop);
+/// Runs of the toy language model leave checkpoints with `keeper`, and go on from those they find there: to the same bits.
+RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper = {});
 
 /// Estimates for preflight, from the spec alone: rough seconds of one core, bytes of memory while running, bytes in the result file.
 struct Cost {

@@ -1,0 +1,322 @@
+// Runs of the toy language model that are stopped and go on: bit by bit what an undisturbed run gives, whatever lies in the folder.
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include "kernels/failure.hpp"
+#include "suites/archive.hpp"
+#include "suites/lm_keep.hpp"
+#include "suites/run.hpp"
+#include "tests/catch.hpp"
+#include "tests/suites/loading.hpp"
+
+using namespace odrpo;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string lm = R"toml([suite]
+name = "keep"
+[grid]
+env = "toy-lm"
+rater = "mixed"
+policy = "p"
+estimator = "grpo"
+[env.toy-lm]
+vocabulary = 40
+prompts = 13
+response_tokens = 12
+[policy.p]
+base = "transformer"
+warm_steps = 6
+warm_batch = 4
+[learn]
+steps = 11
+batch = 4
+rollouts = 3
+optimizer = "adamw"
+lr = 1e-3
+clip = 0.5
+schedule = "cosine"
+[record]
+every = 2
+[estimator.window]
+base = "odrpo-gini-median(grpo)"
+median = "running"
+window = 20
+[estimator.moving]
+base = "odrpo-gini-median(maxrl)"
+median = "running"
+running = "ema"
+)toml";
+
+// A folder in memory, which counts what is asked of it.
+struct Memory {
+  std::map<std::pair<Kept, std::string>, std::string> files;
+  std::function<void(Kept)> saved = [](Kept) {};
+  int checkpoints = 0, starts = 0, loaded_starts = 0;
+  std::vector<std::string> told;
+  Keeper keeper{"build", 0};
+  Memory() {
+    keeper.load = [this](Kept kind, const std::string& name) {
+      const auto at = files.find({kind, name});
+      loaded_starts += kind == Kept::start && at != files.end();
+      return at == files.end() ? std::string() : at->second;
+    };
+    keeper.save = [this](Kept kind, const std::string& name, std::string_view bytes) {
+      ++(kind == Kept::start ? starts : checkpoints);
+      files[{kind, name}] = bytes;
+      saved(kind);
+    };
+    keeper.tell = [this](const std::string& text) { told.push_back(text); };
+  }
+  std::string& checkpoint() {
+    for (auto& [name, bytes] : files)
+      if (name.first == Kept::checkpoint) return bytes;
+    throw std::runtime_error("no checkpoint");
+  }
+};
+
+const std::atomic<bool> never{false};
+
+RunRecord undisturbed(const RunSpec& spec) {
+  Shared shared;
+  return train(spec, shared, never);
+}
+
+// Equal in all that the digest covers: NaN and signs of zero included.
+void check_same(const RunRecord& a, const RunRecord& b) {
+  INFO(a.error << b.error);
+  REQUIRE(a.status == RunStatus::ok);
+  REQUIRE(b.status == RunStatus::ok);
+  CHECK(a.step == b.step);
+  CHECK(a.seconds.size() == b.seconds.size());
+  REQUIRE(a.curves.size() == b.curves.size());
+  for (std::size_t c = 0; c < a.curves.size(); ++c) {
+    INFO(a.curves[c].name);
+    REQUIRE(a.curves[c].values.size() == b.curves[c].values.size());
+    CHECK(std::memcmp(a.curves[c].values.data(), b.curves[c].values.data(), a.curves[c].values.size() * sizeof(double)) == 0);
+  }
+  REQUIRE(a.finals.size() == b.finals.size());
+  for (std::size_t i = 0; i < a.finals.size(); ++i) {
+    INFO(a.finals[i].name);
+    CHECK(std::memcmp(&a.finals[i].value, &b.finals[i].value, sizeof(double)) == 0);
+  }
+  CHECK(result_digest({&a, 1}) == result_digest({&b, 1}));
+}
+
+// One call of a worker that is stopped after some checkpoints, in the step that follows the last of them (-1 = never).
+RunRecord call(const RunSpec& spec, Memory& memory, int saves) {
+  Shared shared;
+  std::atomic<bool> stop{false};
+  memory.saved = [&](Kept kind) {
+    if (kind == Kept::checkpoint && --saves == 0) stop = true;
+  };
+  const RunRecord r = train(spec, shared, stop, memory.keeper);
+  memory.saved = [](Kept) {};
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
+  const std::vector<std::vector<std::string>> settings{
+      {"suite.seeds=2", "learn.kl=0"},
+      {"learn.kl=0.05", "record.every=1"},
+      {"learn.epochs=2", "learn.ratio_clip=0.01", "learn.lr=0.01", "record.every=5"},
+      {"policy.p.lora_rank=3", "learn.kl=0.01", "policy.p.head=untied", "learn.schedule=linear"},
+      {"policy.p.warm_steps=0", "policy.p.entropy=0.01", "grid.estimator=maxrl", "env.toy-lm.prompts=4"},
+      {"grid.estimator=[window, moving]", "suite.seeds=2", "record.every=3"},
+      {"grid.estimator=[window, moving]", "grid.votes=4", "rater.mixed.aggregate=mean", "record.every=12"},
+      {"grid.estimator=window", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
+      {"rater.mixed.parse_policy=resample", "rater.mixed.parse_failure=0.3", "rater.mixed.json_broken=0.2"},
+  };
+  std::mt19937 rng(5);
+  int stops = 0;
+  for (const auto& set : settings) {
+    const Suite suite = loaded(lm, set);
+    for (const RunSpec& spec : suite.runs) {
+      INFO(spec.id);
+      const RunRecord whole = undisturbed(spec);
+      Memory memory;
+      RunRecord r;
+      for (int calls = 0; calls < 100; ++calls) {
+        r = call(spec, memory, std::uniform_int_distribution<int>(1, 4)(rng));
+        if (r.status == RunStatus::ok || r.error != "stopped") break;
+        ++stops;
+      }
+      check_same(whole, r);
+    }
+  }
+  CHECK(stops > 20);
+}
+
+TEST_CASE("toy-lm: a run stopped at any instant goes on, and so does one that was killed") {
+  std::mt19937 rng(6);
+  const RunSpec spec = loaded(lm, {"grid.estimator=window", "learn.epochs=3", "learn.ratio_clip=0.1", "learn.steps=23"}).runs[0];
+  const RunRecord whole = undisturbed(spec);
+  int stopped = 0, killed = 0;
+  for (int round = 0; round < 3; ++round) {
+    Memory memory;
+    memory.keeper.seconds = round == 0 ? 1000 : 0;  // the first round is kept when it is stopped only
+    RunRecord r;
+    for (int calls = 0; calls < 200; ++calls) {
+      auto before = memory.files;
+      Shared shared;
+      std::atomic<bool> stop{false};
+      std::thread other([&stop, wait = std::uniform_int_distribution<int>(1000, 40'000 + 1000 * calls)(rng)] {
+        std::this_thread::sleep_for(std::chrono::microseconds(wait));
+        stop = true;
+      });
+      r = train(spec, shared, stop, memory.keeper);
+      other.join();
+      if (r.error != "stopped") break;
+      ++stopped;
+      if (round == 2 && calls % 3 == 0) memory.files = before, ++killed;  // what was kept since then never came to the disk
+    }
+    check_same(whole, r);
+  }
+  CHECK(stopped > 5);
+}
+
+TEST_CASE("toy-lm: nothing is done twice: steps, supervised steps, nor kept without need") {
+  const Suite suite = loaded(lm, {"grid.estimator=[grpo, maxrl]"});
+  const RunSpec& spec = suite.runs[0];
+  Memory memory;
+  CHECK(call(spec, memory, 4).error == "stopped");
+  CHECK(memory.starts == 1);
+  CHECK(memory.checkpoints == 4);
+  call(spec, memory, 1000);
+  CHECK(memory.told == std::vector<std::string>{"continued " + spec.id + " at step 4 of 11"});
+  CHECK(memory.starts == 1);
+  CHECK(memory.loaded_starts == 1);
+  CHECK(memory.checkpoints == 10);  // after each of steps 1..10
+  call(suite.runs[1], memory, 1000);
+  CHECK(memory.starts == 1);  // shared by what they do not depend on
+  CHECK(memory.loaded_starts == 2);
+
+  Memory rarely;
+  rarely.keeper.seconds = 1000;
+  call(spec, rarely, 1000);
+  CHECK(rarely.checkpoints == 0);
+  CHECK(rarely.starts == 0);  // made in less than a second
+}
+
+TEST_CASE("toy-lm: a checkpoint that is not this run's, or is not whole, is not taken over") {
+  const Suite suite = loaded(lm, {"grid.estimator=[window, grpo]", "policy.p.warm_steps=2"});
+  const RunSpec& spec = suite.runs[0];
+  const RunRecord whole = undisturbed(spec);
+  Memory good, other;
+  CHECK(call(spec, good, 5).error == "stopped");
+  CHECK(call(suite.runs[1], other, 5).error == "stopped");
+  const std::string bytes = good.checkpoint();
+  int taken = 0;
+  const auto try_with = [&](const std::string& what, const std::string& checkpoint) {
+    INFO(what);
+    Memory memory;
+    memory.files = good.files;
+    memory.checkpoint() = checkpoint;
+    const RunRecord r = call(spec, memory, 1000);
+    taken += memory.told.size() == 1 && memory.told[0].starts_with("continued");
+    REQUIRE(r.status == RunStatus::ok);
+    return result_digest({&r, 1}) == result_digest({&whole, 1});
+  };
+  CHECK(try_with("its own", bytes));
+  CHECK(taken == 1);
+  CHECK(try_with("another run's", other.checkpoint()));
+  CHECK(try_with("text", "not a checkpoint"));
+  CHECK(try_with("more", bytes + '\0'));
+  std::mt19937 rng(7);
+  for (int i = 0; i < 20; ++i) {
+    const std::size_t size =
+        i < 10 ? static_cast<std::size_t>(i) * 12 : std::uniform_int_distribution<std::size_t>(1, bytes.size() - 1)(rng);
+    CHECK(try_with("cut to " + std::to_string(size), bytes.substr(0, size)));
+  }
+  // lengths that lie: the store's digest does not let them through, and here they fail cleanly
+  const auto count_at = [&](std::size_t at) {
+    std::uint64_t count = 0;
+    std::memcpy(&count, &bytes[at], sizeof count);
+    return count;
+  };
+  std::size_t at = 0;
+  int lies = 0;
+  at += 8 + count_at(0);                                        // whose
+  for (const std::size_t skip : {2 * sizeof(int), 0ul, 0ul}) {  // t, last record; weights, moments
+    at += skip;
+    for (const std::uint64_t lie : {std::uint64_t{0}, count_at(at) - 1, count_at(at) + 1, ~std::uint64_t{0}, std::uint64_t{1} << 62}) {
+      std::string lying = bytes;
+      std::memcpy(&lying[at], &lie, sizeof lie);
+      CHECK(try_with("lie", lying));
+      ++lies;
+    }
+    at += 8 + 4 * count_at(at);
+  }
+  for (std::size_t flip = at; flip < bytes.size(); flip += 17) {  // the median and all that follows: no crash; values may be believed
+    std::string flipped = bytes;
+    flipped[flip] = static_cast<char>(flipped[flip] ^ 0x80);
+    try_with("flipped", flipped);
+    ++lies;
+  }
+  CHECK(lies > 30);
+
+  for (const char* build : {"build", "another build"}) {
+    Memory memory;
+    memory.files = good.files;
+    memory.keeper.build = build;
+    check_same(whole, call(spec, memory, 1000));
+    REQUIRE(memory.told.size() == 1);
+    CHECK(memory.told[0].starts_with(build == std::string("build") ? "continued" : "ignored"));
+    CHECK(memory.loaded_starts == (build == std::string("build") ? 1 : 0));
+  }
+  for (const std::string& start : {std::string("weights"), std::string(8, '\0'), std::string()}) {
+    Memory memory;
+    memory.files = good.files;
+    for (auto& [name, kept] : memory.files)
+      if (name.first == Kept::start) kept = start.empty() ? kept.substr(0, kept.size() - 4) : start;
+    check_same(whole, call(spec, memory, 1000));
+    CHECK(memory.starts == 1);  // made again and kept again
+  }
+}
+
+TEST_CASE("toy-lm: a suite that is stopped again and again, in a folder on the disk") {
+  const Suite suite = loaded(lm, {"grid.estimator=[grpo, window]", "suite.seeds=2", "learn.steps=40"});
+  const SuiteFacts facts = suite_facts(suite, "test");
+  std::string name = (fs::temp_directory_path() / "odrpo-keep-XXXXXX").string();
+  REQUIRE(mkdtemp(name.data()) != nullptr);
+  const fs::path folder = name;
+  RunSettings settings;
+  settings.jobs = 2;
+  settings.output = (folder / "whole.h5").string();
+  const std::string whole = run_suite(suite, facts, settings).digest;
+  settings.output = (folder / "stopped.h5").string();
+  settings.checkpoint_seconds = 0;
+  std::mt19937 rng(8);
+  int stops = 0, continued = 0, damaged = 0;
+  std::string digest;
+  for (int calls = 0; calls < 100 && digest.empty(); ++calls) {
+    std::atomic<bool> stop{false};
+    settings.stop = &stop;
+    settings.on_progress = [&, left = std::uniform_int_distribution<int>(1, 4)(rng)](const Tally&) mutable {
+      if (--left < 0) stop = true;
+    };
+    const RunReport report = run_suite(suite, facts, settings);
+    stops += report.stopped;
+    for (const auto& note : report.notes) continued += note.starts_with("continued"), damaged += note.starts_with("ignored the damaged");
+    digest = report.digest;
+    if (stops != 2) continue;
+    for (const auto& entry : fs::directory_iterator(settings.output + ".work"))
+      if (entry.path().filename().string().starts_with("checkpoint-")) fs::resize_file(entry.path(), fs::file_size(entry.path()) / 2);
+  }
+  CHECK(digest == whole);
+  CHECK(stops > 2);
+  CHECK(continued > 0);
+  CHECK(damaged > 0);
+  CHECK_FALSE(fs::exists(settings.output + ".work"));
+  fs::remove_all(folder);
+}
