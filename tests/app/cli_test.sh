@@ -64,6 +64,7 @@ expect 2 '--only' run tiny.toml --only
 expect 2 '--jobs' run tiny.toml --jobs 0
 expect 2 '--jobs' run tiny.toml --jobs many
 expect 2 '--jobs' run tiny.toml --jobs -3
+for seconds in -1 soon nan 0.5 1000001 ''; do expect 2 '--checkpoint' run tiny.toml --checkpoint "$seconds"; done
 expect 2 '--device' run tiny.toml --device abacus
 expect 2 '--format' table x.h5 --format docx
 expect 2 'suite' run

@@ -115,7 +115,7 @@ TEST_CASE("a kept file that is not what was written is not there") {
   CHECK(work.kept(Kept::checkpoint, "r").bytes == "again");
 }
 
-TEST_CASE("kept files make a folder somebody's work; names that are nearly theirs are foreign") {
+TEST_CASE("kept files make a folder somebody's work, and names that are nearly theirs are foreign") {
   const sample::Scratch scratch;
   const auto all = sample::runs(1);
   SuiteFacts mine = sample::facts(all), other = mine;
