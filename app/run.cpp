@@ -145,8 +145,9 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
-    note(fmt::format("stopped: {} of {} runs are saved in {}.work; the same command continues", report.resumed + report.ran - report.failed,
-                     report.total, settings.output));
+    const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
+    note(fmt::format("stopped: {} of {} runs are saved in {}.work{}; the same command continues",
+                     report.resumed + report.ran - report.failed, report.total, settings.output, half_way));
     return static_cast<int>(Exit::stopped);
   }
 

@@ -60,6 +60,8 @@ class WorkFolder {
   void keep(Kept kind, const std::string& name, std::string_view bytes) const;
   /// What keep() has kept under this name. From any thread. Throws nothing but std::bad_alloc.
   KeptBytes kept(Kept kind, const std::string& name) const;
+  /// How many runs have a checkpoint.
+  std::size_t checkpoints() const;
   static constexpr std::size_t kept_limit = std::size_t{1} << 30;
   /// Merges all shards into the output (written aside, re-opened, verified, renamed), removes the folder. Returns the result digest.
   std::string assemble();

@@ -3,8 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
 #include "results/store_files.hpp"
@@ -25,12 +23,12 @@ std::string kept_name(Kept kind, const std::string& of) {
   return std::string(prefixes[static_cast<std::size_t>(kind)]) + sha256_hex(of).substr(0, digits);
 }
 
-bool is_kept(std::string_view name) {
-  return std::any_of(std::begin(prefixes), std::end(prefixes), [&](std::string_view prefix) {
-    return name.size() == prefix.size() + digits && name.starts_with(prefix) &&
-           name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
-  });
+bool is_kept(std::string_view name, Kept kind) {
+  const std::string_view prefix = prefixes[static_cast<std::size_t>(kind)];
+  return name.size() == prefix.size() + digits && name.starts_with(prefix) &&
+         name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
 }
+bool is_kept(std::string_view name) { return is_kept(name, Kept::checkpoint) || is_kept(name, Kept::start); }
 
 void write_kept(const std::string& path, std::string_view bytes) {
   if (bytes.size() > WorkFolder::kept_limit) throw Failure(Exit::io, "cannot write '" + path + "': larger than it may be read again");

@@ -10,7 +10,8 @@ namespace odrpo::store {
 
 /// The file's name in the folder: "checkpoint-" or "start-" and 16 hex digits of the SHA-256 of what it belongs to.
 std::string kept_name(Kept kind, const std::string& of);
-bool is_kept(std::string_view name);
+bool is_kept(std::string_view name, Kept kind);
+bool is_kept(std::string_view name);  ///< of any kind
 
 /// write_safely behind a header; leaves nothing half-written. Failure io.
 void write_kept(const std::string& path, std::string_view bytes);

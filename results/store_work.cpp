@@ -266,6 +266,11 @@ void WorkFolder::keep(Kept kind, const std::string& name, std::string_view bytes
 KeptBytes WorkFolder::kept(Kept kind, const std::string& name) const {
   return store::read_kept(state_->folder + "/" + store::kept_name(kind, name));
 }
+std::size_t WorkFolder::checkpoints() const {
+  const auto names = store::names_in(state_->folder);
+  return static_cast<std::size_t>(
+      std::count_if(names.begin(), names.end(), [](const std::string& name) { return store::is_kept(name, Kept::checkpoint); }));
+}
 
 std::string WorkFolder::assemble() {
   store::quiet();

@@ -73,6 +73,7 @@ TEST_CASE("a checkpoint goes when its run is committed, everything at the end") 
   CHECK(work.kept(Kept::checkpoint, all[0].id).bytes.empty());
   CHECK(work.kept(Kept::checkpoint, all[1].id).bytes.empty());
   CHECK(work.kept(Kept::checkpoint, all[3].id).bytes == all[3].id);
+  CHECK(work.checkpoints() == all.size() - 3);
   CHECK(work.kept(Kept::start, "weights").bytes == "w");
   work.commit(std::span(all).subspan(3, 1));
   work.commit(std::span(all).subspan(4));

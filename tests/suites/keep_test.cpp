@@ -298,7 +298,7 @@ TEST_CASE("toy-lm: a suite that is stopped again and again, in a folder on the d
   settings.output = (folder / "stopped.h5").string();
   settings.checkpoint_seconds = 0;
   std::mt19937 rng(8);
-  int stops = 0, continued = 0, damaged = 0;
+  int stops = 0, continued = 0, damaged = 0, half_way = 0;
   std::string digest;
   for (int calls = 0; calls < 100 && digest.empty(); ++calls) {
     std::atomic<bool> stop{false};
@@ -308,6 +308,7 @@ TEST_CASE("toy-lm: a suite that is stopped again and again, in a folder on the d
     };
     const RunReport report = run_suite(suite, facts, settings);
     stops += report.stopped;
+    half_way += static_cast<int>(report.half_way);
     for (const auto& note : report.notes) continued += note.starts_with("continued"), damaged += note.starts_with("ignored the damaged");
     digest = report.digest;
     if (stops != 2) continue;
@@ -318,6 +319,7 @@ TEST_CASE("toy-lm: a suite that is stopped again and again, in a folder on the d
   CHECK(stops > 2);
   CHECK(continued > 0);
   CHECK(damaged > 0);
+  CHECK(half_way > 0);
   CHECK_FALSE(fs::exists(settings.output + ".work"));
   fs::remove_all(folder);
 }
