@@ -45,6 +45,8 @@ lr = 1e-3
 clip = 0.5
 schedule = "cosine"
 [record]
+collapse_fall = 0.01
+collapse_steps = 3
 every = 2
 [estimator.window]
 base = "odrpo-gini-median(grpo)"
