@@ -144,6 +144,17 @@ TEST_CASE("votes-mean: what becomes of N scores, on two judges") {
   }
 }
 
+TEST_CASE("toy-lm-collapse: an epoch of prompts in which a collapse has room, and a table of it") {
+  const auto suite = shipped("toy-lm-collapse");
+  CHECK(suite.seeds >= 3);
+  CHECK(suite.table.value == "collapsed");
+  for (const auto& r : suite.runs) {
+    CHECK(r.learn.steps * r.learn.batch == r.env.toy_lm.prompts);
+    CHECK(r.learn.steps > 5 * r.record.collapse_steps);
+  }
+  CHECK(all(suite, [](const RunSpec& r) { return r.rater_name; }).count("mixed") == 1);
+}
+
 TEST_CASE("compat: every system, under what it does after the advantage") {
   const auto suite = shipped("compat");
   std::set<Compat> systems;
