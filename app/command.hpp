@@ -40,9 +40,10 @@ struct ListOptions {
 int list(const ListOptions&);
 
 struct TableOptions {
-  std::string path;                            ///< a result file
-  std::string format = "text";                 ///< text, md, csv, json
-  std::string rows, columns, value, baseline;  ///< empty = what the suite's [table] says
+  std::string path;                              ///< a result file
+  std::string format = "text";                   ///< text, md, csv, json
+  std::string rows, columns, baseline, compare;  ///< empty = what the suite's [table] says
+  std::vector<std::string> value;                ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;
   int tune_seeds = -1;  ///< -1 = what the suite says
 };

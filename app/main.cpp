@@ -101,10 +101,14 @@ struct Commands {
         ->check(CLI::IsMember({"text", "md", "csv", "json"}))
         ->type_name("FORMAT");
     c->add_flag("--json", table_json, "the same as --format json");
-    c->add_option("--rows", table.rows, "axis of the rows")->type_name("AXIS");
-    c->add_option("--columns", table.columns, "axis of the columns")->type_name("AXIS");
-    c->add_option("--value", table.value, "what the cells show: gain, quality, regret, …")->type_name("VALUE");
+    c->add_option("--rows", table.rows, "axis of the rows, or `value`")->type_name("AXIS");
+    c->add_option("--columns", table.columns, "axis of the columns, or `value`")->type_name("AXIS");
+    repeated(*c, "--value", table.value, "what the cells show: gain, quality, regret, …; several, with commas, need --columns value",
+             "VALUE");
     c->add_option("--baseline", table.baseline, "row to compare with, paired by seed")->type_name("ROW");
+    c->add_option("--compare", table.compare, "how: difference or percent")
+        ->check(CLI::IsMember({"difference", "percent"}))
+        ->type_name("HOW");
     repeated(*c, "--best", table.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
     c->add_option("--tune-seeds", table.tune_seeds, "choose --best on the first N seeds, report the others")
         ->check(CLI::Range(0, 1'000'000))

@@ -40,14 +40,6 @@ std::string lines(const std::vector<std::string>& words) {
   return text;
 }
 
-// [table] as results/table.hpp reads it back
-std::string table_lines(const TableConfig& t) {
-  std::string best;
-  for (const auto& axis : t.best) best += (best.empty() ? "" : ",") + axis;
-  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\nbest = {}\ntune_seeds = {}\n", t.rows, t.columns, t.value,
-                     t.baseline, best, t.tune_seeds);
-}
-
 SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>& argv) {
   const BuildFacts build = build_facts();
   const HostFacts host = host_facts();
@@ -56,7 +48,7 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
       {"suite", suite.text},
       {"overrides", lines(suite.overrides)},
       {"resolved", suite.resolved},
-      {"table", table_lines(suite.table)},
+      {"table", table_spec_lines(suite.table)},
       {"formulas", formula_lines(suite)},
       {"argv", lines(argv)},
       {"version", build.version},
@@ -75,7 +67,7 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
 std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
   const auto good = [](const RunRecord& r) { return r.status == RunStatus::ok; };
   if (std::none_of(file.runs.begin(), file.runs.end(), good)) return std::nullopt;
-  TableSpec spec = parse_table_spec(table_lines(suite.table));
+  TableSpec spec = suite.table;
   try {
     return make_table(file, spec);
   } catch (const Failure&) {

@@ -76,7 +76,7 @@ json number_of(const AxisValue& value) {
 }
 
 json scalar_schema(const FieldInfo& f) {
-  if (f.type == "word") return word_schema(f.words);
+  if (f.type == "word" || f.type == "words") return f.words.empty() ? json{{"type", "string"}, {"minLength", 1}} : word_schema(f.words);
   if (f.type == "string") return {{"type", "string"}};
   json schema = {{"type", f.type == "integers" ? "integer" : f.type}};
   if (f.min) schema["minimum"] = number_of(*f.min);
@@ -108,7 +108,7 @@ std::string description_of(const FieldInfo& f, bool axes) {
 /// The default as JSON; nothing where the description has none.
 json default_of(const FieldInfo& f) {
   if (f.type == "integer" || f.type == "number") return f.value == "unset" ? json() : json::parse(f.value);
-  if (f.type == "word" || f.type == "string") return f.value.empty() ? json() : json(f.value);
+  if (f.type == "word" || f.type == "string" || !f.words.empty()) return f.value.empty() ? json() : json(f.value);
   return {};
 }
 
@@ -131,7 +131,7 @@ json key_schema(const FieldInfo& f, bool axes) {
   if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
   if (f.type == "matrix") schema.update(matrix_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
-  else if (f.type == "words") schema.update(one_or_list({{"type", "string"}, {"minLength", 1}}, 0));
+  else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
   else if (f.type == "models") schema["allOf"] = json::array({reference("noise")});
   else if (axis) schema.update(one_or_list(scalar_schema(f), 1));
   else schema.update(scalar_schema(f));

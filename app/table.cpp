@@ -1,12 +1,29 @@
 // `odrpo-bench table FILE.h5`: the suite's own table, or another cut through the same runs.
 #include "results/table.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "app/command.hpp"
 #include "results/export_json.hpp"
 
 namespace odrpo::app {
+namespace {
+
+/// The words of --value a,b --value c.
+std::vector<std::string> value_names(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (std::size_t from = 0; from <= list.size();) {
+      const std::size_t comma = std::min(list.find(',', from), list.size());
+      if (comma == from) throw Failure(Exit::usage, "--value: a word is missing in \"" + list + "\"");
+      names.push_back(list.substr(from, comma - from));
+      from = comma + 1;
+    }
+  return names;
+}
+
+}  // namespace
 
 int table(const TableOptions& o) {
   if (o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
@@ -19,8 +36,13 @@ int table(const TableOptions& o) {
     spec.baseline.clear();
   }
   if (!o.columns.empty()) spec.columns = o.columns;
-  if (!o.value.empty()) spec.value = o.value;
+  if (!o.value.empty()) spec.value = value_names(o.value);
   if (!o.baseline.empty()) spec.baseline = o.baseline == "none" ? "" : o.baseline;
+  if (!o.compare.empty()) {
+    const auto compare = find_word(std::span<const Word<Compare>>(compare_words), o.compare);
+    if (!compare) throw Failure(Exit::usage, "--compare: \"" + o.compare + "\" is not one of difference, percent");
+    spec.compare = *compare;
+  }
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return axis == spec.rows || axis == spec.columns; });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;

@@ -17,9 +17,21 @@ Json object(const std::vector<std::pair<std::string, std::string>>& pairs) {
   return out;
 }
 
+const char* interval_of(const TableValue& value) {
+  return value.median  ? "quartiles over seeds"
+         : value.share ? "95 % Wilson interval of the share of runs; differences: Newcombe's for pairs"
+                       : "95 % Student-t interval of the mean over seeds";
+}
+
+Json value_object(const TableValue& value) {
+  return {{"value", value.name}, {"unit", value.unit}, {"meaning", value.meaning}, {"interval", interval_of(value)}};
+}
+
 Json cell_object(const TableCell& cell, const TableModel& table) {
-  Json out{{"row", cell.row}, {"column", cell.column}, {"n", cell.n}, {"failed", cell.failed}, {"undefined", cell.undefined}};
-  if (table.median) {
+  const TableValue& value = table.values[cell.of];
+  Json out{{"row", cell.row}, {"column", cell.column}, {"value", value.name},
+           {"n", cell.n},     {"failed", cell.failed}, {"undefined", cell.undefined}};
+  if (value.median) {
     out["median"] = number(cell.centre);
     out["q1"] = number(cell.lo);
     out["q3"] = number(cell.hi);
@@ -30,8 +42,11 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
     out["hi"] = number(cell.hi);
   }
   if (!table.spec.best.empty()) out["chosen"] = object(cell.chosen);
-  if (const MeanInterval& d = cell.difference; d.n > 0)
-    out["difference"] = {{"pairs", d.n}, {"mean", number(d.mean)}, {"sd", number(d.sd)}, {"lo", number(d.lo)}, {"hi", number(d.hi)}};
+  if (const MeanInterval& d = cell.difference; d.n + cell.no_percent > 0) {
+    Json& compared = out[value.percent ? "percent" : "difference"];
+    compared = {{"pairs", d.n}, {"mean", number(d.mean)}, {"sd", number(d.sd)}, {"lo", number(d.lo)}, {"hi", number(d.hi)}};
+    if (value.percent) compared["undefined"] = cell.no_percent;
+  }
   Json seeds = Json::array(), values = Json::array();
   for (const auto& [seed, value] : cell.values) {
     seeds.push_back(seed);
@@ -47,15 +62,13 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
 std::string table_json(const TableModel& table) {
   Json out;
   out["suite"] = table.suite;
-  out["value"] = table.spec.value;
-  out["unit"] = table.unit;
-  out["meaning"] = table.meaning;
-  out["interval"] = table.median  ? "quartiles over seeds"
-                    : table.share ? "95 % Wilson interval of the share of runs; differences: Newcombe's for pairs"
-                                  : "95 % Student-t interval of the mean over seeds";
+  if (table.values.size() == 1) out.update(value_object(table.values[0]));
+  out["values"] = Json::array();
+  for (const TableValue& value : table.values) out["values"].push_back(value_object(value));
   out["rows"] = {{"dimension", table.spec.rows}, {"values", table.rows}};
   out["columns"] = {{"dimension", table.spec.columns}, {"values", table.columns}};
   out["baseline"] = table.spec.baseline.empty() ? Json(nullptr) : Json(table.spec.baseline);
+  out["compare"] = word_of<Compare>(compare_words, table.spec.compare);
   out["best"] = table.spec.best;
   out["tune_seeds"] = table.spec.tune_seeds;
   out["notes"] = table.notes;

@@ -51,6 +51,19 @@ MeanInterval paired_difference(std::span<const double> a, std::span<const double
   return mean_interval(differences, level);
 }
 
+PercentInterval paired_percent(std::span<const double> a, std::span<const double> b, double level) {
+  std::vector<double> percents;
+  PercentInterval result;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double percent = 100 * (a[i] / b[i] - 1);
+    const bool other_sign = (a[i] < 0 && b[i] > 0) || (a[i] > 0 && b[i] < 0);
+    if (other_sign || !std::isfinite(percent)) ++result.undefined;
+    else percents.push_back(percent);
+  }
+  result.mean = mean_interval(percents, level);
+  return result;
+}
+
 MeanInterval share_interval(std::span<const double> values, double whole, double level) {
   MeanInterval m = mean_interval(values, level);
   if (m.n == 0 || !(level > 0 && level < 1)) return m;

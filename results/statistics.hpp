@@ -17,6 +17,14 @@ MeanInterval mean_interval(std::span<const double> values, double level = 0.95);
 /// The same of the differences a[i] - b[i]; both spans have the same length (pairs, for instance by seed).
 MeanInterval paired_difference(std::span<const double> a, std::span<const double> b, double level = 0.95);
 
+/// By how much a[i] differs from b[i] in percent of it, 100 (a[i] / b[i] - 1): the interval of the mean over pairs. A pair has no
+/// percentage where b is 0 or of the other sign; such pairs are left out and counted.
+struct PercentInterval {
+  MeanInterval mean;
+  int undefined = 0;
+};
+PercentInterval paired_percent(std::span<const double> a, std::span<const double> b, double level = 0.95);
+
 /// A share of runs: values are 0 or `whole`. The mean, with Wilson's interval, which has a width where all values are equal.
 MeanInterval share_interval(std::span<const double> values, double whole = 1, double level = 0.95);
 

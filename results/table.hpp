@@ -1,23 +1,14 @@
-// Tables of a result file: one value, two dimensions, intervals over seeds, paired differences against a baseline row.
+// Tables of a result file: one value or several, two dimensions, intervals over seeds, every row compared with a baseline row.
 #pragma once
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "results/statistics.hpp"
 #include "results/store.hpp"
+#include "results/table_spec.hpp"
 
 namespace odrpo {
-
-/// What a table shows. Dimensions are env, rater, policy, estimator, votes and the extra axes of the file.
-struct TableSpec {
-  std::string rows = "estimator", columns = "votes";
-  std::string value = "gain";       ///< a word of value_words, or the name of any final column
-  std::string baseline{};           ///< a value of `rows`; empty = no differences
-  std::vector<std::string> best{};  ///< axes of which each cell takes its best value by mean
-  int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
-};
 
 /// A named value: its column in the file, the factor and unit it is shown in, whether more is better, whether it is a yes or no of each
 /// run.
@@ -47,14 +38,21 @@ inline constexpr ValueWord value_words[] = {
     {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run"},
 };
 
-/// The spec that a run stored in the provenance dataset "table" (lines `key = value`); unknown keys are ignored.
-TableSpec parse_table_spec(std::string_view lines);
+/// One of the values that a table shows, with what its cells hold.
+struct TableValue {
+  std::string name, unit, meaning;  ///< as in ValueWord; of any other column the name alone
+  bool median = false;              ///< cells hold median and quartiles
+  bool share = false;               ///< cells hold shares of runs and Wilson's intervals
+  bool percent = false;             ///< rows are compared with the baseline in percent of it
+};
 
 struct TableCell {
   std::string row, column;
+  std::size_t of = 0;                    ///< which of the table's values
   int n = 0, failed = 0, undefined = 0;  ///< seeds reported; runs left out because they failed, or their value is NaN
   double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for `seconds` median and quartiles (sd NaN)
-  MeanInterval difference;               ///< paired by seed, this row minus the baseline row; n = 0 when there is none
+  MeanInterval difference;               ///< from the baseline row, paired by seed, or percent of it; n = 0 when there is none
+  int no_percent = 0;                    ///< pairs that have no percentage: baseline 0 or of the other sign
   std::vector<std::pair<std::string, std::string>> chosen;  ///< value taken of each axis in `best`
   std::vector<std::pair<int, double>> values;               ///< (seed, value in the shown unit), by seed
 };
@@ -67,11 +65,10 @@ struct TableBlock {
 
 struct TableModel {
   TableSpec spec;  ///< with the file's own names of axes
-  std::string suite, meaning, unit;
-  bool median = false;  ///< cells hold median and quartiles
-  bool share = false;   ///< cells hold shares of runs and Wilson's intervals
-  std::vector<std::string> rows, columns;
-  std::vector<std::string> split;  ///< dimensions with several values that make blocks
+  std::string suite;
+  std::vector<TableValue> values;          ///< in the order of spec.value
+  std::vector<std::string> rows, columns;  ///< entries of the dimensions; of the dimension `value` the names of the values
+  std::vector<std::string> split;          ///< dimensions with several values that make blocks
   std::vector<TableBlock> blocks;
   std::vector<std::string> notes;                             ///< failed and undefined values, how `best` was chosen
   std::vector<std::pair<std::string, std::string>> formulas;  ///< estimator, formula: the conventions behind the numbers

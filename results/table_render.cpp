@@ -49,19 +49,19 @@ struct Grid {
 };
 
 Grid grid_of(const TableModel& table, const TableBlock& block) {
-  const int decimals = table_decimals(table), seeds = table_seeds(table);
+  const int seeds = table_seeds(table);
   const bool compared = !table.spec.baseline.empty();
   Grid grid;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     grid.heading.push_back({column_text(table, c)});
-    if (compared) grid.heading.back().push_back(fmt::format("- {}", table.spec.baseline));
+    if (compared) grid.heading.back().push_back(comparison_text(table, c));
   }
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     grid.body.emplace_back();
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const TableCell& cell = block.cells[r * table.columns.size() + c];
-      grid.body.back().push_back({cell_text(cell, table, decimals, seeds)});
-      if (compared) grid.body.back().back().push_back(difference_text(cell, table, decimals));
+      grid.body.back().push_back({cell_text(cell, table, cell_decimals(table, cell.of), seeds)});
+      if (compared) grid.body.back().back().push_back(difference_text(cell, table, difference_decimals(table, cell.of)));
     }
   }
   return grid;
@@ -71,7 +71,7 @@ Grid grid_of(const TableModel& table, const TableBlock& block) {
 std::string block_lines(const TableModel& table, const TableBlock& block) {
   const Grid grid = grid_of(table, block);
   std::size_t name = width(table.spec.rows);
-  for (const std::string& row : table.rows) name = std::max(name, width(row));
+  for (std::size_t r = 0; r < table.rows.size(); ++r) name = std::max(name, width(row_text(table, r)));
   std::vector<std::vector<std::size_t>> widths;
   for (std::size_t c = 0; c < grid.heading.size(); ++c) {
     widths.emplace_back();
@@ -99,7 +99,7 @@ std::string block_lines(const TableModel& table, const TableBlock& block) {
     };
     if (from > 0) out += "\n";
     out += line(table.spec.rows, grid.heading);
-    for (std::size_t r = 0; r < grid.body.size(); ++r) out += line(table.rows[r], grid.body[r]);
+    for (std::size_t r = 0; r < grid.body.size(); ++r) out += line(row_text(table, r), grid.body[r]);
     from = to;
   }
   return out;
@@ -156,7 +156,7 @@ std::string table_markdown(const TableModel& table) {
       }
     out += fmt::format("\n{}\n", rule);
     for (std::size_t r = 0; r < grid.body.size(); ++r) {
-      out += fmt::format("| {} |", escaped(table.rows[r]));
+      out += fmt::format("| {} |", escaped(row_text(table, r)));
       for (const auto& column : grid.body[r])
         for (const std::string& text : column) out += fmt::format(" {} |", escaped(text));
       out += "\n";
@@ -166,24 +166,41 @@ std::string table_markdown(const TableModel& table) {
 }
 
 std::string table_csv(const TableModel& table) {
-  std::string out;
+  const TableSpec& spec = table.spec;
+  const auto fields = [](std::vector<std::string> texts) {
+    for (std::string& text : texts) text = quoted(text);
+    return fmt::format("{}", fmt::join(texts, ","));
+  };
+  // the dimension `value` has its column already
+  const bool rows = spec.rows != values_dimension, columns = spec.columns != values_dimension;
+  std::vector<std::string> head;
   if (!table.blocks.empty())
-    for (const auto& fixed : table.blocks[0].fixed) out += quoted(fixed.first) + ",";
-  out += quoted(table.spec.rows) + "," + quoted(table.spec.columns) + ",";
-  for (const std::string& axis : table.spec.best) out += quoted(axis) + ",";
-  out += "value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,difference_hi\n";
+    for (const auto& fixed : table.blocks[0].fixed) head.push_back(fixed.first);
+  if (rows) head.push_back(spec.rows);
+  if (columns) head.push_back(spec.columns);
+  head.insert(head.end(), spec.best.begin(), spec.best.end());
+  std::string out = fields(head) +
+                    ",value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,"
+                    "difference_hi,difference_unit,pairs_undefined\n";
   for (const TableBlock& block : table.blocks)
     for (const TableCell& cell : block.cells) {
-      for (const auto& fixed : block.fixed) out += quoted(fixed.second) + ",";
-      out += quoted(cell.row) + "," + quoted(cell.column) + ",";
-      for (std::size_t i = 0; i < table.spec.best.size(); ++i) out += (i < cell.chosen.size() ? quoted(cell.chosen[i].second) : "") + ",";
+      const TableValue& value = table.values[cell.of];
+      std::vector<std::string> at;
+      for (const auto& fixed : block.fixed) at.push_back(fixed.second);
+      if (rows) at.push_back(cell.row);
+      if (columns) at.push_back(cell.column);
+      for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].second : "");
       const MeanInterval& d = cell.difference;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(table.spec.value), table.unit,
-                         table.median  ? "median and quartiles"
-                         : table.share ? "share and 95% Wilson interval"
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", fields(at), quoted(value.name), value.unit,
+                         value.median  ? "median and quartiles"
+                         : value.share ? "share and 95% Wilson interval"
                                        : "mean and 95% t interval",
                          cell.n, cell.failed, cell.undefined, exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi),
-                         quoted(table.spec.baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi));
+                         quoted(spec.baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
+                         spec.baseline.empty() ? ""
+                         : value.percent       ? "% of the baseline"
+                                               : value.unit,
+                         cell.no_percent);
     }
   return out;
 }

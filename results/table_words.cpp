@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 namespace odrpo {
 namespace {
@@ -24,18 +25,86 @@ std::string number(double value, int decimals) {
   return text.find_first_not_of("-0.") == std::string::npos && text[0] == '-' ? text.substr(1) : text;
 }
 
+/// Decimals at which the median of the half-widths that are positive keeps one digit.
+std::optional<int> decimals_of(std::vector<double> halves) {
+  std::erase_if(halves, [](double half) { return !(half > 0) || !std::isfinite(half); });
+  if (halves.empty()) return std::nullopt;
+  std::nth_element(halves.begin(), halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2), halves.end());
+  return std::clamp(static_cast<int>(std::ceil(-std::log10(halves[halves.size() / 2]))), 1, 9);
+}
+
+/// "grounding [%]".
+std::string value_text(const TableValue& value) { return value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit); }
+
+/// What a sentence is about, the sentence, and the values it holds for.
+struct Alike {
+  std::string about, sentence;
+  std::vector<std::string> names;
+};
+void add_alike(std::vector<Alike>& groups, const std::string& about, const std::string& sentence, const std::string& name) {
+  for (Alike& group : groups)
+    if (group.about == about && group.sentence == sentence) return group.names.push_back(name);
+  groups.push_back({about, sentence, {name}});
+}
+/// "cells: mean over ...", or "cells of seconds: median over ..." when not all values are alike.
+void tell_alike(std::vector<std::string>& said, const std::vector<Alike>& groups) {
+  for (const Alike& group : groups)
+    said.push_back(
+        fmt::format("{}{}: {}", group.about, groups.size() > 1 ? fmt::format(" of {}", fmt::join(group.names, ", ")) : "", group.sentence));
+}
+
+std::string cells_sentence(const TableModel& table, std::size_t value) {
+  int low = 1 << 30, high = 0;
+  each_cell(table, [&](const TableCell& cell) {
+    if (cell.of != value) return;
+    low = std::min(low, cell.n);
+    high = std::max(high, cell.n);
+  });
+  const std::string n = high == 0 ? "0" : low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
+  if (table.values[value].median) return fmt::format("median over n = {} seeds [first quartile, third quartile]", n);
+  if (table.values[value].share) return fmt::format("share of n = {} runs [95 % Wilson interval]", n);
+  return fmt::format("mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n);
+}
+
+std::string comparison_heading(const TableModel& table, std::size_t value) {
+  return fmt::format("{} {}{}", table.values[value].percent ? "vs" : "-", table.spec.baseline, table.values[value].percent ? " [%]" : "");
+}
+
+std::string comparison_sentence(const TableModel& table, std::size_t value) {
+  const TableValue& of = table.values[value];
+  const std::string& baseline = table.spec.baseline;
+  return fmt::format(
+      "{}, paired by seed: {}; * = the interval excludes 0",
+      of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
+      of.share ? "difference of shares [95 % interval, Newcombe's for pairs]" : "mean ± half-width of its 95 % Student-t interval");
+}
+
 }  // namespace
 
-int table_decimals(const TableModel& table) {
+std::string printable_text(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  return text;
+}
+
+int cell_decimals(const TableModel& table, std::size_t value) {
   std::vector<double> halves;
   bool whole = true;
   each_cell(table, [&](const TableCell& cell) {
-    if (const double half = (cell.hi - cell.lo) / 2; half > 0 && std::isfinite(half)) halves.push_back(half);
+    if (cell.of != value) return;
+    halves.push_back((cell.hi - cell.lo) / 2);
     for (const auto& v : cell.values) whole &= std::nearbyint(v.second) == v.second;
   });
-  if (halves.empty()) return table.unit == "%" ? 1 : whole ? 0 : 3;
-  std::nth_element(halves.begin(), halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2), halves.end());
-  return std::clamp(static_cast<int>(std::ceil(-std::log10(halves[halves.size() / 2]))), 1, 9);
+  return decimals_of(halves).value_or(table.values[value].unit == "%" ? 1 : whole ? 0 : 3);
+}
+
+int difference_decimals(const TableModel& table, std::size_t value) {
+  if (!table.values[value].percent) return cell_decimals(table, value);
+  std::vector<double> halves;
+  each_cell(table, [&](const TableCell& cell) {
+    if (cell.of == value) halves.push_back((cell.difference.hi - cell.difference.lo) / 2);
+  });
+  return decimals_of(halves).value_or(1);
 }
 
 int table_seeds(const TableModel& table) {
@@ -53,9 +122,11 @@ int table_seeds(const TableModel& table) {
 std::string cell_text(const TableCell& cell, const TableModel& table, int decimals, int seeds) {
   if (cell.n == 0) return cell.failed > 0 ? "failed" : "n/a";
   std::string text = number(cell.centre, decimals);
-  if (table.median || table.share) text += fmt::format(" [{}, {}]", number(cell.lo, decimals), number(cell.hi, decimals));
+  const TableValue& value = table.values[cell.of];
+  if (value.median || value.share) text += fmt::format(" [{}, {}]", number(cell.lo, decimals), number(cell.hi, decimals));
   else text += " ± " + (cell.n > 1 ? number((cell.hi - cell.lo) / 2, decimals) : "n/a");
-  for (const auto& choice : cell.chosen) text += " @" + choice.second;
+  if (cell.of == 0)
+    for (const auto& choice : cell.chosen) text += " @" + choice.second;
   if (cell.n != seeds) text += fmt::format(" (n={})", cell.n);
   return text;
 }
@@ -65,15 +136,26 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   if (cell.row == table.spec.baseline) return "baseline";
   if (d.n == 0) return "n/a";
   std::string text = fmt::format("{}{}", d.mean >= 0 ? "+" : "", number(d.mean, decimals));
-  if (table.share) text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
+  const bool share = table.values[cell.of].share;
+  if (share) text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
   else text += " ± " + (d.n > 1 ? number((d.hi - d.lo) / 2, decimals) : "n/a");
-  if (d.n == 1 && !table.share) return text;
+  if (d.n == 1 && !share) return text;
   if (d.lo > 0 || d.hi < 0) text += " *";
   if (d.n != cell.n) text += fmt::format(" (n={})", d.n);
   return text;
 }
 
-std::string column_text(const TableModel& table, std::size_t column) { return table.spec.columns + "=" + table.columns[column]; }
+std::string column_text(const TableModel& table, std::size_t column) {
+  return table.spec.columns == values_dimension ? value_text(table.values[column]) : table.spec.columns + "=" + table.columns[column];
+}
+
+std::string row_text(const TableModel& table, std::size_t row) {
+  return table.spec.rows == values_dimension ? value_text(table.values[row]) : table.rows[row];
+}
+
+std::string comparison_text(const TableModel& table, std::size_t column) {
+  return comparison_heading(table, table.spec.columns == values_dimension ? column : 0);
+}
 
 std::string block_text(const TableModel& table, const TableBlock& block, bool constant) {
   std::string text;
@@ -86,29 +168,25 @@ std::string block_text(const TableModel& table, const TableBlock& block, bool co
 std::vector<std::string> table_sentences(const TableModel& table) {
   const TableSpec& spec = table.spec;
   std::vector<std::string> said;
-  std::string value = spec.value;
-  if (!table.unit.empty()) value += " [" + table.unit + "]";
-  said.push_back(value + (table.meaning.empty() ? ": the file's column of this name" : ": " + table.meaning));
-  int low = 1 << 30, high = 0;
-  each_cell(table, [&](const TableCell& cell) {
-    low = std::min(low, cell.n);
-    high = std::max(high, cell.n);
-  });
-  const std::string n = high == 0 ? "0" : low == high ? std::to_string(low) : fmt::format("{} to {}", low, high);
-  said.push_back(table.median  ? fmt::format("cells: median over n = {} seeds [first quartile, third quartile]", n)
-                 : table.share ? fmt::format("cells: share of n = {} runs [95 % Wilson interval]", n)
-                               : fmt::format("cells: mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n));
-  if (!spec.baseline.empty())
-    said.push_back(fmt::format(
-        "column \"- {}\": this row minus {}, paired by seed: {}; * = the interval excludes 0", spec.baseline, spec.baseline,
-        table.share ? "difference of shares [95 % interval, Newcombe's for pairs]" : "mean ± half-width of its 95 % Student-t interval"));
+  std::vector<Alike> cells, comparisons;
+  for (std::size_t v = 0; v < table.values.size(); ++v) {
+    const TableValue& value = table.values[v];
+    said.push_back(value_text(value) + (value.meaning.empty() ? ": the file's column of this name" : ": " + value.meaning));
+    add_alike(cells, "cells", cells_sentence(table, v), value.name);
+    if (!spec.baseline.empty())
+      add_alike(comparisons, fmt::format("column \"{}\"", comparison_heading(table, v)), comparison_sentence(table, v), value.name);
+  }
+  tell_alike(said, cells);
+  tell_alike(said, comparisons);
   if (!spec.best.empty()) {
-    const std::string axes = fmt::format("{}", fmt::join(spec.best, ", "));
-    said.push_back(
-        spec.tune_seeds > 0
-            ? fmt::format("@: the {} with the best mean on seeds 0 to {}, chosen per cell; the other seeds are reported", axes,
-                          spec.tune_seeds - 1)
-            : fmt::format("@: the {} with the best mean, chosen per cell; chosen on the reported seeds, which flatters every cell", axes));
+    const bool several = table.values.size() > 1;
+    const std::string choice =
+        fmt::format("@: the {} with the best mean{}", fmt::join(spec.best, ", "), several ? " of " + spec.value[0] : "");
+    const std::string others = several ? ", where the other values are reported too" : "";
+    said.push_back(spec.tune_seeds > 0 ? fmt::format("{} on seeds 0 to {}, chosen per cell{}; the other seeds are reported", choice,
+                                                     spec.tune_seeds - 1, others)
+                                       : fmt::format("{}, chosen per cell{}; chosen on the reported seeds, which flatters every cell{}",
+                                                     choice, others, several ? " of " + spec.value[0] : ""));
   }
   if (!table.blocks.empty()) {
     std::string same = block_text(table, table.blocks[0], true);

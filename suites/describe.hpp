@@ -1,7 +1,7 @@
 // Descriptions of what suites alone know: [suite], [grid] and [table]. Every other section is described where
 // its config lives. A visitor meets, besides integer, number, optional_number, word and models:
 //   v.text(key, std::string&, help)                         a string
-//   v.choice(key, std::string&, span<const Choice>, help)   one of a list of words, kept as text
+//   v.choices(key, std::vector<std::string>&, span<const Choice>, help)   some of a list of words, kept as text, or one word
 //   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
 //   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
 #pragma once
@@ -57,11 +57,12 @@ inline constexpr auto table_values = [] {
 }();
 template <class V>
 void describe(V& v, TableConfig& c) {
-  v.text("rows", c.rows, "what the rows are: env, rater, policy, estimator, votes or an axis");
+  v.text("rows", c.rows, "what the rows are: env, rater, policy, estimator, votes or an axis; `value` for several values");
   v.text("columns", c.columns, "what the columns are: the same choice");
-  v.choice("value", c.value, std::span<const Choice>(table_values), "what the cells show");
+  v.choices("value", c.value, std::span<const Choice>(table_values), "what the cells show; of a list, one column (row) shows each");
   v.text("baseline", c.baseline, "the row that others are compared with, paired by seed; empty = none");
-  v.names("best", c.best, "axes of which each cell takes its best value");
+  v.word("compare", c.compare, std::span<const Word<Compare>>(compare_words), "how they are compared");
+  v.names("best", c.best, "axes of which each cell takes its best value, of the first `value`");
   v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both");
 }
 

@@ -17,7 +17,7 @@ struct FieldInfo {
   std::string value;      ///< default as text; "unset" for an optional number
   std::string help;
   std::optional<AxisValue> min, max;
-  std::vector<Choice> words;  ///< what it may be, when type is word
+  std::vector<Choice> words;  ///< what it may be, when type is word; of words, what they may be when they are not free
   /// "1..1024", "adam | adamw | sgd", or "" when anything goes.
   std::string allowed() const;
 };
@@ -41,8 +41,9 @@ class FieldLister {
     fields.push_back({std::string(key), "word", std::string(word_of(words, value)), std::string(help), {}, {}, {}});
     for (const auto& w : words) fields.back().words.push_back({w.word, w.help});
   }
-  void choice(std::string_view key, std::string& value, std::span<const Choice> choices, std::string_view help) {
-    fields.push_back({std::string(key), "word", value, std::string(help), {}, {}, {choices.begin(), choices.end()}});
+  void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view help) {
+    names(key, value, help);
+    fields.back().words.assign(choices.begin(), choices.end());
   }
   void text(std::string_view key, std::string& value, std::string_view help) {
     fields.push_back({std::string(key), "string", value, std::string(help), {}, {}, {}});

@@ -150,6 +150,25 @@ void FieldReader::names(std::string_view key, std::vector<std::string>& value, s
   }
 }
 
+void FieldReader::choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view) {
+  const Node* node = take(key);
+  if (node == nullptr) return;
+  const std::span<const Node> entries =
+      node->kind == Node::Kind::list ? std::span<const Node>(node->children) : std::span<const Node>(node, 1);
+  Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, {}};
+  for (const auto& c : choices) allowed.words.push_back(c.word);
+  if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list", label(key)), range_text(allowed));
+  std::vector<std::string> read;
+  for (const auto& entry : entries) {
+    const auto v = checked(key, entry, allowed);
+    if (!v) continue;
+    const auto& word = std::get<std::string>(*v);
+    if (std::find(read.begin(), read.end(), word) != read.end()) errors_.add(entry.place, fmt::format("{} has {} twice", label(key), word));
+    else read.push_back(word);
+  }
+  if (!read.empty()) value = std::move(read);
+}
+
 void FieldReader::integers(std::string_view key, std::vector<int>& value, std::int64_t least, std::int64_t most, std::string_view) {
   const Node* node = take(key);
   if (node == nullptr) return;

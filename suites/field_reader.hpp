@@ -42,11 +42,7 @@ class FieldReader {
     for (const auto& w : words) allowed.words.push_back(w.word);
     if (const auto v = scalar(key, allowed)) value = *find_word(words, std::get<std::string>(*v));
   }
-  void choice(std::string_view key, std::string& value, std::span<const Choice> choices, std::string_view) {
-    Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, {}};
-    for (const auto& c : choices) allowed.words.push_back(c.word);
-    if (const auto v = scalar(key, allowed)) value = std::get<std::string>(*v);
-  }
+  void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view);
   void text(std::string_view key, std::string& value, std::string_view);
   void names(std::string_view key, std::vector<std::string>& value, std::string_view);
   void integers(std::string_view key, std::vector<int>& value, std::int64_t least, std::int64_t most, std::string_view);

@@ -30,12 +30,16 @@ class FieldWriter {
   void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view) {
     out_(key, std::string(word_of(words, value)), true);
   }
-  void choice(std::string_view key, std::string& value, std::span<const Choice>, std::string_view) { out_(key, value, true); }
   void text(std::string_view key, std::string& value, std::string_view) { out_(key, value, true); }
+  /// Lists of words are written as TOML writes them: ["lr", "kl"].
   void names(std::string_view key, std::vector<std::string>& value, std::string_view) {
-    std::string all;
-    for (const auto& name : value) all.append(all.empty() ? "" : ",").append(name);
-    out_(key, all, true);
+    std::string list;
+    for (const auto& name : value) list.append(list.empty() ? "" : ", ").append(quoted_text(name));
+    out_(key, "[" + list + "]", false);
+  }
+  void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice>, std::string_view help) {
+    if (value.size() == 1) out_(key, value[0], true);
+    else names(key, value, help);
   }
   /// A matrix is written as TOML writes it: [[0.9, 0.1], [0.1, 0.9]].
   void matrix(std::string_view key, Square& value, std::string_view) {

@@ -197,6 +197,7 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
   std::vector<std::string_view> extra, all{"env", "rater", "policy", "estimator", "votes"};
   for (const auto* axis : axes) extra.push_back(axis->name);
   all.insert(all.end(), extra.begin(), extra.end());
+  all.push_back(values_dimension);
   const auto value_place = [&](std::string_view key) {
     const Node* node = section == nullptr ? nullptr : find_child(*section, key);
     return node == nullptr ? place_of(section, key) : node->place;
@@ -210,7 +211,12 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
                  one_of(all), nearest_word(*dimension, all));
   }
   if (table.rows == table.columns) errors.add(value_place("columns"), fmt::format("rows and columns are both \"{}\"", shown(table.rows)));
-  if (!table.baseline.empty() && known(table.rows)) {
+  if (table.value.size() > 1 && !table.over_values())
+    errors.add(value_place("value"), fmt::format("{} values need a dimension of the table", table.value.size()),
+               "`columns = \"value\"` or `rows = \"value\"` beside it");
+  if (!table.baseline.empty() && table.rows == values_dimension) {
+    errors.add(value_place("baseline"), "the rows are values, which are not compared with each other: make them the columns");
+  } else if (!table.baseline.empty() && known(table.rows)) {
     if (table.rows == "estimator")
       if (const auto config = parse_estimator(table.baseline)) table.baseline = estimator_word(*config);
     const auto values = dimension_values(plan, axes, table.rows);

@@ -11,17 +11,7 @@ namespace odrpo {
 
 namespace {
 
-std::string literal(const std::string& text, bool is_word) {
-  if (!is_word) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else quoted += c;
-  }
-  quoted += '"';
-  return quoted;
-}
+std::string literal(const std::string& text, bool is_word) { return is_word ? quoted_text(text) : text; }
 
 template <class T, class Text>
 std::string list_of(const std::vector<T>& values, Text text) {
@@ -54,7 +44,7 @@ std::string fields_text(const std::string& title, C config, const std::vector<Gr
       if (field == "model") models.append(models.empty() ? "  { model = " : " },\n  { model = ").append(literal(value, true));
       else if (find_axis(axes, model + "." + std::string(field)) == nullptr)
         models += fmt::format(", {} = {}", field, literal(value, is_word));
-    } else if (find_axis(axes, key) == nullptr && value != "unset" && key != "best" && !left_out(key)) {
+    } else if (find_axis(axes, key) == nullptr && value != "unset" && !left_out(key)) {
       text += fmt::format("{}.{} = {}\n", title, key, literal(value, is_word));
     }
   });
@@ -120,8 +110,8 @@ std::string write_plan(const Plan& plan) {
   lines.add(plan.policy);
   lines.add(plan.estimator);
   lines.add_axes(std::string(section_of<LearnConfig>()), plan.learn_axes);
-  lines.text += fmt::format("\n{}\n{}\n{}table.best = {}\n\n{}", section_text(plan.learn, plan.learn_axes), section_text(plan.record),
-                            section_text(plan.table), words_list(plan.table.best), section_text(plan.limits));
+  lines.text += fmt::format("\n{}\n{}\n{}\n{}", section_text(plan.learn, plan.learn_axes), section_text(plan.record),
+                            section_text(plan.table), section_text(plan.limits));
   std::stable_sort(lines.axes.begin(), lines.axes.end(),
                    [](const auto& a, const auto& b) { return a.first->key_place < b.first->key_place; });
   std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", section_text(plan.head));

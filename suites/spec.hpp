@@ -10,6 +10,7 @@
 #include "estimators/estimator.hpp"
 #include "policies/policy.hpp"
 #include "results/record.hpp"
+#include "results/table_spec.hpp"
 #include "suites/env_config.hpp"
 
 namespace odrpo {
@@ -75,14 +76,7 @@ void describe(V& v, RecordConfig& c) {
 }
 
 /// [table]: what `run` prints at the end and `table` by default.
-struct TableConfig {
-  std::string rows = "estimator";
-  std::string columns = "votes";
-  std::string value = "gain";     ///< a word of value_words (results/table.hpp)
-  std::string baseline;           ///< rows value to compare with, paired by seed; empty = none
-  std::vector<std::string> best;  ///< axes of which each cell takes its best value, by mean of `value`
-  int tune_seeds = 0;             ///< choose `best` on the first n seeds and report the others; 0 = all seeds for both
-};
+using TableConfig = TableSpec;
 
 /// [limits]: preflight refuses (exit 4) what would exceed them.
 struct LimitsConfig {

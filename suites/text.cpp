@@ -72,6 +72,17 @@ std::size_t code_points(std::string_view text) {
   return n;
 }
 
+std::string quoted_text(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) quoted += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else quoted += c;
+  }
+  quoted += '"';
+  return quoted;
+}
+
 std::string shown(std::string_view text, std::size_t limit) {
   std::string out;
   std::size_t points = 0;

@@ -18,6 +18,9 @@ std::string bytes_text(double bytes);
 /// User text inside a message: control characters escaped, cut after `limit` code points.
 std::string shown(std::string_view text, std::size_t limit = 60);
 
+/// A string as TOML writes it: in quotes, with escapes.
+std::string quoted_text(std::string_view text);
+
 /// Byte offset of the first byte that is not part of valid UTF-8, or npos.
 std::size_t first_bad_utf8(std::string_view text);
 /// Number of code points in (valid) UTF-8 text.

@@ -87,7 +87,7 @@ TEST_CASE("table") {
   CHECK(with([](auto& o) { o.rows = "estimator"; }).second == text);
   CHECK(with([](auto& o) { o.baseline = "none"; }).second.find("- maxrl") == std::string::npos);
   CHECK(with([](auto& o) { o.format = "tex"; }).first == 2);
-  CHECK(with([](auto& o) { o.value = "goodness"; }).first == 2);
+  CHECK(with([](auto& o) { o.value = {"goodness"}; }).first == 2);
   CHECK(with([](auto& o) { o.path += "x"; }).first == 5);
   const auto json = nlohmann::json::parse(with([](auto& o) { o.format = "json"; }).second);
   CHECK(json["baseline"] == "maxrl");

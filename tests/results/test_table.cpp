@@ -50,7 +50,7 @@ TEST_CASE("the spec a run stored") {
       "rows = estimator\ncolumns = rater\nvalue = regret\nbaseline = maxrl\nbest = lr, learn.kl\ntune_seeds = 10\nnew = 1\n\n=\nx");
   CHECK(spec.rows == "estimator");
   CHECK(spec.columns == "rater");
-  CHECK(spec.value == "regret");
+  CHECK(spec.value == std::vector<std::string>{"regret"});
   CHECK(spec.baseline == "maxrl");
   CHECK(spec.best == std::vector<std::string>{"lr", "learn.kl"});
   CHECK(spec.tune_seeds == 10);
@@ -122,7 +122,7 @@ TEST_CASE("shares of runs have intervals where a mean of zeros has none") {
   std::vector<RunRecord> all = some_runs({0.1});
   for (RunRecord& r : all)  // maxrl collapses at one vote, in seed 2 at eight; odrpo never
     r.finals.push_back({"collapsed", r.estimator == "maxrl" && (r.votes == 1 || r.seed == 2) ? 1.0 : 0.0});
-  const TableModel table = make_table(file_of(all), {.value = "collapsed", .baseline = "maxrl"});
+  const TableModel table = make_table(file_of(all), {.value = {"collapsed"}, .baseline = "maxrl"});
   const std::string text = table_text(table);
   INFO(text);
   CHECK(contains(text, "cells: share of n = 3 runs [95 % Wilson interval]"));
@@ -134,7 +134,7 @@ TEST_CASE("shares of runs have intervals where a mean of zeros has none") {
   CHECK(contains(table_csv(table), "share and 95% Wilson interval"));
   CHECK(contains(table_json(table), "Wilson"));
   all.resize(1);
-  CHECK(contains(table_text(make_table(file_of(all), {.value = "collapsed"})), "100.0 [20.7, 100.0]"));
+  CHECK(contains(table_text(make_table(file_of(all), {.value = {"collapsed"}})), "100.0 [20.7, 100.0]"));
 }
 
 TEST_CASE("the best value of an axis, chosen per cell") {
@@ -153,7 +153,7 @@ TEST_CASE("the best value of an axis, chosen per cell") {
   CHECK(held_out.blocks[0].cells[0].centre == Approx(73));
   CHECK(contains(table_text(held_out), "the other seeds are reported"));
 
-  const TableModel regret = make_table(file, {.value = "regret", .best = {"learn.lr"}});  // less is better
+  const TableModel regret = make_table(file, {.value = {"regret"}, .best = {"learn.lr"}});  // less is better
   CHECK(regret.blocks[0].cells[0].chosen[0].second == "0.1");
   CHECK(regret.blocks[0].cells[2].chosen[0].second == "1");
 }
@@ -163,15 +163,16 @@ TEST_CASE("other dimensions split the table") {
   CHECK(table.split == std::vector<std::string>{"learn.lr"});
   CHECK(table.blocks.size() == 2);
   CHECK(contains(table_text(table), "\nlearn.lr=1\n"));
-  const TableModel turned = make_table(file_of(some_runs({0.1, 1})), {.rows = "learn.lr", .columns = "estimator", .value = "judge_calls"});
+  const TableModel turned =
+      make_table(file_of(some_runs({0.1, 1})), {.rows = "learn.lr", .columns = "estimator", .value = {"judge_calls"}});
   CHECK(turned.rows == std::vector<std::string>{"0.1", "1"});
   CHECK(turned.split == std::vector<std::string>{"votes"});
   CHECK(contains(table_text(turned), "1000"));
 }
 
 TEST_CASE("step times show medians and quartiles") {
-  const TableModel table = make_table(file_of(some_runs({0.1})), {.value = "seconds"});
-  CHECK(table.median);
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.value = {"seconds"}});
+  CHECK(table.values[0].median);
   CHECK(table.blocks[0].cells[0].centre == Approx(20));
   CHECK(contains(table_text(table), "20.0 [15.0, 25.0]"));
 }
@@ -231,8 +232,8 @@ TEST_CASE("words that the file does not know") {
   CHECK(contains(refusal(file, {.rows = "estimatr"}), "env, rater, policy, estimator, votes, learn.lr"));
   CHECK(contains(refusal(file, {.columns = "seed"}), "columns"));
   CHECK(contains(refusal(file, {.rows = "votes", .columns = "votes"}), "both"));
-  CHECK(contains(refusal(file, {.value = "goodness"}), "gain, regret, seconds"));
-  CHECK(contains(refusal(file, {.value = "id"}), "no value"));
+  CHECK(contains(refusal(file, {.value = {"goodness"}}), "gain, regret, seconds"));
+  CHECK(contains(refusal(file, {.value = {"id"}}), "no value"));
   CHECK(contains(refusal(file, {.baseline = "grpo"}), "maxrl, odrpo-gini(maxrl)"));
   CHECK(contains(refusal(file, {.best = {"votes"}}), "already"));
   CHECK(contains(refusal(file, {.best = {"learn.lr"}, .tune_seeds = 3}), "leave none"));

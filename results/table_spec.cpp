@@ -1,0 +1,58 @@
+// A table's spec as the lines that a result file keeps of it.
+#include "results/table_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace odrpo {
+namespace {
+
+std::string trimmed(std::string_view text) {
+  const auto from = text.find_first_not_of(" \t\r\"");
+  if (from == std::string_view::npos) return "";
+  return std::string(text.substr(from, text.find_last_not_of(" \t\r\"") - from + 1));
+}
+
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    if (std::string word = trimmed(list.substr(from, comma - from)); !word.empty()) words.push_back(word);
+    from = comma + 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+TableSpec parse_table_spec(std::string_view lines) {
+  TableSpec spec;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string key = trimmed(line.substr(0, equals)), value = trimmed(line.substr(equals + 1));
+    if (key == "rows" && !value.empty()) spec.rows = value;
+    if (key == "columns" && !value.empty()) spec.columns = value;
+    if (key == "value")
+      if (auto words = words_of(value); !words.empty()) spec.value = std::move(words);
+    if (key == "baseline") spec.baseline = value;
+    if (key == "compare") spec.compare = find_word(std::span<const Word<Compare>>(compare_words), value).value_or(spec.compare);
+    if (key == "best")
+      for (auto& word : words_of(value)) spec.best.push_back(std::move(word));
+    if (key == "tune_seeds") std::from_chars(value.data(), value.data() + value.size(), spec.tune_seeds);
+  }
+  return spec;
+}
+
+std::string table_spec_lines(const TableSpec& spec) {
+  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\nbest = {}\ntune_seeds = {}\n", spec.rows,
+                     spec.columns, fmt::join(spec.value, ","), spec.baseline, word_of<Compare>(compare_words, spec.compare),
+                     fmt::join(spec.best, ","), spec.tune_seeds);
+}
+
+}  // namespace odrpo

@@ -1,0 +1,38 @@
+// What a table is asked for: [table] of a suite, the dataset "table" of a result file, the flags of `table`.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+/// How a row is compared with the baseline row.
+enum class Compare { difference, percent };
+inline constexpr Word<Compare> compare_words[] = {
+    {Compare::difference, "difference", "this row minus the baseline, paired by seed"},
+    {Compare::percent, "percent", "100 (this row / baseline - 1), paired by seed; shares of runs by difference"},
+};
+
+/// The dimension whose entries are the values of a table that shows several.
+inline constexpr const char* values_dimension = "value";
+
+/// What a table shows. Dimensions are env, rater, policy, estimator, votes, the extra axes of the file, and `value`.
+struct TableSpec {
+  std::string rows = "estimator", columns = "votes";
+  std::vector<std::string> value{"gain"};  ///< words of value_words, or names of final columns; several need the dimension `value`
+  std::string baseline{};                  ///< a value of `rows`; empty = no comparison
+  Compare compare = Compare::difference;
+  std::vector<std::string> best{};  ///< axes of which each cell takes its best value by mean of the first of `value`
+  int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
+
+  bool over_values() const { return rows == values_dimension || columns == values_dimension; }
+};
+
+/// The spec that a run stored in the provenance dataset "table" (lines `key = value`, lists with commas); unknown keys are ignored.
+TableSpec parse_table_spec(std::string_view lines);
+/// The lines that parse_table_spec reads back.
+std::string table_spec_lines(const TableSpec& spec);
+
+}  // namespace odrpo
