@@ -1,6 +1,7 @@
 // Tables of a result file: one value or several, two dimensions, intervals over seeds, every row compared with a baseline row.
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,9 @@ inline constexpr ValueWord value_words[] = {
     {"held-out", "held_out", 100, "%", true, "toy-lm: mean of grounding, win-rate and instructions"},
     {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run"},
 };
+
+/// Does only the toy language model have it? Its meaning says so first.
+inline bool of_texts(const ValueWord& value) { return std::string_view(value.meaning).starts_with("toy-lm:"); }
 
 /// One of the values that a table shows, with what its cells hold.
 struct TableValue {

@@ -92,7 +92,7 @@ int cell_decimals(const TableModel& table, std::size_t value) {
   bool whole = true;
   each_cell(table, [&](const TableCell& cell) {
     if (cell.of != value) return;
-    halves.push_back((cell.hi - cell.lo) / 2);
+    if (const double half = (cell.hi - cell.lo) / 2; half > 1e-12 * std::fabs(cell.centre)) halves.push_back(half);  // more than rounding
     for (const auto& v : cell.values) whole &= std::nearbyint(v.second) == v.second;
   });
   return decimals_of(halves).value_or(table.values[value].unit == "%" ? 1 : whole ? 0 : 3);

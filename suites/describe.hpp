@@ -57,12 +57,13 @@ inline constexpr auto table_values = [] {
 }();
 template <class V>
 void describe(V& v, TableConfig& c) {
-  v.text("rows", c.rows, "what the rows are: env, rater, policy, estimator, votes or an axis; `value` for several values");
+  v.text("rows", c.rows,
+         "what the rows are: env, rater, policy, estimator, votes, an axis, or `value`: one row for each of several values");
   v.text("columns", c.columns, "what the columns are: the same choice");
-  v.choices("value", c.value, std::span<const Choice>(table_values), "what the cells show; of a list, one column (row) shows each");
+  v.choices("value", c.value, std::span<const Choice>(table_values), "what the cells show; a list needs rows or columns `value`");
   v.text("baseline", c.baseline, "the row that others are compared with, paired by seed; empty = none");
-  v.word("compare", c.compare, std::span<const Word<Compare>>(compare_words), "how they are compared");
-  v.names("best", c.best, "axes of which each cell takes its best value, of the first `value`");
+  v.word("compare", c.compare, std::span<const Word<Compare>>(compare_words), "how they are compared; percent = 100 (row / baseline - 1)");
+  v.names("best", c.best, "axes of which each cell takes its best value, by the first of several values");
   v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both");
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "estimators/compat.hpp"
+#include "results/table.hpp"
 #include "suites/assign.hpp"
 #include "suites/plan.hpp"
 #include "suites/suggest.hpp"
@@ -212,8 +213,12 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
   }
   if (table.rows == table.columns) errors.add(value_place("columns"), fmt::format("rows and columns are both \"{}\"", shown(table.rows)));
   if (table.value.size() > 1 && !table.over_values())
-    errors.add(value_place("value"), fmt::format("{} values need a dimension of the table", table.value.size()),
-               "`columns = \"value\"` or `rows = \"value\"` beside it");
+    errors.add(value_place("value"), "`table.value` is a list, and neither rows nor columns are its values",
+               "`columns = \"value\"`, or `rows = \"value\"`");
+  const bool texts = std::any_of(plan.env.begin(), plan.env.end(), [](const auto& v) { return v.config.kind == WorldKind::toy_lm; });
+  for (const auto& value : value_words)
+    if (!texts && of_texts(value) && std::find(table.value.begin(), table.value.end(), value.word) != table.value.end())
+      errors.add(value_place("value"), fmt::format("no env of the grid has the value \"{}\"", value.word), "it with an env of base toy-lm");
   if (!table.baseline.empty() && table.rows == values_dimension) {
     errors.add(value_place("baseline"), "the rows are values, which are not compared with each other: make them the columns");
   } else if (!table.baseline.empty() && known(table.rows)) {

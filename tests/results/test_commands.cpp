@@ -89,6 +89,15 @@ TEST_CASE("table") {
   CHECK(with([](auto& o) { o.format = "tex"; }).first == 2);
   CHECK(with([](auto& o) { o.value = {"goodness"}; }).first == 2);
   CHECK(with([](auto& o) { o.path += "x"; }).first == 5);
+  const auto several = with([](auto& o) { o.columns = "value", o.value = {"gain,regret", "seconds"}, o.compare = "percent"; });
+  CHECK(several.first == 0);
+  CHECK(several.second.find("regret [levels]  vs maxrl [%]") != std::string::npos);
+  CHECK(with([](auto& o) { o.columns = "value", o.value = {"gain", "regret,seconds"}, o.compare = "percent"; }).second == several.second);
+  CHECK(with([](auto& o) { o.value = {"gain,regret"}; }).first == 2);  // no dimension of values
+  CHECK(with([](auto& o) { o.columns = "value", o.value = {"gain,regret,gain"}; }).first == 2);
+  CHECK(with([](auto& o) { o.columns = "value", o.value = {"gain,,regret"}; }).first == 2);
+  CHECK(with([](auto& o) { o.rows = "value", o.columns = "estimator", o.value = {"gain,regret"}; }).first == 0);
+  CHECK(with([](auto& o) { o.compare = "ratio"; }).first == 2);
   const auto json = nlohmann::json::parse(with([](auto& o) { o.format = "json"; }).second);
   CHECK(json["baseline"] == "maxrl");
   CHECK(json["blocks"].size() > 1);

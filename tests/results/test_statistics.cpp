@@ -49,6 +49,26 @@ TEST_CASE("paired difference") {
   CHECK(paired_difference({}, {}).n == 0);
 }
 
+TEST_CASE("paired percent") {
+  const std::vector<double> a = {90, 110, 126}, b = {100, 100, 120};
+  const PercentInterval p = paired_percent(a, b);  // -10, 10, 5
+  CHECK(p.undefined == 0);
+  CHECK(p.mean.n == 3);
+  CHECK(p.mean.mean == Approx(5.0 / 3));
+  CHECK(p.mean.sd == Approx(std::sqrt(650.0 / 6)));  // squares of -35/3, 25/3, 10/3 over 2
+  CHECK(p.mean.hi - p.mean.mean == Approx(4.302652729911275 * std::sqrt(650.0 / 18)));
+  // no percentage of 0, of the other sign, or beyond all numbers; 0 is 100 % less, of a negative number too
+  const std::vector<double> odd = {1, 0, -1, 1, 1e300, 0, -2, 0}, of = {0, 0, 1, -1, 1e-300, 4, -4, -1};
+  const PercentInterval q = paired_percent(odd, of);  // the last three: -100, -50, -100
+  CHECK(q.undefined == 5);
+  CHECK(q.mean.n == 3);
+  CHECK(q.mean.mean == Approx(-250.0 / 3));
+  CHECK(paired_percent({}, {}).mean.n == 0);
+  const PercentInterval one = paired_percent(std::vector<double>{3}, std::vector<double>{2});
+  CHECK(one.mean.mean == Approx(50));
+  CHECK(std::isnan(one.mean.lo));
+}
+
 TEST_CASE("share of runs: Wilson's interval") {
   const std::vector<double> none = {0, 0, 0}, one = {0, 1, 0}, all = {100, 100, 100};
   const MeanInterval m = share_interval(one);  // (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 + z^2/n)

@@ -163,6 +163,9 @@ noise = [{ model = "gaussian" }, { model = "low", p = 0.1 }, { model = "low", p 
 base = "bandit"
 mean = [5, 6]
 [table]
+columns = "value"
+value = ["gain", "quality_fall"]
+compare = "percent"
 best = ["lr", "mean"]
 baseline = "grpo"
 )";
@@ -171,6 +174,9 @@ baseline = "grpo"
   CHECK(again.resolved == suite.resolved);
   CHECK(again.axis_names == suite.axis_names);
   CHECK(again.table.best == suite.table.best);
+  CHECK(again.table.value == std::vector<std::string>{"gain", "quality-fall"});
+  CHECK(again.table.compare == Compare::percent);
+  CHECK(suite.resolved.find("table.value = [\"gain\", \"quality-fall\"]\n") != std::string::npos);
   REQUIRE(again.runs.size() == suite.runs.size());
   for (std::size_t i = 0; i < suite.runs.size(); ++i) {
     REQUIRE(again.runs[i].id == suite.runs[i].id);

@@ -138,6 +138,15 @@ TEST_CASE("a table may name axes by short or full name") {
         "2");
 }
 
+TEST_CASE("a table shows one value or a list") {
+  const std::string columns = small_suite + "[table]\ncolumns = \"value\"\n";
+  CHECK(loaded(small_suite).table.value == std::vector<std::string>{"gain"});
+  CHECK(loaded(small_suite + "[table]\nvalue = [\"regret\"]\n").table.value == std::vector<std::string>{"regret"});
+  CHECK(loaded(columns).table.value == std::vector<std::string>{"gain"});
+  CHECK(loaded(columns + "value = [\"auc\", \"gain\"]\n").table.value == std::vector<std::string>{"auc", "gain"});
+  CHECK(loaded(columns, {"table.value=[auc, seconds]", "table.compare=percent"}).table.compare == Compare::percent);
+}
+
 TEST_CASE("too many runs are refused before any is made, whatever the size") {
   const std::string text = small_suite + "[learn]\nlr = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n";
   CHECK(refusal(text, {"suite.seeds=10000"}).code == Exit::ok);

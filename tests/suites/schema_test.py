@@ -88,6 +88,12 @@ BAD = [
         "[record]\nevery = [1, 2]",
         "[record]\ngradient = 5000",
         "[table]\nvalue = 'gian'",
+        "[table]\nvalue = ['gain', 'gian']\ncolumns = 'value'",
+        "[table]\nvalue = ['gain', 'gain']\ncolumns = 'value'",
+        "[table]\nvalue = []\ncolumns = 'value'",
+        "[table]\nvalue = ['gain', 3]\ncolumns = 'value'",
+        "[table]\ncompare = 'ratio'",
+        "[table]\ncompare = ['percent']",
         "[table]\nbest = [1]",
         "[table]\nrows = ['votes']",
         "[table]\ntune_seeds = -1",
@@ -151,6 +157,8 @@ GOOD = [
         "[learn]\nwhiten_eps = 1e-6\nwhiten-ddof = 1\ndead-groups = 'drop'",
         "[learn]\nepochs = [1, 4]\nratio_clip = 0.2",
         "[table]\nbest = []\nbaseline = ''\ncolumns = 'votes'",
+        "[table]\nvalue = ['gain', 'quality-fall', 'largest_fall']\ncolumns = 'value'\ncompare = 'percent'",
+        "[table]\nvalue = ['gain']",
         "[table]\nbest = 'lr'\n[learn]\nlr = [0.1, 0.2]",
         "[estimator.grpo]\nbase = 'grpo'\neps = [0, 1e-6]",
         "[estimator.dr-grpo]",
@@ -187,6 +195,9 @@ BEYOND = {
     "a key without effect": rest("[estimator.x]\nbase = 'grpo'\nmedian = 'upper'"),
     "a convention that the system lacks": rest("[estimator.x]\nbase = 'rank-grpo'\ncompat = 'maxrl-reference'"),
     "sections that do not fit each other": rest("[learn]\nbatch = 512"),
+    "a value twice in two spellings": rest("[table]\ncolumns = 'value'\nvalue = ['quality-fall', 'quality_fall']"),
+    "several values without their dimension": rest("[table]\nvalue = ['gain', 'regret']"),
+    "a value that no world of the grid has": rest("[table]\nvalue = 'grounding'"),
     "a table of what the grid lacks": rest("[table]\nbest = ['lr']"),
 }
 
@@ -218,7 +229,7 @@ def compare(toml, program_should, schema_should, what=""):
         fail(f"{what}the schema {'refuses' if errors else 'takes'}:\n{toml}" + "".join(f"  {e.message[:300]}\n" for e in errors))
 
 
-suites = sorted(source.glob("suites/*.toml")) + sorted(source.glob("tests/suites/*.toml"))
+suites = sorted(source.glob("suites/**/*.toml")) + sorted(source.glob("tests/suites/*.toml"))
 good = 0
 for suite in suites:
     takes, why = verdict_of(suite)
