@@ -39,7 +39,9 @@ use() {  # PREFIX: configure, build and run consumers outside of the source tree
   if [[ -z $alone ]]; then
     (cd / && env -i PATH=/usr/bin:/bin "$prefix/bin/odrpo-bench" list >"$work/list") || fail "the installed program does not run list"
     grep -q 'odrpo-gini-median' "$work/list" || fail "list of the installed program lacks the estimators"
-    "$prefix/bin/odrpo-bench" check "$prefix/share/odrpo-bench/suites/smoke.toml" >"$work/log" 2>&1 || fail "check of an installed suite"
+    for suite in smoke paper/results-toy-lm; do
+      "$prefix/bin/odrpo-bench" check "$prefix/share/odrpo-bench/suites/$suite.toml" >"$work/log" 2>&1 || fail "check of the installed suite $suite"
+    done
   fi
   rm -rf "$out" "$out-example" "$out-every"
 }

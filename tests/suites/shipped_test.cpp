@@ -7,6 +7,7 @@
 
 #include "suites/canonical.hpp"
 #include "suites/limits.hpp"
+#include "suites/lm_train.hpp"
 #include "tests/catch.hpp"
 #include "tests/suites/loading.hpp"
 
@@ -18,8 +19,8 @@ namespace {
 Suite shipped(const std::string& name) { return load_suite(std::string(ODRPO_SOURCE_DIR) + "/suites/" + name + ".toml", {}, {}); }
 
 template <class F>
-std::set<std::string> all(const Suite& suite, F of) {
-  std::set<std::string> values;
+auto all(const Suite& suite, F of) {
+  std::set<decltype(of(suite.runs[0]))> values;
   for (const auto& run : suite.runs) values.insert(of(run));
   return values;
 }
@@ -28,9 +29,11 @@ std::set<std::string> all(const Suite& suite, F of) {
 
 TEST_CASE("every shipped suite loads under its file's name and is allowed to run") {
   int n = 0;
-  for (const auto& entry : fs::directory_iterator(std::string(ODRPO_SOURCE_DIR) + "/suites")) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(std::string(ODRPO_SOURCE_DIR) + "/suites")) {
     if (entry.path().extension() != ".toml") continue;
     INFO(entry.path().string());
+    CHECK(names.insert(entry.path().stem().string()).second);  // a suite's results are called after it
     std::vector<std::string> set;
     if (entry.path().stem() == "judge-scores") {  // learns from a file that its user has
       CHECK(file_refusal(entry.path().string()).has("--set rater.judge.scores=FILE.csv"));
@@ -40,6 +43,13 @@ TEST_CASE("every shipped suite loads under its file's name and is allowed to run
     CHECK(suite.name == entry.path().stem().string());
     CHECK(suite.text.find("# ") < 200);
     CHECK(suite.text.starts_with("#"));
+    const std::string directive = "\n#:schema ";  // names the schema as an editor finds it from the suite
+    const auto schema = suite.text.find(directive);
+    REQUIRE(schema != std::string::npos);
+    const auto begin = schema + directive.size();
+    const fs::path found = entry.path().parent_path() / suite.text.substr(begin, suite.text.find('\n', begin) - begin);
+    CHECK(fs::weakly_canonical(found) == fs::weakly_canonical(fs::path(ODRPO_SOURCE_DIR) / "suites/odrpo-bench.schema.json"));
+    CHECK(fs::exists(found));
     CHECK_NOTHROW(check_limits(suite));
     const auto again = loaded(suite.resolved);
     REQUIRE(again.runs.size() == suite.runs.size());
@@ -47,7 +57,7 @@ TEST_CASE("every shipped suite loads under its file's name and is allowed to run
     CHECK(spec_key(again.runs.back()) == spec_key(suite.runs.back()));
     ++n;
   }
-  CHECK(n >= 8);
+  CHECK(n >= 12);
 }
 
 TEST_CASE("quickstart: six estimators, one vote or eight, five seeds") {
@@ -163,4 +173,26 @@ TEST_CASE("compat: every system, under what it does after the advantage") {
     CHECK(r.learn.whiten == Whiten::compat);
   }
   CHECK(systems.size() == std::size(compat_words));
+}
+
+TEST_CASE("the paper's tables on the toy language model") {
+  const auto results = shipped("paper/results-toy-lm");
+  CHECK(results.runs.size() == 6 * 2 * 5);
+  for (const auto& r : results.runs) {
+    CHECK((r.policy.transformer.size == TransformerSize::large) == (r.policy_name == "large"));
+    CHECK((r.learn.batch == 32 && r.learn.rollouts == 8 && r.learn.steps == 200 && r.votes == 8));
+  }
+  CHECK(results.table.value == std::vector<std::string>{"grounding", "win-rate", "instructions", "held-out"});
+  CHECK(results.table.compare == Compare::percent);
+  CHECK(total_cost(results, 2).cpu_seconds < 3600);  // half an hour on two cores
+  const auto votes = shipped("paper/votes-toy-lm");
+  CHECK(all(votes, [](const RunSpec& r) { return r.votes; }) == std::set<int>{1, 8, 16, 32});
+  for (const auto& r : votes.runs) CHECK(r.rater.aggregate == (r.rater_name == "mean" ? Aggregate::mean : Aggregate::mode));
+}
+
+TEST_CASE("toy-lm-lora: adapters of two ranks and all weights, from one warm start") {
+  const auto suite = shipped("toy-lm-lora");
+  CHECK(all(suite, [](const RunSpec& r) { return r.policy.transformer.lora_rank; }) == std::set<int>{0, 4, 16});
+  for (const auto& r : suite.runs) CHECK(warm_policy(r.policy) == warm_policy(suite.runs[0].policy));
+  CHECK(suite.table.baseline == "full");
 }
