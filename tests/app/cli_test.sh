@@ -136,6 +136,14 @@ expect 0 'already complete' run tiny.toml; expect_out 'grpo'
 [[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a complete result file was rewritten"
 expect 0 '' verify tiny.h5
 expect 0 '' table tiny.h5 --format csv; expect_out 'grpo'
+several=(--columns value --value gain,regret --value seconds)
+expect 0 '' table tiny.h5 "${several[@]}" --baseline grpo --compare percent; expect_out 'regret [levels]  vs grpo [%]'; expect_out 'votes=8'
+expect 0 '' table tiny.h5 "${several[@]}" --format csv; expect_out ',seconds,us,median and quartiles,'
+expect 2 'rows or columns "value"' table tiny.h5 --value gain,regret
+expect 2 '"gain" is named twice' table tiny.h5 --columns value --value gain --value gain
+expect 2 'a word is missing in "gain,"' table tiny.h5 --columns value --value gain,
+expect 2 'no value "gian"' table tiny.h5 --columns value --value gain,gian
+expect 2 '--compare' table tiny.h5 --compare ratio
 expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'
 
 "$program" run tiny.toml -o both.h5 >both.txt 2>&1
