@@ -100,10 +100,6 @@ void add_notes(TableModel& table, const ResultFile& file) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// The words of a spec as the file has them. Failure usage for those that it has not, or that do not go together.
 void settle_spec(TableSpec& spec, const ResultFile& file, const std::vector<std::string>& names) {
   spec.rows = dimension_named(names, spec.rows, "rows");
