@@ -157,7 +157,7 @@ TEST_CASE("votes-mean: what becomes of N scores, on two judges") {
 TEST_CASE("toy-lm-collapse: an epoch of prompts in which a collapse has room, and a table of it") {
   const auto suite = shipped("toy-lm-collapse");
   CHECK(suite.seeds >= 3);
-  CHECK(suite.table.value == "collapsed");
+  CHECK(suite.table.value == std::vector<std::string>{"collapsed"});
   for (const auto& r : suite.runs) {
     CHECK(r.learn.steps * r.learn.batch == r.env.toy_lm.prompts);
     CHECK(r.learn.steps > 5 * r.record.collapse_steps);
