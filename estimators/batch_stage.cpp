@@ -40,17 +40,35 @@ ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
 #endif
 }
 
-// Advantages by score, value[0..levels], from at(k) = (term, centre) of level k: P(v) - C as two sums over the lower and the upper levels,
-// as a HalvesTable adds them.
+// The sums of the lower and of the upper levels, from at(k) = (term, centre) of level k: value[v] = what a member with score v reaches of
+// its own half, `below` and `above` what all give up for each, `low` what the whole lower half is worth.
+struct HalfSums {
+  float below, above, low;
+};
 template <class At>
-static inline void two_halves(int levels, At at, float* value) {
+static inline HalfSums half_sums(int levels, At at, float* value) {
   const int middle = levels / 2;
-  alignas(32) float low[24] = {}, high[24] = {};
-  const float below = half_values(1, middle, at, low), above = half_values(middle + 1, levels, at, high + middle);
-  for (int v = middle + 1; v <= levels; ++v) low[v] = low[middle];
-  for (int v = 0; v <= levels; v += 8) store(value + v, (load(low + v) - below) + (load(high + v) - above));
+  float below = 0, above = 0, low = 0, high = 0;
+  value[0] = 0;
+  for (int k = 1; k <= middle; ++k) {
+    low += at(k)[0];
+    below += at(k)[1];
+    value[k] = low;
+  }
+  for (int k = middle + 1; k <= levels; ++k) {
+    high += at(k)[0];
+    above += at(k)[1];
+    value[k] = high;
+  }
+  return {below, above, low};
 }
-// The same for scales of any length, in double.
+// Advantages of eight members: (lower half - below) + (upper half - above), as a HalvesTable adds them.
+static inline f32x8 add_halves_of(const HalfSums& sums, int middle, const float* value, const std::uint8_t* score) {
+  const i32x8 upper = load_bytes(score) > middle;
+  const f32x8 own = gather(value, score, 8, 0.0f) - (upper ? splat(sums.above) : splat(sums.below));
+  return own + (upper ? splat(sums.low - sums.below) : splat(0.0f - sums.above));
+}
+// Advantages by score, value[0..levels], on scales of any length: in double.
 template <class At>
 static inline void one_sum(int levels, At at, float* value) {
   double sum = 0, centre = 0;
@@ -85,17 +103,14 @@ static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* sc
         median += fixed > 0 ? levels_reached_by(lowest, e.upper_reach) : levels_reached_by(reach, levels, e.upper_reach);
       term += static_cast<std::size_t>(median) * e.class_size;
     }
-    if (fixed > 0)
-      two_halves(
-          levels, [&](int k) { return term + 2 * (k * stride + reach[k - 1]); }, value);
-    else
-      one_sum(
-          levels, [&](int k) { return term + 2 * (k * stride + reach[k - 1]); }, value);
-    for (int i = 0; i < rollouts; i += 8) {
-      const f32x8 v = gather(value, s + i, rollouts - i, 0.0f);
-      if (rollouts - i >= 8) store(a + i, v);
-      else
-        for (int l = 0; l < rollouts - i; ++l) a[i + l] = v[l];
+    const auto at = [&](int k) { return term + 2 * (k * stride + reach[k - 1]); };
+    if constexpr (fixed > 0) {
+      const HalfSums sums = half_sums(levels, at, value);
+      ODRPO_UNROLL
+      for (int i = 0; i < fixed; i += 8) store(a + i, add_halves_of(sums, levels / 2, value, s + i));
+    } else {
+      one_sum(levels, at, value);
+      for (int i = 0; i < rollouts; ++i) a[i] = value[s[i]];
     }
   }
 }
