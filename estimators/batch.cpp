@@ -96,9 +96,14 @@ void BatchEstimator::expect(double groups, Isa isa) {
   look_up_ = &group_table_stages(isa);
 }
 
-void BatchEstimator::passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
+EstimatorView BatchEstimator::view() const {
   EstimatorView view = view_;
   view.term = term_.data();
+  return view;
+}
+
+void BatchEstimator::passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
+  const EstimatorView view = this->view();
   switch (pass_) {
     case Pass::ordinal: return stages.ordinal(view, score, groups, out);
     case Pass::cardinal: return stages.cardinal(view, score, groups, out);

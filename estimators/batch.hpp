@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "estimators/compat.hpp"
@@ -78,6 +79,10 @@ class BatchEstimator {
   /// bits.
   void expect(double groups, Isa isa);
   bool tabulated() const { return look_up_ != nullptr; }
+  /// What the passes read, for another processor: valid until set_median() or the estimator's end.
+  Pass pass() const { return pass_; }
+  EstimatorView view() const;
+  std::span<const float> terms() const { return term_; }
   /// Advantages of `groups` groups, [group][rollouts]. None of the three forms allocates.
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
   /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing

@@ -1,0 +1,34 @@
+// The CUDA devices of this machine in plain C++: from device.cu where nvcc built this program, from device_none.cpp elsewhere.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace odrpo {
+
+struct DeviceFacts {
+  std::string name;
+  int major = 0, minor = 0;  ///< compute capability
+  int multiprocessors = 0;
+  double memory_bytes = 0, free_bytes = 0, cache_bytes = 0;  ///< free_bytes: when asked for
+  std::string trouble;                                       ///< why this program cannot use it; empty = it can
+};
+
+struct Devices {
+  std::vector<DeviceFacts> all;
+  std::string why_none;     ///< empty when there are any
+  int driver = 0;           ///< newest CUDA that the driver knows, 13000 = 13.0; 0 = no driver
+  int runtime = 0;          ///< CUDA that this program was built with; 0 = none
+  bool any_usable() const;  ///< one without trouble
+};
+
+/// What there is. Opens the devices (seconds, on machines with many) only when `open`: whether they answer, and their free memory.
+/// Throws nothing but bad_alloc.
+Devices find_devices(bool open);
+
+/// Why nothing can run on a device here, in a sentence; empty when something can.
+std::string why_no_device(const Devices& devices);
+
+/// "13.0" of 13000.
+std::string cuda_version_text(int version);
+
+}  // namespace odrpo
