@@ -31,6 +31,41 @@ ODRPO_HD std::uint32_t add_products(std::uint32_t a, std::uint32_t b, std::uint3
 #endif
 }
 
+/// Loads n words that are read once (past the cache's long-lived lines), n 2 or 4; `from` aligned to all of them.
+template <int n>
+ODRPO_HD void load_words(const std::uint8_t* from, std::uint32_t (&word)[n]) {
+  static_assert(n == 2 || n == 4);
+#if defined(__CUDA_ARCH__)
+  if constexpr (n == 2) {
+    const uint2 v = __ldcs(reinterpret_cast<const uint2*>(from));
+    word[0] = v.x, word[1] = v.y;
+  } else {
+    const uint4 v = __ldcs(reinterpret_cast<const uint4*>(from));
+    word[0] = v.x, word[1] = v.y, word[2] = v.z, word[3] = v.w;
+  }
+#else
+  __builtin_memcpy(word, from, 4 * n);
+#endif
+}
+/// Keeps n words; `to` aligned to all of them.
+template <int n>
+ODRPO_HD void keep_words(std::uint32_t* to, const std::uint32_t (&word)[n]) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (n == 2) *reinterpret_cast<uint2*>(to) = make_uint2(word[0], word[1]);
+  else *reinterpret_cast<uint4*>(to) = make_uint4(word[0], word[1], word[2], word[3]);
+#else
+  __builtin_memcpy(to, word, 4 * n);
+#endif
+}
+/// Stores four floats that nobody reads soon; `to` aligned to 16 bytes.
+ODRPO_HD void store_four(float* to, float a, float b, float c, float d) {
+#if defined(__CUDA_ARCH__)
+  __stcs(reinterpret_cast<float4*>(to), make_float4(a, b, c, d));
+#else
+  to[0] = a, to[1] = b, to[2] = c, to[3] = d;
+#endif
+}
+
 struct Two {
   float x, y;
 };
