@@ -17,10 +17,10 @@ struct SuiteOptions {
 
 struct RunOptions {
   SuiteOptions suite;
-  std::string output;           ///< -o; default: NAME.h5 in the current folder
-  int jobs = 0;                 ///< 0 = number of cores
-  int checkpoint = 30;          ///< seconds after which a long run is kept
-  std::string device = "auto";  ///< cpu, cuda, auto
+  std::string output;   ///< -o; default: NAME.h5 in the current folder
+  int jobs = 0;         ///< 0 = number of cores
+  int checkpoint = 30;  ///< seconds after which a long run is kept
+  std::string device;   ///< cpu, cuda, auto; empty = auto, without a word about it
   bool dry_run = false, force = false, json = false, quiet = false;
 };
 int run(const RunOptions&, const std::vector<std::string>& argv);

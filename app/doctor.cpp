@@ -12,10 +12,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/host_noise.hpp"
+#include "kernels/device.hpp"
 #include "kernels/isa.hpp"
 #include "suites/text.hpp"
 
@@ -70,10 +72,27 @@ std::string why_not_writable() {
   return "";
 }
 
-/// CUDA devices by name, or why there is none. To be filled by the CUDA back end.
-std::vector<std::string> cuda_devices(std::string& why_none) {
-  why_none = build_facts().cuda ? "this program has no CUDA back end yet" : "this program was built without CUDA";
-  return {};
+/// CUDA devices and what drives them, or why there is none.
+json cuda_facts() {
+  const Devices found = find_devices(true);
+  json out;
+  out["devices"] = json::array();
+  for (const DeviceFacts& d : found.all) {
+    json device = {{"name", d.name},
+                   {"compute_capability", fmt::format("{}.{}", d.major, d.minor)},
+                   {"multiprocessors", d.multiprocessors},
+                   {"memory_bytes", d.memory_bytes},
+                   {"free_bytes", d.free_bytes},
+                   {"cache_bytes", d.cache_bytes}};
+    if (!d.trouble.empty()) device["trouble"] = d.trouble;
+    out["devices"].push_back(std::move(device));
+  }
+  if (found.all.empty()) out["why_none"] = found.why_none;
+  const auto version = [](int v) { return v > 0 ? json(cuda_version_text(v)) : json(); };
+  out["driver_supports"] = version(found.driver);
+  out["built_with"] = version(found.runtime);
+  if (const std::string driver = first_line("/proc/driver/nvidia/version"); !driver.empty()) out["driver"] = shown(driver, 200);
+  return out;
 }
 
 /// What the environment asks for. The program itself never leaves the C locale.
@@ -107,9 +126,7 @@ json diagnosis() {
   const std::string why = why_not_writable();
   out["folder"]["writable"] = why.empty();
   if (!why.empty()) out["folder"]["why_not"] = why;
-  std::string why_none;
-  out["cuda"] = {{"devices", cuda_devices(why_none)}};
-  if (!why_none.empty()) out["cuda"]["why_none"] = why_none;
+  out["cuda"] = cuda_facts();
   out["versions"] = {
       {"odrpo-bench", b.version},
       {"revision", b.revision},
@@ -125,6 +142,22 @@ json diagnosis() {
 }
 
 void line(std::string_view name, const std::string& text) { fmt::print("{:<10} {}\n", name, text); }
+
+void print_cuda(const json& c) {
+  const auto text = [](const json& value) { return value.get<std::string>(); };
+  if (c["devices"].empty()) line("cuda", "no CUDA device: " + text(c["why_none"]));
+  std::string_view name = "cuda";
+  for (const auto& d : c["devices"]) {
+    line(std::exchange(name, ""), fmt::format("{}, compute capability {}, {} multiprocessors, {} free of {}", text(d["name"]),
+                                              text(d["compute_capability"]), d["multiprocessors"].get<int>(),
+                                              bytes_text(d["free_bytes"].get<double>()), bytes_text(d["memory_bytes"].get<double>())));
+    if (d.contains("trouble")) line("", "cannot be used: " + text(d["trouble"]));
+  }
+  if (c["built_with"].is_null()) return;
+  line("", fmt::format("built with CUDA {}, {}", text(c["built_with"]),
+                       c["driver_supports"].is_null() ? "no driver" : "the driver knows CUDA " + text(c["driver_supports"])));
+  if (c.contains("driver")) line("", text(c["driver"]));
+}
 
 void print_text(const json& d) {
   const auto text = [](const json& value) { return value.get<std::string>(); };
@@ -153,9 +186,7 @@ void print_text(const json& d) {
   line("folder", text(f["path"]));
   line("", fmt::format("{} free, {}", free,
                        f["writable"].get<bool>() ? "writable" : "NOT writable: " + text(f["why_not"]) + " (run needs -o elsewhere)"));
-  std::string devices;
-  for (const auto& device : d["cuda"]["devices"]) devices += (devices.empty() ? "" : ", ") + text(device);
-  line("cuda", devices.empty() ? "no CUDA device: " + text(d["cuda"]["why_none"]) : devices);
+  print_cuda(d["cuda"]);
   line("locale", text(d["locale"]) + "; numbers have a point whatever it says");
   const json& v = d["versions"];
   line("versions", fmt::format("odrpo-bench {} (revision {})", text(v["odrpo-bench"]), text(v["revision"])));

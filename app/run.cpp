@@ -18,6 +18,7 @@
 #include "app/progress.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
+#include "kernels/device.hpp"
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
@@ -100,10 +101,19 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
     note(fmt::format("failed: {}{} of {} runs", report.failures.empty() ? "" : "in all ", report.failed, report.total));
 }
 
+// Refuses what is not there; a note for who asked for the best there is.
+std::string chosen_device(const std::string& asked) {
+  if (asked != "cuda" && asked != "auto") return "";
+  const std::string why = why_no_device(find_devices(asked == "cuda"));
+  const std::string lacking = why.empty() ? "run has no CUDA back end yet" : "no CUDA device: " + why;
+  if (asked == "cuda") throw Failure(Exit::device, lacking + "; use --device cpu");
+  return "note: --device auto takes the CPU (" + lacking + ")";
+}
+
 }  // namespace
 
 int run(const RunOptions& o, const std::vector<std::string>& argv) {
-  if (o.device == "cuda") throw Failure(Exit::device, "no CUDA device back end in this build yet; use --device cpu");
+  const std::string fallback = chosen_device(o.device);
   if (o.dry_run) return check({o.suite, o.jobs, o.json});
 
   // what to do, and whether it can be done at all
@@ -118,6 +128,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   check_limits(suite, settings.jobs);
   if (!o.quiet)
     for (const auto& text : suite.notes) note("note: " + text);
+  if (!o.quiet && !fallback.empty()) note(fallback);
 
   // train
   std::atomic<bool> stop{false};

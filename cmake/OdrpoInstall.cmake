@@ -26,8 +26,9 @@ configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/odrpoConfig.cmake.in ${C
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/odrpoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/odrpoConfig.cmake ${CMAKE_BINARY_DIR}/cmake/odrpoConfigVersion.cmake DESTINATION ${_package})
 
-# Headers, but for two that only our own sources can use: simd.hpp is for files compiled once per instruction set, random.hpp needs Random123.
-set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE)
+# Headers, but for those that only our own sources can use: simd.hpp is for files compiled once per instruction set, random.hpp needs
+# Random123, what is of devices is in no installed library.
+set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN "device*.hpp" EXCLUDE)
 if(NOT TARGET odrpo_agreement)
   list(APPEND _not_here PATTERN agreement.hpp EXCLUDE)
 endif()

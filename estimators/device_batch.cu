@@ -1,6 +1,5 @@
 // The kernels of the batch form on a device: thin wrappers of group_warp.hpp, and who launches them.
 #include "estimators/device_batch.hpp"
-
 #include "estimators/group_warp.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/launch.cuh"

@@ -1,4 +1,5 @@
-// The passes of the batch form as one thread does them for one group: what a GPU runs, and a host twin in the tests. Same bits as the stages.
+// The passes of the batch form as one thread does them for one group: what a GPU runs, and a host twin in the tests. Same bits as the
+// stages.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Finds CUDA devices through the runtime; the counterpart of device_none.cpp.
-#include "kernels/device.hpp"
-
 #include <cuda_runtime.h>
+
+#include "kernels/device.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,10 +1,9 @@
 // Streams, events, memory and the words of failures, through the CUDA runtime.
-#include "kernels/device_memory.hpp"
-
 #include <cstdio>
 #include <string>
 #include <string_view>
 
+#include "kernels/device_memory.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/launch.cuh"
 

@@ -97,7 +97,7 @@ expect 2 'did you mean `raters`?' list ratres
 expect 0 '' doctor
 for words in timing 'n = ' 'cores usable' 'instruction set' memory 'free, writable' 'no CUDA device' HDF5 locale; do expect_out "$words"; done
 expect 0 '' doctor --json
-for key in verdict spread_percent measurements model cores_usable isa_available load available_bytes free_bytes writable devices hdf5; do expect_out "\"$key\""; done
+for key in verdict spread_percent measurements model cores_usable isa_available load available_bytes free_bytes writable devices driver_supports built_with hdf5; do expect_out "\"$key\""; done
 [[ -z $(ls odrpo-bench-doctor-* 2>/dev/null) ]] || fail "doctor leaves a file"
 
 # --- paths: exit 5 for what is missing or cannot be written, 3 for what is no suite
@@ -110,6 +110,7 @@ expect 5 'no/such/folder' run tiny.toml -o no/such/folder/x.h5
 expect 5 '/proc/x.h5' run tiny.toml -o /proc/x.h5
 mkdir folder.h5; expect 5 'folder.h5' run tiny.toml -o folder.h5; rmdir folder.h5
 expect 6 'CUDA' run tiny.toml --device cuda
+expect 2 'unknown flag "--devices"' run tiny.toml --devices 2
 expect 3 '--set' run tiny.toml --set nonsense=1
 expect 3 '--set' run tiny.toml --set learn.steps=-1
 expect 3 '--only' run tiny.toml --only 'no/such/run'

@@ -81,7 +81,7 @@ inline BatchEstimator estimator_of(const Case& c) {
 struct Shape {
   int levels, rollouts;
 };
-inline constexpr Shape shapes[] = {{10, 8}, {5, 16}, {5, 8},   {10, 16}, {1, 8},  {2, 16},  {3, 8},   {16, 8},    {16, 16}, {17, 8},
+inline constexpr Shape shapes[] = {{10, 8},  {5, 16}, {5, 8},  {10, 16}, {1, 8},  {2, 16},  {3, 8},  {16, 8},  {16, 16},  {17, 8},
                                    {17, 16}, {10, 1}, {10, 2}, {9, 3},   {10, 7}, {10, 12}, {4, 31}, {100, 8}, {100, 64}, {100, 255}};
 
 }  // namespace odrpo::twin

@@ -1,7 +1,6 @@
 // The functors of kernels/ and estimators/ compiled for the device, one thread an element.
-#include <cuda_runtime.h>
-
 #include "estimators/weights.hpp"
+#include "kernels/launch.cuh"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 #include "tests/gpu/functors.hpp"
@@ -23,57 +22,42 @@ __global__ void terms_kernel(double* out, int n) {
   if (i < n) out[i] = body::level_term(i);
 }
 
-// Device memory for n values, copied back by `fetch`.
-template <class T>
-class Buffer {
- public:
-  explicit Buffer(std::size_t n) : n_(n) { ok_ = cudaMalloc(&data_, n * sizeof(T)) == cudaSuccess; }
-  ~Buffer() {
-    if (ok_) cudaFree(data_);
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* data() { return data_; }
-  bool send(const std::vector<T>& from) {
-    return ok_ && cudaMemcpy(data_, from.data(), n_ * sizeof(T), cudaMemcpyHostToDevice) == cudaSuccess;
-  }
-  bool fetch(std::vector<T>& to) {
-    return ok_ && cudaGetLastError() == cudaSuccess && cudaMemcpy(to.data(), data_, n_ * sizeof(T), cudaMemcpyDeviceToHost) == cudaSuccess;
-  }
-
- private:
-  std::size_t n_;
-  T* data_ = nullptr;
-  bool ok_ = false;
-};
+__global__ void stray_kernel(int* nowhere) { *nowhere = 1; }
 
 constexpr unsigned threads = 128;
-unsigned blocks(std::size_t n) { return static_cast<unsigned>((n + threads - 1) / threads); }
+Grid grid(std::size_t n) { return {blocks_for(n, threads), threads}; }
 
 }  // namespace
 
-bool present() {
-  int count = 0;
-  return cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+void words(std::uint64_t key, std::vector<std::uint32_t>& out) {
+  const Stream stream;
+  DeviceBuffer<std::uint32_t> device(out.size());
+  launch(words_kernel, grid(out.size()), stream, key, device.data(), static_cast<int>(out.size()));
+  device.fetch(out, stream);
+  stream.wait();
 }
 
-bool words(std::uint64_t key, std::vector<std::uint32_t>& out) {
-  Buffer<std::uint32_t> device(out.size());
-  words_kernel<<<blocks(out.size()), threads>>>(key, device.data(), static_cast<int>(out.size()));
-  return device.fetch(out);
+void elementary(const std::vector<double>& in, std::vector<double>& out) {
+  const Stream stream;
+  DeviceBuffer<double> from(in.size()), to(out.size());
+  from.send(in, stream);
+  launch(elementary_kernel, grid(in.size()), stream, from.data(), to.data(), static_cast<int>(in.size()));
+  to.fetch(out, stream);
+  stream.wait();
 }
 
-bool elementary(const std::vector<double>& in, std::vector<double>& out) {
-  Buffer<double> from(in.size()), to(out.size());
-  if (!from.send(in)) return false;
-  elementary_kernel<<<blocks(in.size()), threads>>>(from.data(), to.data(), static_cast<int>(in.size()));
-  return to.fetch(out);
+void level_terms(std::vector<double>& out) {
+  const Stream stream;
+  DeviceBuffer<double> to(out.size());
+  launch(terms_kernel, grid(out.size()), stream, to.data(), static_cast<int>(out.size()));
+  to.fetch(out, stream);
+  stream.wait();
 }
 
-bool level_terms(std::vector<double>& out) {
-  Buffer<double> to(out.size());
-  terms_kernel<<<blocks(out.size()), threads>>>(to.data(), static_cast<int>(out.size()));
-  return to.fetch(out);
+void fail_on_purpose() {
+  const Stream stream;
+  launch(stray_kernel, {1, 1}, stream, reinterpret_cast<int*>(std::uintptr_t{16}));
+  stream.wait();
 }
 
 }  // namespace odrpo::gpu

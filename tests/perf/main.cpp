@@ -5,6 +5,7 @@
 
 #include "kernels/isa.hpp"
 #include "tests/perf/bench.hpp"
+#include "tests/perf/gpu_bench.hpp"
 
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   odrpo::perf::register_stages();
   odrpo::perf::register_steps();
   odrpo::perf::register_transformer();
+  odrpo::perf::register_gpu();
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;

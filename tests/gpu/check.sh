@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# The one command for a machine with a GPU and no network: device facts, GPU tests, compute-sanitizer, timings; one screen.
+#   tests/gpu/check.sh [FOLDER]     FOLDER: what `cmake --build … --target gpu_carry` made (also $ODRPO_GPU_CARRY; default: beside this
+#                                   script, else build/*/gpu-carry, else built here when all it takes is found)
+# Full logs go to $OUT, else a temporary folder. Exit: 0 all well, 1 something failed, 5 nothing to run, 6 no GPU.
+set -uo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
+root=$(cd -- "$here/../.." && pwd -P)
+log=${OUT:-$(mktemp -d)}
+mkdir -p "$log" || exit 1
+failed=()
+
+if [[ ${1:-} == -* ]]; then sed -n '2,5s/^# \?//p' "${BASH_SOURCE[0]}"; exit 2; fi
+[[ $# -gt 1 ]] && { echo "usage: check.sh [FOLDER]" >&2; exit 2; }
+
+# does the folder's test binary start on this machine?
+starts() { "$1/test_gpu" --list-tests >"$log/start.log" 2>&1; grep -q 'test case' "$log/start.log"; }
+folder=
+for f in ${1:+"$1"} ${ODRPO_GPU_CARRY:+"$ODRPO_GPU_CARRY"} "$here" "$root"/build/*/gpu-carry; do
+  [[ -x $f/test_gpu ]] || continue
+  if starts "$f"; then folder=$(cd -- "$f" && pwd -P); break; fi
+  echo "$f/test_gpu does not start here: $(head -n 1 "$log/start.log")"
+done
+if [[ -n ${1:-} && $folder != "$(cd -- "$1" 2>/dev/null && pwd -P)" ]]; then
+  echo "no test_gpu that starts in $1" >&2
+  exit 5
+fi
+if [[ -z $folder && -f $root/CMakeLists.txt ]]; then
+  PATH=$PATH:/usr/local/cuda/bin
+  if command -v cmake >/dev/null && command -v nvcc >/dev/null; then
+    echo "nothing carried: building here (log $log/build.log)"
+    deps=()
+    [[ -d $root/.gpu-deps ]] && deps=(-DODRPO_DEPS="$root/.gpu-deps")
+    if cmake -S "$root" -B "$root/build/gpu" -DODRPO_CUDA=ON "${deps[@]}" >"$log/build.log" 2>&1 &&
+      cmake --build "$root/build/gpu" -j "$(nproc)" --target gpu_carry >>"$log/build.log" 2>&1; then
+      folder=$root/build/gpu/gpu-carry
+    else
+      grep -m 3 -iE 'error|could not find' "$log/build.log"
+    fi
+  fi
+fi
+if [[ -z $folder ]]; then
+  echo "nothing to run: carry a folder made by \`cmake --build build/release --target gpu_carry\`" >&2
+  exit 5
+fi
+export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"  # for the benchmark library beside the program
+
+# runs a command with its output in LOG; one line about it
+step() {
+  local name=$1 file=$log/$2 code=0 began=$SECONDS
+  shift 2
+  timeout --kill-after=10 300 "$@" >"$file" 2>&1 || code=$?
+  if [[ $code == 0 ]]; then printf '%-34s ok, %d s\n' "$name" $((SECONDS - began))
+  else
+    printf '%-34s FAILED (exit %d), %s\n' "$name" "$code" "$file"
+    grep -vE '^(-|\.|=|~)*$' "$file" | tail -n 12 | cut -c 1-160 | sed 's/^/    /'
+    failed+=("$name")
+  fi
+  return "$code"
+}
+
+echo "== $(date -u +%Y-%m-%dT%H:%MZ), $(uname -sr), $folder"
+"$folder/test_gpu" "device facts" >"$log/facts.log" 2>&1
+facts=$?
+grep -vE '^(=+|Filters.*|All tests passed.*|)$' "$log/facts.log" | head -n 12
+if grep -q 'no GPU: skipped' "$log/facts.log"; then
+  echo "no GPU here: nothing was checked"
+  exit 6
+fi
+[[ $facts == 0 ]] || { echo "device facts: FAILED (exit $facts)"; exit 1; }
+command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version,memory.total,memory.used,clocks.sm,clocks.mem --format=csv,noheader 2>&1 | head -n 4
+
+step "tests: same bits as the host" tests.log "$folder/test_gpu" '~[ruins]' '~device facts'
+step "tests: a failing kernel is told" ruins.log "$folder/test_gpu" '[ruins]'
+sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
+if [[ -n $sanitizer ]]; then
+  for tool in memcheck racecheck; do
+    step "compute-sanitizer $tool" "$tool.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu" '[brief]'
+  done
+else
+  echo "compute-sanitizer                  not installed"
+fi
+
+if [[ -x $folder/odrpo-bench-gpu ]]; then
+  if step "timings (median of 3)" bench.log "$folder/odrpo-bench-gpu" --benchmark_filter=gpu --benchmark_min_time=0.02 \
+    --benchmark_repetitions=3 --benchmark_report_aggregates_only=true --benchmark_out="$log/bench.json" --benchmark_out_format=json; then
+    # name, time, counters of the medians; the spread stands in the log
+    grep -E '_median' "$log/bench.log" | sed -E 's#gpu/##; s#/manual_time_median##; s/bytes_per_second=/ /; s/ +[0-9.]+ us +[0-9]+ / /; s/  +/  /g' | cut -c 1-130
+  fi
+else
+  echo "no odrpo-bench-gpu carried: no timings"
+fi
+
+echo "logs: $log"
+if ((${#failed[@]})); then
+  printf 'FAILED:'; printf ' [%s]' "${failed[@]}"; echo
+  exit 1
+fi
+echo "all well"

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# tests/gpu/check.sh with stand-ins for the carried programs: each way it can end, and what it then says. Needs no GPU.
+set -uo pipefail
+check=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)/check.sh
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+fail() { echo "FAILED: $*"; failures=1; }
+mkdir -p "$work/bin" "$work/carry" "$work/elsewhere" "$work/logs"
+cp "$check" "$work/elsewhere/check.sh"  # beside no source tree
+
+# test_gpu that says as $work/gpu and $work/tests say: is there a device, and do its tests pass?
+cat >"$work/carry/test_gpu" <<'END'
+#!/usr/bin/env bash
+state=$(dirname -- "$0")/..
+case $* in
+  --list-tests) echo "8 test cases"; exit 8 ;;
+  'device facts') cat "$state/gpu" ;;
+  *) cat "$state/tests"; ! grep -q failed "$state/tests" ;;
+esac
+END
+cat >"$work/carry/odrpo-bench-gpu" <<'END'
+#!/usr/bin/env bash
+echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_mean         9.91 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.0099 share=0.93"
+echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_median       9.87 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.00987 share=0.94"
+END
+printf '#!/bin/sh\necho "Fine GPU, 1.2"\n' >"$work/bin/nvidia-smi"
+printf '#!/bin/sh\nwhile [ "$1" != "%s/carry/test_gpu" ]; do shift; done\nexec "$@"\n' "$work" >"$work/bin/compute-sanitizer"
+chmod +x "$work"/carry/* "$work"/bin/*
+
+expect() {  # CODE WORDS ARGUMENTS…
+  local code=$1 words=$2 got=0
+  shift 2
+  OUT=$work/logs PATH=$work/bin:/usr/bin:/bin bash "$work/elsewhere/check.sh" "$@" >"$work/out" 2>&1 </dev/null || got=$?
+  [[ $got == "$code" ]] || { fail "exit $got instead of $code: $*"; cat "$work/out"; }
+  grep -qF -- "$words" "$work/out" || { fail "did not say '$words': $*"; cat "$work/out"; }
+}
+echo "no GPU: skipped (no driver)" >"$work/gpu"
+echo "All tests passed" >"$work/tests"
+expect 6 'no GPU here' "$work/carry"
+expect 5 'nothing to run'
+expect 5 'no test_gpu that starts' "$work/elsewhere"
+expect 2 'The one command' --help
+expect 2 'usage' a b
+echo "Fine GPU: compute capability 9.0" >"$work/gpu"
+expect 0 'all well' "$work/carry"
+for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
+  grep -qF "$words" "$work/out" || { fail "a good run does not say '$words'"; cat "$work/out"; }
+done
+grep -q '9.91' "$work/out" && fail "shows other rows than medians"
+[[ -s $work/logs/bench.log ]] || fail "kept no log"
+rm "$work/bin/compute-sanitizer" "$work/carry/odrpo-bench-gpu"
+[[ -e /usr/local/cuda/bin/compute-sanitizer ]] || expect 0 'not installed' "$work/carry"
+expect 0 'no timings' "$work/carry"
+echo "3 tests failed" >"$work/tests"
+expect 1 'FAILED: [tests: same bits as the host]' "$work/carry"
+printf '#!/bin/sh\necho "cannot load libx.so" >&2\nexit 127\n' >"$work/carry/test_gpu"
+expect 5 'does not start here: cannot load libx.so' "$work/carry"
+[[ $failures == 0 ]] && echo "check.sh ends as it should in every case"
+exit "$failures"
