@@ -12,10 +12,10 @@ namespace {
 
 // "kernels/x.cu:12": the last folder and the file, whatever path the compiler was given.
 std::string line_of(Asked from) {
-  std::string_view file = from.file_name();
+  std::string_view file = from.file;
   if (const auto name = file.rfind('/'); name != file.npos)
     if (const auto folder = file.rfind('/', name - 1); name > 0 && folder != file.npos) file.remove_prefix(folder + 1);
-  return std::string(file) + ":" + std::to_string(from.line());
+  return std::string(file) + ":" + std::to_string(from.line);
 }
 
 std::string mebibytes(std::size_t bytes) {

@@ -2,7 +2,6 @@
 // throws Failure(Exit::device) with the source line that asked.
 #pragma once
 #include <cstddef>
-#include <source_location>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -12,7 +11,12 @@ struct CUevent_st;
 
 namespace odrpo {
 
-using Asked = std::source_location;
+/// The source line that asked. Not std::source_location, which clang 14 cannot use.
+struct Asked {
+  const char* file;
+  unsigned line;
+  static constexpr Asked current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) { return {file, line}; }
+};
 
 /// A queue of work on the current device, done in order.
 class Stream {

@@ -58,6 +58,7 @@ TEST_CASE("without a device every request for one fails with its line and the co
     REQUIRE(holds(text, " at gpu/device_test.cpp:"));
     REQUIRE(!holds(text, "/work"));
   }
+  REQUIRE(holds(failure_of([] { gpu::fail_on_purpose(); }), " at gpu/functors.cu:"));
   const DeviceBuffer<float> none(0);
   REQUIRE(none.data() == nullptr);
   REQUIRE_THROWS_AS(DeviceBuffer<double>(static_cast<std::size_t>(-1) / 8), Failure);
