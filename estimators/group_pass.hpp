@@ -43,25 +43,28 @@ ODRPO_HD int score(const Packed<G>& g, int i) {
   return byte_of(g.word[i / 4], i % 4);
 }
 ODRPO_HD int score(const Loose& g, int i) { return g.score[i]; }
-/// Members with score >= level, for levels 1..127.
+/// Members with score >= level, for scores and levels up to 31.
 template <int G>
 ODRPO_HD int reach(const Packed<G>& g, int level) {
-  std::uint32_t marks = 0;  // a bit a member, that of word j moved down by j
-  for (int j = 0; j < G / 4; ++j) marks |= bytes_from(g.word[j], level) >> j;
+  std::uint32_t marks = 0;  // a bit a member: of word j bit 7 - j of its byte
+  for (int j = 0; j < G / 4; ++j) marks |= j < 3 ? bytes_from(g.word[j], level, 7 - j) : bytes_from(g.word[j], level, 7) >> j;
   return count_ones(marks);
+}
+/// What a level adds to the median of a group of which `count` reach it (0, 1, or 2 of rule mid).
+ODRPO_HD int median_steps(const EstimatorView& e, int count) {
+  return (e.lower_reach > 0 && count >= e.lower_reach) + (e.upper_reach > 0 && count >= e.upper_reach);
 }
 
 struct Term {
   float reached, centre;  ///< what reaching a level adds, and what all give up for it
 };
-ODRPO_HD Term term_at(const float* term, int at) {
-  const Two t = load_two(term + 2 * at);
+ODRPO_HD Term term_at(const float* level, int count) {
+  const Two t = load_two(level + 2 * count);
   return {t.x, t.y};
 }
 
 /// Ordinal, at most 16 levels, groups of 8 or 16: sums over the lower and the upper levels apart (two_halves of batch_stage.cpp).
-/// `fixed` levels, or those of the view when 0. Rows: by score the sum within its half; then what is subtracted and added below and above
-/// the middle.
+/// `fixed` levels, or those of the view when 0. Rows: advantage by score.
 template <int fixed>
 struct Halves {
   EstimatorView e;
@@ -72,7 +75,7 @@ ODRPO_HD int levels_of(const Halves<fixed>& p) {
 }
 template <int fixed>
 ODRPO_HD int rows(const Halves<fixed>& p) {
-  return levels_of(p) + 5;
+  return levels_of(p) + 1;
 }
 template <int fixed, int G>
 ODRPO_HD void prepare(const Halves<fixed>& p, const Packed<G>& g, Column c) {
@@ -80,39 +83,42 @@ ODRPO_HD void prepare(const Halves<fixed>& p, const Packed<G>& g, Column c) {
   const float* term = p.e.term;
   if (p.e.class_size > 0) {
     int median = 0;
-    for (int k = 1; k <= levels; ++k) {
-      const int count = reach(g, k);
-      median += (p.e.lower_reach > 0 && count >= p.e.lower_reach) + (p.e.upper_reach > 0 && count >= p.e.upper_reach);
-    }
+    for (int k = 1; k <= levels; ++k) median += median_steps(p.e, reach(g, k));
     term += median * p.e.class_size;
   }
+  // each half's sums, kept in registers where their number is fixed, else in the rows; then both less what all give up for them
+  float sums[fixed + 1];
+  const auto keep = [&](int k, float x) {
+    if constexpr (fixed > 0) sums[k] = x;
+    else put(c, k, x);
+  };
+  const auto kept = [&](int k) {
+    if constexpr (fixed > 0) return sums[k];
+    else return real(c, k);
+  };
   float sum = 0, centre = 0;
-  put(c, 0, sum);
+  keep(0, sum);
   for (int k = 1; k <= middle; ++k) {
-    const Term t = term_at(term, k * (G + 1) + reach(g, k));
+    const Term t = term_at(term + 2 * k * (G + 1), reach(g, k));
     sum += t.reached;
     centre += t.centre;
-    put(c, k, sum);
+    keep(k, sum);
   }
   const float below = centre, low = sum - below;
   sum = centre = 0;
   for (int k = middle + 1; k <= levels; ++k) {
-    const Term t = term_at(term, k * (G + 1) + reach(g, k));
+    const Term t = term_at(term + 2 * k * (G + 1), reach(g, k));
     sum += t.reached;
     centre += t.centre;
-    put(c, k, sum);
+    keep(k, sum);
   }
-  put(c, levels + 1, below);
-  put(c, levels + 2, 0.0f - centre);  // what the upper half gives those who reach none of it
-  put(c, levels + 3, centre);
-  put(c, levels + 4, low);
+  const float none = 0.0f - centre;  // of the upper half, for those who reach none of it
+  for (int k = 0; k <= middle; ++k) put(c, k, (kept(k) - below) + none);
+  for (int k = middle + 1; k <= levels; ++k) put(c, k, low + (kept(k) - centre));
 }
 template <int fixed>
-ODRPO_HD float member(const Halves<fixed>& p, Column c, int score, int) {
-  const int levels = levels_of(p);
-  const bool lower = score <= levels / 2;
-  const float own = real(c, levels + (lower ? 1 : 3)), other = real(c, levels + (lower ? 2 : 4));
-  return (real(c, score) - own) + other;
+ODRPO_HD float member(const Halves<fixed>&, Column c, int score, int) {
+  return real(c, score);
 }
 
 // reach by level in rows 0..levels+1, from counts of scores
@@ -138,15 +144,14 @@ ODRPO_HD void prepare(const OneSum& p, const Group& g, Column c) {
   const float* term = p.e.term;
   if (p.e.class_size > 0) {
     int median = 0;
-    for (int k = 1; k <= levels; ++k)
-      median += (p.e.lower_reach > 0 && whole(c, k) >= p.e.lower_reach) + (p.e.upper_reach > 0 && whole(c, k) >= p.e.upper_reach);
+    for (int k = 1; k <= levels; ++k) median += median_steps(p.e, whole(c, k));
     term += static_cast<std::size_t>(median) * p.e.class_size;
   }
   double sum = 0, centre = 0;
-  for (int k = 1; k <= levels; ++k) centre += term_at(term, k * stride + whole(c, k)).centre;
+  for (int k = 1; k <= levels; ++k) centre += term_at(term + 2 * k * stride, whole(c, k)).centre;
   put(c, 0, static_cast<float>(-centre));
   for (int k = 1; k <= levels; ++k) {
-    sum += term_at(term, k * stride + whole(c, k)).reached;
+    sum += term_at(term + 2 * k * stride, whole(c, k)).reached;
     put(c, k, static_cast<float>(sum - centre));
   }
 }

@@ -8,9 +8,10 @@ namespace odrpo {
 
 ODRPO_HD int byte_of(std::uint32_t word, int i) { return static_cast<int>(word >> (8 * i) & 255u); }
 
-/// Bit 7 of each byte that is >= level; bytes and level below 128.
-ODRPO_HD std::uint32_t bytes_from(std::uint32_t word, int level) {
-  return ((word | 0x80808080u) - static_cast<std::uint32_t>(level) * 0x01010101u) & 0x80808080u;
+/// Bit `bit` of each byte that is >= level, for bytes below 2^bit and levels up to that.
+ODRPO_HD std::uint32_t bytes_from(std::uint32_t word, int level, int bit) {
+  const std::uint32_t marks = 0x01010101u << bit;
+  return ((word | marks) - static_cast<std::uint32_t>(level) * 0x01010101u) & marks;
 }
 
 ODRPO_HD int count_ones(std::uint32_t x) {
