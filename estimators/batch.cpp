@@ -17,11 +17,23 @@ extern const EstimatorStages estimator_table;
 const EstimatorStages& estimator_stages(Isa isa) { return isa == Isa::avx2 ? avx2::estimator_table : portable::estimator_table; }
 
 namespace {
-constexpr double pays_from = 8, few_rows = 5000;  // groups a row: a row costs about three groups, and a look-up saves most of one
+// groups a row: a row costs about three groups, and a look-up saves most of one; the halves' rows cost as much as this many histograms
+constexpr double pays_from = 8, rows_of_halves = 5000;
+
+int terms_of_class(int levels, int rollouts) { return 2 * (levels + 1) * (rollouts + 1); }
+// A group's median is a class: lower or upper median 0..K, or lower + upper (0..2K) for the mean of the two.
+int median_classes(const EstimatorConfig& config, int levels) {
+  if (config.form != Form::odrpo || config.weight != Weight::gini_median || config.median == MedianRule::running) return 1;
+  return config.median == MedianRule::mid ? 2 * levels + 1 : levels + 1;
 }
+}  // namespace
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
-    : config_(config), levels_(levels), rollouts_(rollouts), real_(config, levels, rollouts) {
+    : config_(config),
+      levels_(levels),
+      rollouts_(rollouts),
+      term_(std::make_shared<std::vector<float>>()),
+      real_(config, levels, rollouts) {
   const Convention c = convention_of(config);
   const bool ordinal = config.form == Form::odrpo || config.form == Form::convex_reinforce;
   pass_ = ordinal ? Pass::ordinal : config.form == Form::rank_grpo ? Pass::rank : Pass::cardinal;
@@ -34,14 +46,11 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
   view_.guard = c.guard;
   view_.others = c.divisor == Divisor::others_deviation;
   if (!ordinal) return;
-  const int size = 2 * (levels + 1) * (rollouts + 1);
-  const bool by_median = config.form == Form::odrpo && config.weight == Weight::gini_median && !needs_median();
-  // a group's median is a class: lower or upper median 0..K, or lower + upper (0..2K) for the mean of the two
+  const int size = terms_of_class(levels, rollouts), classes = median_classes(config, levels);
   const bool mid = config.median == MedianRule::mid;
-  const int classes = !by_median ? 1 : mid ? 2 * levels + 1 : levels + 1;
-  term_.assign(static_cast<std::size_t>(classes) * size, 0.0f);
-  for (int i = 0; i < classes; ++i) fill_terms(mid ? i / 2.0 : i, &term_[static_cast<std::size_t>(i) * size]);
-  if (!by_median) return;
+  term_->assign(static_cast<std::size_t>(classes) * size, 0.0f);
+  for (int i = 0; i < classes; ++i) fill_terms(mid ? i / 2.0 : i, &(*term_)[static_cast<std::size_t>(i) * size]);
+  if (classes == 1) return;
   view_.class_size = size;
   // the member at sorted place j is >= k exactly when at least G - j members are
   if (config.median != MedianRule::upper) view_.lower_reach = rollouts - (rollouts - 1) / 2;
@@ -70,7 +79,8 @@ void BatchEstimator::fill_terms(double median, float* term) const {
 }
 
 void BatchEstimator::set_median(double median) {
-  fill_terms(median, term_.data());
+  if (term_.use_count() > 1) term_ = std::make_shared<std::vector<float>>(*term_);
+  fill_terms(median, term_->data());
   real_.set_median(median);
 }
 
@@ -78,12 +88,12 @@ void BatchEstimator::expect(double groups, Isa isa) {
   if (tabulated() || needs_median() || !GroupNames::possible(levels_, rollouts_)) return;
   if (pass_ == Pass::cardinal && !view_.others) return;  // as fast from its sums
   const bool by_halves = pass_ == Pass::ordinal && view_.class_size == 0;
-  if (groups < pays_from * (by_halves ? few_rows : HistogramTable::rows(levels_, rollouts_))) return;
+  if (groups < pays_from * (by_halves ? rows_of_halves : HistogramTable::rows(levels_, rollouts_))) return;
   const GroupNames names(levels_, rollouts_);
   if (by_halves) {
     const auto half = [&](int from, int to) {
       return [=, this](const std::uint8_t* reach, float* out) {
-        const auto at = [&](int k) { return &term_[2 * static_cast<std::size_t>(k * (rollouts_ + 1) + reach[k - 1])]; };
+        const auto at = [&](int k) { return &(*term_)[2 * static_cast<std::size_t>(k * (rollouts_ + 1) + reach[k - 1])]; };
         const float centre = half_values(from, to, at, out);
         for (int v = 0; v <= to - from + 1; ++v) out[v] -= centre;
       };
@@ -98,8 +108,14 @@ void BatchEstimator::expect(double groups, Isa isa) {
 
 EstimatorView BatchEstimator::view() const {
   EstimatorView view = view_;
-  view.term = term_.data();
+  view.term = term_->data();
   return view;
+}
+
+double BatchEstimator::bytes(const EstimatorConfig& config, int levels, int rollouts) {
+  const double terms = static_cast<double>(median_classes(config, levels)) * terms_of_class(levels, rollouts);
+  const double table = GroupNames::possible(levels, rollouts) ? HistogramTable::rows(levels, rollouts) * 64 : 0;
+  return static_cast<double>(sizeof(BatchEstimator)) + terms * sizeof(float) + table;
 }
 
 void BatchEstimator::passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {

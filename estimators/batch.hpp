@@ -28,7 +28,8 @@ struct EstimatorView {
   int levels, rollouts, ddof;
   float eps;
   const float* term;  ///< [class][levels+1][rollouts+1][2]: what a level that `count` of G reach gives those that reach it more than the
-                      ///< others, w_k / (N_k + eps); and what all give up for it, that times count / G. 0 at dead levels
+                      ///< others; and what all give up for it, which is less what missing it gives. As a rule w_k / (N_k + eps) and that
+                      ///< times count / G (LevelShares of weights.hpp says it for every convention). 0 at dead levels
   int class_size;     ///< 2 (levels+1)(rollouts+1), 0 when the terms do not depend on the group's median
   int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
   int shift;                     ///< maxrl: subtracted from every score (1 for origin 0)
@@ -78,11 +79,13 @@ class BatchEstimator {
   /// levels, no running median) a table of every histogram's advantages is made here, and the operator looks up: a row a group, the same
   /// bits.
   void expect(double groups, Isa isa);
+  /// Bytes that one takes, with the table it may get; copies share all but a few of them.
+  static double bytes(const EstimatorConfig& config, int levels, int rollouts);
   bool tabulated() const { return look_up_ != nullptr; }
   /// What the passes read, for another processor: valid until set_median() or the estimator's end.
   Pass pass() const { return pass_; }
   EstimatorView view() const;
-  std::span<const float> terms() const { return term_; }
+  std::span<const float> terms() const { return *term_; }
   /// Advantages of `groups` groups, [group][rollouts]. None of the three forms allocates.
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
   /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing
@@ -98,7 +101,7 @@ class BatchEstimator {
   EstimatorConfig config_;
   int levels_, rollouts_;
   Pass pass_;
-  std::vector<float> term_;
+  std::shared_ptr<std::vector<float>> term_;  // copies share it until one sets its own median
   EstimatorView view_{};
   std::shared_ptr<const HalvesTable> halves_;         // where levels add up
   std::shared_ptr<const HistogramTable> histograms_;  // elsewhere

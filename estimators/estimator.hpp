@@ -79,6 +79,7 @@ struct EstimatorConfig {
   double rho = 0.9;               ///< running = "ema"
   Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
+  bool operator==(const EstimatorConfig&) const = default;
 };
 template <class V>
 void describe(V& v, EstimatorConfig& c) {

@@ -86,12 +86,12 @@ std::size_t look_up_avx2(const Table& t, const std::uint8_t* score, std::size_t 
       ODRPO_UNROLL
       for (std::size_t w = i * words; w < (i + 1) * words; ++w) {
         const __m256 v = row(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(score + 8 * w))));
-        if constexpr (streaming) _mm256_stream_ps(out + 8 * w, v);
+        if constexpr (streaming) store_streaming(out + 8 * w, (f32x8)v);
         else _mm256_storeu_ps(out + 8 * w, v);
       }
     }
   }
-  if constexpr (streaming) _mm_sfence();
+  if constexpr (streaming) end_streaming();
   return g;
 }
 template <class Row, class Table>

@@ -41,6 +41,8 @@ Whitening whitening_of(const RunSpec& spec) {
   return {};
 }
 
+double estimator_bytes(const RunSpec& spec) { return BatchEstimator::bytes(spec.estimator, spec.env.levels(), spec.learn.rollouts); }
+
 RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator) {
   const LearnConfig& learn = spec.learn;
   const std::size_t rollouts = static_cast<std::size_t>(learn.batch) * learn.rollouts;

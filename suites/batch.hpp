@@ -50,6 +50,8 @@ struct RewardBatch {
 
   const std::uint8_t* kept_or_null() const { return kept.empty() ? nullptr : kept.data(); }
 };
+/// Bytes of a run's estimator, which runs of one estimator share.
+double estimator_bytes(const RunSpec& spec);
 /// `estimator` made for the run's levels and rollouts.
 RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator);
 

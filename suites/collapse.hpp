@@ -34,6 +34,9 @@ struct CollapseWatch {
   /// The mean seen reward of step t's batch. A batch without any is not to be added: windows close over it.
   void add(int t, double reward);
 
+  /// Was there a whole window; and one after it, without which no run can collapse?
+  bool has_window() const { return batches >= static_cast<std::int64_t>(window); }
+  bool could_tell() const { return batches >= 2 * static_cast<std::int64_t>(window); }
   bool collapsed() const { return collapse_step >= 0; }
   /// Does the latest window lie within collapse_fall of the peak again?
   bool back() const { return latest >= peak - fall; }

@@ -77,10 +77,10 @@ void finish_record(RunRecord& r, const Headroom& between, double final_reward, c
       {"final_kl", curve_of(r, "kl").back()},
       {"final_entropy", curve_of(r, "entropy").back()},
       {"judge_calls", judge_calls},
-      {"collapsed", watch.collapsed() ? 1.0 : 0.0},
+      {"collapsed", watch.could_tell() ? static_cast<double>(watch.collapsed()) : std::nan("")},
       {"collapse_step", watch.collapsed() ? watch.collapse_step : std::nan("")},
       {"recovered", watch.collapsed() ? static_cast<double>(watch.back()) : std::nan("")},
-      {"largest_fall", watch.largest_fall},
+      {"largest_fall", watch.has_window() ? watch.largest_fall : std::nan("")},
       {"quality_fall", *std::max_element(quality.begin(), quality.end()) - last},
   };
   // seconds of a step without recording: median over the recorded intervals

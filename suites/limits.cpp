@@ -7,6 +7,7 @@
 
 #include "envs/channel.hpp"
 #include "kernels/failure.hpp"
+#include "suites/batch.hpp"
 #include "suites/lm_train.hpp"
 #include "suites/text.hpp"
 
@@ -27,13 +28,18 @@ bool same_world(const RunSpec& a, const RunSpec& b) {
          resolve_profile(a.env.bandit, a.rater.world) == resolve_profile(b.env.bandit, b.rater.world);
 }
 
+bool same_estimator(const RunSpec& a, const RunSpec& b) {
+  return a.estimator == b.estimator && a.env.levels() == b.env.levels() && a.learn.rollouts == b.learn.rollouts;
+}
+
 constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers, before anything is trained
 
 }  // namespace
 
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
-  double largest = 0, largest_kept = 0;
+  double largest = 0, largest_kept = 0, estimators = 0;
+  std::vector<const RunSpec*> different;     // one run for each estimator
   std::vector<const RunSpec*> laws, worlds;  // one run for each that is different: rows of law are made once, a world once a seed
   for (const auto& run : suite.runs) {
     const Cost cost = estimate_cost(run);
@@ -46,6 +52,10 @@ Cost total_cost(const Suite& suite, int jobs) {
       worlds.push_back(&run);
       total.cpu_seconds += world_seconds(run) * suite.seeds;
     }
+    if (std::none_of(different.rbegin(), different.rend(), [&](const RunSpec* other) { return same_estimator(run, *other); })) {
+      different.push_back(&run);
+      estimators += estimator_bytes(run);
+    }
     total.cpu_seconds += cost.cpu_seconds;
     total.disk_bytes += cost.disk_bytes;
     total.judge_calls += cost.judge_calls;
@@ -53,8 +63,9 @@ Cost total_cost(const Suite& suite, int jobs) {
     largest_kept = std::max(largest_kept, tables ? cost.memory_bytes : warm_start_bytes(run));
   }
   const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
-  // worlds and laws that stay after their runs, up to what the caches keep
-  const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest_kept * static_cast<double>(worlds.size()) * suite.seeds);
+  // worlds and laws that stay after their runs, and estimators, up to what the caches keep
+  const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest_kept * static_cast<double>(worlds.size()) * suite.seeds) +
+                      std::min(static_cast<double>(Shared::keep), estimators);
   total.memory_bytes = program_bytes + largest * at_a_time + kept + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
   return total;
 }

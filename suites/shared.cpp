@@ -62,33 +62,31 @@ class Cache {
   std::deque<std::pair<std::string, std::size_t>> order_;
 };
 
-/// Estimators by what they are, and how many groups their runs estimate together.
-class Estimators {
+/// An estimator, and how many groups its runs estimate together.
+class SharedEstimator {
  public:
-  std::shared_ptr<const BatchEstimator> get(const RunSpec& spec, Isa isa) {
-    const int levels = spec.env.levels(), rollouts = spec.learn.rollouts;
-    const std::string key =
-        fmt::format("{} {} levels {} rollouts {}", estimator_word(spec.estimator), canonical_fields(spec.estimator), levels, rollouts);
+  explicit SharedEstimator(const RunSpec& spec)
+      : bytes_(static_cast<std::size_t>(estimator_bytes(spec))), estimator_(spec.estimator, spec.env.levels(), spec.learn.rollouts) {}
+  /// The estimator as it is once it knows of so many groups more.
+  std::shared_ptr<const BatchEstimator> with(double groups, Isa isa) {
     const std::lock_guard lock(mutex_);
-    Known& known = known_.try_emplace(key, Known{BatchEstimator(spec.estimator, levels, rollouts)}).first->second;
-    known.groups += static_cast<double>(spec.learn.steps) * spec.learn.batch;
-    known.estimator.expect(known.groups, isa);
-    return std::make_shared<const BatchEstimator>(known.estimator);
+    groups_ += groups;
+    estimator_.expect(groups_, isa);
+    return std::make_shared<const BatchEstimator>(estimator_);
   }
+  std::size_t bytes() const { return bytes_; }
 
  private:
-  struct Known {
-    BatchEstimator estimator;
-    double groups = 0;
-  };
+  const std::size_t bytes_;
   std::mutex mutex_;
-  std::map<std::string, Known> known_;
+  BatchEstimator estimator_;
+  double groups_ = 0;
 };
 
 }  // namespace
 
 struct Shared::State {
-  Estimators estimators;
+  Cache<SharedEstimator> estimators{keep};
   Cache<const BanditWorld> worlds{keep};
   Cache<LawCache> laws{keep};
   Cache<const RatedWorld> rated{keep};
@@ -103,7 +101,13 @@ std::shared_ptr<const WarmStart> shared_warm_start(Shared& shared, const std::st
 }
 
 std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const RunSpec& spec, Isa isa) {
-  return shared.state().estimators.get(spec, isa);
+  const std::string key = fmt::format("{} {} levels {} rollouts {}", estimator_word(spec.estimator), canonical_fields(spec.estimator),
+                                      spec.env.levels(), spec.learn.rollouts);
+  const RewardKind kind = reward_kind(spec);
+  const bool whole = !kind.real && !kind.gaps;  // only then are groups looked up
+  return shared.state()
+      .estimators.get(key, [&] { return std::make_shared<SharedEstimator>(spec); })
+      ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 
 std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
@@ -131,7 +135,7 @@ std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa
   problem.random = &random_stages(isa);
   problem.rate = &rate_stages(isa);
   problem.estimator = &estimator_stages(isa);
-  problem.advantages = s.estimators.get(spec, isa);
+  problem.advantages = shared_estimator(shared, spec, isa);
   problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;

@@ -172,8 +172,7 @@ Cost estimate_cost(const RunSpec& spec) {
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
   c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.bandit.features : 16)) +
                    2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +
-                   cells * 24 + 4.0 * (2 * spec.env.bandit.levels + 1) * (spec.env.bandit.levels + 1) * (spec.learn.rollouts + 1) +
-                   2 * recorded + watch_bytes(spec.record, spec.learn.steps);
+                   cells * 24 + estimator_bytes(spec) + 2 * recorded + watch_bytes(spec.record, spec.learn.steps);
   c.disk_bytes = 1500 + recorded * 0.8;
   c.judge_calls = judge_calls(spec);
   return c;

@@ -19,7 +19,7 @@ class Shared {
   ~Shared();
   Shared(const Shared&) = delete;
   Shared& operator=(const Shared&) = delete;
-  /// Bytes of each kind (worlds, laws, rated worlds) that may stay in memory without a run that uses them.
+  /// Bytes of each kind (worlds, laws, rated worlds, supervised starts, estimators) that may stay in memory without a run that uses them.
   static constexpr std::size_t keep = std::size_t{128} << 20;
   struct State;
   State& state() { return *state_; }

@@ -17,7 +17,8 @@ void advantages(benchmark::State& state, EstimatorConfig config, int levels, int
   std::vector<std::uint8_t> score(static_cast<std::size_t>(groups) * rollouts);
   std::binomial_distribution<int> near_the_top(levels - 1, 0.7);
   for (auto& s : score) s = static_cast<std::uint8_t>(1 + near_the_top(g));
-  std::vector<float> out(score.size());
+  const AlignedFloats aligned(score.size());  // so that large outputs stream
+  float* out = aligned.get();
   BatchEstimator estimator(config, levels, rollouts);
   if (estimator.needs_median()) estimator.set_median(0.5 * (levels + 1));
   const EstimatorStages& stages = estimator_stages(best_isa());
@@ -27,11 +28,11 @@ void advantages(benchmark::State& state, EstimatorConfig config, int levels, int
   }
   const CpuTimer timer;
   for (auto _ : state) {
-    estimator(stages, score.data(), groups, out.data());
+    estimator(stages, score.data(), groups, out);
     benchmark::ClobberMemory();
   }
   state.counters["ns_per_group"] = timer.seconds() * 1e9 / (static_cast<double>(state.iterations()) * groups);
-  report_share(state, timer, score.size(), out.size() * sizeof(float));
+  report_share(state, timer, score.size(), score.size() * sizeof(float));
 }
 
 // One score in 20 missing.
