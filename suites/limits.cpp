@@ -38,7 +38,7 @@ constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers
 
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
-  double largest = 0, largest_kept = 0, estimators = 0;
+  double largest = 0, largest_kept = 0, largest_checkpoint = 0, estimators = 0;
   std::vector<const RunSpec*> different;     // one run for each estimator
   std::vector<const RunSpec*> laws, worlds;  // one run for each that is different: rows of law are made once, a world once a seed
   for (const auto& run : suite.runs) {
@@ -51,6 +51,7 @@ Cost total_cost(const Suite& suite, int jobs) {
     if (std::none_of(worlds.rbegin(), worlds.rend(), [&](const RunSpec* other) { return same_world(run, *other); })) {
       worlds.push_back(&run);
       total.cpu_seconds += world_seconds(run) * suite.seeds;
+      if (!tables) total.disk_bytes += warm_start_bytes(run) * suite.seeds;  // kept in the work folder until all is done
     }
     if (std::none_of(different.rbegin(), different.rend(), [&](const RunSpec* other) { return same_estimator(run, *other); })) {
       different.push_back(&run);
@@ -60,9 +61,11 @@ Cost total_cost(const Suite& suite, int jobs) {
     total.disk_bytes += cost.disk_bytes;
     total.judge_calls += cost.judge_calls;
     largest = std::max(largest, cost.memory_bytes);
+    if (!tables) largest_checkpoint = std::max(largest_checkpoint, 3 * warm_start_bytes(run));  // weights and their two moments
     largest_kept = std::max(largest_kept, tables ? cost.memory_bytes : warm_start_bytes(run));
   }
   const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
+  total.disk_bytes += largest_checkpoint * at_a_time;
   // worlds and laws that stay after their runs, and estimators, up to what the caches keep
   const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest_kept * static_cast<double>(worlds.size()) * suite.seeds) +
                       std::min(static_cast<double>(Shared::keep), estimators);

@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "estimators/batch.hpp"
 #include "suites/parse.hpp"
+#include "suites/train.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
@@ -234,4 +236,26 @@ TEST_CASE("a run that diverges is recorded with its reason and the others go on"
     CHECK(r.error.empty() != wild);
   }
   CHECK(run(suite, folder.file("again.h5"), 1).digest == report.digest);
+}
+
+TEST_CASE("runs that share an estimator's tables, made while others train, end as runs that have none") {
+  const Suite suite = tiny({"suite.seeds=12", "grid.votes=1", R"_(grid.estimator=["odrpo-gini(grpo)", "odrpo-gini-median(grpo)"])_",
+                            "env.bandit.prompts=64", "learn.batch=64", "learn.steps=500", "record.every=100"});
+  const double groups = 500 * 64;  // of one run: too few for a table, those of 12 enough for either kind
+  for (const RunSpec& spec : {suite.runs.front(), suite.runs.back()}) {
+    BatchEstimator estimator(spec.estimator, 10, 8);
+    estimator.expect(groups, Isa::portable);
+    CHECK_FALSE(estimator.tabulated());
+    estimator.expect(12 * groups, Isa::portable);
+    CHECK(estimator.tabulated());
+  }
+  const std::atomic<bool> never{false};
+  std::vector<RunRecord> alone;
+  for (const RunSpec& spec : suite.runs) {
+    Shared shared;
+    alone.push_back(train(spec, shared, never));
+  }
+  const Folder folder;
+  for (const int jobs : {1, 2, 5})
+    CHECK(run(suite, folder.file(("jobs" + std::to_string(jobs) + ".h5").c_str()), jobs).digest == result_digest(alone));
 }
