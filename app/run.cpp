@@ -64,18 +64,11 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
   return facts;
 }
 
-// The suite's table; without its baseline when --only has left that out, nothing when no run has brought a number.
+// The suite's table; nothing when no run has brought a number.
 std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
   const auto good = [](const RunRecord& r) { return r.status == RunStatus::ok; };
   if (std::none_of(file.runs.begin(), file.runs.end(), good)) return std::nullopt;
-  TableSpec spec = suite.table;
-  try {
-    return make_table(file, spec);
-  } catch (const Failure&) {
-    if (spec.baseline.empty()) throw;
-  }
-  spec.baseline.clear();
-  return make_table(file, spec);
+  return make_suite_table(file, suite.table);
 }
 
 // The summary and the table as one JSON object.

@@ -37,17 +37,19 @@ int table(const TableOptions& o) {
   }
   if (!o.columns.empty()) spec.columns = o.columns;
   if (!o.value.empty()) spec.value = value_names(o.value);
+  else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // the suite's list was for its own columns
   if (!o.baseline.empty()) spec.baseline = o.baseline == "none" ? "" : o.baseline;
   if (!o.compare.empty()) {
     const auto compare = find_word(std::span<const Word<Compare>>(compare_words), o.compare);
     if (!compare) throw Failure(Exit::usage, "--compare: \"" + o.compare + "\" is not one of difference, percent");
     spec.compare = *compare;
+    if (spec.baseline.empty()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
   }
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return axis == spec.rows || axis == spec.columns; });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
 
-  const TableModel model = make_table(file, spec);
+  const TableModel model = o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec);
   std::string out = o.format == "md"     ? table_markdown(model)
                     : o.format == "csv"  ? table_csv(model)
                     : o.format == "json" ? table_json(model) + "\n"

@@ -56,8 +56,7 @@ PercentInterval paired_percent(std::span<const double> a, std::span<const double
   PercentInterval result;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     const double percent = 100 * (a[i] / b[i] - 1);
-    const bool other_sign = (a[i] < 0 && b[i] > 0) || (a[i] > 0 && b[i] < 0);
-    if (other_sign || !std::isfinite(percent)) ++result.undefined;
+    if (!(b[i] > 0) || !std::isfinite(percent)) ++result.undefined;
     else percents.push_back(percent);
   }
   result.mean = mean_interval(percents, level);

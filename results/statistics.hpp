@@ -18,7 +18,7 @@ MeanInterval mean_interval(std::span<const double> values, double level = 0.95);
 MeanInterval paired_difference(std::span<const double> a, std::span<const double> b, double level = 0.95);
 
 /// By how much a[i] differs from b[i] in percent of it, 100 (a[i] / b[i] - 1): the interval of the mean over pairs. A pair has no
-/// percentage where b is 0 or of the other sign; such pairs are left out and counted.
+/// percentage unless b > 0 (of a negative number more would be less); such pairs are left out and counted.
 struct PercentInterval {
   MeanInterval mean;
   int undefined = 0;

@@ -68,11 +68,11 @@ std::vector<std::string> values_in_order(const ResultFile& file, const std::stri
 }
 
 void add_notes(TableModel& table, const ResultFile& file) {
-  int undefined = 0, no_percent = 0;
+  std::vector<int> undefined(table.values.size()), no_percent(table.values.size());
   for (const TableBlock& block : table.blocks)
     for (const TableCell& cell : block.cells) {
-      undefined += cell.undefined;
-      no_percent += cell.no_percent;
+      undefined[cell.of] += cell.undefined;
+      no_percent[cell.of] += cell.no_percent;
     }
   std::vector<std::string> failed;
   for (const RunRecord& run : file.runs)
@@ -83,9 +83,12 @@ void add_notes(TableModel& table, const ResultFile& file) {
                                       fmt::join(failed.begin(), failed.begin() + static_cast<std::ptrdiff_t>(named), ", "),
                                       failed.size() > named ? ", ..." : ""));
   }
-  if (undefined > 0) table.notes.push_back(fmt::format("{} undefined values are left out", undefined));
-  if (no_percent > 0)
-    table.notes.push_back(fmt::format("{} pairs have no percentage (the baseline is 0 or of the other sign) and are left out", no_percent));
+  for (std::size_t v = 0; v < table.values.size(); ++v) {
+    const std::string of = table.values.size() > 1 ? " of " + table.values[v].name : "";
+    if (undefined[v] > 0) table.notes.push_back(fmt::format("{} undefined values{} are left out", undefined[v], of));
+    if (no_percent[v] > 0)
+      table.notes.push_back(fmt::format("{} pairs{} have no percentage (the baseline is not above 0) and are left out", no_percent[v], of));
+  }
   if (const std::string* text = file.provenance_text("formulas")) {
     for (std::size_t from = 0; from < text->size();) {
       const std::size_t end = std::min(text->find('\n', from), text->size());
@@ -206,6 +209,19 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     add_cells(block, table, file, pools[at], shown);
   }
   add_notes(table, file);
+  return table;
+}
+
+TableModel make_suite_table(const ResultFile& file, const TableSpec& spec) {
+  try {
+    return make_table(file, spec);
+  } catch (const Failure&) {
+    if (spec.baseline.empty()) throw;
+  }
+  TableSpec alone = spec;
+  alone.baseline.clear();
+  TableModel table = make_table(file, alone);
+  table.notes.push_back(fmt::format("no run of the baseline \"{}\" is here: nothing is compared with it", printable_text(spec.baseline)));
   return table;
 }
 

@@ -79,6 +79,9 @@ struct TableModel {
   std::vector<std::pair<std::string, std::string>> settings;  ///< rules of learning that are not the usual ones, the same for all numbers
 };
 
+/// The table of a suite's own spec: of a file without its baseline (left out by --only) the table without differences, and a note.
+TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
+
 /// Builds the table. Failure usage when the spec names a dimension, value or baseline that the file does not have.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
 

@@ -15,6 +15,13 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
+/// Is more of a column better that is named as the file has it? As of the word that shows it; yes where there is none.
+bool raw_is_better(const std::string& column) {
+  for (const ValueWord& v : value_words)
+    if (column == v.column) return v.more_is_better;
+  return true;
+}
+
 bool lost(const RunRecord& run, double number) { return run.status == RunStatus::failed || std::isnan(number); }
 
 }  // namespace
@@ -25,7 +32,7 @@ Shown shown_value(const ResultFile& file, const std::string& name) {
     if (name == v.word) word = &v;
   const Column* column = file.column(word ? word->column : name);
   if (column && column->numeric && column->number.size() == file.runs.size())
-    return {word ? *word : ValueWord{"", "", 1, "", true, ""}, &column->number};
+    return {word ? *word : ValueWord{"", "", 1, "", raw_is_better(name), ""}, &column->number};
   std::vector<std::string> known;
   for (const ValueWord& v : value_words)
     if (file.column(v.column)) known.push_back(v.word);

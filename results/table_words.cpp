@@ -73,10 +73,9 @@ std::string comparison_heading(const TableModel& table, std::size_t value) {
 std::string comparison_sentence(const TableModel& table, std::size_t value) {
   const TableValue& of = table.values[value];
   const std::string& baseline = table.spec.baseline;
-  return fmt::format(
-      "{}, paired by seed: {}; * = the interval excludes 0",
-      of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
-      of.share ? "difference of shares [95 % interval, Newcombe's for pairs]" : "mean ± half-width of its 95 % Student-t interval");
+  return fmt::format("{}, paired by seed: {}", of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
+                     of.share ? "difference of shares [95 % interval, Newcombe's for pairs]"
+                              : "mean ± half-width of its 95 % Student-t interval; * = the interval excludes 0");
 }
 
 }  // namespace
@@ -139,8 +138,7 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   const bool share = table.values[cell.of].share;
   if (share) text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
   else text += " ± " + (d.n > 1 ? number((d.hi - d.lo) / 2, decimals) : "n/a");
-  if (d.n == 1 && !share) return text;
-  if (d.lo > 0 || d.hi < 0) text += " *";
+  if (!share && (d.lo > 0 || d.hi < 0)) text += " *";
   if (d.n != cell.n) text += fmt::format(" (n={})", d.n);
   return text;
 }

@@ -145,6 +145,7 @@ expect 2 '"gain" is named twice' table tiny.h5 --columns value --value gain --va
 expect 2 'a word is missing in "gain,"' table tiny.h5 --columns value --value gain,
 expect 2 'no value "gian"' table tiny.h5 --columns value --value gain,gian
 expect 2 '--compare' table tiny.h5 --compare ratio
+expect 2 'there is no baseline' table tiny.h5 --baseline none --compare percent
 expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'
 
 "$program" run tiny.toml -o both.h5 >both.txt 2>&1

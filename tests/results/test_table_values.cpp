@@ -90,15 +90,15 @@ TEST_CASE("percent of the baseline, by hand") {
   CHECK(seconds.difference.hi == Approx(-5 + 4.302652729911275 * 5 / std::sqrt(3.0)));
   CHECK(table.blocks[0].cells[0].difference.n == 0);
 
-  auto all = timed_runs();  // a baseline of 0, one of the other sign: left out and counted
+  auto all = timed_runs();  // a baseline of 0, one below it: left out and counted
   for (RunRecord& r : all)
     if (r.estimator == "maxrl" && r.votes == 1 && r.seed < 2) r.finals[0].value = r.seed == 0 ? 0 : -0.7;
   const TableModel holes = make_table(file_of(all), {.baseline = "maxrl", .compare = Compare::percent});
   CHECK(holes.blocks[0].cells[2].n == 3);
   CHECK(holes.blocks[0].cells[2].difference.n == 1);
   CHECK(holes.blocks[0].cells[2].no_percent == 2);
-  CHECK(contains(table_text(holes), "2 pairs have no percentage (the baseline is 0 or of the other sign) and are left out"));
-  CHECK(contains(table_text(holes), "+5.4 ± n/a"));
+  CHECK(contains(table_text(holes), "2 pairs have no percentage (the baseline is not above 0) and are left out"));
+  CHECK(contains(table_text(holes), "+5.4 ± n/a (n=1)"));
 }
 
 TEST_CASE("shares of runs have no percentage of each other: their difference stays") {
@@ -192,4 +192,15 @@ TEST_CASE("several values that do not go together") {
   work.commit(all);
   work.assemble();
   CHECK(contains(refusal(read_results(scratch.file(), false), {.columns = "value"}), "have an axis \"value\""));
+}
+
+TEST_CASE("a suite's own table does without a baseline that is not there, and says so") {
+  const auto runs = timed_runs();
+  TableSpec spec{.baseline = "absent"};
+  CHECK_THROWS_AS(make_table(file_of(runs), spec), Failure);
+  const TableModel table = make_suite_table(file_of(runs), spec);
+  CHECK(table.spec.baseline.empty());
+  CHECK(contains(table_text(table), "no run of the baseline \"absent\" is here"));
+  spec.value = {"nothing"};
+  CHECK_THROWS_AS(make_suite_table(file_of(runs), spec), Failure);
 }

@@ -135,6 +135,7 @@ const std::vector<BadCase>& cases() {
       {"values compared with a value", "[table]\nrows = \"value\"\nbaseline = \"gain\"\n", "7:12", {"make them the columns"}},
       {"the best value", "[table]\nbest = [\"value\"]\n", "6:8", {"not an extra axis"}},
       {"a value of another world", "[table]\nvalue = \"grounding\"\n", "6:9", {"no env of the grid has the value"}},
+      {"a comparison with nothing", "[table]\ncompare = \"percent\"\n", "6:11", {"there is no baseline"}},
       {"an unknown comparison", "[table]\ncompare = \"ratio\"\n", "6:11", {"difference or percent"}},
       {"a baseline that is no row", "[table]\nbaseline = \"grop\"\n", "6:12", {"not among the rows", "did you mean `grpo`?"}},
       {"best without such an axis", "[table]\nbest = [\"lr\"]\n", "6:8", {"not an extra axis"}},

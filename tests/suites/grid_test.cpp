@@ -144,7 +144,7 @@ TEST_CASE("a table shows one value or a list") {
   CHECK(loaded(small_suite + "[table]\nvalue = [\"regret\"]\n").table.value == std::vector<std::string>{"regret"});
   CHECK(loaded(columns).table.value == std::vector<std::string>{"gain"});
   CHECK(loaded(columns + "value = [\"auc\", \"gain\"]\n").table.value == std::vector<std::string>{"auc", "gain"});
-  CHECK(loaded(columns, {"table.value=[auc, seconds]", "table.compare=percent"}).table.compare == Compare::percent);
+  CHECK(loaded(columns, {"table.value=[auc, seconds]", "table.baseline=grpo", "table.compare=percent"}).table.compare == Compare::percent);
 }
 
 TEST_CASE("too many runs are refused before any is made, whatever the size") {
