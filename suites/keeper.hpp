@@ -12,9 +12,9 @@ namespace odrpo {
 struct Keeper {
   std::string build;    ///< names the program's build: what another one kept is not taken over
   double seconds = 30;  ///< a run is kept when it has gone on for so long since it began or was kept last; 0 = after every step
-  std::function<std::string(Kept, const std::string& name)> load = {};  ///< empty when there is none
-  std::function<void(Kept, const std::string& name, std::string_view bytes)> save = {};
-  std::function<void(const std::string&)> tell = {};  ///< a sentence for the user
+  std::function<std::string(Kept, const std::string& name)> load = {};                   ///< empty when there is none
+  std::function<bool(Kept, const std::string& name, std::string_view bytes)> save = {};  ///< false when it is not kept
+  std::function<void(const std::string&)> tell = {};                                     ///< a sentence for the user
 
   explicit operator bool() const { return load && save && tell; }
 };

@@ -32,6 +32,16 @@ void keep(Archive& a, LmRun& run) {
   for (Curve& curve : run.record.curves) a(curve.values);
 }
 
+// Says whether it is kept. No memory for a copy is no reason to give a run up.
+template <class Write>
+bool saved(const Keeper& keeper, Kept kind, const std::string& name, Write&& write) try {
+  Saving to;
+  write(to);
+  return keeper.save(kind, name, to.bytes);
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 // What the bits of a run depend on, besides its configuration.
 std::string made_by(const Keeper& keeper, Isa isa) {
   return fmt::format("{}, {}, {}", keeper.build, isa_name(isa), engine_name(best_engine(isa)));
@@ -71,16 +81,12 @@ void LmCheckpoints::resume(std::optional<LmRun>& run) {
 
 void LmCheckpoints::look(LmRun& run, bool stopping) {
   if (!keeper_ || run.t == step_ || !(stopping || now_seconds() - last_ >= keeper_.seconds)) return;
-  try {
-    Saving to;
+  const bool kept = saved(keeper_, Kept::checkpoint, problem_.spec->id, [&](Saving& to) {
     to(belongs());
     keep(to, run);
-    keeper_.save(Kept::checkpoint, problem_.spec->id, to.bytes);
-  } catch (const std::bad_alloc&) {
-    // no memory for a copy is no reason to give the run up
-  }
+  });
   last_ = now_seconds();
-  step_ = run.t;
+  if (kept) step_ = run.t;
 }
 
 std::shared_ptr<const WarmStart> kept_warm_start(const Keeper& keeper, const std::string& key, Isa isa, std::size_t count,
@@ -98,9 +104,7 @@ std::shared_ptr<const WarmStart> kept_warm_start(const Keeper& keeper, const std
   const double began = now_seconds();
   const std::shared_ptr<const WarmStart> start = make();
   if (start && now_seconds() - began >= std::min(worth_keeping, keeper.seconds)) {
-    Saving to;
-    to(name, start->weights);
-    keeper.save(Kept::start, name, to.bytes);
+    saved(keeper, Kept::start, name, [&](Saving& to) { to(name, start->weights); });
   }
   return start;
 }

@@ -184,6 +184,8 @@ LmState make_lm_state(const LmProblem& problem) {
 }
 
 bool lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop) {
+  double before[stage_count];
+  std::copy_n(s.seconds, stage_count, before);
   LapClock clock(s.seconds);
   begin_batch(s.batch);
   s.order.choose(*problem.random, problem.spec->run_key, t, s.prompt.data());
@@ -196,7 +198,10 @@ bool lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::
       token_words(*problem.random, spec.run_key, Purpose::action, t, s.prompt, spec.learn.rollouts * problem.world.config.response_tokens);
   s.policy.sample(s.prompt_token.data(), word.data());
   clock.lap(stage_policy);
-  if (!rate_texts(problem, s, t, stop)) return false;
+  if (!rate_texts(problem, s, t, stop)) {
+    std::copy_n(before, stage_count, s.seconds);  // the step is taken again
+    return false;
+  }
   clock.lap(stage_rater);
   estimate_advantages(*problem.spec, *problem.estimator, problem.whitening, s.batch, s.policy.rollouts().length);
   end_batch(s.batch);

@@ -69,7 +69,7 @@ LmRun begin_lm_run(const LmProblem& problem);
 bool fits(const LmProblem& problem, const LmRun& run);
 
 /// Step t = 0, 1, …; with `look` the KL to the reference is measured even where it has no weight. Once `stop` is set before it has begun to
-/// learn it returns false, and what later steps read is as before.
+/// learn it returns false, and what later steps read, and `seconds`, are as before.
 bool lm_step(const LmProblem& problem, LmState& s, int t, bool look, const std::atomic<bool>& stop);
 
 /// A policy's config with everything reset that the supervised steps do not use: runs whose worlds, seeds and these are equal share them.

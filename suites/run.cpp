@@ -49,7 +49,7 @@ class Desk {
     keeper_.build = settings.build;
     keeper_.seconds = settings.checkpoint_seconds;
     keeper_.load = [this](Kept kind, const std::string& name) { return load(kind, name); };
-    keeper_.save = [this](Kept kind, const std::string& name, std::string_view bytes) { save(kind, name, bytes); };
+    keeper_.save = [this](Kept kind, const std::string& name, std::string_view bytes) { return save(kind, name, bytes); };
     keeper_.tell = [this](const std::string& text) { tell(text); };
   }
   Desk(const Desk&) = delete;
@@ -65,10 +65,12 @@ class Desk {
     return std::move(found.bytes);
   }
   // a run that cannot be kept is trained all the same
-  void save(Kept kind, const std::string& name, std::string_view bytes) try {
+  bool save(Kept kind, const std::string& name, std::string_view bytes) try {
     folder_.keep(kind, name, bytes);
+    return true;
   } catch (const Failure& failure) {
     if (!failed_.exchange(true)) tell(std::string("long runs are not kept: ") + failure.what());
+    return false;
   }
   void tell(const std::string& text) {
     const std::lock_guard lock(mutex_);

@@ -62,6 +62,7 @@ running = "ema"
 struct Memory {
   std::map<std::pair<Kept, std::string>, std::string> files;
   std::function<void(Kept)> saved = [](Kept) {};
+  std::function<bool(Kept)> refuse = [](Kept) { return false; };  // or throws
   int checkpoints = 0, starts = 0, loaded_starts = 0;
   std::vector<std::string> told;
   Keeper keeper{"build", 0};
@@ -72,9 +73,11 @@ struct Memory {
       return at == files.end() ? std::string() : at->second;
     };
     keeper.save = [this](Kept kind, const std::string& name, std::string_view bytes) {
+      if (refuse(kind)) return false;
       ++(kind == Kept::start ? starts : checkpoints);
       files[{kind, name}] = bytes;
       saved(kind);
+      return true;
     };
     keeper.tell = [this](const std::string& text) { told.push_back(text); };
   }
@@ -214,6 +217,40 @@ TEST_CASE("toy-lm: nothing is done twice: steps, supervised steps, nor kept with
   call(spec, rarely, 1000);
   CHECK(rarely.checkpoints == 0);
   CHECK(rarely.starts == 0);  // made in less than a second
+}
+
+TEST_CASE("toy-lm: what could not be kept is tried again when the run stops, and lack of memory ends none") {
+  const RunSpec spec = loaded(lm, {"suite.seeds=1"}).runs[0];
+  const RunRecord whole = undisturbed(spec);
+  for (const bool memory_lacks : {false, true}) {
+    Memory memory;
+    Shared shared;
+    memory.refuse = [memory_lacks](Kept) { return memory_lacks ? throw std::bad_alloc() : true; };
+    check_same(whole, call(spec, memory, 1000));
+    CHECK(memory.files.empty());
+
+    const LmProblem problem = *make_lm_problem(spec, shared, best_isa(), never);
+    LmRun run = begin_lm_run(problem);
+    REQUIRE(lm_step(problem, run.state, 0, false, never));
+    run.t = 1;
+    LmCheckpoints checkpoints(memory.keeper, problem);
+    checkpoints.look(run, true);
+    CHECK(memory.checkpoints == 0);
+    memory.refuse = [](Kept) { return false; };
+    checkpoints.look(run, true);
+    checkpoints.look(run, true);
+    CHECK(memory.checkpoints == 1);
+  }
+}
+
+TEST_CASE("toy-lm: a step that is stopped before it learns leaves no seconds behind") {
+  const RunSpec spec = loaded(lm, {"suite.seeds=1"}).runs[0];
+  Shared shared;
+  const LmProblem problem = *make_lm_problem(spec, shared, best_isa(), never);
+  LmRun run = begin_lm_run(problem);
+  const std::atomic<bool> stopped{true};
+  CHECK_FALSE(lm_step(problem, run.state, 0, false, stopped));
+  for (const double seconds : run.state.seconds) CHECK(seconds == 0);
 }
 
 TEST_CASE("toy-lm: a checkpoint that is not this run's, or is not whole, is not taken over") {
