@@ -53,17 +53,18 @@ class WorkFolder {
   /// Indices into facts.run_ids that are committed (status ok).
   const std::vector<std::size_t>& finished() const;
   /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe; their
-  /// checkpoints are removed.
+  /// checkpoints are removed, but those of runs that failed and did not diverge.
   void commit(std::span<const RunRecord> runs);
   /// Keeps bytes for a later call (at most kept_limit), in place of what was kept before. From any thread, but not two at once of one name.
   /// Failure io.
   void keep(Kept kind, const std::string& name, std::string_view bytes) const;
   /// What keep() has kept under this name. From any thread. Throws nothing but std::bad_alloc.
   KeptBytes kept(Kept kind, const std::string& name) const;
-  /// How many runs have a checkpoint.
+  /// How many runs that are not finished have a checkpoint, whether or not this build can read it.
   std::size_t checkpoints() const;
   static constexpr std::size_t kept_limit = std::size_t{1} << 30;
-  /// Merges all shards into the output (written aside, re-opened, verified, renamed), removes the folder. Returns the result digest.
+  /// Merges all shards into the output (written aside, re-opened, verified, renamed), removes the folder, unless failed runs have
+  /// checkpoints. Returns the result digest.
   std::string assemble();
 
  private:

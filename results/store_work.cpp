@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
@@ -29,6 +30,8 @@ bool is_ours(const std::string& name) {
   const auto written = [](const std::string& n) { return n == "suite" || is_shard(n) || store::is_kept(n); };
   return name == "lock" || name == "output.tmp" || written(name) || (name.ends_with(".tmp") && written(name.substr(0, name.size() - 4)));
 }
+/// Would the run do better when it is tried again from its checkpoint? Memory may be free then; a run that diverged does so again.
+bool may_go_on(const RunRecord& run) { return run.status == RunStatus::failed && !run.error.starts_with("diverged"); }
 /// Work that a later call takes over.
 bool is_work(const std::string& name) { return is_shard(name) || store::is_kept(name); }
 void remove_file(const std::string& path) {
@@ -94,6 +97,7 @@ struct WorkFolder::State {
   void look_at_output(bool force);
   void load_shards();
   bool holds_work() const;
+  std::vector<std::string> checkpoints(bool of_finished) const;
   void remove_folder();
   std::vector<RunRecord> merge() const;
 };
@@ -117,8 +121,7 @@ void WorkFolder::State::prepare_folder(bool force) {
     lock = {};
     throw Failure(
         Exit::io,
-        "'" + folder +
-            "' holds finished runs of another suite or version; finish that one, choose another -o, or discard them with --force");
+        "'" + folder + "' holds work of another suite or version; finish that one, choose another -o, or discard them with --force");
   }
   for (const std::string& name : names)
     if (name.ends_with(".tmp") || (force && is_work(name))) remove_file(folder + "/" + name);
@@ -173,6 +176,20 @@ bool WorkFolder::State::holds_work() const {
   return std::any_of(names.begin(), names.end(), is_work);
 }
 
+/// File names of the checkpoints of this suite's runs, of those that are done or of those still to do.
+std::vector<std::string> WorkFolder::State::checkpoints(bool of_finished) const {
+  std::set<std::string> there;
+  for (const std::string& name : store::names_in(folder))
+    if (store::is_kept(name, Kept::checkpoint)) there.insert(name);
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < facts.run_ids.size() && !there.empty(); ++i) {
+    if (source.contains(i) != of_finished) continue;
+    std::string name = store::kept_name(Kept::checkpoint, facts.run_ids[i]);
+    if (there.contains(name)) found.push_back(std::move(name));
+  }
+  return found;
+}
+
 void WorkFolder::State::remove_folder() {
   for (const std::string& name : store::names_in(folder))
     if (is_ours(name) && name != "lock") remove_file(folder + "/" + name);
@@ -221,6 +238,7 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
     throw;
   }
   for (const auto& [place, path] : s.source) s.finished.push_back(place);
+  for (const std::string& name : s.checkpoints(true)) remove_file(s.folder + "/" + name);  // a kill came between commit and removal
 }
 
 WorkFolder::~WorkFolder() {
@@ -257,7 +275,8 @@ void WorkFolder::commit(std::span<const RunRecord> runs) {
     if (run.status == RunStatus::ok) s.source[s.index[run.id]] = s.shards.back();
   s.finished.clear();
   for (const auto& [place, path] : s.source) s.finished.push_back(place);
-  for (const RunRecord& run : runs) remove_file(s.folder + "/" + store::kept_name(Kept::checkpoint, run.id));
+  for (const RunRecord& run : runs)
+    if (!may_go_on(run)) remove_file(s.folder + "/" + store::kept_name(Kept::checkpoint, run.id));
 }
 
 void WorkFolder::keep(Kept kind, const std::string& name, std::string_view bytes) const {
@@ -266,11 +285,7 @@ void WorkFolder::keep(Kept kind, const std::string& name, std::string_view bytes
 KeptBytes WorkFolder::kept(Kept kind, const std::string& name) const {
   return store::read_kept(state_->folder + "/" + store::kept_name(kind, name));
 }
-std::size_t WorkFolder::checkpoints() const {
-  const auto names = store::names_in(state_->folder);
-  return static_cast<std::size_t>(
-      std::count_if(names.begin(), names.end(), [](const std::string& name) { return store::is_kept(name, Kept::checkpoint); }));
-}
+std::size_t WorkFolder::checkpoints() const { return state_->checkpoints(false).size(); }
 
 std::string WorkFolder::assemble() {
   store::quiet();
@@ -289,7 +304,9 @@ std::string WorkFolder::assemble() {
   if (::rename(aside.c_str(), s.output.c_str()) != 0) store::fail_io("rename to", s.output, errno);
   store::sync_path(store::folder_of(s.output));
   s.complete = std::all_of(runs.begin(), runs.end(), [](const RunRecord& r) { return r.status == RunStatus::ok; });
-  s.remove_folder();
+  if (s.complete || s.checkpoints(false).empty()) s.remove_folder();
+  else
+    for (const std::string& shard : s.shards) remove_file(shard);  // what failed goes on from its checkpoint the next time
   s.lock = {};
   s.shards.clear();
   s.next_shard = 0;

@@ -278,8 +278,8 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
   report.ran = tally.trained;
   report.failed = tally.failed;
   report.stopped = tally.trained < missing;
-  if (report.stopped) report.half_way = folder.checkpoints();
-  else report.digest = folder.assemble();
+  report.half_way = folder.checkpoints();
+  if (!report.stopped) report.digest = folder.assemble();
   return report;
 }
 

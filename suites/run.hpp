@@ -36,7 +36,7 @@ struct RunSettings {
 struct RunReport {
   std::size_t total = 0, ran = 0, resumed = 0, failed = 0;
   bool stopped = false;               ///< by `stop`, before all runs were done
-  std::size_t half_way = 0;           ///< runs that have a checkpoint, when stopped
+  std::size_t half_way = 0;           ///< runs that are stopped or failed and have a checkpoint
   bool complete = false;              ///< the output already held the whole suite: nothing was done
   std::string digest;                 ///< result digest of the output; empty when stopped
   std::vector<std::string> failures;  ///< "id: reason", the first ten

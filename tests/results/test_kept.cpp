@@ -67,18 +67,35 @@ TEST_CASE("a checkpoint goes when its run is committed, everything at the end") 
   WorkFolder work(scratch.file(), sample::facts(all), false);
   for (const RunRecord& r : all) work.keep(Kept::checkpoint, r.id, r.id);
   work.keep(Kept::start, "weights", "w");
-  all[1].status = RunStatus::failed;
+  all[1].status = all[2].status = RunStatus::failed;
+  all[1].error = "diverged: here and always";
+  all[2].error = "out of memory";
   work.commit(std::span(all).first(3));
-  CHECK(count_files(folder, "checkpoint-") == static_cast<int>(all.size()) - 3);
+  CHECK(count_files(folder, "checkpoint-") == static_cast<int>(all.size()) - 2);
   CHECK(work.kept(Kept::checkpoint, all[0].id).bytes.empty());
   CHECK(work.kept(Kept::checkpoint, all[1].id).bytes.empty());
+  CHECK(work.kept(Kept::checkpoint, all[2].id).bytes == all[2].id);  // it may have more memory the next time
   CHECK(work.kept(Kept::checkpoint, all[3].id).bytes == all[3].id);
-  CHECK(work.checkpoints() == all.size() - 3);
+  CHECK(work.checkpoints() == all.size() - 2);
   CHECK(work.kept(Kept::start, "weights").bytes == "w");
   work.commit(std::span(all).subspan(3, 1));
   work.commit(std::span(all).subspan(4));
   work.keep(Kept::checkpoint, all[0].id, "stale");
+  CHECK(work.checkpoints() == 1);
   CHECK(work.assemble() == result_digest(all));
+  CHECK(count_files(folder, "shard-") == 0);
+  {
+    WorkFolder again(scratch.file(), sample::facts(all), false);
+    CHECK(again.finished().size() == all.size() - 2);
+    CHECK(again.checkpoints() == 1);
+    CHECK(again.kept(Kept::checkpoint, all[0].id).bytes.empty());
+    CHECK(again.kept(Kept::checkpoint, all[2].id).bytes == all[2].id);
+    all[1].status = all[2].status = RunStatus::ok;
+    all[1].error = all[2].error = "";
+    again.commit(std::span(all).subspan(1, 2));
+    CHECK(again.checkpoints() == 0);
+    CHECK(again.assemble() == result_digest(all));
+  }
   CHECK_FALSE(fs::exists(folder));
 }
 
