@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <set>
+
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
 #include "results/store_files.hpp"
@@ -29,6 +31,22 @@ bool is_kept(std::string_view name, Kept kind) {
          name.find_first_not_of("0123456789abcdef", prefix.size()) == std::string_view::npos;
 }
 bool is_kept(std::string_view name) { return is_kept(name, Kept::checkpoint) || is_kept(name, Kept::start); }
+
+std::vector<std::string> checkpoints_in(const std::string& folder, const std::vector<std::string>& runs,
+                                        const std::function<bool(std::size_t)>& wanted) {
+  std::set<std::string> there;
+  for (const std::string& name : names_in(folder))
+    if (is_kept(name, Kept::checkpoint)) there.insert(name);
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < runs.size() && !there.empty(); ++i) {
+    if (!wanted(i)) continue;
+    std::string name = kept_name(Kept::checkpoint, runs[i]);
+    if (there.contains(name)) found.push_back(std::move(name));
+  }
+  return found;
+}
+
+bool may_go_on(const RunRecord& run) { return run.status == RunStatus::failed && !run.error.starts_with("diverged"); }
 
 void write_kept(const std::string& path, std::string_view bytes) {
   if (bytes.size() > WorkFolder::kept_limit) throw Failure(Exit::io, "cannot write '" + path + "': larger than it may be read again");

@@ -1,8 +1,11 @@
 // Checkpoints of runs and what runs start from, as files of the work folder: a header with their digest, then the bytes. Private to
 // results/store*.
 #pragma once
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "results/store.hpp"
 
@@ -12,6 +15,12 @@ namespace odrpo::store {
 std::string kept_name(Kept kind, const std::string& of);
 bool is_kept(std::string_view name, Kept kind);
 bool is_kept(std::string_view name);  ///< of any kind
+
+/// File names of the checkpoints in a folder, of those of these runs that are `wanted`, by their place.
+std::vector<std::string> checkpoints_in(const std::string& folder, const std::vector<std::string>& runs,
+                                        const std::function<bool(std::size_t)>& wanted);
+/// Would the run do better when it is tried again from its checkpoint? Memory may be free then; one that diverged does so again.
+bool may_go_on(const RunRecord& run);
 
 /// write_safely behind a header; leaves nothing half-written. Failure io.
 void write_kept(const std::string& path, std::string_view bytes);

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
@@ -30,8 +29,6 @@ bool is_ours(const std::string& name) {
   const auto written = [](const std::string& n) { return n == "suite" || is_shard(n) || store::is_kept(n); };
   return name == "lock" || name == "output.tmp" || written(name) || (name.ends_with(".tmp") && written(name.substr(0, name.size() - 4)));
 }
-/// Would the run do better when it is tried again from its checkpoint? Memory may be free then; a run that diverged does so again.
-bool may_go_on(const RunRecord& run) { return run.status == RunStatus::failed && !run.error.starts_with("diverged"); }
 /// Work that a later call takes over.
 bool is_work(const std::string& name) { return is_shard(name) || store::is_kept(name); }
 void remove_file(const std::string& path) {
@@ -97,7 +94,9 @@ struct WorkFolder::State {
   void look_at_output(bool force);
   void load_shards();
   bool holds_work() const;
-  std::vector<std::string> checkpoints(bool of_finished) const;
+  std::vector<std::string> checkpoints(bool of_finished) const {
+    return store::checkpoints_in(folder, facts.run_ids, [&](std::size_t i) { return source.contains(i) == of_finished; });
+  }
   void remove_folder();
   std::vector<RunRecord> merge() const;
 };
@@ -174,20 +173,6 @@ void WorkFolder::State::load_shards() {
 bool WorkFolder::State::holds_work() const {
   const auto names = store::names_in(folder);
   return std::any_of(names.begin(), names.end(), is_work);
-}
-
-/// File names of the checkpoints of this suite's runs, of those that are done or of those still to do.
-std::vector<std::string> WorkFolder::State::checkpoints(bool of_finished) const {
-  std::set<std::string> there;
-  for (const std::string& name : store::names_in(folder))
-    if (store::is_kept(name, Kept::checkpoint)) there.insert(name);
-  std::vector<std::string> found;
-  for (std::size_t i = 0; i < facts.run_ids.size() && !there.empty(); ++i) {
-    if (source.contains(i) != of_finished) continue;
-    std::string name = store::kept_name(Kept::checkpoint, facts.run_ids[i]);
-    if (there.contains(name)) found.push_back(std::move(name));
-  }
-  return found;
 }
 
 void WorkFolder::State::remove_folder() {
@@ -276,7 +261,7 @@ void WorkFolder::commit(std::span<const RunRecord> runs) {
   s.finished.clear();
   for (const auto& [place, path] : s.source) s.finished.push_back(place);
   for (const RunRecord& run : runs)
-    if (!may_go_on(run)) remove_file(s.folder + "/" + store::kept_name(Kept::checkpoint, run.id));
+    if (!store::may_go_on(run)) remove_file(s.folder + "/" + store::kept_name(Kept::checkpoint, run.id));
 }
 
 void WorkFolder::keep(Kept kind, const std::string& name, std::string_view bytes) const {
