@@ -1,6 +1,7 @@
 // The subcommands as plain functions: main.cpp binds the command line to these options and calls one of them.
 // stdout = data, stderr = messages. Every function returns an exit code or throws Failure, which main prints as "error: …".
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,10 +18,10 @@ struct SuiteOptions {
 
 struct RunOptions {
   SuiteOptions suite;
-  std::string output;   ///< -o; default: NAME.h5 in the current folder
-  int jobs = 0;         ///< 0 = number of cores
-  int checkpoint = 30;  ///< seconds after which a long run is kept
-  std::string device;   ///< cpu, cuda, auto; empty = auto, without a word about it
+  std::string output;             ///< -o; default: NAME.h5 in the current folder
+  int jobs = 0;                   ///< 0 = number of cores
+  std::optional<int> checkpoint;  ///< seconds after which a long run is kept; default: RunSettings'
+  std::string device;             ///< cpu, cuda, auto; empty = auto, without a word about it
   bool dry_run = false, force = false, json = false, quiet = false;
 };
 int run(const RunOptions&, const std::vector<std::string>& argv);

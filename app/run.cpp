@@ -7,6 +7,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@
 #include "app/signals.hpp"
 #include "app/usage.hpp"
 #include "kernels/device.hpp"
+#include "results/digest.hpp"
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
@@ -92,6 +95,38 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
   for (const auto& failure : report.failures) note("failed: " + failure);
   if (report.failed > report.failures.size())
     note(fmt::format("failed: {}{} of {} runs", report.failures.empty() ? "" : "in all ", report.failed, report.total));
+  if (report.half_way > 0) note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
+}
+
+// What was saved, and where: never a folder that is gone because nothing was left to keep.
+std::string stop_message(const RunReport& report, const RunSettings& settings) {
+  std::string where;
+  for (const std::string& path : {settings.output, settings.output + ".work"}) {
+    std::error_code ignored;
+    if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
+    if (std::filesystem::exists(path, ignored)) where += (where.empty() ? " in " : " and ") + path;
+  }
+  if (where.empty())
+    return fmt::format("stopped: none of {} runs had come to anything to save; the same command begins again", report.total);
+  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
+  return fmt::format("stopped: {} of {} runs are saved{}{}; the same command continues", report.resumed + report.ran - report.failed,
+                     report.total, where, half_way);
+}
+
+// Names this build for checkpoints: two that git does not tell apart differ in the program's bytes.
+std::string build_name() {
+  const BuildFacts build = build_facts();
+  const std::string text = fmt::format("{} {} {} {} {}", build.version, build.revision, build.compiler, build.build_type, build.flags);
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  Sha256 hash;
+  std::vector<char> part(std::size_t{1} << 16);
+  std::streamsize size = 0;
+  while (program.good()) {
+    program.read(part.data(), static_cast<std::streamsize>(part.size()));
+    hash.add(part.data(), static_cast<std::size_t>(program.gcount()));
+    size += program.gcount();
+  }
+  return size > 0 && program.eof() ? text + ' ' + hash.hex().substr(0, 16) : text;
 }
 
 // Refuses what is not there; a note for who asked for the best there is.
@@ -115,13 +150,14 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   settings.output = o.output.empty() ? suite.name + ".h5" : o.output;
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
-  settings.checkpoint_seconds = o.checkpoint;
-  const BuildFacts build = build_facts();
-  settings.build = fmt::format("{} {} {} {} {}", build.version, build.revision, build.compiler, build.build_type, build.flags);
+  settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
+  const bool keeps = std::any_of(suite.runs.begin(), suite.runs.end(), [](const RunSpec& r) { return r.env.kind == WorldKind::toy_lm; });
+  if (keeps) settings.build = build_name();
   check_limits(suite, settings.jobs);
   if (!o.quiet)
     for (const auto& text : suite.notes) note("note: " + text);
   if (!o.quiet && !fallback.empty()) note(fallback);
+  if (!o.quiet && o.checkpoint && !keeps) note("note: --checkpoint does nothing here: only runs of world toy-lm are kept half-way");
 
   // train
   std::atomic<bool> stop{false};
@@ -141,9 +177,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
-    const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
-    note(fmt::format("stopped: {} of {} runs are saved in {}.work{}; the same command continues",
-                     report.resumed + report.ran - report.failed, report.total, settings.output, half_way));
+    note(stop_message(report, settings));
     return static_cast<int>(Exit::stopped);
   }
 

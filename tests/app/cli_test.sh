@@ -129,7 +129,9 @@ for jobs in 8 4096; do expect 4 'memory' check tiny.toml "${big[@]}" --jobs $job
 absent tiny.h5 tiny.h5.work
 
 # --- a run, and the same again
+expect 0 '--checkpoint does nothing here' run tiny.toml --checkpoint 5 -o noted.h5; rm -f noted.h5
 expect 0 'tiny.h5' run tiny.toml --jobs 2; expect_out 'grpo'
+! grep -q -- --checkpoint err.txt || fail 'a note on a flag that was not given'
 [[ -f tiny.h5 ]] || fail "tiny.h5 was not made"
 absent tiny.h5.work
 sum=$(sha256sum <tiny.h5)
