@@ -157,7 +157,7 @@ GOOD = [
         "[learn]\nwhiten_eps = 1e-6\nwhiten-ddof = 1\ndead-groups = 'drop'",
         "[learn]\nepochs = [1, 4]\nratio_clip = 0.2",
         "[table]\nbest = []\nbaseline = ''\ncolumns = 'votes'",
-        "[table]\nvalue = ['gain', 'quality-fall', 'largest_fall']\ncolumns = 'value'\ncompare = 'percent'",
+        "[table]\nvalue = ['gain', 'quality-fall', 'largest_fall']\ncolumns = 'value'\nbaseline = 'grpo'\ncompare = 'percent'",
         "[table]\nvalue = ['gain']",
         "[table]\nbest = 'lr'\n[learn]\nlr = [0.1, 0.2]",
         "[estimator.grpo]\nbase = 'grpo'\neps = [0, 1e-6]",
