@@ -67,7 +67,8 @@ TEST_CASE("toy-lm: a run stopped at any instant goes on, and so does one that wa
       const bool kill = round == 2 && calls % 3 == 0;
       if (kill && calls == 0)  // one kill that no machine is too fast for
         memory.saved = [&stop](Kept kind) { stop = stop || kind == Kept::checkpoint; };
-      std::thread other([&stop, wait = std::uniform_int_distribution<int>(1000, 40'000 + 1000 * calls)(rng)] {
+      // longer and longer, so that a slow machine gets to the end too
+      std::thread other([&stop, wait = std::uniform_int_distribution<int>(1000, 40'000 << calls / 20)(rng)] {
         std::this_thread::sleep_for(std::chrono::microseconds(wait));
         stop = true;
       });
@@ -236,7 +237,7 @@ TEST_CASE("toy-lm: a suite that is stopped again and again, in a folder on the d
   for (int calls = 0; calls < 100 && digest.empty(); ++calls) {
     std::atomic<bool> stop{false};
     settings.stop = &stop;
-    settings.on_progress = [&, left = std::uniform_int_distribution<int>(1, 4)(rng)](const Tally&) mutable {
+    settings.on_progress = [&, left = std::uniform_int_distribution<int>(1, 4 + calls)(rng)](const Tally&) mutable {
       if (--left < 0) stop = true;
     };
     const RunReport report = run_suite(suite, facts, settings);
