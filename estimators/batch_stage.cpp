@@ -48,18 +48,9 @@ struct HalfSums {
 template <class At>
 static inline HalfSums half_sums(int levels, At at, float* value) {
   const int middle = levels / 2;
-  float below = 0, above = 0, low = 0, high = 0;
-  value[0] = 0;
-  for (int k = 1; k <= middle; ++k) {
-    low += at(k)[0];
-    below += at(k)[1];
-    value[k] = low;
-  }
-  for (int k = middle + 1; k <= levels; ++k) {
-    high += at(k)[0];
-    above += at(k)[1];
-    value[k] = high;
-  }
+  const float below = half_values(1, middle, at, value), low = value[middle];
+  const float above = half_values(middle + 1, levels, at, value + middle);
+  value[middle] = low;  // which the upper half began with 0
   return {below, above, low};
 }
 // Advantages of eight members: (lower half - below) + (upper half - above), as a HalvesTable adds them.

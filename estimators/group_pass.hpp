@@ -63,7 +63,7 @@ ODRPO_HD Term term_at(const float* level, int count) {
   return {t.x, t.y};
 }
 
-/// Ordinal, at most 16 levels, groups of 8 or 16: sums over the lower and the upper levels apart (two_halves of batch_stage.cpp).
+/// Ordinal, at most 16 levels, groups of 8 or 16: sums over the lower and the upper levels apart (half_sums of batch_stage.cpp).
 /// `fixed` levels, or those of the view when 0. Rows: advantage by score.
 template <int fixed>
 struct Halves {

@@ -62,8 +62,11 @@ struct SplitRow {
   }
 };
 
+inline WholeRow row_of(const WholeTable& t, std::uint32_t low, std::uint32_t high) { return {t, low, high}; }
+inline SplitRow row_of(const SplitTable& t, std::uint32_t low, std::uint32_t high) { return {t, low, high}; }
+
 // Groups of 8 or 16 while 32 scores are left; returns how many.
-template <class Row, class Table, int members, bool streaming>
+template <int members, bool streaming, class Table>
 std::size_t look_up_avx2(const Table& t, const std::uint8_t* score, std::size_t groups, float* out) {
   const auto plane = [&](int p) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(t.names->weight[p])));
@@ -82,7 +85,7 @@ std::size_t look_up_avx2(const Table& t, const std::uint8_t* score, std::size_t 
     _mm256_store_si256(reinterpret_cast<__m256i*>(name), _mm256_or_si256(low, _mm256_slli_epi64(high, 32)));
     ODRPO_UNROLL
     for (std::size_t i = 0; i < at_once; ++i) {
-      const Row row(t, name[2 * i * words], name[2 * i * words + 1]);
+      const auto row = row_of(t, name[2 * i * words], name[2 * i * words + 1]);
       ODRPO_UNROLL
       for (std::size_t w = i * words; w < (i + 1) * words; ++w) {
         const __m256 v = row(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(score + 8 * w))));
@@ -94,12 +97,12 @@ std::size_t look_up_avx2(const Table& t, const std::uint8_t* score, std::size_t 
   if constexpr (streaming) end_streaming();
   return g;
 }
-template <class Row, class Table>
+template <class Table>
 std::size_t look_up_avx2(const Table& t, const std::uint8_t* score, std::size_t groups, float* out) {
   const bool streaming = streams(out, groups * static_cast<std::size_t>(t.names->members));
   if (t.names->members == 8)
-    return streaming ? look_up_avx2<Row, Table, 8, true>(t, score, groups, out) : look_up_avx2<Row, Table, 8, false>(t, score, groups, out);
-  return streaming ? look_up_avx2<Row, Table, 16, true>(t, score, groups, out) : look_up_avx2<Row, Table, 16, false>(t, score, groups, out);
+    return streaming ? look_up_avx2<8, true>(t, score, groups, out) : look_up_avx2<8, false>(t, score, groups, out);
+  return streaming ? look_up_avx2<16, true>(t, score, groups, out) : look_up_avx2<16, false>(t, score, groups, out);
 }
 #endif
 
@@ -109,17 +112,11 @@ void rest(const Table& t, std::size_t from, const std::uint8_t* score, std::size
   for (std::size_t g = from; g < groups; ++g) plain(t, score + g * members, out + g * members);
 }
 
-void whole(const WholeTable& t, const std::uint8_t* score, std::size_t groups, float* out) {
+template <class Table>
+void look_up(const Table& t, const std::uint8_t* score, std::size_t groups, float* out) {
   std::size_t done = 0;
 #if defined(__AVX2__)
-  done = look_up_avx2<WholeRow>(t, score, groups, out);
-#endif
-  rest(t, done, score, groups, out);
-}
-void split(const SplitTable& t, const std::uint8_t* score, std::size_t groups, float* out) {
-  std::size_t done = 0;
-#if defined(__AVX2__)
-  done = look_up_avx2<SplitRow>(t, score, groups, out);
+  done = look_up_avx2(t, score, groups, out);
 #endif
   rest(t, done, score, groups, out);
 }
@@ -127,6 +124,6 @@ void split(const SplitTable& t, const std::uint8_t* score, std::size_t groups, f
 }  // namespace
 
 extern const GroupTableStages group_table_stage;
-const GroupTableStages group_table_stage = {whole, split};
+const GroupTableStages group_table_stage = {look_up<WholeTable>, look_up<SplitTable>};
 
 }  // namespace odrpo::ODRPO_ISA
