@@ -237,7 +237,7 @@ TEST_CASE("toy-lm: a suite that is stopped again and again, in a folder on the d
   for (int calls = 0; calls < 100 && digest.empty(); ++calls) {
     std::atomic<bool> stop{false};
     settings.stop = &stop;
-    settings.on_progress = [&, left = std::uniform_int_distribution<int>(1, 4 + calls)(rng)](const Tally&) mutable {
+    settings.on_progress = [&, left = std::uniform_int_distribution<int>(1, 4 << calls / 20)(rng)](const Tally&) mutable {
       if (--left < 0) stop = true;
     };
     const RunReport report = run_suite(suite, facts, settings);
