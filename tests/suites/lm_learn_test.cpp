@@ -9,13 +9,12 @@
 #include "suites/run.hpp"
 #include "tests/catch.hpp"
 #include "tests/suites/loading.hpp"
+#include "tests/suites/trained.hpp"
 
 using namespace odrpo;
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::atomic<bool> never{false};
 
 const std::string lm = R"([suite]
 name = "lm"

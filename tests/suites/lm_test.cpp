@@ -7,12 +7,11 @@
 #include "suites/limits.hpp"
 #include "suites/lm_train.hpp"
 #include "tests/suites/bad_case.hpp"
+#include "tests/suites/trained.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-const std::atomic<bool> never{false};
 
 const std::string lm = R"([suite]
 name = "lm"
@@ -35,16 +34,6 @@ lr = 1e-3
 every = 2
 )";
 
-RunRecord run(const RunSpec& spec) {
-  Shared shared;
-  return train(spec, shared, never);
-}
-
-double final_of(const RunRecord& r, const std::string& name) {
-  for (const Final& f : r.finals)
-    if (f.name == name) return f.value;
-  throw std::runtime_error("no final " + name);
-}
 const Curve& curve(const RunRecord& r, const std::string& name) {
   for (const Curve& c : r.curves)
     if (c.name == name) return c;

@@ -6,12 +6,11 @@
 #include "suites/train_step.hpp"
 #include "tests/catch.hpp"
 #include "tests/suites/loading.hpp"
+#include "tests/suites/trained.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-const std::atomic<bool> never{false};
 
 const std::string tiny = R"([suite]
 name = "tiny"
@@ -23,17 +22,6 @@ steps = 60
 batch = 8
 lr = 0.1
 )";
-
-RunRecord run(const RunSpec& spec) {
-  Shared shared;
-  return train(spec, shared, never);
-}
-
-double final_of(const RunRecord& r, const std::string& name) {
-  for (const Final& f : r.finals)
-    if (f.name == name) return f.value;
-  throw std::runtime_error("no final " + name);
-}
 
 const std::vector<double>* curve_of(const RunRecord& r, const std::string& name) {
   for (const Curve& c : r.curves)

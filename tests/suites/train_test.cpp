@@ -9,12 +9,11 @@
 #include "suites/signal.hpp"
 #include "suites/train_step.hpp"
 #include "tests/catch.hpp"
+#include "tests/suites/trained.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-const std::atomic<bool> never{false};
 
 RunSpec small_run(PolicyKind policy = PolicyKind::linear, const char* estimator = "grpo", int votes = 1) {
   RunSpec r;
@@ -33,19 +32,6 @@ RunSpec small_run(PolicyKind policy = PolicyKind::linear, const char* estimator 
   r.run_key = derive_key(1, 0);
   r.id = "x";
   return r;
-}
-
-RunRecord run(const RunSpec& spec) {
-  Shared shared;
-  const std::atomic<bool> stop{false};
-  return train(spec, shared, stop);
-}
-
-double final_of(const RunRecord& r, const std::string& name) {
-  for (const Final& f : r.finals)
-    if (f.name == name) return f.value;
-  FAIL("no final " << name);
-  return 0;
 }
 
 const Curve& curve_of(const RunRecord& r, const std::string& name) {
