@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #endif
 
+#include "kernels/lane_math.hpp"
 #include "kernels/portable.hpp"
 
 namespace odrpo::ODRPO_ISA {
@@ -190,34 +191,16 @@ ODRPO_HD f32x8 fold(const Lanes& s) { return (s.v[0] + s.v[2]) + (s.v[1] + s.v[3
 /// Sum over the lanes: halves 16, 8, 4, 2, 1.
 ODRPO_HD float add_halves(const Lanes& s) { return add_halves(fold(s)); }
 
-/// e^x for x <= 0 (a softmax's x - max), exact zero below -87. Relative error 2e-7 + 6e-8 |x|: that of x rounded to float.
-ODRPO_HD f32x8 exp_negative(f32x8 x) {
-  // e^x = 2^y, y = n + f, |f| <= 1/2; 2^f = 1 + f q(f), q of degree 4 fitted for the least largest relative error
-  const f32x8 y = x * 1.44269504f, shifted = y + 12582912.0f, f = y - (shifted - 12582912.0f);
-  f32x8 p = splat(0.0013264727253f);
-  p = p * f + 0.0096715127858f;
-  p = p * f + 0.055507337445f;
-  p = p * f + 0.24022242083f;
-  p = p * f + 0.6931469776f;
-  p = p * f + 1.0f;
-  const u32x8 exponent = (u32x8)shifted << 23;  // the low bits of `shifted` hold n; the rest leaves at the top
-  const f32x8 z = (f32x8)((u32x8)p + exponent);
-  return x < -87.0f ? splat(0.0f) : z;
-}
-
-/// ln x for normal x > 0, error about 1 ulp.
-ODRPO_HD f32x8 log_positive(f32x8 x) {
-  const i32x8 b = (i32x8)x;
-  // m in [sqrt(1/2), sqrt(2)): subtract the bits of sqrt(1/2) to split the exponent there
-  const i32x8 e = (b - 0x3f3504f3) >> 23;
-  const f32x8 m = (f32x8)((u32x8)b - ((u32x8)e << 23));
-  const f32x8 f = m - 1.0f, s = f / (2.0f + f), z = s * s;
-  f32x8 p = splat(1.0f / 9.0f);
-  p = p * z + 1.0f / 7.0f;
-  p = p * z + 1.0f / 5.0f;
-  p = p * z + 1.0f / 3.0f;
-  const f32x8 n = __builtin_convertvector(e, f32x8);
-  return n * 0.693359375f + (2.0f * s + (n * -2.12194440e-4f + 2.0f * s * z * p));
-}
+/// How kernels/lane_math.hpp and octets spell vectors.
+struct VectorLanes {
+  using F = f32x8;
+  using I = i32x8;
+  using U = u32x8;
+  ODRPO_HD U bits(F x) { return (U)x; }
+  ODRPO_HD F floats(U x) { return (F)x; }
+  ODRPO_HD F real(I x) { return __builtin_convertvector(x, F); }
+};
+ODRPO_HD f32x8 exp_negative(f32x8 x) { return lane_math::exp_negative<VectorLanes>(x); }
+ODRPO_HD f32x8 log_positive(f32x8 x) { return lane_math::log_positive<VectorLanes>(x); }
 
 }  // namespace odrpo::ODRPO_ISA

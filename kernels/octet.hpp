@@ -1,0 +1,78 @@
+// Octets: eight lanes that work on a row together. On a host an octet is one vector of eight (here), on a device eight neighbouring
+// threads of one float each (octet.cuh); code written for octets runs on both, bit for bit. For stage files and tests.
+#pragma once
+#include "kernels/simd.hpp"
+
+// An octet o of type O has, beside the spelling of lanes that kernels/lane_math.hpp names (F floats, I and U whole numbers, …):
+//   o.load(p)           lane l gets p[l]: of float or std::uint32_t
+//   o.load(p, n, rest)  the same of n values, `rest` in the lanes after them; of small whole numbers as I
+//   o.store(p, x)       p[l] = lane l; o.store(p, x, n) the first n lanes alone. Nothing is stored by an octet that is not live.
+//   o.gather(p, at)     lane l gets p[at of lane l]
+//   o.lane()            I: 0, 1, …, 7
+//   o.at(x, l)          lane l's float, for all; l the same in all lanes
+//   o.lookup(x, at)     lane l gets x of lane `at of lane l` (0..7)
+//   o.sum(x)            halves 4, 2, 1: the order of add_halves; o.largest(x); o.all(mask)
+//   o.before(x, t)      lane l gets t + x0 + … + x(l-1) added one by one; t becomes the sum with all eight
+//   O::splat(f), O::ones(mask) (I: 1 where a comparison is true, else 0), O::sqrt(x), O::whole(x) (floats that are whole numbers as I),
+//   O::lower(x, y), O::higher(x, y)
+//   o.live              false: an octet past the end of the work, which only keeps the others of its warp company
+// Whatever looks at another lane must be reached by all octets of a warp together: loops around it run equally often everywhere.
+//
+// A block b runs phases. Whatever one item of a phase writes, no other item of the phase may touch; the next phase sees all.
+//   b.octets(n, f)   f(octet, i) for i = 0 .. n-1, each by one octet
+//   b.threads(n, f)  f(i) for i = 0 .. n-1, each by one thread
+//   b.octet_count()  octets at work at a time; o.index: which of them this one is
+
+namespace odrpo::ODRPO_ISA {
+
+/// A vector of eight.
+struct Octet : VectorLanes {
+  int index = 0;
+  bool live = true;
+
+  static F splat(float x) { return ODRPO_ISA::splat(x); }
+  static I ones(I mask) { return mask & 1; }
+  static F sqrt(F x) { return ODRPO_ISA::sqrt(x); }
+  static I whole(F x) { return __builtin_convertvector(x, I); }
+  static F higher(F x, F y) { return ODRPO_ISA::max(x, y); }
+  static F lower(F x, F y) { return ODRPO_ISA::min(x, y); }
+
+  F load(const float* p) const { return ODRPO_ISA::load(p); }
+  U load(const std::uint32_t* p) const { return ODRPO_ISA::load(p); }
+  F load(const float* p, int n, float rest) const { return load_some(p, n, rest); }
+  U load(const std::uint32_t* p, int n, std::uint32_t rest) const {
+    U v = U{} + rest;
+    for (int l = 0; l < n && l < 8; ++l) v[l] = p[l];
+    return v;
+  }
+  template <class Small>
+  I load(const Small* p, int n, int rest) const {
+    I v = I{} + rest;
+    for (int l = 0; l < n && l < 8; ++l) v[l] = p[l];
+    return v;
+  }
+  void store(float* p, F x) const {
+    if (live) ODRPO_ISA::store(p, x);
+  }
+  template <class T, class X>
+  void store(T* p, X x, int n) const {
+    for (int l = 0; live && l < n && l < 8; ++l) p[l] = static_cast<T>(x[l]);
+  }
+  F gather(const float* p, I at) const { return F{p[at[0]], p[at[1]], p[at[2]], p[at[3]], p[at[4]], p[at[5]], p[at[6]], p[at[7]]}; }
+  I lane() const { return I{0, 1, 2, 3, 4, 5, 6, 7}; }
+  float at(F x, int l) const { return x[l]; }
+  F lookup(F x, I at) const { return ODRPO_ISA::lookup(x, at); }
+  float sum(F x) const { return add_halves(x); }
+  float largest(F x) const { return max_halves(x); }
+  bool all(I mask) const { return count_true(mask) == 8; }
+  F before(F x, float& t) const {
+    F sums = splat(0);
+    for (int l = 0; l < 8; ++l) {
+      sums[l] = t;
+      t += x[l];
+    }
+    return sums;
+  }
+};
+
+}  // namespace odrpo::ODRPO_ISA
