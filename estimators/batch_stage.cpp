@@ -1,5 +1,6 @@
 // One pass over groups of integer scores: levels reached by counting, terms by table, advantages centred on the group.
 #include "estimators/batch.hpp"
+#include "estimators/whitening_scale.hpp"
 #include "kernels/simd.hpp"
 
 namespace odrpo::ODRPO_ISA {
@@ -174,15 +175,6 @@ static inline bool all_equal(const float* x, const std::uint8_t* kept, int n) {
     high = x[i] > high ? x[i] : high;
   }
   return low == high;
-}
-
-static inline float whitening_scale(const Whitening& w, float variance) {
-  const float eps = static_cast<float>(w.eps);
-  switch (w.scale) {
-    case WhitenScale::inside: return __builtin_sqrtf(variance + eps);
-    case WhitenScale::floor: return __builtin_sqrtf(variance > eps ? variance : eps);
-    default: return __builtin_sqrtf(variance) + eps;
-  }
 }
 
 static void whiten(const Whitening& w, float* advantage, const std::uint8_t* kept, int n) {

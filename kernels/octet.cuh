@@ -36,6 +36,7 @@ struct DeviceOctet : lane_math::OneLane {
   }
   __host__ __device__ F gather(const float* p, I at) const { return p[at]; }
   __host__ __device__ I lane() const { return l; }
+  __host__ __device__ bool leads() const { return live && l == 0; }
 
 #if defined(__CUDA_ARCH__)
   static constexpr unsigned everybody = 0xffffffffu;
@@ -51,10 +52,10 @@ struct DeviceOctet : lane_math::OneLane {
     x = higher(x, __shfl_xor_sync(everybody, x, 2, 8));
     return higher(x, __shfl_xor_sync(everybody, x, 1, 8));
   }
-  __device__ bool all(bool mask) const {
-    const unsigned first = threadIdx.x % 32 / 8 * 8;
-    return (__ballot_sync(everybody, mask) >> first & 0xffu) == 0xffu;
-  }
+  __device__ unsigned those(bool mask) const { return __ballot_sync(everybody, mask) >> (threadIdx.x % 32 / 8 * 8) & 0xffu; }
+  __device__ bool all(bool mask) const { return those(mask) == 0xffu; }
+  __device__ int count(bool mask) const { return __popc(those(mask)); }
+  __device__ void meet() const { __syncwarp(0xffu << (threadIdx.x % 32 / 8 * 8)); }
   __device__ F before(F x, float& t) const {
     F sums = t;
     for (int i = 0; i < 8; ++i) {
@@ -69,6 +70,8 @@ struct DeviceOctet : lane_math::OneLane {
   __host__ __device__ float sum(F x) const { return x; }
   __host__ __device__ float largest(F x) const { return x; }
   __host__ __device__ bool all(bool mask) const { return mask; }
+  __host__ __device__ int count(bool mask) const { return mask; }
+  __host__ __device__ void meet() const {}
   __host__ __device__ F before(F x, float&) const { return x; }
 #endif
 };
@@ -106,6 +109,30 @@ struct DeviceBlock {
   __host__ __device__ void threads(int n, F f) const {
     for (int i = thread(); i < n; i += thread_count()) f(i);
     sync();
+  }
+  template <class F, class G>
+  __host__ __device__ void aside(F f, G g) const {
+    if (thread() < 32) f(DeviceOctet{{}, thread() / 8, thread() % 8, thread() < 8});
+    else if (thread() == 32) g();
+    sync();
+  }
+  template <class T>
+  __host__ __device__ T add(T* at, T x) const {
+#if defined(__CUDA_ARCH__)
+    return atomicAdd(at, x);
+#else
+    const T was = *at;
+    *at += x;
+    return was;
+#endif
+  }
+  __host__ __device__ bool leads() const { return thread() == 0; }
+  __host__ __device__ long long ticks() const {
+#if defined(__CUDA_ARCH__)
+    return clock64();
+#else
+    return 0;
+#endif
   }
 };
 

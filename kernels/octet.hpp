@@ -15,13 +15,20 @@
 //   o.before(x, t)      lane l gets t + x0 + … + x(l-1) added one by one; t becomes the sum with all eight
 //   O::splat(f), O::ones(mask) (I: 1 where a comparison is true, else 0), O::sqrt(x), O::whole(x) (floats that are whole numbers as I),
 //   O::lower(x, y), O::higher(x, y)
+//   o.count(mask)       lanes where a comparison is true
+//   o.leads()           is this lane the first of a live octet?
+//   o.meet()            what its lanes stored before, all of them may load after
 //   o.live              false: an octet past the end of the work, which only keeps the others of its warp company
 // Whatever looks at another lane must be reached by all octets of a warp together: loops around it run equally often everywhere.
 //
 // A block b runs phases. Whatever one item of a phase writes, no other item of the phase may touch; the next phase sees all.
-//   b.octets(n, f)   f(octet, i) for i = 0 .. n-1, each by one octet
-//   b.threads(n, f)  f(i) for i = 0 .. n-1, each by one thread
-//   b.octet_count()  octets at work at a time; o.index: which of them this one is
+//   b.octets(n, f)   f(octet, i) for i = 0 .. n-1, each by one octet; and for i from n to the next multiple of four by octets not live
+//   b.threads(n, f)  f(i) for i = 0 .. n-1, each by one thread; item 0 by the thread that leads
+//   b.aside(f, g)    f(octet) by one live octet, g() by one thread of another warp
+//   b.add(at, x)     *at += x of whole numbers, returning what was there; all items of a phase may add to the same place
+//   b.leads()        is this the first thread?
+//   b.ticks()        its clock
+//   o.index          which of the block's octets this one is: those at work at a time are all different
 
 namespace odrpo::ODRPO_ISA {
 
@@ -65,6 +72,9 @@ struct Octet : VectorLanes {
   float sum(F x) const { return add_halves(x); }
   float largest(F x) const { return max_halves(x); }
   bool all(I mask) const { return count_true(mask) == 8; }
+  int count(I mask) const { return count_true(mask); }
+  bool leads() const { return live; }
+  void meet() const {}
   F before(F x, float& t) const {
     F sums = splat(0);
     for (int l = 0; l < 8; ++l) {

@@ -148,11 +148,6 @@ static void sample(const SoftmaxRows& rows, int count, int width, int rollouts, 
   }
 }
 
-// A rollout's coefficient before scaling: its advantage's part, less the gradient of the k3 estimate of the KL divergence.
-static inline f32x8 penalised(f32x8 part, f32x8 chance, float kl, float reference) {
-  return kl > 0 ? part - kl * (1.0f - reference / chance) : part;
-}
-
 // g[a] = sum_i c_i (1[a = a_i] - pi_a); `sums`: the c_i, added up eight rollouts at a time.
 static inline void spread(const float* pi, int width, const std::uint16_t* chosen, const float* coefficient, int rollouts, f32x8 sums,
                           float* g) {
@@ -173,7 +168,7 @@ static void logit_gradient(const SoftmaxRows& rows, int count, int width, int ro
     f32x8 sums = splat(0);
     for (int i = 0; i < rollouts; i += 8) {
       const f32x8 chance = gather(pi, chosen + i, rollouts - i, 1.0f), a = load_some(advantages + i, rollouts - i, 0.0f);
-      f32x8 c = penalised(a, chance, kl, reference) * scale;
+      f32x8 c = row_math::penalised(a, chance, kl, reference) * scale;
       for (int l = rollouts - i; l < 8; ++l) c[l] = 0;
       store(coefficient + i, c);
       sums += c;
@@ -204,9 +199,9 @@ static int coefficients(const SoftmaxRows& rows, int count, int width, int rollo
         const f32x8 ratio = chance / load_some(w.old_chance + first, here, 1.0f);
         const i32x8 over = ((a > 0) & (ratio > w.highest)) | ((a < 0) & (ratio < w.lowest));
         clipped += count_true(over & part);
-        c = penalised(over ? splat(0) : a * ratio, max(chance, splat(smallest_chance)), w.kl, w.reference);
+        c = row_math::penalised(over ? splat(0) : a * ratio, max(chance, splat(smallest_chance)), w.kl, w.reference);
       } else {
-        c = penalised(a, chance, w.kl, w.reference);
+        c = row_math::penalised(a, chance, w.kl, w.reference);
       }
       c = part ? c * w.scale : splat(0);
       if (here >= 8) store(out + first, c);

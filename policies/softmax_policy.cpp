@@ -14,21 +14,26 @@ constexpr int peek_rows = 256;      // rows looked at together by exact()
 
 // Longest distance between two visits of a prompt, in updates: from the last update of a batch that is first in its epoch to the first
 // update of a batch that is last in the next epoch. No bound when epochs drop prompts.
-long longest_absence(const PolicyShape& s, int updates) {
-  const long per_epoch = s.prompts / s.batch;
-  return s.prompts % s.batch == 0 ? (2 * per_epoch - 1) * updates - (updates - 1) : std::numeric_limits<long>::max();
-}
-
-// Updates the optimiser remembers: what is longer is met by visit_overdue().
-int memory_for(PolicyKind kind, const PolicyShape& s, int updates) {
-  if (kind == PolicyKind::linear) return 1;
-  return static_cast<int>(std::min<long>(longest_absence(s, updates), longest_memory));
+long longest_absence(int prompts, int batch, int updates) {
+  const long per_epoch = prompts / batch;
+  return prompts % batch == 0 ? (2 * per_epoch - 1) * updates - (updates - 1) : std::numeric_limits<long>::max();
 }
 
 }  // namespace
 
+RowMemory row_memory(PolicyKind kind, int prompts, int batch, int epochs) {
+  if (kind == PolicyKind::linear) return {1, false};
+  const long absence = longest_absence(prompts, batch, epochs);
+  return {static_cast<int>(std::min<long>(absence, longest_memory)), absence > longest_memory};
+}
+
+RatioLimits ratio_limits(double clip) {
+  if (clip > 0) return {static_cast<float>(1.0 - clip), static_cast<float>(1.0 + clip)};
+  return {0.0f, std::numeric_limits<float>::max()};
+}
+
 SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs)
-    : kind_(kind), shape_(shape), config_(config), stages_(policy_stages(isa)), scalars_(config, steps, memory_for(kind, shape, epochs)) {
+    : kind_(kind), shape_(shape), config_(config), stages_(policy_stages(isa)), scalars_(config, steps, row_memory(kind, shape.prompts, shape.batch, epochs).updates) {
   const std::size_t batch_cells = static_cast<std::size_t>(shape.batch) * shape.width;
   row_width_ = tabular() ? shape.width : (shape.features + 31) / 32 * 32;
   const std::size_t rows = tabular() ? shape.prompts : 1;
@@ -41,7 +46,7 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   std::fill(bias_.begin() + shape.actions, bias_.end(), padding);
   if (tabular()) {
     for (std::size_t r = 0; r < rows; ++r) std::copy(bias_.begin(), bias_.end(), theta_.begin() + r * row_width_);
-    if (adam() && longest_absence(shape, epochs) > scalars_.remember()) visited_at_.resize(scalars_.remember() + 1);
+    if (adam() && row_memory(kind, shape.prompts, shape.batch, epochs).overdue) visited_at_.resize(scalars_.remember() + 1);
   } else {
     logits_.resize(batch_cells);
   }
@@ -142,10 +147,9 @@ double SoftmaxPolicy::gradient(const std::uint16_t* action, const float* advanta
               scale = 1.0f / static_cast<float>(kept);
   int clipped = 0;
   if (terms.kept || terms.reused) {
-    const bool clip = terms.ratio_clip > 0;
-    const float lowest = clip ? static_cast<float>(1.0 - terms.ratio_clip) : 0.0f;
-    const float highest = clip ? static_cast<float>(1.0 + terms.ratio_clip) : std::numeric_limits<float>::max();
-    const RolloutWeights weights{kl, reference, scale, terms.reused ? old_chance_.data() : nullptr, lowest, highest, terms.kept};
+    const RatioLimits ratio = ratio_limits(terms.ratio_clip);
+    const float* old_chance = terms.reused ? old_chance_.data() : nullptr;
+    const RolloutWeights weights{kl, reference, scale, old_chance, ratio.lowest, ratio.highest, terms.kept};
     clipped = stages_.coefficients(rows_, shape_.batch, shape_.width, shape_.rollouts, action, advantage, weights, coefficient_.data());
     stages_.logit_gradient_by(rows_, shape_.batch, shape_.width, shape_.rollouts, action, coefficient_.data(), by_logits);
   } else {

@@ -19,6 +19,19 @@ struct PolicyShape {
   const float* feature = nullptr;
 };
 
+/// How long a row's pending updates are remembered, in updates; overdue: rows can go longer without a visit, and get one in time.
+struct RowMemory {
+  int updates;
+  bool overdue;
+};
+RowMemory row_memory(PolicyKind kind, int prompts, int batch, int epochs);
+
+/// The ratios pi / pi_old between which an advantage counts; clip 0 = all.
+struct RatioLimits {
+  float lowest, highest;
+};
+RatioLimits ratio_limits(double clip);
+
 /// How rollouts enter a gradient besides their advantages.
 struct RolloutTerms {
   double kl = 0;                       ///< weight of the KL penalty to the initial policy

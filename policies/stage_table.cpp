@@ -1,6 +1,7 @@
 // The policies' stages of one instruction set: compiled once per ISA into its own namespace.
 #include "kernels/math.hpp"
 #include "kernels/simd.hpp"
+#include "policies/row_math.hpp"
 #include "policies/stages.hpp"
 
 namespace odrpo::ODRPO_ISA {

@@ -2,10 +2,9 @@
 #include "suites/batch.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "envs/rate_texts.hpp"
-#include "kernels/random.hpp"
+#include "kernels/shuffle.hpp"
 
 namespace odrpo {
 
@@ -15,12 +14,11 @@ PromptOrder::PromptOrder(int prompts, int batch) : batch_(batch), per_epoch_(pro
 }
 
 void PromptOrder::choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt) {
-  if (const int epoch = t / per_epoch_; epoch != epoch_) {  // Fisher-Yates, place i drawn by word i of the epoch's order
+  if (const int epoch = t / per_epoch_; epoch != epoch_) {
     epoch_ = epoch;
     const std::uint32_t n = static_cast<std::uint32_t>(order_.size()), nobody = 0;
     random.fill(word_.data(), key, Purpose::order, static_cast<std::uint32_t>(epoch), &nobody, 1, 0, static_cast<int>(word_.size() / 4));
-    std::iota(order_.begin(), order_.end(), 0u);
-    for (std::uint32_t i = 0; i + 1 < n; ++i) std::swap(order_[i], order_[i + uniform_below(word_[i], n - i)]);
+    shuffle(order_.data(), n, [&](std::uint32_t i) { return word_[i]; });
   }
   const auto first = order_.begin() + (t % per_epoch_) * batch_;
   std::copy(first, first + batch_, prompt);

@@ -100,17 +100,17 @@ std::shared_ptr<const WarmStart> shared_warm_start(Shared& shared, const std::st
   return shared.state().warm.get(key, make);
 }
 
-std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const RunSpec& spec, Isa isa) {
+std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const RunSpec& spec, Isa isa, bool look_up) {
   const std::string key = fmt::format("{} {} levels {} rollouts {}", estimator_word(spec.estimator), canonical_fields(spec.estimator),
                                       spec.env.levels(), spec.learn.rollouts);
   const RewardKind kind = reward_kind(spec);
-  const bool whole = !kind.real && !kind.gaps;  // only then are groups looked up
+  const bool whole = look_up && !kind.real && !kind.gaps;  // only then are groups looked up
   return shared.state()
       .estimators.get(key, [&] { return std::make_shared<SharedEstimator>(spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 
-std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop) {
+std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop, bool look_up) {
   Shared::State& s = shared.state();
   const bool features = spec.policy.kind == PolicyKind::linear;
   const int law_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
@@ -135,7 +135,7 @@ std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa
   problem.random = &random_stages(isa);
   problem.rate = &rate_stages(isa);
   problem.estimator = &estimator_stages(isa);
-  problem.advantages = shared_estimator(shared, spec, isa);
+  problem.advantages = shared_estimator(shared, spec, isa, look_up);
   problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;

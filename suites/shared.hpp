@@ -39,10 +39,11 @@ struct WarmStart {
 std::shared_ptr<const WarmStart> shared_warm_start(Shared& shared, const std::string& key,
                                                    const std::function<std::shared_ptr<const WarmStart>()>& make);
 
-/// The run's estimator. Runs of one estimator share its tables by histogram, which are made once they have enough groups between them.
-std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const RunSpec& spec, Isa isa);
+/// The run's estimator. Runs of one estimator share its tables by histogram, which are made once they have enough groups between them:
+/// `look_up` false = this run has no use for them.
+std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const RunSpec& spec, Isa isa, bool look_up = true);
 
 /// Looks the world and the rater's rows up in `shared`, or makes them. Nothing when `stop` was set meanwhile.
-std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop);
+std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop, bool look_up = true);
 
 }  // namespace odrpo

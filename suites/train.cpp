@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "kernels/clock.hpp"
+#include "suites/bandit_record.hpp"
 #include "suites/canonical.hpp"
 #include "suites/finish.hpp"
 #include "suites/lm_train.hpp"
@@ -15,52 +15,20 @@
 namespace odrpo {
 namespace {
 
-// Curves of a run, in the order they are stored.
-enum CurveIndex {
-  quality,
-  reward,
-  batch_quality,
-  kl,
-  entropy,
-  advantage_rms,
-  advantage_min,
-  advantage_max,
-  dead_groups,
-  dead_levels,
-  missing,
-  clipped,
-  cosine,
-  snr,
-  curve_count
-};
-constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality",   "kl",          "entropy",
-                                       "advantage_rms", "advantage_min", "advantage_max",   "dead_groups", "dead_levels",
-                                       "missing",       "clipped",       "gradient_cosine", "gradient_snr"};
-static_assert(std::size(curve_names) == curve_count);
-
-// Which curves a run records: some tell of what it does not have.
-bool has_curve(const RunSpec& spec, int curve) {
-  if (curve == missing) return has_gaps(spec.rater);
-  if (curve == clipped) return spec.learn.ratio_clip > 0;
-  if (curve == cosine || curve == snr) return spec.record.gradient > 0;
-  return true;
-}
-
 struct Recorder {
   RunRecord& record;
   const Problem& problem;
 
-  void value(CurveIndex curve, double x) {
-    if (has_curve(*problem.spec, curve)) record.curves[curve].values.push_back(x);
-  }
+  void value(BanditCurve curve, double x) { add_value(record, *problem.spec, curve, x); }
 
   // What the policy is worth before step t, exactly.
-  void policy(TrainState& s, int t) {
+  double policy(TrainState& s, int t) {
     const ExactMeans now = s.policy.exact(problem.world->quality.data());
     record.step.push_back(t);
-    value(quality, now.quality);
-    value(kl, now.kl);
-    value(entropy, now.entropy);
+    value(BanditCurve::quality, now.quality);
+    value(BanditCurve::kl, now.kl);
+    value(BanditCurve::entropy, now.entropy);
+    return now.quality;
   }
 
   // What step t saw: the batch's scores beside the truth, the estimator's raw advantages, what of the batch taught nothing.
@@ -70,24 +38,11 @@ struct Recorder {
       const std::size_t row = s.prompt[i / problem.spec->learn.rollouts];
       truth += problem.world->quality[row * problem.world->width + s.action[i]];
     }
-    const BatchSummary seen = summarise(*problem.spec, s.batch);
-    value(reward, seen.reward);
-    value(batch_quality, truth / static_cast<double>(s.batch.raw.size()));
-    value(advantage_rms, seen.rms);
-    value(advantage_min, seen.lowest);
-    value(advantage_max, seen.highest);
-    value(dead_groups, seen.dead.groups);
-    value(dead_levels, seen.dead.levels);
-    value(missing, seen.missing);
-    value(clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
+    add_batch(record, *problem.spec, summarise(*problem.spec, s.batch), truth / static_cast<double>(s.batch.raw.size()));
+    value(BanditCurve::clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
     s.clipped = s.updates = 0;
   }
 };
-
-// Expected calls of the judge over a run.
-double judge_calls(const RunSpec& spec) {
-  return static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts * spec.votes * calls_per_vote(spec.rater);
-}
 
 }  // namespace
 
@@ -109,8 +64,7 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
 
 RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper) {
   if (spec.env.kind == WorldKind::toy_lm) return train_lm(spec, shared, stop, keeper);
-  RunRecord r = failed_record(spec, "");
-  for (const char* name : curve_names) r.curves.push_back({name, {}});
+  RunRecord r = begin_bandit_record(spec);
   const std::optional<Problem> made = make_problem(spec, shared, best_isa(), stop);
   if (!made) return failed_record(spec, "stopped");
   const Problem& problem = *made;
@@ -125,9 +79,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     const bool recorded = t % spec.record.every == 0 || t == steps;
     if (recorded) {
       LapClock clock(state.seconds);
-      recorder.policy(state, t);
-      if (!std::isfinite(r.curves[quality].values.back()))
-        return failed_record(spec, "diverged: parameters are not finite at step " + std::to_string(t));
+      if (!std::isfinite(recorder.policy(state, t))) return diverged_record(spec, t);
       clock.lap(stage_record);
       record_seconds(r, state.seconds, t, last_record);
     }
@@ -135,8 +87,8 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     if (recorded && spec.record.gradient > 0) {  // of the policy that met the batch: before any update
       LapClock clock(state.seconds);
       const GradientSignal signal = gradient_signal(problem, state, t);
-      recorder.value(cosine, signal.cosine);
-      recorder.value(snr, signal.snr);
+      recorder.value(BanditCurve::cosine, signal.cosine);
+      recorder.value(BanditCurve::snr, signal.snr);
       clock.lap(stage_record);
     }
     if (t < steps) {
@@ -151,9 +103,7 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
       clock.lap(stage_record);
     }
   }
-  finish_record(r, {problem.world->uniform, problem.world->best}, final_reward.mean(), watch, judge_calls(spec));
-  std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
-  r.status = RunStatus::ok;
+  end_bandit_record(r, spec, *problem.world, final_reward, watch);
   return r;
 }
 
@@ -166,7 +116,7 @@ Cost estimate_cost(const RunSpec& spec) {
   const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.bandit.features : 2e-9, per_rollout = 6e-9 + (draws ? 3e-9 * spec.votes : 0);
   const double step = cells * per_cell * spec.learn.epochs + rollouts * per_rollout + 0.3e-6;
   const double records = spec.learn.steps / static_cast<double>(spec.record.every) + 2;
-  const double recorded = records * ((dead_levels + 3) * 8 + 4.0 * stage_count);
+  const double recorded = records * (12 * 8 + 4.0 * stage_count);
   Cost c;
   c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
@@ -174,7 +124,7 @@ Cost estimate_cost(const RunSpec& spec) {
                    2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +
                    cells * 24 + estimator_bytes(spec) + 2 * recorded + watch_bytes(spec.record, spec.learn.steps);
   c.disk_bytes = 1500 + recorded * 0.8;
-  c.judge_calls = judge_calls(spec);
+  c.judge_calls = bandit_judge_calls(spec);
   return c;
 }
 

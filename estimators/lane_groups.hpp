@@ -1,0 +1,109 @@
+// A lane's estimator: which pass its groups take is data, so that runs of any estimators share a launch; and whitening by one octet.
+#pragma once
+#include "estimators/group_pass.hpp"
+#include "estimators/whitening_scale.hpp"
+
+namespace odrpo::lane {
+
+/// An estimator of integer scores as data; `view.term` points to the lane's memory.
+struct LaneEstimator {
+  EstimatorView view;
+  Pass pass;
+};
+
+/// Rows of a column (group_pass::Column) that any pass needs.
+ODRPO_HD int column_rows(int levels) { return levels + 2; }
+
+/// Reads one group's scores (aligned to 4 bytes for groups of 8 or 16) and leaves in `c` what member() needs. Groups of two or more.
+ODRPO_HD void prepare(const LaneEstimator& by, const std::uint8_t* score, group_pass::Column c) {
+  using namespace group_pass;
+  const EstimatorView& e = by.view;
+  const Loose loose{score, e.rollouts};
+  switch (by.pass) {
+    case Pass::ordinal:
+      if (e.levels <= 16 && e.rollouts == 8) {
+        Packed<8> group;
+        __builtin_memcpy(group.word, score, 8);
+        return group_pass::prepare(Halves<0>{e}, group, c);
+      }
+      if (e.levels <= 16 && e.rollouts == 16) {
+        Packed<16> group;
+        __builtin_memcpy(group.word, score, 16);
+        return group_pass::prepare(Halves<0>{e}, group, c);
+      }
+      return group_pass::prepare(OneSum{e}, loose, c);
+    case Pass::cardinal:
+      if (e.others) return group_pass::prepare(Others{e}, loose, c);
+      return group_pass::prepare(Cardinal{e}, loose, c);
+    case Pass::rank: return group_pass::prepare(Rank{e}, loose, c);
+  }
+}
+/// The advantage of a member of that group.
+ODRPO_HD float member(const LaneEstimator& by, group_pass::Column c, int score) {
+  using namespace group_pass;
+  const EstimatorView& e = by.view;
+  if (by.pass != Pass::cardinal) return real(c, score);
+  return e.others ? group_pass::member(Others{e}, c, score, e.rollouts) : group_pass::member(Cardinal{e}, c, score, e.rollouts);
+}
+
+/// What whitening does to each advantage of a batch.
+struct Whitened {
+  bool on = false, equal = false;  ///< equal: all that take part are the same, and become 0
+  float mean = 0, inverse = 0;
+};
+template <class F>
+ODRPO_HD F whitened(const Whitened& w, F advantage) {
+  return !w.on ? advantage : w.equal ? F{} : (advantage - w.mean) * w.inverse;
+}
+
+/// Sum of f over those of n values that are kept (null = all), in the order of lane_sum of batch_stage.cpp.
+template <class O, class G>
+ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* kept, int n, G f) {
+  using F = typename O::F;
+  F sum[4];
+  ODRPO_UNROLL
+  for (int j = 0; j < 4; ++j) sum[j] = O::splat(0.0f);
+  for (int i = 0; i < n; i += 32) {
+    ODRPO_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      const int at = i + 8 * j, here = n - at;
+      if (i + 32 <= n && kept == nullptr) {
+        sum[j] += f(o.load(x + at));
+      } else {
+        const F mask = O::real(kept ? O::ones(o.load(kept + at, here, 0) != 0) : O::ones(o.lane() < here));
+        sum[j] += mask * f(o.load(x + at, here, 0.0f));
+      }
+    }
+  }
+  return o.sum((sum[0] + sum[2]) + (sum[1] + sum[3]));
+}
+
+/// How n advantages are whitened (`count` of them take part), by one octet. (whiten of batch_stage.cpp)
+template <class O>
+ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, const std::uint8_t* kept, int n, int count) {
+  using F = typename O::F;
+  Whitened to;
+  to.on = w.on;
+  if (!w.on) return to;
+  int first = 0;
+  if (kept)
+    while (first < n && kept[first] == 0) ++first;
+  typename O::I same = O::ones(o.lane() == o.lane());
+  for (int i = 0; i < n; i += 8) {
+    const auto mine = o.load(x + i, n - i, 0.0f) == (first < n ? x[first] : 0.0f);
+    const auto out = kept ? O::ones(o.load(kept + i, n - i, 0) == 0) : O::ones(o.lane() >= n - i);
+    same &= O::ones(mine) | out;
+  }
+  to.equal = o.all(same == 1);
+  if (to.equal) return to;
+  // those that have no part count as 0 times what a zero would give
+  const auto sum = [&](auto f) { return lane_sum(o, x, kept, n, f); };
+  to.mean = sum([](F a) { return a; }) * (1.0f / static_cast<float>(count));
+  const float mean = to.mean;
+  const float variance = sum([mean](F a) { return (a - mean) * (a - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
+  const float scale = whitening_scale(w, variance);
+  to.inverse = scale > 0 ? 1.0f / scale : 0.0f;
+  return to;
+}
+
+}  // namespace odrpo::lane

@@ -1,0 +1,280 @@
+// A batch of lanes of one shape, from its runs to their records.
+#include "suites/lane_batch.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <span>
+#include <tuple>
+
+#include "kernels/isa.hpp"
+#include "suites/lane_record.hpp"
+#include "suites/lane_step.hpp"
+#include "suites/shared.hpp"
+
+namespace odrpo {
+namespace {
+
+// How long a stretch of steps should take, and how many there are at most: a stop is seen between them.
+constexpr double stretch_seconds = 0.25;
+constexpr int first_stretch = 32, longest_stretch = 1 << 15;
+constexpr std::size_t table_bytes = std::size_t{64} << 20;  // of a stretch's orders, and of its pending steps, each
+
+// What a batch holds on the device; given back at its end.
+class Holdings {
+ public:
+  explicit Holdings(const LaneDevice& device) : device_(device) {}
+  ~Holdings() {
+    for (void* memory : held_) device_.give_back(memory);
+  }
+  Holdings(const Holdings&) = delete;
+  Holdings& operator=(const Holdings&) = delete;
+
+  template <class T>
+  T* take(std::size_t n) {
+    held_.reserve(held_.size() + 1);
+    held_.push_back(device_.take(std::max<std::size_t>(n * sizeof(T), 1)));
+    return static_cast<T*>(held_.back());
+  }
+  template <class T>
+  T* filled(std::size_t n, int byte) {
+    T* to = take<T>(n);
+    device_.fill(to, byte, n * sizeof(T));
+    return to;
+  }
+  template <class T>
+  T* sent(std::span<const T> from) {
+    T* to = take<T>(from.size());
+    device_.send(to, from.data(), from.size_bytes());
+    return to;
+  }
+  /// The same, once for each array of the host.
+  template <class T>
+  const T* sent_once(std::span<const T> from) {
+    void*& to = sent_[from.data()];
+    if (to == nullptr) to = sent(from);
+    return static_cast<const T*>(to);
+  }
+
+ private:
+  const LaneDevice& device_;
+  std::vector<void*> held_;
+  std::map<const void*, void*> sent_;
+};
+
+// Schedules and Adam's scalars of the runs that have the same optimiser, a stretch at a time.
+class Schedule {
+ public:
+  Schedule(const OptimizerConfig& config, const lane::Plan& plan) : scalars_(config, plan.steps * plan.updates, plan.remember) {}
+
+  const float *power1 = nullptr, *power2 = nullptr;  ///< of the device, as the next two
+  PendingStep* pending = nullptr;
+  float* rate = nullptr;
+
+  std::vector<float> powers(bool first) const {
+    std::vector<float> p;
+    for (int n = 0; n <= scalars_.remember() + 1; ++n) p.push_back(first ? scalars_.beta1_power(n) : scalars_.beta2_power(n));
+    return p;
+  }
+  /// Updates first .. end - 1, in order from stretch to stretch: rows of pending steps from update first - remember on, and rates.
+  void go_on(int first, int end, std::vector<PendingStep>& steps, std::vector<float>& rates) {
+    const int ring = scalars_.remember() + 1, base = first - scalars_.remember();
+    steps.assign(static_cast<std::size_t>(end - base) * ring, PendingStep{});
+    rates.clear();
+    const auto row = [&](int last) { return &steps[static_cast<std::size_t>(last - base) * ring]; };
+    for (int last = std::max(base, 0); last < first; ++last) std::copy_n(scalars_.pending(last), first - last, row(last));
+    for (int u = first; u < end; ++u) {
+      scalars_.begin_step(u);
+      rates.push_back(scalars_.rate());
+      for (int j = 0; j < ring && j <= u && u - j >= base; ++j) row(u - j)[j] = scalars_.pending(u - j)[j];
+    }
+  }
+
+ private:
+  AdamScalars scalars_;
+};
+
+auto schedule_key(const OptimizerConfig& c) {
+  return std::tuple(c.kind, c.lr, c.schedule, c.warmup, c.beta1, c.beta2, c.eps, c.weight_decay);
+}
+
+// One shape's runs: what all share, and each run's own.
+class Batch {
+ public:
+  Batch(const LaneDevice& device, std::vector<Problem> problems)
+      : device_(device), held_(device), problems_(std::move(problems)), plan_(plan_lane(*problems_[0].spec)), runs_(problems_.size()) {
+    const std::size_t n = problems_.size(), parameters = static_cast<std::size_t>(lane::rows(plan_)) * plan_.row_width;
+    const std::size_t records = static_cast<std::size_t>(lane::records(plan_));
+    theta_ = held_.take<float>(n * parameters);
+    m_ = plan_.adam ? held_.filled<float>(n * parameters, 0) : nullptr;
+    v_ = plan_.adam ? held_.filled<float>(n * parameters, 0) : nullptr;
+    last_ = held_.filled<std::int32_t>(n * lane::rows(plan_), 0xff);
+    record_ = held_.filled<lane::Record>(n * records, 0);
+    reward_ = held_.filled<std::uint32_t>(n * plan_.steps, 0);
+    time_ = held_.filled<long long>(n * 2, 0);
+    const std::vector<lane::Scalars> scalars(n);
+    lane::Scalars* kept = held_.sent(std::span(scalars));
+    std::vector<float> start(parameters, 0.0f);
+    for (std::size_t i = 0; !plan_.linear && i < parameters; ++i)
+      if (i % plan_.width >= static_cast<std::size_t>(plan_.actions)) start[i] = padding;
+    for (std::size_t i = 0; i < n; ++i) {
+      lane::Run& run = runs_[i];
+      give(problems_[i], run);
+      run.theta = theta_ + i * parameters;
+      device_.send(run.theta, start.data(), parameters * sizeof(float));
+      run.m = plan_.adam ? m_ + i * parameters : nullptr;
+      run.v = plan_.adam ? v_ + i * parameters : nullptr;
+      run.last = last_ + i * lane::rows(plan_);
+      run.kept = kept + i;
+      run.record = record_ + i * records;
+      run.reward = reward_ + i * plan_.steps;
+      run.time = time_ + i * 2;
+    }
+    sent_runs_ = held_.take<lane::Run>(n);
+  }
+
+  // Steps to the end; false when stopped before.
+  bool run(const std::atomic<bool>& stop) {
+    int stretch = first_stretch;
+    for (int first = 0; first <= plan_.steps;) {
+      if (stop.load(std::memory_order_relaxed)) return false;
+      const int end = std::min(first + std::min(stretch, longest()), plan_.steps + 1);
+      prepare(first, end);
+      const double seconds = device_.run(plan_, sent_runs_, runs_.size(), first, end);
+      const double more = seconds > 0 ? stretch_seconds / seconds : 4.0;
+      stretch = static_cast<int>(std::clamp(more * (end - first), 1.0, std::min(4.0 * (end - first), double{longest_stretch})));
+      first = end;
+    }
+    return true;
+  }
+
+  void hand_over(const LaneEngine::Done& done) const {
+    const std::size_t n = runs_.size(), records = static_cast<std::size_t>(lane::records(plan_));
+    std::vector<lane::Record> record(n * records);
+    std::vector<std::uint32_t> reward(n * plan_.steps);
+    std::vector<long long> time(n * 2);
+    device_.fetch(record.data(), record_, record.size() * sizeof record[0]);
+    device_.fetch(reward.data(), reward_, reward.size() * sizeof reward[0]);
+    device_.fetch(time.data(), time_, time.size() * sizeof time[0]);
+    for (std::size_t i = 0; i < n; ++i) {
+      const long long ticks = time[2 * i + 1];
+      const double per_tick = ticks > 0 ? 1e-9 * static_cast<double>(time[2 * i]) / static_cast<double>(ticks) : 0;
+      done(lane_record(*problems_[i].spec, *problems_[i].world, plan_, {record.data() + i * records, records},
+                       {reward.data() + i * plan_.steps, static_cast<std::size_t>(plan_.steps)}, per_tick));
+    }
+  }
+
+ private:
+  // Everything const that a run is given.
+  void give(const Problem& problem, lane::Run& run) {
+    const RunSpec& spec = *problem.spec;
+    const LearnConfig& learn = spec.learn;
+    const RatedView rated = problem.rated->view();
+    run.key = spec.run_key;
+    run.quality = held_.sent_once(std::span(problem.world->quality));
+    if (plan_.linear) run.feature = held_.sent_once(std::span(problem.world->feature));
+    run.law_row = held_.sent_once(std::span(problem.rated->row));
+    run.threshold = held_.sent_once(std::span(problem.rated->threshold));
+    run.stride = rated.stride;
+    run.lowest = rated.lowest;
+    run.estimator = {problem.advantages->view(), problem.advantages->pass()};
+    if (!problem.advantages->terms().empty()) run.estimator.view.term = held_.sent_once(problem.advantages->terms());
+    run.whitening = problem.whitening;
+    run.drop_dead = learn.dead_groups == DeadGroups::drop;
+    run.kl = static_cast<float>(learn.kl);
+    run.reference = 1.0f / static_cast<float>(plan_.actions);
+    const RatioLimits limits = ratio_limits(learn.ratio_clip);
+    run.ratio_low = limits.lowest;
+    run.ratio_high = limits.highest;
+    run.clip = learn.optimizer.clip;
+    run.eps = static_cast<float>(learn.optimizer.eps);
+    run.rest1 = static_cast<float>(1.0 - learn.optimizer.beta1);
+    run.rest2 = static_cast<float>(1.0 - learn.optimizer.beta2);
+    std::unique_ptr<Schedule>& schedule = schedules_[schedule_key(learn.optimizer)];
+    if (!schedule) {
+      schedule = std::make_unique<Schedule>(learn.optimizer, plan_);
+      schedule->power1 = held_.sent(std::span<const float>(schedule->powers(true)));
+      schedule->power2 = held_.sent(std::span<const float>(schedule->powers(false)));
+      const std::size_t updates = static_cast<std::size_t>(longest()) * plan_.updates;
+      schedule->pending = held_.take<PendingStep>((updates + plan_.remember) * (plan_.remember + 1));
+      schedule->rate = held_.take<float>(updates);
+    }
+    run.power1 = schedule->power1;
+    run.power2 = schedule->power2;
+    run.pending = schedule->pending;
+    run.rate = schedule->rate;
+    std::uint16_t*& order = orders_[spec.run_key];
+    if (order == nullptr) order = held_.take<std::uint16_t>(static_cast<std::size_t>(most_epochs(longest())) * plan_.prompts);
+    run.order = order;
+  }
+
+  int most_epochs(int steps) const { return (steps - 1) / plan_.per_epoch + 2; }
+  // The longest stretch whose tables have room.
+  int longest() const {
+    const std::size_t ring = static_cast<std::size_t>(plan_.remember) + 1;
+    const std::size_t by_pending = table_bytes / (ring * sizeof(PendingStep) * plan_.updates);
+    const std::size_t by_order = table_bytes / (std::size_t{2} * plan_.prompts) * plan_.per_epoch / 64;  // of some 64 seeds
+    const std::size_t most = std::min<std::size_t>({by_pending, by_order, static_cast<std::size_t>(longest_stretch),
+                                                    static_cast<std::size_t>(plan_.steps) + 1});
+    return static_cast<int>(std::max<std::size_t>(most, 1));
+  }
+
+  // Tables of the steps first .. end - 1, the last of which may only be recorded.
+  void prepare(int first, int end) {
+    const int first_update = first * plan_.updates, end_update = std::min(end, plan_.steps) * plan_.updates;
+    std::vector<PendingStep> steps;
+    std::vector<float> rates;
+    for (auto& [key, schedule] : schedules_) {
+      schedule->go_on(first_update, end_update, steps, rates);
+      device_.send(schedule->pending, steps.data(), steps.size() * sizeof steps[0]);
+      device_.send(schedule->rate, rates.data(), rates.size() * sizeof rates[0]);
+    }
+    const int first_epoch = first / plan_.per_epoch, epochs = (end - 1) / plan_.per_epoch - first_epoch + 1;
+    std::vector<LaneOrder> orders;
+    for (const auto& [key, order] : orders_) orders.push_back({key, order});
+    Holdings passing(device_);
+    device_.shuffle(passing.sent(std::span<const LaneOrder>(orders)), orders.size(), first_epoch, epochs, plan_.prompts);
+    for (lane::Run& run : runs_) {
+      run.first_pending = first_update - plan_.remember;
+      run.first_rate = first_update;
+      run.first_epoch = first_epoch;
+    }
+    device_.send(sent_runs_, runs_.data(), runs_.size() * sizeof runs_[0]);
+  }
+
+  const LaneDevice& device_;
+  Holdings held_;
+  std::vector<Problem> problems_;
+  const lane::Plan plan_;
+  std::vector<lane::Run> runs_;
+  std::map<decltype(schedule_key({})), std::unique_ptr<Schedule>> schedules_;
+  std::map<std::uint64_t, std::uint16_t*> orders_;
+  float *theta_ = nullptr, *m_ = nullptr, *v_ = nullptr;
+  std::int32_t* last_ = nullptr;
+  lane::Record* record_ = nullptr;
+  std::uint32_t* reward_ = nullptr;
+  long long* time_ = nullptr;
+  lane::Run* sent_runs_ = nullptr;
+};
+
+}  // namespace
+
+void train_lanes(const LaneDevice& device, const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop,
+                 const LaneEngine::Done& done) {
+  std::map<std::string, std::vector<const RunSpec*>> shapes;
+  for (const RunSpec* run : runs) shapes[lane_shape(*run)].push_back(run);
+  for (const auto& [shape, specs] : shapes) {
+    std::vector<Problem> problems;
+    for (const RunSpec* spec : specs) {
+      std::optional<Problem> problem = make_problem(*spec, shared, best_isa(), stop, false);
+      if (!problem) return;
+      problems.push_back(std::move(*problem));
+    }
+    Batch batch(device, std::move(problems));
+    if (!batch.run(stop)) return;
+    batch.hand_over(done);
+  }
+}
+
+}  // namespace odrpo

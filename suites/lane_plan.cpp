@@ -1,0 +1,121 @@
+// Sizes of a lane, the layout of its block's memory, and the runs that have none.
+#include "suites/lane_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "envs/channel.hpp"
+#include "envs/rate_texts.hpp"
+#include "policies/softmax_policy.hpp"
+#include "suites/batch.hpp"
+#include "suites/lane_engine.hpp"
+#include "suites/lane_step.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr int most_threads = 512, least_threads = 128, column_budget = 8 << 10;
+
+// Places one after another, each on 16 bytes.
+struct Layout {
+  std::size_t end = 0;
+  std::size_t place(std::size_t bytes) {
+    const std::size_t at = end;
+    end += (bytes + 15) / 16 * 16;
+    return at;
+  }
+};
+
+lane::Plan sizes_of(const RunSpec& spec) {
+  const BanditConfig& world = spec.env.bandit;
+  const LearnConfig& learn = spec.learn;
+  lane::Plan p;
+  p.linear = spec.policy.kind == PolicyKind::linear;
+  p.adam = learn.optimizer.kind != OptimizerKind::sgd;
+  p.prompts = world.prompts;
+  p.actions = world.actions;
+  p.width = (world.actions + 31) / 32 * 32;
+  p.features = p.linear ? world.features : 0;
+  p.row_width = p.linear ? (world.features + 31) / 32 * 32 : p.width;
+  p.batch = learn.batch;
+  p.rollouts = learn.rollouts;
+  p.levels = world.levels;
+  p.blocks = (learn.rollouts + 3) / 4;
+  p.per_epoch = world.prompts / learn.batch;
+  p.steps = learn.steps;
+  p.every = spec.record.every;
+  p.updates = learn.epochs;
+  const RowMemory memory = row_memory(spec.policy.kind, world.prompts, learn.batch, learn.epochs);
+  p.remember = memory.updates;
+  p.overdue = p.adam && !p.linear && memory.overdue;
+  const int rows = (p.batch + 3) / 4 * 4;
+  p.threads = std::clamp((8 * rows + 31) / 32 * 32, least_threads, most_threads);
+  p.slots = std::max(rows, p.threads / 8);
+  p.groups_at_once = std::clamp(column_budget / (4 * lane::column_rows(p.levels)), 16, std::min(p.batch, p.threads));
+  if (p.groups_at_once > p.batch) p.groups_at_once = p.batch;
+  return p;
+}
+
+void lay_out(lane::Plan& p) {
+  const std::size_t padded = static_cast<std::size_t>((p.batch + 3) / 4 * 4) * p.rollouts, word_bytes = std::size_t{16} * p.batch * p.blocks;
+  const std::size_t means = static_cast<std::size_t>(std::min(p.prompts, lane::rows_together)) * sizeof(lane::RowMeans);
+  const std::size_t columns = std::size_t{4} * lane::column_rows(p.levels) * p.groups_at_once;
+  Layout to{sizeof(lane::Run)};
+  p.scalars = to.place(sizeof(lane::Scalars));
+  // random words of the actions, then the batch's advantages; or what the policy is worth
+  p.words = p.advantage = p.means = to.place(std::max({word_bytes, 4 * padded, means}));
+  // random words of the ratings, then the groups' columns, then the rollouts' coefficients
+  p.ratings = p.columns = p.coefficient = to.place(std::max({word_bytes, columns, 4 * padded}));
+  p.probability = to.place(std::size_t{4} * p.slots * p.width);
+  p.prompt = to.place(std::size_t{2} * (p.batch + 3));
+  p.action = to.place(2 * padded);
+  p.score = to.place(padded);
+  p.kept = to.place(padded);
+  p.old_chance = to.place(p.updates > 1 ? 4 * padded : 0);
+  p.gradient = to.place(p.linear ? std::size_t{4} * p.row_width : 0);
+  const std::size_t parameters = std::size_t{4} * lane::rows(p) * p.row_width;
+  p.last = to.place(std::size_t{4} * lane::rows(p));
+  const std::size_t state = parameters * (p.adam ? 3 : 1);
+  p.resident = to.end + state <= block_memory;
+  p.theta = to.place(p.resident ? state : 0);
+  p.bytes = to.end;
+}
+
+}  // namespace
+
+lane::Plan plan_lane(const RunSpec& spec) {
+  lane::Plan p = sizes_of(spec);
+  lay_out(p);
+  return p;
+}
+
+std::string why_no_lane(const RunSpec& spec) {
+  if (spec.env.kind != WorldKind::bandit) return "world toy-lm has no lanes";
+  const RewardKind kind = reward_kind(spec);
+  if (spec.rater.sampling == Sampling::draws) return "votes drawn one by one (sampling = \"draws\")";
+  if (kind.real) return "real-valued rewards (votes by mean)";
+  if (kind.gaps) return "rewards that may be missing (parse_policy)";
+  if (BatchEstimator(spec.estimator, spec.env.levels(), spec.learn.rollouts).needs_median()) return "a running median (median = \"running\")";
+  if (spec.record.gradient > 0) return "gradient signal and noise ([record] gradient)";
+  if (const lane::Plan p = plan_lane(spec); p.bytes > block_memory)
+    return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts, p.prompts);
+  return "";
+}
+
+std::string lane_shape(const RunSpec& spec) {
+  const lane::Plan p = plan_lane(spec);
+  return fmt::format("{} {} {}x{} features {} batch {}x{} levels {} steps {} every {} updates {}", p.linear ? "linear" : "tabular",
+                     p.adam ? "adam" : "sgd", p.prompts, p.actions, p.features, p.batch, p.rollouts, p.levels, p.steps, p.every, p.updates);
+}
+
+double lane_bytes(const RunSpec& spec) {
+  const lane::Plan p = plan_lane(spec);
+  const BanditConfig& world = spec.env.bandit;
+  const double cells = static_cast<double>(p.prompts) * p.width, parameters = static_cast<double>(lane::rows(p)) * p.row_width;
+  const double laws = std::min(cells, most_rows(world, spec.rater)) * row_bytes(world, spec.rater, spec.votes);
+  return cells * 8 + cells * 4 * p.features + laws + parameters * 12 + lane::rows(p) * 4.0 + p.steps * 4.0 +
+         static_cast<double>(lane::records(p)) * sizeof(lane::Record) + estimator_bytes(spec) + 4096;
+}
+
+}  // namespace odrpo

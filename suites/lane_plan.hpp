@@ -1,0 +1,16 @@
+// Which runs have a lane, and where a lane keeps what.
+#pragma once
+#include <string>
+
+#include "suites/lane.hpp"
+#include "suites/spec.hpp"
+
+namespace odrpo {
+
+/// Shared memory that a block can have on the devices there are code for (sm_90), and half of a processor's, so that two blocks fit.
+inline constexpr std::size_t block_memory = 227 * 1024, half_processor = 113 * 1024;
+
+/// The plan of a run that has a lane: the same for all runs of one lane_shape().
+lane::Plan plan_lane(const RunSpec& spec);
+
+}  // namespace odrpo

@@ -1,0 +1,45 @@
+// Curves, seconds and final values of a lane.
+#include "suites/lane_record.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/math.hpp"
+#include "suites/bandit_record.hpp"
+
+namespace odrpo {
+
+RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane::Plan& plan, std::span<const lane::Record> records,
+                      std::span<const std::uint32_t> reward, double seconds_per_tick) {
+  RunRecord r = begin_bandit_record(spec);
+  const double n = lane::draws(plan);
+  const double levels = static_cast<double>(plan.batch) * (plan.levels - lowest_score(spec.rater));
+  int last_record = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const lane::Record& from = records[i];
+    const int t = i + 1 == records.size() ? plan.steps : static_cast<int>(i) * plan.every;
+    if (!std::isfinite(from.quality)) return diverged_record(spec, t);
+    r.step.push_back(t);
+    add_value(r, spec, BanditCurve::quality, from.quality);
+    add_value(r, spec, BanditCurve::kl, from.kl);
+    add_value(r, spec, BanditCurve::entropy, from.entropy);
+    BatchSummary seen{from.reward / n, 0, math::sqrt(from.squares / n), from.lowest, from.highest};
+    seen.dead = {static_cast<double>(from.dead_groups) / plan.batch, static_cast<double>(from.dead_levels) / levels};
+    add_batch(r, spec, seen, static_cast<double>(from.truth) / 16 / n);
+    add_value(r, spec, BanditCurve::clipped, from.clipped);
+    double seconds[stage_count];
+    for (int stage = 0; stage < stage_count; ++stage) seconds[stage] = static_cast<double>(from.ticks[stage]) * seconds_per_tick;
+    record_seconds(r, seconds, t, last_record);
+  }
+  FinalReward final_reward(plan.steps);
+  CollapseWatch watch(spec.record, plan.steps);
+  for (int t = 0; t < plan.steps; ++t) {
+    const SeenSum seen{static_cast<double>(reward[static_cast<std::size_t>(t)]), n};
+    final_reward.add(t, seen);
+    watch.add(t, seen.mean());
+  }
+  end_bandit_record(r, spec, world, final_reward, watch);
+  return r;
+}
+
+}  // namespace odrpo

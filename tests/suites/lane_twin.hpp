@@ -1,0 +1,109 @@
+// The host's twin of a device that runs lanes: blocks of octets that are vectors, their phases in any order. It runs the same text.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "kernels/octet.hpp"
+#include "kernels/shuffle.hpp"
+#include "suites/lane_batch.hpp"
+#include "suites/lane_step.hpp"
+
+namespace odrpo {
+
+/// The order in which a phase's items are done: none may depend on another.
+enum class ItemOrder { forward, backward, shuffled };
+
+/// A block whose threads take turns.
+class TwinBlock {
+ public:
+  TwinBlock(int threads, ItemOrder order, std::mt19937& random) : threads_(threads), order_(order), random_(random) {}
+
+  template <class F>
+  void octets(int n, F f) const {
+    for (const int i : items(n)) f(octet(i % (threads_ / 8)), i);
+  }
+  template <class F>
+  void threads(int n, F f) const {
+    for (const int i : items(n)) f(i);
+  }
+  template <class F, class G>
+  void aside(F f, G g) const {
+    for (const int which : items(2)) {
+      if (which == 0) f(octet(0));
+      else g();
+    }
+  }
+  template <class T>
+  T add(T* at, T x) const {
+    const T was = *at;
+    *at += x;
+    return was;
+  }
+  bool leads() const { return true; }
+  long long ticks() const { return 0; }
+
+ private:
+  static ODRPO_ISA::Octet octet(int index) {
+    ODRPO_ISA::Octet o;
+    o.index = index;
+    return o;
+  }
+  std::vector<int> items(int n) const {
+    std::vector<int> all(static_cast<std::size_t>(std::max(n, 0)));
+    for (int i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = order_ == ItemOrder::backward ? n - 1 - i : i;
+    if (order_ == ItemOrder::shuffled) std::shuffle(all.begin(), all.end(), random_);
+    return all;
+  }
+  int threads_;
+  ItemOrder order_;
+  std::mt19937& random_;
+};
+
+/// A place where lanes run, on the host: memory is the heap's, a block's own memory begins with rubbish.
+struct Twin {
+  ItemOrder order = ItemOrder::forward;
+  double seconds_per_step = 0;  ///< what a stretch is said to have taken
+  std::size_t held = 0, most = 0, launches = 0;
+  std::mt19937 random{7};
+
+  LaneDevice device() {
+    LaneDevice d;
+    d.take = [this](std::size_t bytes) {
+      held += 1;
+      return std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    };
+    d.give_back = [this](void* memory) {
+      held -= 1;
+      std::free(memory);
+    };
+    d.send = d.fetch = [](void* to, const void* from, std::size_t bytes) {
+      if (bytes > 0) std::memcpy(to, from, bytes);
+    };
+    d.fill = [](void* to, int byte, std::size_t bytes) { std::memset(to, byte, bytes); };
+    d.shuffle = [](const LaneOrder* orders, std::size_t count, int first, int epochs, int prompts) {
+      for (std::size_t i = 0; i < count; ++i)
+        for (int e = 0; e < epochs; ++e)
+          shuffle_epoch(orders[i].key, static_cast<std::uint32_t>(first + e), static_cast<std::uint32_t>(prompts),
+                        orders[i].order + static_cast<std::size_t>(e) * prompts);
+    };
+    d.run = [this](const lane::Plan& plan, const lane::Run* runs, std::size_t count, int first, int end) {
+      ++launches;
+      std::unique_ptr<unsigned char, decltype(&std::free)> memory(
+          static_cast<unsigned char*>(std::aligned_alloc(64, (plan.bytes + 63) / 64 * 64)), &std::free);
+      for (std::size_t i = 0; i < count; ++i) {
+        std::memset(memory.get(), 0xcd, plan.bytes);
+        const TwinBlock block(plan.threads, order, random);
+        if (plan.resident) lane::run_lane<true>(block, plan, runs[i], memory.get(), first, end);
+        else lane::run_lane<false>(block, plan, runs[i], memory.get(), first, end);
+      }
+      return seconds_per_step * (end - first);
+    };
+    return d;
+  }
+};
+
+}  // namespace odrpo
