@@ -102,11 +102,13 @@ struct DeviceBlock {
   template <class F>
   __host__ __device__ void octets(int n, F f) const {
     const int first = thread() / 8, step = octet_count(), whole_warps = (n + 3) / 4 * 4;
-    for (int i = first; i < whole_warps; i += step) f(DeviceOctet{{}, first, thread() % 8, i < n}, i < n ? i : n - 1);
+#pragma unroll 1
+    for (int i = first; i < whole_warps; i += step) f(DeviceOctet{{}, first, thread() % 8, i < n}, i);
     sync();
   }
   template <class F>
   __host__ __device__ void threads(int n, F f) const {
+#pragma unroll 1
     for (int i = thread(); i < n; i += thread_count()) f(i);
     sync();
   }

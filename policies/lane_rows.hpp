@@ -35,20 +35,11 @@ ODRPO_HD void catch_up(const O& o, const Row& row, const Pending& pending, float
       for (int a = 0; a < row.width; a += 8) o.store(to + a, o.load(row.theta + a));
     return;
   }
-  for (int a = 0; a < row.width; a += 32) {
-    F x[4], m[4], root[4];
-    ODRPO_UNROLL
-    for (int j = 0; j < 4; ++j) {
-      x[j] = o.load(row.theta + a + 8 * j);
-      m[j] = o.load(row.m + a + 8 * j);
-      root[j] = O::sqrt(o.load(row.v + a + 8 * j));
-    }
-    row_math::take_pending(pending.steps, pending.n, four_at_once, [&](const auto& some) {
-      ODRPO_UNROLL
-      for (int j = 0; j < 4; ++j) x[j] = row_math::taken(some, x[j], m[j], root[j], eps);
-    });
-    ODRPO_UNROLL
-    for (int j = 0; j < 4; ++j) o.store(to + a + 8 * j, x[j]);
+  for (int a = 0; a < row.width; a += 8) {  // one eight at a time: more do not fit a thread's registers beside four steps' scalars
+    const F m = o.load(row.m + a), root = O::sqrt(o.load(row.v + a));
+    F x = o.load(row.theta + a);
+    row_math::take_pending(pending.steps, pending.n, four_at_once, [&](const auto& some) { x = row_math::taken(some, x, m, root, eps); });
+    o.store(to + a, x);
   }
   if (pending.steps->decay != 1.0f)
     for (int a = row.used / 8 * 8; a < row.width; a += 8) o.store(to + a, o.lane() + a >= row.used ? O::splat(row.unused) : o.load(to + a));

@@ -8,9 +8,8 @@
 namespace odrpo {
 namespace {
 
-constexpr const char* names[] = {"quality",       "reward",        "batch_quality",   "kl",          "entropy",
-                                 "advantage_rms", "advantage_min", "advantage_max",   "dead_groups", "dead_levels",
-                                 "missing",       "clipped",       "gradient_cosine", "gradient_snr"};
+constexpr const char* names[] = {"quality",       "reward",      "batch_quality", "kl",      "entropy", "advantage_rms",   "advantage_min",
+                                 "advantage_max", "dead_groups", "dead_levels",   "missing", "clipped", "gradient_cosine", "gradient_snr"};
 static_assert(std::size(names) == static_cast<std::size_t>(BanditCurve::count));
 
 bool has_curve(const RunSpec& spec, BanditCurve curve) {

@@ -16,15 +16,15 @@ struct Plan {
   int prompts = 0, actions = 0, width = 0, features = 0;
   int row_width = 0;  ///< parameters of a row: width; of the linear policy's one row the features, rounded up to 32
   int batch = 0, rollouts = 0, levels = 0;
-  int blocks = 0;          ///< blocks of 4 random words that hold one for every rollout of a prompt
-  int per_epoch = 0;       ///< batches
+  int blocks = 0;                         ///< blocks of 4 random words that hold one for every rollout of a prompt
+  int per_epoch = 0;                      ///< batches
   int steps = 0, every = 0, updates = 0;  ///< training steps, recorded ones, updates on each batch
-  int remember = 1;        ///< updates a row may go unvisited (AdamScalars)
-  bool overdue = false;    ///< rows can go longer without a visit: they are brought up to date in time
-  int threads = 0;         ///< of a block
-  int slots = 0;           ///< rows of `probability`: one for each prompt of a batch and for each octet of the block
-  int groups_at_once = 0;  ///< columns
-  bool resident = false;   ///< the parameters live in the block's memory during a launch
+  int remember = 1;                       ///< updates a row may go unvisited (AdamScalars)
+  bool overdue = false;                   ///< rows can go longer without a visit: they are brought up to date in time
+  int threads = 0;                        ///< of a block
+  int slots = 0;                          ///< rows of `probability`: one for each prompt of a batch and for each octet of the block
+  int groups_at_once = 0;                 ///< columns
+  bool resident = false;                  ///< the parameters live in the block's memory during a launch
   // where things are in the block's memory, bytes; `bytes` in all. What is dead when another begins to live shares its place.
   std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_chance, kept, gradient, theta,
       last, scalars, bytes;
@@ -33,25 +33,32 @@ struct Plan {
 ODRPO_HD int rows(const Plan& p) { return p.linear ? 1 : p.prompts; }
 ODRPO_HD int draws(const Plan& p) { return p.batch * p.rollouts; }
 
+/// What a batch counts, in whole numbers.
+struct Counts {
+  unsigned long long truth;  ///< sum of true quality, 1/16 levels; of recorded batches alone
+  std::uint32_t reward;      ///< sum of scores
+  std::uint32_t dead_groups, dead_levels;
+  std::uint32_t dropped;  ///< rollouts that have no part in learning
+};
+
 /// What a run keeps between launches besides its parameters; in the block's memory while it works.
 struct Scalars {
-  double clipped = 0, updates = 0;      ///< shares of clipped rollouts, summed over the updates since the last record
-  double quality = 0, kl = 0, entropy = 0;
+  Counts counts{};
+  double quality = 0, kl = 0, entropy = 0;      ///< of the policy
   double squares = 0, lowest = 0, highest = 0;  ///< of the batch's advantages
-  unsigned long long truth = 0;         ///< sum of the batch's true quality, 1/16 levels
-  std::uint32_t reward = 0;             ///< sum of the batch's scores
-  std::uint32_t dead_groups = 0, dead_levels = 0, dropped = 0, over = 0, listed = 0;
-  float factor = 1;                     ///< of the gradient, when it is clipped
+  double clipped = 0, updates = 0;              ///< shares of clipped rollouts, summed over the updates since the last record
+  std::uint32_t over = 0, listed = 0;           ///< clipped rollouts of this update; rows on the list of those overdue
+  float factor = 1;                             ///< of the gradient, when it is clipped
   Whitened whitening{};
-  bool lost = false;                    ///< parameters are not finite: the run has ended
-  long long ticks[stage_count] = {}, before = 0;  ///< of the clock, since the last record
+  bool lost = false;                              ///< parameters are not finite: the run has ended
+  long long ticks[stage_count] = {}, before = 0;  ///< of the clock, by stage since the last record
 };
 
 /// What is recorded of step t, for the host to make curves of.
 struct Record {
-  double quality, kl, entropy, squares, lowest, highest, clipped;  ///< clipped: NaN without updates since the last record
-  unsigned long long truth;
-  std::uint32_t reward, dead_groups, dead_levels, pad;
+  double quality, kl, entropy, squares, lowest, highest;
+  double clipped;  ///< NaN without updates since the last record
+  Counts counts;
   long long ticks[stage_count];
 };
 
@@ -66,23 +73,23 @@ struct Run {
   LaneEstimator estimator{};
   Whitening whitening{};
   bool drop_dead = false;
-  float kl = 0, reference = 0;         ///< weight of the penalty, probability under the initial policy
+  float kl = 0, reference = 0;          ///< weight of the penalty, probability under the initial policy
   float ratio_low = 0, ratio_high = 0;  ///< PPO's clip
-  double clip = 0;                     ///< largest norm of the gradient, 0 = any
+  double clip = 0;                      ///< largest norm of the gradient, 0 = any
   float eps = 0, rest1 = 0, rest2 = 0;
   const float *power1 = nullptr, *power2 = nullptr;  ///< [remember + 2] beta^n
-  const PendingStep* pending = nullptr;  ///< [updates of the launch + remember][remember + 1], from row first_pending on
+  const PendingStep* pending = nullptr;              ///< [updates of the launch + remember][remember + 1], from row first_pending on
   int first_pending = 0;
-  const float* rate = nullptr;           ///< [updates of the launch] of plain ascent
+  const float* rate = nullptr;  ///< [updates of the launch] of plain ascent
   int first_rate = 0;
   const std::uint16_t* order = nullptr;  ///< [epochs of the launch][P]
   int first_epoch = 0;
   float *theta = nullptr, *m = nullptr, *v = nullptr;  ///< [rows][row width] between launches
-  std::int32_t* last = nullptr;          ///< [rows] update of the last visit, -1 = never
+  std::int32_t* last = nullptr;                        ///< [rows] update of the last visit, -1 = never
   Scalars* kept = nullptr;
-  Record* record = nullptr;              ///< [records of the run]
-  std::uint32_t* reward = nullptr;       ///< [steps] sums of the batches' scores
-  long long* time = nullptr;             ///< nanoseconds and ticks of all launches
+  Record* record = nullptr;         ///< [records of the run]
+  std::uint32_t* reward = nullptr;  ///< [steps] sums of the batches' scores
+  long long* time = nullptr;        ///< nanoseconds and ticks of all launches
 };
 
 /// Records of a run: every `every`-th step, the first and the last.

@@ -215,8 +215,8 @@ class Batch {
     const std::size_t ring = static_cast<std::size_t>(plan_.remember) + 1;
     const std::size_t by_pending = table_bytes / (ring * sizeof(PendingStep) * plan_.updates);
     const std::size_t by_order = table_bytes / (std::size_t{2} * plan_.prompts) * plan_.per_epoch / 64;  // of some 64 seeds
-    const std::size_t most = std::min<std::size_t>({by_pending, by_order, static_cast<std::size_t>(longest_stretch),
-                                                    static_cast<std::size_t>(plan_.steps) + 1});
+    const std::size_t most =
+        std::min<std::size_t>({by_pending, by_order, static_cast<std::size_t>(longest_stretch), static_cast<std::size_t>(plan_.steps) + 1});
     return static_cast<int>(std::max<std::size_t>(most, 1));
   }
 

@@ -58,7 +58,8 @@ lane::Plan sizes_of(const RunSpec& spec) {
 }
 
 void lay_out(lane::Plan& p) {
-  const std::size_t padded = static_cast<std::size_t>((p.batch + 3) / 4 * 4) * p.rollouts, word_bytes = std::size_t{16} * p.batch * p.blocks;
+  const std::size_t padded = static_cast<std::size_t>((p.batch + 3) / 4 * 4) * p.rollouts,
+                    word_bytes = std::size_t{16} * p.batch * p.blocks;
   const std::size_t means = static_cast<std::size_t>(std::min(p.prompts, lane::rows_together)) * sizeof(lane::RowMeans);
   const std::size_t columns = std::size_t{4} * lane::column_rows(p.levels) * p.groups_at_once;
   Layout to{sizeof(lane::Run)};
@@ -77,7 +78,7 @@ void lay_out(lane::Plan& p) {
   const std::size_t parameters = std::size_t{4} * lane::rows(p) * p.row_width;
   p.last = to.place(std::size_t{4} * lane::rows(p));
   const std::size_t state = parameters * (p.adam ? 3 : 1);
-  p.resident = to.end + state <= block_memory;
+  p.resident = p.linear || to.end + state <= block_memory;
   p.theta = to.place(p.resident ? state : 0);
   p.bytes = to.end;
 }
@@ -96,10 +97,12 @@ std::string why_no_lane(const RunSpec& spec) {
   if (spec.rater.sampling == Sampling::draws) return "votes drawn one by one (sampling = \"draws\")";
   if (kind.real) return "real-valued rewards (votes by mean)";
   if (kind.gaps) return "rewards that may be missing (parse_policy)";
-  if (BatchEstimator(spec.estimator, spec.env.levels(), spec.learn.rollouts).needs_median()) return "a running median (median = \"running\")";
+  if (BatchEstimator(spec.estimator, spec.env.levels(), spec.learn.rollouts).needs_median())
+    return "a running median (median = \"running\")";
   if (spec.record.gradient > 0) return "gradient signal and noise ([record] gradient)";
   if (const lane::Plan p = plan_lane(spec); p.bytes > block_memory)
-    return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts, p.prompts);
+    return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
+                       p.prompts);
   return "";
 }
 

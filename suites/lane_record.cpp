@@ -23,9 +23,9 @@ RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane:
     add_value(r, spec, BanditCurve::quality, from.quality);
     add_value(r, spec, BanditCurve::kl, from.kl);
     add_value(r, spec, BanditCurve::entropy, from.entropy);
-    BatchSummary seen{from.reward / n, 0, math::sqrt(from.squares / n), from.lowest, from.highest};
-    seen.dead = {static_cast<double>(from.dead_groups) / plan.batch, static_cast<double>(from.dead_levels) / levels};
-    add_batch(r, spec, seen, static_cast<double>(from.truth) / 16 / n);
+    BatchSummary seen{from.counts.reward / n, 0, math::sqrt(from.squares / n), from.lowest, from.highest};
+    seen.dead = {static_cast<double>(from.counts.dead_groups) / plan.batch, static_cast<double>(from.counts.dead_levels) / levels};
+    add_batch(r, spec, seen, static_cast<double>(from.counts.truth) / 16 / n);
     add_value(r, spec, BanditCurve::clipped, from.clipped);
     double seconds[stage_count];
     for (int stage = 0; stage < stage_count; ++stage) seconds[stage] = static_cast<double>(from.ticks[stage]) * seconds_per_tick;

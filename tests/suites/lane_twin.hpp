@@ -24,7 +24,7 @@ class TwinBlock {
 
   template <class F>
   void octets(int n, F f) const {
-    for (const int i : items(n)) f(octet(i % (threads_ / 8)), i);
+    for (const int i : items((n + 3) / 4 * 4)) f(octet(i % (threads_ / 8), i < n), i);  // as on a device, whole warps
   }
   template <class F>
   void threads(int n, F f) const {
@@ -33,7 +33,7 @@ class TwinBlock {
   template <class F, class G>
   void aside(F f, G g) const {
     for (const int which : items(2)) {
-      if (which == 0) f(octet(0));
+      if (which == 0) f(octet(0, true));
       else g();
     }
   }
@@ -47,9 +47,10 @@ class TwinBlock {
   long long ticks() const { return 0; }
 
  private:
-  static ODRPO_ISA::Octet octet(int index) {
+  static ODRPO_ISA::Octet octet(int index, bool live) {
     ODRPO_ISA::Octet o;
     o.index = index;
+    o.live = live;
     return o;
   }
   std::vector<int> items(int n) const {
@@ -97,8 +98,9 @@ struct Twin {
       for (std::size_t i = 0; i < count; ++i) {
         std::memset(memory.get(), 0xcd, plan.bytes);
         const TwinBlock block(plan.threads, order, random);
-        if (plan.resident) lane::run_lane<true>(block, plan, runs[i], memory.get(), first, end);
-        else lane::run_lane<false>(block, plan, runs[i], memory.get(), first, end);
+        lane::with_kind(plan, [&](auto linear, auto resident) {
+          lane::run_lane<decltype(linear)::value, decltype(resident)::value>(block, plan, runs[i], memory.get(), first, end);
+        });
       }
       return seconds_per_step * (end - first);
     };

@@ -1,0 +1,121 @@
+// Kernels of lanes, and a CUDA device as their engine.
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "kernels/device.hpp"
+#include "kernels/failure.hpp"
+#include "kernels/launch.cuh"
+#include "kernels/octet.cuh"
+#include "kernels/shuffle.hpp"
+#include "suites/device_lanes.hpp"
+#include "suites/lane_batch.hpp"
+#include "suites/lane_step.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr unsigned shuffle_threads = 128;
+constexpr double memory_share = 0.9;  // of what is free: the rest is for tables of stretches and the allocator's losses
+
+// An epoch of one seed a thread.
+__global__ void __launch_bounds__(shuffle_threads)
+    shuffle_epochs(const LaneOrder* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * shuffle_threads + threadIdx.x;
+  if (i >= count * static_cast<std::size_t>(epochs)) return;
+  const LaneOrder of = orders[i / epochs];
+  const int epoch = static_cast<int>(i % epochs);
+  shuffle_epoch(of.key, static_cast<std::uint32_t>(first_epoch + epoch), static_cast<std::uint32_t>(prompts),
+                of.order + static_cast<std::size_t>(epoch) * prompts);
+}
+
+__device__ long long nanoseconds() {
+  long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+// A run a block. Two blocks of the usual size share a processor.
+template <bool linear, bool resident>
+__global__ void __launch_bounds__(512, 2) lanes(const __grid_constant__ lane::Plan plan, const lane::Run* runs, int first, int end) {
+  extern __shared__ uint4 shared[];
+  const auto add_time = [&](long long sign) {  // nothing of it stays in a register meanwhile
+    if (threadIdx.x != 0) return;
+    long long* time = runs[blockIdx.x].time;
+    time[0] += sign * nanoseconds();
+    time[1] += sign * clock64();
+  };
+  add_time(-1);
+  lane::run_lane<linear, resident>(DeviceBlock{}, plan, runs[blockIdx.x], reinterpret_cast<unsigned char*>(shared), first, end);
+  add_time(1);
+}
+
+// One device with a stream; used by the thread that made it.
+struct CudaPlace {
+  Stream stream;
+  std::map<void*, DeviceBuffer<unsigned char>> held;
+
+  void* take(std::size_t bytes) {
+    DeviceBuffer<unsigned char> buffer(bytes);
+    void* at = buffer.data();
+    held.emplace(at, std::move(buffer));
+    return at;
+  }
+  void move(void* to, const void* from, std::size_t bytes, device_memory::Way way) {
+    device_memory::copy(to, from, bytes, way, stream, Asked::current());
+    stream.wait();
+  }
+  double run(const lane::Plan& plan, const lane::Run* runs, std::size_t count, int first, int end) {
+    Event before, after;
+    before.record(stream);
+    lane::with_kind(plan, [&](auto linear, auto resident) {
+      const auto kernel = lanes<decltype(linear)::value, decltype(resident)::value>;
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.bytes)),
+            "take shared memory for a kernel");
+      launch(kernel, {count, static_cast<unsigned>(plan.threads), plan.bytes}, stream, plan, runs, first, end);
+    });
+    after.record(stream);
+    return after.seconds_since(before);
+  }
+};
+
+LaneDevice lane_device(CudaPlace& place) {
+  LaneDevice d;
+  d.take = [&](std::size_t bytes) { return place.take(bytes); };
+  d.give_back = [&](void* memory) { place.held.erase(memory); };
+  d.send = [&](void* to, const void* from, std::size_t bytes) { place.move(to, from, bytes, device_memory::Way::to_device); };
+  d.fetch = [&](void* to, const void* from, std::size_t bytes) { place.move(to, from, bytes, device_memory::Way::from_device); };
+  d.fill = [&](void* to, int byte, std::size_t bytes) { device_memory::fill(to, byte, bytes, place.stream, Asked::current()); };
+  d.shuffle = [&](const LaneOrder* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
+    launch(shuffle_epochs, {blocks_for(count * static_cast<std::size_t>(epochs), shuffle_threads), shuffle_threads}, place.stream, orders,
+           count, first_epoch, epochs, prompts);
+    place.stream.wait();
+  };
+  d.run = [&](const lane::Plan& plan, const lane::Run* runs, std::size_t count, int first, int end) {
+    return place.run(plan, runs, count, first, end);
+  };
+  return d;
+}
+
+}  // namespace
+
+LaneEngine cuda_lanes(int index) {
+  const Devices found = find_devices(true);
+  if (const std::string why = why_no_device(found); !why.empty()) throw Failure(Exit::device, "no CUDA device: " + why);
+  if (index < 0 || index >= static_cast<int>(found.all.size()))
+    throw Failure(Exit::device, "there is no CUDA device " + std::to_string(index) + ": there are " + std::to_string(found.all.size()));
+  const DeviceFacts& one = found.all[static_cast<std::size_t>(index)];
+  if (!one.trouble.empty()) throw Failure(Exit::device, "CUDA device " + std::to_string(index) + " cannot be used: " + one.trouble);
+  LaneEngine engine;
+  engine.name = "cuda:" + std::to_string(index) + " (" + one.name + ")";
+  engine.memory_bytes = memory_share * static_cast<double>(one.free_bytes);
+  engine.train = [index](const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop,
+                         const LaneEngine::Done& done) {
+    check(cudaSetDevice(index), "use the device");
+    CudaPlace place;
+    train_lanes(lane_device(place), runs, shared, stop, done);
+  };
+  return engine;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,117 @@
+// A lane learns from its batch: gradients, their clip, the update; learn_from_batch (suites/train_step.hpp) and SoftmaxPolicy's part of it.
+#pragma once
+#include <type_traits>
+
+#include "estimators/lane_groups.hpp"
+#include "suites/lane_work.hpp"
+
+namespace odrpo::lane {
+
+// Coefficients of one prompt's rollouts, eight at a time, to w.coefficient; returns their sum, and counts the clipped ones.
+template <class W, class O>
+ODRPO_HD float coefficients(const O& o, const W& w, int i, int epoch, float scale, int& clipped) {
+  using F = typename O::F;
+  const int n = w.plan.rollouts;
+  const float* pi = slot_of(w, i);
+  const std::size_t from = static_cast<std::size_t>(o.live ? i : 0) * n;
+  F sums = O::splat(0.0f);
+  for (int at = 0; at < n; at += 8) {
+    const int here = n - at;
+    const auto there = o.lane() < here;
+    const F chance = there ? o.gather(pi, o.load(w.action + from + at, here, 0)) : O::splat(1.0f);
+    const F a = there ? whitened(w.s.whitening, o.load(w.advantage + from + at, here, 0.0f)) : O::splat(0.0f);
+    const auto part = O::ones(there) & (w.run.drop_dead ? o.load(w.kept + from + at, here, 0) : O::ones(there));
+    F c;
+    if (epoch > 0) {
+      const F ratio = chance / o.load(w.old_chance + from + at, here, 1.0f);
+      const auto over = (O::ones(a > 0.0f) & O::ones(ratio > w.run.ratio_high)) | (O::ones(a < 0.0f) & O::ones(ratio < w.run.ratio_low));
+      clipped += o.count((over & part) == 1);
+      c = row_math::penalised(over == 1 ? O::splat(0.0f) : a * ratio, O::higher(chance, O::splat(smallest_chance)), w.run.kl,
+                              w.run.reference);
+    } else {
+      if (w.plan.updates > 1) o.store(w.old_chance + from + at, O::higher(O::splat(smallest_chance), chance), here);
+      c = row_math::penalised(a, chance, w.run.kl, w.run.reference);
+    }
+    c = part == 1 ? c * scale : O::splat(0.0f);
+    sums += c;
+    o.store(w.coefficient + static_cast<std::size_t>(i) * n + at, c, here);
+  }
+  return o.sum(sums);
+}
+
+// A gradient of row r into its parameters or their moments.
+template <class W, class O>
+ODRPO_HD void take_gradient(const O& o, const W& w, int r, int u, const float* gradient) {
+  const Row row = row_of(w, r);
+  if (!w.plan.adam) return ascend(o, row, w.run.rate[u - w.run.first_rate], gradient);
+  accumulate(o, row, pending_of(w, r, u), w.run.rest1, w.run.rest2, gradient);
+  o.meet();
+  if (o.leads()) w.last[r] = u;
+}
+
+/// Gradients by the logits in place of the probabilities, and taken at once where nothing else has to be known.
+template <class W, class B>
+ODRPO_HD void logit_gradients(const B& b, const W& w, int epoch, int u) {
+  const Plan& plan = w.plan;
+  const int kept = draws(plan) - static_cast<int>(w.s.counts.dropped);
+  const float scale = kept > 0 ? 1.0f / static_cast<float>(kept) : 0.0f;
+  b.octets(plan.batch, [&](const auto& o, int i) {
+    using O = std::decay_t<decltype(o)>;
+    float* g = slot_of(w, i);
+    int clipped = 0;
+    const float sum = coefficients(o, w, i, epoch, scale, clipped);
+    o.meet();
+    const std::size_t own = static_cast<std::size_t>(i) * plan.rollouts;
+    if (kept > 0) spread(o, g, plan.width, w.action + (o.live ? own : 0), w.coefficient + own, plan.rollouts, sum);
+    else
+      for (int a = 0; a < plan.width; a += 8) o.store(g + a, O::splat(0.0f));
+    if (o.leads() && clipped > 0) b.add(&w.s.over, static_cast<std::uint32_t>(clipped));
+    if (W::linear || w.run.clip > 0 || !o.live) return;
+    take_gradient(o, w, w.prompt[i], u, g);
+  });
+  if (plan.updates > 1)
+    b.threads(1, [&](int) {
+      w.s.clipped += kept > 0 ? static_cast<double>(w.s.over) / kept : 0.0;
+      w.s.over = 0;
+    });
+}
+
+/// What the gradient is multiplied by so that its norm does not exceed the clip. (SoftmaxPolicy::update)
+template <class W, class B>
+ODRPO_HD void measure_gradient(const B& b, const W& w, const float* gradient, int n) {
+  b.aside(
+      [&](const auto& o) {
+        double squares = static_cast<double>(dot(o, gradient, gradient, n));
+        if (!(squares < 1e30 && squares > 1e-30)) {  // out of the range of float sums
+          squares = 0;
+          for (int i = 0; i < n; ++i) squares += static_cast<double>(gradient[i]) * static_cast<double>(gradient[i]);
+        }
+        const double norm = math::sqrt(squares);
+        if (o.leads()) w.s.factor = norm > w.run.clip ? static_cast<float>(w.run.clip / norm) : 1.0f;
+      },
+      [] {});
+}
+
+/// Update u of the parameters, from the rollouts of the batch.
+template <class W, class B>
+ODRPO_HD void update(const B& b, const W& w, int epoch, int u) {
+  const Plan& plan = w.plan;
+  logit_gradients(b, w, epoch, u);
+  if constexpr (W::linear)
+    b.octets(plan.features, [&](const auto& o, int f) {
+      const float g = linear_gradient(o, w.run.feature, w.probability, w.prompt, plan.batch, plan.features, plan.width, o.live ? f : 0);
+      if (o.leads()) w.gradient[f] = g;
+    });
+  else if (!(w.run.clip > 0)) return;
+  float* gradient = W::linear ? w.gradient : w.probability;
+  if (w.run.clip > 0) {
+    const int size = W::linear ? plan.row_width : plan.batch * plan.width;
+    measure_gradient(b, w, gradient, size);
+    if (w.s.factor != 1.0f) b.threads(size, [&](int i) { gradient[i] *= w.s.factor; });
+  }
+  b.octets(W::linear ? 1 : plan.batch, [&](const auto& o, int i) {
+    if (o.live) take_gradient(o, w, W::linear ? 0 : w.prompt[i], u, gradient + static_cast<std::size_t>(i) * plan.row_width);
+  });
+}
+
+}  // namespace odrpo::lane

@@ -1,0 +1,165 @@
+// A lane meets its batch: prompts, responses, scores, advantages; the stages of meet_batch (suites/train_step.hpp).
+#pragma once
+#include "envs/lane_rate.hpp"
+#include "estimators/lane_groups.hpp"
+#include "kernels/random.hpp"
+#include "suites/lane_work.hpp"
+
+namespace odrpo::lane {
+
+/// The batch's prompts and every random word that it needs; the batch's counts begin at 0.
+template <class W, class B>
+ODRPO_HD void choose_prompts(const B& b, const W& w, int t) {
+  const Plan& plan = w.plan;
+  const std::uint16_t* order = w.run.order + static_cast<std::size_t>(t / plan.per_epoch - w.run.first_epoch) * plan.prompts +
+                               static_cast<std::size_t>(t % plan.per_epoch) * plan.batch;
+  const int each = plan.batch * plan.blocks;
+  b.threads(2 * each, [&](int i) {
+    if (i == 0) w.s.counts = {};
+    const bool rating = i >= each;
+    const int at = rating ? i - each : i, of_prompt = at / plan.blocks, block = at % plan.blocks;
+    const std::uint32_t prompt = order[of_prompt];
+    if (!rating && block == 0) w.prompt[of_prompt] = static_cast<std::uint16_t>(prompt);
+    const Words4 four = draw(w.run.key, rating ? Purpose::rating : Purpose::action, static_cast<std::uint32_t>(t), prompt,
+                             static_cast<std::uint32_t>(block));
+    std::uint32_t* to = (rating ? w.ratings : w.words) + 4 * static_cast<std::size_t>(at);
+    ODRPO_UNROLL
+    for (int j = 0; j < 4; ++j) to[j] = four.x[j];
+  });
+}
+
+// Rows whose pending updates are about to be forgotten get a visit with a zero gradient. (SoftmaxPolicy::visit_overdue)
+template <class W, class B>
+ODRPO_HD void visit_overdue(const B& b, const W& w, int u) {
+  const int at_once = 2 * w.plan.slots * w.plan.width - 8 * w.plan.width;  // places of a list that leaves idle octets their slots
+  std::uint16_t* list = reinterpret_cast<std::uint16_t*>(slot_of(w, 4));
+  for (int first = 0; first < w.plan.prompts; first += at_once) {
+    const int count = w.plan.prompts - first < at_once ? w.plan.prompts - first : at_once;
+    b.threads(1, [&](int) { w.s.listed = 0; });
+    b.threads(count, [&](int i) {
+      if (w.last[first + i] == u - w.plan.remember && w.last[first + i] >= 0)
+        list[b.add(&w.s.listed, std::uint32_t{1})] = static_cast<std::uint16_t>(first + i);
+    });
+    b.octets(static_cast<int>(w.s.listed), [&](const auto& o, int i) {
+      const int r = o.live ? list[i] : 0;
+      const Row row = o.live ? row_of(w, r) : idle_row(w, slot_of(w, o.index % 4));
+      const Pending pending = o.live ? pending_of(w, r, u) : Pending{};
+      catch_up(o, row, pending, w.run.eps, row.theta);
+      accumulate(o, row, pending, w.run.rest1, w.run.rest2, static_cast<const float*>(nullptr));
+      o.meet();
+      if (o.leads()) w.last[r] = u;
+    });
+  }
+}
+
+/// Softmax rows of the batch's prompts with all updates before u applied; actions too when `drawn`.
+template <class W, class B>
+ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn) {
+  const Plan& plan = w.plan;
+  if constexpr (!W::linear)
+    if (plan.overdue) visit_overdue(b, w, u);
+  if (W::linear && plan.adam)
+    b.octets(1, [&](const auto& o, int) {
+      const Row row = o.live ? row_of(w, 0) : idle_row(w, slot_of(w, o.index));
+      catch_up(o, row, o.live ? pending_of(w, 0, u) : Pending{}, w.run.eps, row.theta);
+    });
+  b.octets(plan.batch, [&](const auto& o, int i) {
+    float *slot = slot_of(w, i), *logits = slot;
+    const int prompt = o.live ? w.prompt[i] : 0;
+    if constexpr (W::linear) {
+      linear_logits(o, features_of(w, prompt), w.theta, plan.features, plan.width, plan.actions, slot);
+    } else {
+      const Row row = o.live ? row_of(w, prompt) : idle_row(w, slot);
+      if (plan.adam) catch_up(o, row, o.live ? pending_of(w, prompt, u) : Pending{}, w.run.eps, row.theta);
+      logits = row.theta;
+    }
+    const float total = exponents(o, logits, plan.width, slot);
+    if (drawn) {
+      const int words = 4 * plan.blocks;
+      sample(o, slot, total, plan.width, plan.rollouts, w.words + (o.live ? static_cast<std::size_t>(i) * words : 0), words,
+             w.action + static_cast<std::size_t>(i) * plan.rollouts);
+    }
+    normalise(o, total, plan.width, slot);
+  });
+}
+
+/// A score for each response, by one word through the law of the votes.
+template <class W, class B>
+ODRPO_HD void rate_responses(const B& b, const W& w) {
+  const Plan& plan = w.plan;
+  b.threads(draws(plan), [&](int i) {
+    const int of_prompt = i / plan.rollouts, of_group = i % plan.rollouts;
+    const std::size_t cell = static_cast<std::size_t>(w.prompt[of_prompt]) * plan.width + w.action[i];
+    const std::uint32_t word = w.ratings[4 * static_cast<std::size_t>(of_prompt) * plan.blocks + of_group];
+    const int outcome = exceeded(w.run.threshold + w.run.law_row[cell], w.run.stride, static_cast<std::int32_t>(word >> 1));
+    w.score[i] = static_cast<std::uint8_t>(w.run.lowest + outcome);
+  });
+}
+
+/// Advantages, as the estimator gives them; what the groups count; and, where dead groups are dropped, who takes part.
+template <class W, class B>
+ODRPO_HD void estimate_advantages(const B& b, const W& w) {
+  const Plan& plan = w.plan;
+  const int n = plan.rollouts;
+  for (int first = 0; first < plan.batch; first += plan.groups_at_once) {
+    const int count = plan.batch - first < plan.groups_at_once ? plan.batch - first : plan.groups_at_once;
+    const auto column = [&](int g) { return group_pass::Column{w.columns + g, plan.groups_at_once}; };
+    b.threads(count, [&](int g) {
+      const std::size_t at = static_cast<std::size_t>(first + g) * n;
+      const std::uint8_t* score = w.score + at;
+      prepare(w.run.estimator, score, column(g));
+      std::uint32_t sum = 0;
+      int low = score[0], high = low;
+      for (int i = 0; i < n; ++i) {
+        sum += score[i];
+        low = score[i] < low ? score[i] : low;
+        high = score[i] > high ? score[i] : high;
+      }
+      const bool dead = low == high;
+      b.add(&w.s.counts.reward, sum);
+      b.add(&w.s.counts.dead_levels, static_cast<std::uint32_t>((plan.levels - w.run.lowest) - (high - low)));
+      if (dead) b.add(&w.s.counts.dead_groups, std::uint32_t{1});
+      if (!w.run.drop_dead) return;
+      if (dead) b.add(&w.s.counts.dropped, static_cast<std::uint32_t>(n));
+      for (int i = 0; i < n; ++i) w.kept[at + i] = !dead;
+    });
+    b.threads(count * n, [&](int i) {
+      const std::size_t at = static_cast<std::size_t>(first) * n + i;
+      w.advantage[at] = member(w.run.estimator, column(i / n), w.score[at]);
+    });
+  }
+}
+
+/// How the batch is whitened; and beside it, for a record, sums over its advantages one by one, as summarise (suites/finish.hpp) takes
+/// them.
+template <class W, class B>
+ODRPO_HD void survey_batch(const B& b, const W& w, int t, bool recorded) {
+  const int n = draws(w.plan);
+  if (recorded)
+    b.threads(n, [&](int i) {  // multiples of 1/16, so that their sum is exact
+      const std::size_t cell = static_cast<std::size_t>(w.prompt[i / w.plan.rollouts]) * w.plan.width + w.action[i];
+      b.add(&w.s.counts.truth, static_cast<unsigned long long>(w.run.quality[cell] * 16.0f));
+    });
+  b.aside(
+      [&](const auto& o) {
+        const std::uint8_t* kept = w.run.drop_dead ? w.kept : nullptr;
+        const Whitened whitening = whitening_of(o, w.run.whitening, w.advantage, kept, n, n - static_cast<int>(w.s.counts.dropped));
+        if (o.leads()) w.s.whitening = whitening;
+      },
+      [&] {
+        if (t < w.plan.steps) w.run.reward[t] = w.s.counts.reward;
+        if (!recorded) return;
+        double squares = 0, lowest = static_cast<double>(w.advantage[0]), highest = lowest;
+        for (int i = 0; i < n; ++i) {
+          const double a = static_cast<double>(w.advantage[i]);
+          squares += a * a;
+          lowest = a < lowest ? a : lowest;
+          highest = a > highest ? a : highest;
+        }
+        w.s.squares = squares;
+        w.s.lowest = lowest;
+        w.s.highest = highest;
+      });
+}
+
+}  // namespace odrpo::lane

@@ -1,0 +1,91 @@
+// A lane at work: where a block keeps things in its memory, and a row of parameters with what is pending of it.
+#pragma once
+#include "policies/lane_rows.hpp"
+#include "suites/lane.hpp"
+
+namespace odrpo::lane {
+
+/// Rows whose expectations are added up together, as SoftmaxPolicy::exact does.
+inline constexpr int rows_together = 256;
+
+/// A lane at work: its data, and where it keeps things. Its kind is known when it is compiled, so that no code of another kind is in the
+/// way.
+template <bool is_linear, bool is_resident>
+struct Work {
+  static constexpr bool linear = is_linear, resident = is_resident;
+  const Plan& plan;
+  const Run& run;
+  Scalars& s;
+  std::uint32_t *words, *ratings;
+  RowMeans* means;
+  float *advantage, *coefficient, *probability, *old_chance, *gradient, *theta, *m, *v;
+  std::uint32_t* columns;
+  std::uint16_t *prompt, *action;
+  std::uint8_t *score, *kept;
+  std::int32_t* last;
+};
+
+template <class W>
+ODRPO_HD W work_in(unsigned char* memory, const Plan& plan, const Run& run) {
+  const auto floats = [=](std::size_t at) { return reinterpret_cast<float*>(memory + at); };
+  const auto words = [=](std::size_t at) { return reinterpret_cast<std::uint32_t*>(memory + at); };
+  const auto halves = [=](std::size_t at) { return reinterpret_cast<std::uint16_t*>(memory + at); };
+  float *theta = run.theta, *m = run.m, *v = run.v;
+  if constexpr (W::resident) {
+    theta = floats(plan.theta);
+    m = theta + static_cast<std::size_t>(rows(plan)) * plan.row_width;
+    v = m + static_cast<std::size_t>(rows(plan)) * plan.row_width;
+  }
+  return {plan,
+          run,
+          *reinterpret_cast<Scalars*>(memory + plan.scalars),
+          words(plan.words),
+          words(plan.ratings),
+          reinterpret_cast<RowMeans*>(memory + plan.means),
+          floats(plan.advantage),
+          floats(plan.coefficient),
+          floats(plan.probability),
+          floats(plan.old_chance),
+          floats(plan.gradient),
+          theta,
+          m,
+          v,
+          words(plan.columns),
+          halves(plan.prompt),
+          halves(plan.action),
+          memory + plan.score,
+          memory + plan.kept,
+          reinterpret_cast<std::int32_t*>(memory + plan.last)};
+}
+
+template <class W>
+ODRPO_HD Row row_of(const W& w, int r) {
+  const std::size_t at = static_cast<std::size_t>(r) * w.plan.row_width;
+  return {w.theta + at, w.m + at, w.v + at, w.plan.row_width, W::linear ? w.plan.features : w.plan.actions, W::linear ? 0.0f : padding};
+}
+// an octet past the end works on a place of its own, which nobody reads
+template <class W>
+ODRPO_HD Row idle_row(const W& w, float* slot) {
+  return {slot, slot, slot, w.plan.row_width, w.plan.row_width, 0.0f};
+}
+template <class W>
+ODRPO_HD float* slot_of(const W& w, int i) {
+  return w.probability + static_cast<std::size_t>(i) * w.plan.width;
+}
+
+/// What is pending of a row before update u. (SoftmaxPolicy::visit)
+template <class W>
+ODRPO_HD Pending pending_of(const W& w, int r, int u) {
+  const int last = w.last[r];
+  if (last < 0 || !w.plan.adam) return {0, nullptr, 1.0f, 1.0f};
+  const int n = u - last;
+  return {n, w.run.pending + static_cast<std::size_t>(last - w.run.first_pending) * (w.plan.remember + 1), w.run.power1[n],
+          w.run.power2[n]};
+}
+
+template <class W>
+ODRPO_HD const float* features_of(const W& w, int prompt) {
+  return w.run.feature + static_cast<std::size_t>(prompt) * w.plan.features * w.plan.width;
+}
+
+}  // namespace odrpo::lane
