@@ -1,46 +1,26 @@
-// run_suite: a queue between the workers that train and the one thread that commits.
+// run_suite: a team that trains, and the one thread that commits.
 #include "suites/run.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <exception>
 #include <mutex>
-#include <new>
+#include <optional>
 #include <string_view>
-#include <system_error>
-#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
 #include "suites/canonical.hpp"
-#include "suites/train.hpp"
+#include "suites/team.hpp"
 
 namespace odrpo {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::size_t queue_limit = std::size_t{256} << 20;  // bytes that may wait before workers pause
 constexpr std::size_t failures_kept = 10, notes_kept = 100;
-
-std::size_t bytes_of(const RunRecord& r) {
-  std::size_t bytes = 1024 + r.seconds.size() * sizeof(float) + r.step.size() * sizeof(std::int32_t);
-  for (const auto& c : r.curves) bytes += c.values.size() * sizeof(double);
-  return bytes;
-}
-
-RunRecord train_safely(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper) {
-  try {
-    return train(spec, shared, stop, keeper);
-  } catch (const std::bad_alloc&) {
-    return failed_record(spec, "out of memory");
-  } catch (const std::exception& e) {
-    return failed_record(spec, e.what());
-  }
-}
 
 // The work folder as runs see it, from any worker; and what there is to tell of that, the first lines of it.
 class Desk {
@@ -84,96 +64,15 @@ class Desk {
   std::vector<std::string> notes_;
 };
 
-// Finished records on their way from the workers to the committing thread.
-class Queue {
- public:
-  void push(RunRecord record) {
-    std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return bytes_ < queue_limit || closed_; });
-    bytes_ += bytes_of(record);
-    records_.push_back(std::move(record));
-    filled_.notify_one();
-  }
-  void worker_left() {
-    std::lock_guard lock(mutex_);
-    --workers_;
-    filled_.notify_one();
-  }
-  // workers no longer wait for room: their records will not be wanted
-  void close() {
-    std::lock_guard lock(mutex_);
-    closed_ = true;
-    room_.notify_all();
-  }
-  void workers(int n) {
-    std::lock_guard lock(mutex_);
-    workers_ = n;
-  }
-  // Moves all finished records to `out`; waits for the first until `deadline`. False when all workers have left and nothing is queued.
-  bool take(std::vector<RunRecord>& out, std::size_t& bytes, Clock::time_point deadline) {
-    std::unique_lock lock(mutex_);
-    filled_.wait_until(lock, deadline, [&] { return !records_.empty() || workers_ == 0; });
-    std::move(records_.begin(), records_.end(), std::back_inserter(out));
-    records_.clear();
-    bytes += std::exchange(bytes_, 0);
-    room_.notify_all();
-    return workers_ > 0;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable filled_, room_;
-  std::deque<RunRecord> records_;
-  std::size_t bytes_ = 0;
-  int workers_ = 0;
-  bool closed_ = false;
-};
-
-// Workers take the next run of the schedule until none is left or a stop is asked for; leaving the scope joins them.
-class Team {
- public:
-  Team(const Suite& suite, std::vector<std::size_t> todo, int jobs, std::atomic<bool>& stop, const Keeper& keeper)
-      : suite_(suite), todo_(std::move(todo)), stop_(stop), keeper_(keeper) {
-    const int wanted = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(std::max(jobs, 1)), todo_.size()));
-    queue_.workers(wanted);
-    for (int w = 0; w < wanted; ++w) try {
-        threads_.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
-        for (int missing = w; missing < wanted; ++missing) queue_.worker_left();
-        if (w == 0) throw Failure(Exit::internal, "the system allows no worker thread");
-        break;
-      }
-  }
-  ~Team() {
-    if (std::uncaught_exceptions() > 0) stop_ = true;  // e.g. the disk is full: what is being trained cannot be kept
-    queue_.close();
-    for (auto& t : threads_) t.join();
-  }
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
-  Queue& queue() { return queue_; }
-
- private:
-  void work() {
-    while (!stop_) {
-      const std::size_t i = next_++;
-      if (i >= todo_.size()) break;
-      RunRecord record = train_safely(suite_.runs[todo_[i]], shared_, stop_, keeper_);
-      if (record.status == RunStatus::failed && record.error == "stopped") break;
-      queue_.push(std::move(record));
-    }
-    queue_.worker_left();
-  }
-
-  const Suite& suite_;
-  const std::vector<std::size_t> todo_;
-  std::atomic<bool>& stop_;
-  const Keeper& keeper_;
-  std::atomic<std::size_t> next_{0};
-  Shared shared_;
-  Queue queue_;
-  std::vector<std::thread> threads_;
-};
+// What a team that could not go on leaves behind, and how to go on without what failed.
+Failure with_the_rest(const Failure& why, const RunSettings& settings, const RunReport& report, std::size_t saved) {
+  const std::string kept = saved > 0 ? fmt::format("{} of {} runs are saved in {}.work", saved, report.total, settings.output)
+                                     : fmt::format("none of {} runs is saved", report.total);
+  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
+  const char* again = saved + report.half_way > 0 ? "the same command continues" : "the same command begins again";
+  return {why.code,
+          fmt::format("{}; {}{}; {}{}", why.what(), kept, half_way, again, why.code == Exit::device ? ", with --device cpu too" : "")};
+}
 
 // names the world and the law rows that a run needs, besides its seed: equal for all runs that share them
 std::size_t world_of(const RunSpec& spec) {
@@ -238,9 +137,11 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
 
   // train the rest; commit at least every second or 64 MiB
   const std::size_t missing = todo.size();
+  std::optional<Failure> failure;
   Desk desk(folder, settings);
   if (missing > 0) {
-    Team team(suite, std::move(todo), settings.jobs, stop, desk.keeper());
+    Team team({suite, settings.engines, desk.keeper(), stop, settings.jobs, settings.queue_bytes},
+              deal(suite.runs, todo, settings.engines, settings.lanes));
     std::vector<RunRecord> waiting;
     std::size_t bytes = 0, counted = 0;
     auto last_commit = Clock::now();
@@ -270,6 +171,8 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
       }
       tell();
     }
+    failure = team.failure();
+    report.by_engines = team.by_engines();
   }
   tally.over = true;
   tell();
@@ -279,6 +182,7 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
   report.failed = tally.failed;
   report.stopped = tally.trained < missing;
   report.half_way = folder.checkpoints();
+  if (failure) throw with_the_rest(*failure, settings, report, tally.resumed + tally.committed - tally.failed);
   if (!report.stopped) report.digest = folder.assemble();
   return report;
 }

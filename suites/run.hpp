@@ -1,4 +1,4 @@
-// Runs a suite: workers train, one thread owns the result store; what is committed survives anything.
+// Runs a suite: workers and engines of lanes train, one thread owns the result store; what is committed survives anything.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "results/store.hpp"
+#include "suites/deal.hpp"
+#include "suites/lane_engine.hpp"
 #include "suites/spec.hpp"
 
 namespace odrpo {
@@ -22,13 +24,16 @@ struct Tally {
 };
 
 struct RunSettings {
-  std::string output;                                ///< the result file to make
-  int jobs = 1;                                      ///< worker threads
-  bool force = false;                                ///< discard another suite's output or work folder
-  std::atomic<bool>* stop = nullptr;                 ///< set from outside (a signal): start nothing new, commit what is done
+  std::string output;                 ///< the result file to make
+  int jobs = 1;                       ///< worker threads
+  std::vector<LaneEngine> engines;    ///< train the runs that have a lane, each driven by a thread of its own
+  LaneRules lanes;                    ///< which runs have one, and which go together
+  bool force = false;                 ///< discard another suite's output or work folder
+  std::atomic<bool>* stop = nullptr;  ///< set from outside (a signal) or when an engine fails: start nothing new, commit what is done
   std::function<void(const Tally&)> on_progress;     ///< called from the calling thread: before training, then about 10 times a second
   double commit_seconds = 1;                         ///< commit at least this often …
   std::size_t commit_bytes = std::size_t{64} << 20;  ///< … or when this much waits
+  std::size_t queue_bytes = std::size_t{256} << 20;  ///< finished runs that may wait for the committing thread before others pause
   double checkpoint_seconds = 30;                    ///< long runs of the toy language model are kept as often (Keeper)
   std::string build;                                 ///< names the program's build: checkpoints of another one are not taken over
 };
@@ -36,6 +41,7 @@ struct RunSettings {
 struct RunReport {
   std::size_t total = 0, ran = 0, resumed = 0, failed = 0;
   bool stopped = false;               ///< by `stop`, before all runs were done
+  std::size_t by_engines = 0;         ///< of those that ran
   std::size_t half_way = 0;           ///< runs that are stopped or failed and have a checkpoint
   bool complete = false;              ///< the output already held the whole suite: nothing was done
   std::string digest;                 ///< result digest of the output; empty when stopped
@@ -44,7 +50,8 @@ struct RunReport {
 };
 
 /// Trains what is missing of the suite and assembles the output. The result does not depend on jobs, on the order of commits or on how
-/// often the work was interrupted. A run that fails is recorded with its reason and the others go on.
+/// often the work was interrupted, nor on engines. A run that fails is recorded with its reason and the others go on. When an engine cannot
+/// go on, what is finished is committed, and its Failure is thrown, which says how many runs are saved.
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings);
 
 /// Order in which runs are started: runs that share a world (seed, env, rater) next to each other, seeds outermost.

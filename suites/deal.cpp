@@ -1,0 +1,138 @@
+// Deals runs: by shape, in batches that fit, so that every engine is kept busy.
+#include "suites/deal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "suites/text.hpp"
+#include "suites/train.hpp"
+
+namespace odrpo {
+namespace {
+
+// A batch is what a stop or a lost device can cost, and an engine may hand over its records only when it ends: so no more of it than some
+// minutes of one core, which a device does in seconds, but enough runs to fill a device however long they are.
+constexpr std::size_t most_runs = 4096, enough_runs = 256;
+constexpr double most_core_seconds = 600;
+
+// Runs that may go together: of one shape, and of sizes that the same engines have room for.
+struct Group {
+  std::vector<std::size_t> runs;
+  std::vector<double> bytes;
+  double room = 0;     // memory of the smallest engine that holds each of them
+  double seconds = 0;  // of one run
+};
+
+// The smallest memory of an engine that holds so many bytes; negative when none does.
+double room_for(double bytes, const std::vector<LaneEngine>& engines) {
+  double room = -1;
+  for (const LaneEngine& e : engines)
+    if (bytes <= e.memory_bytes && (room < 0 || e.memory_bytes < room)) room = e.memory_bytes;
+  return room;
+}
+
+// How many runs a batch of the group may have: where there are fewer groups than engines, or runs to fill them all, each engine gets a
+// part.
+std::size_t runs_a_batch(const Group& group, std::size_t groups, std::size_t engines) {
+  const double allowed = group.seconds > 0 ? most_core_seconds / group.seconds : static_cast<double>(most_runs);
+  const auto most = static_cast<std::size_t>(std::clamp(allowed, static_cast<double>(enough_runs), static_cast<double>(most_runs)));
+  const std::size_t n = group.runs.size();
+  const bool split = groups < engines || n >= engines * enough_runs;
+  const std::size_t parts = std::max((n + most - 1) / most, split ? engines : 1);
+  return (n + parts - 1) / parts;
+}
+
+void cut(const Group& group, std::size_t most, std::vector<Batch>& batches) {
+  Batch batch;
+  for (std::size_t i = 0; i < group.runs.size(); ++i) {
+    if (batch.runs.size() == most || (!batch.runs.empty() && batch.bytes + group.bytes[i] > group.room))
+      batches.push_back(std::exchange(batch, {}));
+    batch.runs.push_back(group.runs[i]);
+    batch.bytes += group.bytes[i];
+    batch.seconds += group.seconds;
+  }
+  batches.push_back(std::move(batch));
+}
+
+}  // namespace
+
+double core_seconds(const RunSpec& spec) { return estimate_cost(spec).cpu_seconds; }
+
+std::size_t Deal::in_batches() const {
+  std::size_t runs = 0;
+  for (const Batch& b : batches) runs += b.runs.size();
+  return runs;
+}
+
+Deal deal(const std::vector<RunSpec>& runs, const std::vector<std::size_t>& todo, const std::vector<LaneEngine>& engines,
+          const LaneRules& rules) {
+  Deal out;
+  if (engines.empty()) {
+    out.workers = todo;
+    return out;
+  }
+
+  // who has a lane, and where
+  std::vector<Group> groups;
+  std::map<std::pair<std::string, double>, std::size_t> group_of;  // shape and room
+  std::map<std::string, std::size_t> reasons;
+  std::size_t too_large = 0;
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const std::size_t i : todo) {
+    const RunSpec& spec = runs[i];
+    const std::string why = rules.why_no_lane(spec);
+    const double bytes = why.empty() ? rules.lane_bytes(spec) : 0;
+    const double room = why.empty() ? room_for(bytes, engines) : -1;
+    if (room < 0) {
+      out.workers.push_back(i);
+      if (!why.empty()) ++reasons[why];
+      else ++too_large, smallest = std::min(smallest, bytes);
+      continue;
+    }
+    const auto [at, fresh] = group_of.try_emplace({rules.lane_shape(spec), room}, groups.size());
+    if (fresh) {
+      groups.emplace_back();
+      groups.back().room = room;
+      groups.back().seconds = rules.seconds(spec);
+    }
+    groups[at->second].runs.push_back(i);
+    groups[at->second].bytes.push_back(bytes);
+  }
+
+  // batches that few engines can hold are first, then the longest: so no engine is left with them at the end
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.room > b.room; });
+  for (auto begin = groups.begin(); begin != groups.end();) {
+    const auto end = std::find_if(begin, groups.end(), [&](const Group& g) { return g.room != begin->room; });
+    const auto hold = static_cast<std::size_t>(
+        std::count_if(engines.begin(), engines.end(), [&](const LaneEngine& e) { return e.memory_bytes >= begin->room; }));
+    const auto first = static_cast<std::ptrdiff_t>(out.batches.size());
+    for (auto g = begin; g != end; ++g) cut(*g, runs_a_batch(*g, static_cast<std::size_t>(end - begin), hold), out.batches);
+    std::stable_sort(out.batches.begin() + first, out.batches.end(), [](const Batch& a, const Batch& b) { return a.seconds > b.seconds; });
+    begin = end;
+  }
+
+  for (const auto& [why, n] : reasons) out.why.push_back({why, n});
+  if (too_large > 0) {
+    double largest = 0;
+    for (const LaneEngine& e : engines) largest = std::max(largest, e.memory_bytes);
+    out.why.push_back(
+        {fmt::format("their lanes take {} and more, a device has room for {}", bytes_text(smallest), bytes_text(largest)), too_large});
+  }
+  std::stable_sort(out.why.begin(), out.why.end(), [](const Laneless& a, const Laneless& b) { return a.runs > b.runs; });
+  return out;
+}
+
+std::optional<Batch> next_batch(std::vector<Batch>& batches, double memory_bytes) {
+  const auto at = std::find_if(batches.begin(), batches.end(), [&](const Batch& b) { return b.bytes <= memory_bytes; });
+  if (at == batches.end()) return std::nullopt;
+  Batch batch = std::move(*at);
+  batches.erase(at);
+  return batch;
+}
+
+}  // namespace odrpo
