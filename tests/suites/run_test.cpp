@@ -1,8 +1,6 @@
 // run_suite: the digest depends neither on jobs nor on interruptions; stops save; failures are recorded while the others go on.
 #include "suites/run.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -12,56 +10,12 @@
 #include <vector>
 
 #include "estimators/batch.hpp"
-#include "suites/parse.hpp"
 #include "suites/train.hpp"
 #include "tests/catch.hpp"
+#include "tests/suites/tiny.hpp"
 
 using namespace odrpo;
 namespace fs = std::filesystem;
-
-namespace {
-
-const char* const tiny_text = R"toml(# eight runs of a moment each
-[suite]
-name = "tiny"
-seed = 7
-seeds = 2
-[grid]
-env = ["bandit"]
-rater = ["mixed"]
-policy = ["linear"]
-estimator = ["grpo", "odrpo-gini(maxrl)"]
-votes = [1, 8]
-[env.bandit]
-prompts = 16
-actions = 8
-[learn]
-steps = 20
-batch = 8
-)toml";
-
-Suite tiny(const std::vector<std::string>& set = {}) { return load_suite_text("tiny.toml", tiny_text, set, {}); }
-
-// a folder of its own for each test case
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "odrpo-run-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const char* name) const { return (path / name).string(); }
-};
-
-RunReport run(const Suite& suite, const std::string& output, int jobs) {
-  RunSettings settings;
-  settings.output = output;
-  settings.jobs = jobs;
-  return run_suite(suite, suite_facts(suite, "test"), settings);
-}
-
-}  // namespace
 
 TEST_CASE("the digest does not depend on jobs or on how often commits happen") {
   const Folder folder;
