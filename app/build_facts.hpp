@@ -15,8 +15,8 @@ BuildFacts build_facts();
 
 /// Known when it runs.
 struct HostFacts {
-  std::string cpu, isa, gpu, system;  ///< isa: which copy of the stage files runs; gpu: "none"
-  int cores = 1;                      ///< that this process may use
+  std::string cpu, isa, system;  ///< isa: which copy of the stage files runs
+  int cores = 1;                 ///< that this process may use
 };
 HostFacts host_facts();
 /// What --jobs says, or the number of cores.

@@ -8,6 +8,7 @@
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
+#include "app/devices.hpp"
 #include "app/printable.hpp"
 #include "suites/axis.hpp"
 #include "suites/limits.hpp"
@@ -71,7 +72,7 @@ std::vector<std::string> examples(const Suite& suite) {
   return ids;
 }
 
-void print_text(const Suite& suite, const Cost& cost, int jobs) {
+void print_text(const Suite& suite, const Cost& cost, int jobs, const Placement& where) {
   fmt::print("suite {}: {} runs\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())));
   const auto grid = dimensions(suite);
   std::size_t width = 9;
@@ -86,6 +87,8 @@ void print_text(const Suite& suite, const Cost& cost, int jobs) {
   for (const auto& id : examples(suite)) fmt::print("  {}\n", id);
   fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {} job{}, {} on disk\n", seconds_text(cost.cpu_seconds),
              count_text(cost.judge_calls), bytes_text(cost.memory_bytes), jobs, jobs == 1 ? "" : "s", bytes_text(cost.disk_bytes));
+  if (!where.words.empty()) fmt::print("\ndevice\n");
+  for (const auto& words : where.words) fmt::print("  {}\n", words);
   fmt::print("\nresolved\n");
   for (std::size_t at = 0; at < suite.resolved.size();) {
     const auto end = std::min(suite.resolved.find('\n', at), suite.resolved.size());
@@ -102,7 +105,16 @@ std::vector<int> votes_of(const Suite& suite) {
   return {votes.begin(), votes.end()};
 }
 
-void print_json(const Suite& suite, const Cost& cost, int jobs) {
+// Who would train the runs; "on_cpu" names the reasons, none when nobody asked for a device.
+nlohmann::ordered_json device_json(const Placement& where) {
+  nlohmann::ordered_json out = {
+      {"engines", nlohmann::ordered_json::array()}, {"runs", where.on_engines}, {"on_cpu", nlohmann::ordered_json::array()}};
+  for (const LaneEngine& e : where.engines) out["engines"].push_back(e.name);
+  for (const Laneless& l : where.on_cpu) out["on_cpu"].push_back({{"runs", l.runs}, {"why", l.why}});
+  return out;
+}
+
+void print_json(const Suite& suite, const Cost& cost, int jobs, const Placement* where) {
   nlohmann::ordered_json out = {
       {"ok", true}, {"suite", suite.name}, {"seed", suite.seed}, {"seeds", suite.seeds}, {"runs", suite.runs.size()}};
   for (const auto& d : dimensions(suite)) out["grid"][d.name] = d.values;
@@ -113,6 +125,7 @@ void print_json(const Suite& suite, const Cost& cost, int jobs) {
                  {"memory_bytes", cost.memory_bytes},
                  {"disk_bytes", cost.disk_bytes},
                  {"jobs", jobs}};
+  if (where) out["device"] = device_json(*where);
   for (const auto& run : suite.runs) out["ids"].push_back(run.id);
   out["resolved"] = suite.resolved;
   std::cout << out.dump(2) << '\n';
@@ -121,13 +134,15 @@ void print_json(const Suite& suite, const Cost& cost, int jobs) {
 }  // namespace
 
 int check(const CheckOptions& options) {
+  const DeviceWish wish = device_wish(options.device);
   const Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
   for (const auto& text : suite.notes) fmt::print(stderr, "note: {}\n", printable(text));
   const int jobs = jobs_or_cores(options.jobs);
   check_limits(suite, jobs);
   const Cost cost = total_cost(suite, jobs);
-  if (options.json) print_json(suite, cost, jobs);
-  else print_text(suite, cost, jobs);
+  const Placement where = wish.told ? place(suite, wish) : Placement();
+  if (options.json) print_json(suite, cost, jobs, wish.told ? &where : nullptr);
+  else print_text(suite, cost, jobs, where);
   return 0;
 }
 

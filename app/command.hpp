@@ -16,19 +16,26 @@ struct SuiteOptions {
   std::vector<std::string> only;  ///< --only GLOB, a run is kept when any matches; '*' crosses '/'
 };
 
+/// Where runs train; shared by run and check.
+struct DeviceOptions {
+  std::string device;   ///< cpu, cuda, auto; empty = auto, without a word about it unless a device is used
+  std::string devices;  ///< numbers of CUDA devices with commas between; empty = the first that can be used
+};
+
 struct RunOptions {
   SuiteOptions suite;
+  DeviceOptions device;
   std::string output;             ///< -o; default: NAME.h5 in the current folder
   int jobs = 0;                   ///< 0 = number of cores
   std::optional<int> checkpoint;  ///< seconds after which a long run is kept; default: RunSettings'
-  std::string device;             ///< cpu, cuda, auto; empty = auto, without a word about it
   bool dry_run = false, force = false, json = false, quiet = false;
 };
 int run(const RunOptions&, const std::vector<std::string>& argv);
 
 struct CheckOptions {
   SuiteOptions suite;
-  int jobs = 0;  ///< 0 = number of cores
+  DeviceOptions device;  ///< empty = not a word about it
+  int jobs = 0;          ///< 0 = number of cores
   bool json = false;
 };
 int check(const CheckOptions&);

@@ -35,6 +35,12 @@ void jobs_option(CLI::App& app, int& jobs) {
   app.add_option("-j,--jobs", jobs, "worker threads (default: all cores)")->check(CLI::Range(1, 4096))->type_name("N");
 }
 
+void device_options(CLI::App& app, DeviceOptions& o) {
+  app.add_option("--device", o.device, "cpu, cuda or auto (default)")->check(CLI::IsMember({"cpu", "cuda", "auto"}))->type_name("DEVICE");
+  app.add_option("--devices", o.devices, "numbers of the CUDA devices to use, e.g. 0,1 (default: the first that can be used)")
+      ->type_name("LIST");
+}
+
 // One command: its options, and what to call when they are parsed.
 struct Commands {
   CLI::App app{"Which advantage estimator should train on noisy ordinal scores, and how many votes are worth buying?", "odrpo-bench"};
@@ -68,9 +74,7 @@ struct Commands {
     suite_options(*c, run.suite);
     c->add_option("-o,--output", run.output, "result file (default: NAME.h5 in the current folder)")->type_name("FILE.h5");
     jobs_option(*c, run.jobs);
-    c->add_option("--device", run.device, "cpu, cuda or auto (default)")
-        ->check(CLI::IsMember({"cpu", "cuda", "auto"}))
-        ->type_name("DEVICE");
+    device_options(*c, run.device);
     c->add_option("--checkpoint", run.checkpoint,
                   "keep a long run of the toy language model when it has gone on for SECONDS since it was kept last (default: 30; 0 = "
                   "after every step)")
@@ -85,6 +89,7 @@ struct Commands {
             [this] { return app::check(check); });
     suite_options(*c, check.suite);
     jobs_option(*c, check.jobs);
+    device_options(*c, check.device);
     c->add_flag("--json", check.json, "as JSON");
 
     c = add("list", "list worlds, raters, noise models, estimators, … with their keys and formulas",

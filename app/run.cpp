@@ -16,11 +16,11 @@
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
+#include "app/devices.hpp"
 #include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
-#include "kernels/device.hpp"
 #include "results/digest.hpp"
 #include "results/export_json.hpp"
 #include "results/store.hpp"
@@ -44,7 +44,7 @@ std::string lines(const std::vector<std::string>& words) {
   return text;
 }
 
-SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>& argv) {
+SuiteFacts facts_of(const Suite& suite, int jobs, const Placement& where, const std::vector<std::string>& argv) {
   const BuildFacts build = build_facts();
   const HostFacts host = host_facts();
   SuiteFacts facts = suite_facts(suite, build.version);
@@ -60,7 +60,8 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const std::vector<std::string>
       {"compiler", fmt::format("{} ({}) {}", build.compiler, build.build_type, build.flags)},
       {"cpu", host.cpu},
       {"isa", host.isa},
-      {"gpu", host.gpu},
+      {"gpu", where.gpu},
+      {"device", where.device()},
       {"host", fmt::format("{}, {} cores", host.system, host.cores)},
       {"jobs", std::to_string(jobs)},
   };
@@ -76,13 +77,20 @@ std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
 
 // The summary and the table as one JSON object.
 std::string summary_json(const RunReport& report, const std::string& suite, const std::string& output, const std::string& digest,
-                         double seconds, const std::optional<TableModel>& table) {
-  const nlohmann::ordered_json out = {
-      {"suite", suite},          {"output", output},
-      {"digest", digest},        {"total", report.total},
-      {"ran", report.ran},       {"resumed", report.resumed},
-      {"failed", report.failed}, {"complete", report.complete},
-      {"seconds", seconds},      {"table", table ? nlohmann::ordered_json::parse(table_json(*table)) : nlohmann::ordered_json()}};
+                         const Placement& where, double seconds, const std::optional<TableModel>& table) {
+  nlohmann::ordered_json device = {{"engines", nlohmann::ordered_json::array()}, {"ran", report.by_engines}};
+  for (const LaneEngine& e : where.engines) device["engines"].push_back(e.name);
+  const nlohmann::ordered_json out = {{"suite", suite},
+                                      {"output", output},
+                                      {"digest", digest},
+                                      {"total", report.total},
+                                      {"ran", report.ran},
+                                      {"resumed", report.resumed},
+                                      {"failed", report.failed},
+                                      {"complete", report.complete},
+                                      {"seconds", seconds},
+                                      {"device", device},
+                                      {"table", table ? nlohmann::ordered_json::parse(table_json(*table)) : nlohmann::ordered_json()}};
   return out.dump(2) + '\n';
 }
 
@@ -129,20 +137,11 @@ std::string build_name() {
   return size > 0 && program.eof() ? text + ' ' + hash.hex().substr(0, 16) : text;
 }
 
-// Refuses what is not there; a note for who asked for the best there is.
-std::string chosen_device(const std::string& asked) {
-  if (asked != "cuda" && asked != "auto") return "";
-  const std::string why = why_no_device(find_devices(asked == "cuda"));
-  const std::string lacking = why.empty() ? "run has no CUDA back end yet" : "no CUDA device: " + why;
-  if (asked == "cuda") throw Failure(Exit::device, lacking + "; use --device cpu");
-  return "note: --device auto takes the CPU (" + lacking + ")";
-}
-
 }  // namespace
 
 int run(const RunOptions& o, const std::vector<std::string>& argv) {
-  const std::string fallback = chosen_device(o.device);
-  if (o.dry_run) return check({o.suite, o.jobs, o.json});
+  const DeviceWish wish = device_wish(o.device);
+  if (o.dry_run) return check({o.suite, o.device, o.jobs, o.json});
 
   // what to do, and whether it can be done at all
   const Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
@@ -154,9 +153,12 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   const bool keeps = std::any_of(suite.runs.begin(), suite.runs.end(), [](const RunSpec& r) { return r.env.kind == WorldKind::toy_lm; });
   if (keeps) settings.build = build_name();
   check_limits(suite, settings.jobs);
+  const Placement where = place(suite, wish);
+  settings.engines = where.engines;
   if (!o.quiet)
     for (const auto& text : suite.notes) note("note: " + text);
-  if (!o.quiet && !fallback.empty()) note(fallback);
+  if (!o.quiet)
+    for (const auto& text : where.words) note("note: " + text);
   if (!o.quiet && o.checkpoint && !keeps) note("note: --checkpoint does nothing here: only runs of world toy-lm are kept half-way");
 
   // train
@@ -173,7 +175,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   RunReport report;
   {
     const StopOnSignal signals(stop);
-    report = run_suite(suite, facts_of(suite, settings.jobs, argv), settings);
+    report = run_suite(suite, facts_of(suite, settings.jobs, where, argv), settings);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
@@ -186,7 +188,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   report.failed = 0;  // those of this call and, when nothing was left to do, of an earlier one
   for (const auto& r : file.runs) report.failed += r.status == RunStatus::failed;
   const auto table = table_of(suite, file);
-  put(o.json ? summary_json(report, suite.name, settings.output, file.digest, seconds, table) : table ? table_text(*table) : "");
+  put(o.json ? summary_json(report, suite.name, settings.output, file.digest, where, seconds, table) : table ? table_text(*table) : "");
   std::fflush(stdout);  // the table first, then where the file is
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
   return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);

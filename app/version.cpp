@@ -45,7 +45,6 @@ HostFacts host_facts() {
   HostFacts host;
   host.cpu = cpu_model();
   host.isa = isa_name(best_isa());
-  host.gpu = "none";
   host.cores = usable_cores();
   utsname name{};
   if (uname(&name) == 0) host.system = fmt::format("{} {} {}", name.sysname, name.release, name.machine);

@@ -21,7 +21,7 @@ struct SuiteFacts {
   std::string fingerprint;              ///< SHA-256 of all canonical run texts and the tool's schema version: equal = resumable
   std::vector<std::string> run_ids;     ///< all planned runs, in canonical order
   std::vector<std::string> axis_names;  ///< extra axes, in suite order
-  /// provenance datasets (name, text): suite, resolved, argv, version, revision, compiler, cpu, gpu, host, jobs, table
+  /// provenance datasets (name, text): suite, resolved, argv, version, revision, compiler, cpu, gpu, device, host, jobs, table
   std::vector<std::pair<std::string, std::string>> provenance;
 };
 

@@ -98,6 +98,7 @@ expect 0 '' doctor
 for words in timing 'n = ' 'cores usable' 'instruction set' memory 'free, writable' 'no CUDA device' HDF5 locale; do expect_out "$words"; done
 expect 0 '' doctor --json
 for key in verdict spread_percent measurements model cores_usable isa_available load available_bytes free_bytes writable devices driver_supports built_with hdf5; do expect_out "\"$key\""; done
+devices=yes; ! grep -qF '"devices": []' out.txt || devices=none
 [[ -z $(ls odrpo-bench-doctor-* 2>/dev/null) ]] || fail "doctor leaves a file"
 
 # --- paths: exit 5 for what is missing or cannot be written, 3 for what is no suite
@@ -109,13 +110,40 @@ expect 3 'directory' run .
 expect 5 'no/such/folder' run tiny.toml -o no/such/folder/x.h5
 expect 5 '/proc/x.h5' run tiny.toml -o /proc/x.h5
 mkdir folder.h5; expect 5 'folder.h5' run tiny.toml -o folder.h5; rmdir folder.h5
-expect 6 'CUDA' run tiny.toml --device cuda
-expect 2 'unknown flag "--devices"' run tiny.toml --devices 2
 expect 3 '--set' run tiny.toml --set nonsense=1
 expect 3 '--set' run tiny.toml --set learn.steps=-1
 expect 3 '--only' run tiny.toml --only 'no/such/run'
 echo 'not a result' >text.h5
 expect 8 'text.h5' table text.h5
+absent tiny.h5 tiny.h5.work
+
+# --- devices: bad lists are exit 2; whether one is there is asked for only when somebody wants it (a machine with one: tests/app/devices_test.cpp)
+for list in , 0, ,0 0,,1 a 0x1 1.5 '0 1' 12345; do expect 2 '--devices takes numbers' run tiny.toml --devices "$list"; done
+for list in -1 -0,1; do expect 2 '--devices takes numbers' run tiny.toml --devices="$list"; done
+expect 2 'names device 1 twice' run tiny.toml --devices 0,1,1
+expect 2 '--devices' run tiny.toml --devices
+expect 2 'the value is empty' run tiny.toml --devices ''
+for other in cpu auto; do for command in run check; do
+  expect 2 "leave --device $other out" "$command" tiny.toml --device "$other" --devices 0
+done; done
+expect 2 '--devices takes numbers' check tiny.toml --devices a
+expect 2 '--devices takes numbers' run missing.toml --devices a
+if [[ $devices == none ]]; then
+  for asked in '--device cuda' '--devices 0' '--device cuda --devices 0,1'; do
+    # shellcheck disable=SC2086
+    expect 6 'no CUDA device' run tiny.toml $asked
+    # shellcheck disable=SC2086
+    expect 6 'use --device cpu' run tiny.toml --dry-run $asked
+    # shellcheck disable=SC2086
+    expect 6 'no CUDA device' check tiny.toml $asked
+  done
+  expect 0 '' check tiny.toml --device auto; expect_out 'CPU: '
+  expect 0 '' check tiny.toml --device auto --json; expect_out '"on_cpu"'
+  expect 0 'CPU: ' run tiny.toml --device auto -o auto.h5
+fi
+expect 0 '' check tiny.toml --device cpu; ! grep -q '^device' out.txt || fail 'check --device cpu speaks of devices'
+expect 0 '' check tiny.toml --json; ! grep -q '"on_cpu"' out.txt || fail 'check speaks of devices without being asked'
+rm -f auto.h5
 absent tiny.h5 tiny.h5.work
 
 # --- a dry run trains and writes nothing
@@ -148,7 +176,7 @@ expect 2 'a word is missing in "gain,"' table tiny.h5 --columns value --value ga
 expect 2 'no value "gian"' table tiny.h5 --columns value --value gain,gian
 expect 2 '--compare' table tiny.h5 --compare ratio
 expect 2 'there is no baseline' table tiny.h5 --baseline none --compare percent
-expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'
+expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"device": {'
 
 "$program" run tiny.toml -o both.h5 >both.txt 2>&1
 grep -qE '^wrote both\.h5: 8 runs in [0-9.]+ m?s; digest' both.txt || { fail "the table is not followed by a line of its own:"; cat both.txt; }

@@ -1,0 +1,149 @@
+// --device and --devices: chooses devices, deals the suite's runs to them for a first look, and says what trains where.
+#include "app/devices.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t most_words = 5;  // lines about runs that train on the CPU
+
+// "0,1": numbers of at most four digits, each once
+std::vector<int> device_numbers(const std::string& list) {
+  std::vector<int> numbers;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string word = list.substr(at, end - at);
+    at = end + 1;
+    if (word.empty() || word.size() > 4 || word.find_first_not_of("0123456789") != std::string::npos)
+      throw Failure(Exit::usage, "--devices takes numbers of CUDA devices with commas between, such as 0,1; not \"" + list + "\"");
+    numbers.push_back(std::stoi(word));
+    if (std::count(numbers.begin(), numbers.end(), numbers.back()) > 1)
+      throw Failure(Exit::usage, fmt::format("--devices names device {} twice", numbers.back()));
+  }
+  return numbers;
+}
+
+std::string known_devices(const Devices& found) {
+  std::string text;
+  for (std::size_t i = 0; i < found.all.size(); ++i) text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", i, found.all[i].name);
+  return text;
+}
+
+// The devices of the list, all of them.
+void open_all(const std::vector<int>& numbers, const Devices& found, const DeviceSource& source, Placement& p) {
+  for (const int n : numbers) {
+    if (static_cast<std::size_t>(n) >= found.all.size())
+      throw Failure(Exit::device,
+                    fmt::format("there is no CUDA device {}; there {} {}", n, found.all.size() == 1 ? "is" : "are", known_devices(found)));
+    p.engines.push_back(source.open(n));
+    p.gpu = (p.engines.size() == 1 ? "" : p.gpu + ", ") + found.all[static_cast<std::size_t>(n)].name;
+  }
+}
+
+// The first device that can be used; otherwise why the first of all cannot.
+std::string open_first(const Devices& found, const DeviceSource& source, Placement& p) {
+  std::string why;
+  for (std::size_t i = 0; i < found.all.size() && p.engines.empty(); ++i) {
+    std::string trouble = found.all[i].trouble;
+    if (trouble.empty()) try {
+        p.engines.push_back(source.open(static_cast<int>(i)));
+        p.gpu = found.all[i].name;
+        return "";
+      } catch (const Failure& failure) {
+        if (failure.code != Exit::device) throw;
+        trouble = failure.what();
+      }
+    if (why.empty()) why = fmt::format("device {} ({}): {}", i, found.all[i].name, trouble);
+  }
+  return why;
+}
+
+std::vector<std::string> cpu_words(const std::vector<Laneless>& reasons, std::size_t total, const char* verb = "train") {
+  std::vector<std::string> words;
+  const std::size_t shown = reasons.size() > most_words ? most_words - 1 : reasons.size();
+  for (std::size_t i = 0; i < shown; ++i)
+    words.push_back(fmt::format("{} of {} runs {} on the CPU: {}", reasons[i].runs, total, verb, reasons[i].why));
+  std::size_t rest = 0;
+  for (std::size_t i = shown; i < reasons.size(); ++i) rest += reasons[i].runs;
+  if (rest > 0) words.push_back(fmt::format("{} of {} runs {} on the CPU for {} other reasons", rest, total, verb, reasons.size() - shown));
+  return words;
+}
+
+std::string lines(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += '\n' + word;
+  return text;
+}
+
+}  // namespace
+
+DeviceWish device_wish(const DeviceOptions& o) {
+  DeviceWish wish;
+  wish.look = o.device != "cpu";
+  wish.must = o.device == "cuda" || !o.devices.empty();
+  wish.told = !o.device.empty() || !o.devices.empty();
+  if (o.devices.empty()) return wish;
+  if (!o.device.empty() && o.device != "cuda")
+    throw Failure(Exit::usage, "--devices chooses among CUDA devices: leave --device " + o.device + " out");
+  wish.numbers = device_numbers(o.devices);
+  return wish;
+}
+
+std::string Placement::device() const {
+  std::string names;
+  for (const LaneEngine& e : engines) names += (names.empty() ? "" : ", ") + e.name;
+  return names.empty() ? "cpu" : names;
+}
+
+Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& source) {
+  Placement p;
+  if (!wish.look) return p;
+  const std::size_t total = suite.runs.size();
+  const auto takes_the_cpu = [&](const std::string& why) {
+    p.on_cpu = {{why, total}};
+    if (wish.told) p.words = {"--device auto takes the CPU: " + why};
+  };
+
+  // devices, which are opened only for a suite that may need them
+  const auto has_lane = [&](const RunSpec& run) { return source.lanes.why_no_lane(run).empty(); };
+  if (wish.must || std::any_of(suite.runs.begin(), suite.runs.end(), has_lane)) {
+    const Devices found = source.find();
+    std::string why = found.all.empty() ? found.why_none : "";
+    if (why.empty()) {
+      if (wish.numbers.empty()) why = open_first(found, source, p);
+      else open_all(wish.numbers, found, source, p);
+    }
+    if (p.engines.empty()) {
+      why = "no CUDA device: " + why;
+      if (wish.must) throw Failure(Exit::device, why + "; use --device cpu");
+      takes_the_cpu(why);
+      return p;
+    }
+  }
+
+  // runs; a suite without a lane gets an engine without end to say why
+  std::vector<std::size_t> all(total);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const Deal first = deal(suite.runs, all, p.engines.empty() ? std::vector<LaneEngine>{{"any", 1e300, {}}} : p.engines, source.lanes);
+  p.on_engines = first.in_batches();
+  p.on_cpu = first.why;
+  p.words = cpu_words(p.on_cpu, total);
+  if (p.on_engines > 0) {
+    p.words.insert(p.words.begin(), fmt::format("{} of {} runs train on {}", p.on_engines, total, p.device()));
+    return p;
+  }
+  if (wish.must)
+    throw Failure(Exit::limits, "nothing in this suite has a form on the device; use --device cpu or auto" +
+                                    lines(cpu_words(p.on_cpu, total, "would train")));
+  p.engines.clear();
+  p.gpu = "none";
+  if (!wish.told) p.words.clear();
+  return p;
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,49 @@
+// What --device and --devices ask for, and what comes of it for a suite: engines of lanes, and words about the runs without one.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+#include "kernels/device.hpp"
+#include "suites/deal.hpp"
+#include "suites/device_lanes.hpp"
+#include "suites/spec.hpp"
+
+namespace odrpo::app {
+
+/// The command line's wish, understood.
+struct DeviceWish {
+  bool look = true;          ///< for devices at all
+  bool must = false;         ///< refuse what cannot be had
+  bool told = false;         ///< somebody asked: say why the CPU trains
+  std::vector<int> numbers;  ///< empty = the first that can be used
+};
+
+/// Failure usage for lists that are none ("0,,1", "0,0", "-1") and for --devices beside another --device than cuda.
+DeviceWish device_wish(const DeviceOptions& options);
+
+/// Where devices come from; the tests have theirs.
+struct DeviceSource {
+  std::function<Devices()> find = [] { return find_devices(false); };  // cuda_lanes opens those that are used, and no other
+  std::function<LaneEngine(int)> open = cuda_lanes;
+  LaneRules lanes;
+};
+
+/// Who trains the runs of a suite.
+struct Placement {
+  std::vector<LaneEngine> engines;  ///< empty = the CPU's workers alone
+  std::string gpu = "none";         ///< the engines' devices
+  std::size_t on_engines = 0;       ///< runs that go to them
+  std::vector<Laneless> on_cpu;     ///< the others, by reason; empty when nobody looked for a device
+  std::vector<std::string> words;   ///< for people: what trains where, and why
+
+  std::string device() const;  ///< "cpu", or the engines' names
+};
+
+/// Opens what is wished for and deals the suite's runs. Failure device when it must be had and cannot, limits when it must and no run has a
+/// lane.
+Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& source = {});
+
+}  // namespace odrpo::app
