@@ -34,13 +34,27 @@ std::string known_devices(const Devices& found) {
   return text;
 }
 
-// The devices of the list, all of them.
+// One device as an engine. Failure device that names it.
+LaneEngine opened(std::size_t index, const Devices& found, const DeviceSource& source) {
+  const DeviceFacts& d = found.all[index];
+  const auto refuse = [&](const std::string& why) { return Failure(Exit::device, fmt::format("device {} ({}): {}", index, d.name, why)); };
+  if (!d.trouble.empty()) throw refuse(d.trouble);
+  try {
+    return source.open(static_cast<int>(index));
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::device) throw;
+    throw refuse(failure.what());
+  }
+}
+
+// The devices of the list, all of them; none is opened when one is not there.
 void open_all(const std::vector<int>& numbers, const Devices& found, const DeviceSource& source, Placement& p) {
-  for (const int n : numbers) {
+  for (const int n : numbers)
     if (static_cast<std::size_t>(n) >= found.all.size())
       throw Failure(Exit::device,
                     fmt::format("there is no CUDA device {}; there {} {}", n, found.all.size() == 1 ? "is" : "are", known_devices(found)));
-    p.engines.push_back(source.open(n));
+  for (const int n : numbers) {
+    p.engines.push_back(opened(static_cast<std::size_t>(n), found, source));
     p.gpu = (p.engines.size() == 1 ? "" : p.gpu + ", ") + found.all[static_cast<std::size_t>(n)].name;
   }
 }
@@ -48,18 +62,14 @@ void open_all(const std::vector<int>& numbers, const Devices& found, const Devic
 // The first device that can be used; otherwise why the first of all cannot.
 std::string open_first(const Devices& found, const DeviceSource& source, Placement& p) {
   std::string why;
-  for (std::size_t i = 0; i < found.all.size() && p.engines.empty(); ++i) {
-    std::string trouble = found.all[i].trouble;
-    if (trouble.empty()) try {
-        p.engines.push_back(source.open(static_cast<int>(i)));
-        p.gpu = found.all[i].name;
-        return "";
-      } catch (const Failure& failure) {
-        if (failure.code != Exit::device) throw;
-        trouble = failure.what();
-      }
-    if (why.empty()) why = fmt::format("device {} ({}): {}", i, found.all[i].name, trouble);
-  }
+  for (std::size_t i = 0; i < found.all.size(); ++i) try {
+      p.engines.push_back(opened(i, found, source));
+      p.gpu = found.all[i].name;
+      return "";
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::device) throw;
+      if (why.empty()) why = failure.what();
+    }
   return why;
 }
 

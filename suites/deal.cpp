@@ -47,7 +47,7 @@ std::size_t runs_a_batch(const Group& group, std::size_t groups, std::size_t eng
   return (n + parts - 1) / parts;
 }
 
-void cut(const Group& group, std::size_t most, std::vector<Batch>& batches) {
+void cut(const Group& group, std::size_t most, std::deque<Batch>& batches) {
   Batch batch;
   for (std::size_t i = 0; i < group.runs.size(); ++i) {
     if (batch.runs.size() == most || (!batch.runs.empty() && batch.bytes + group.bytes[i] > group.room))
@@ -127,7 +127,7 @@ Deal deal(const std::vector<RunSpec>& runs, const std::vector<std::size_t>& todo
   return out;
 }
 
-std::optional<Batch> next_batch(std::vector<Batch>& batches, double memory_bytes) {
+std::optional<Batch> next_batch(std::deque<Batch>& batches, double memory_bytes) {
   const auto at = std::find_if(batches.begin(), batches.end(), [&](const Batch& b) { return b.bytes <= memory_bytes; });
   if (at == batches.end()) return std::nullopt;
   Batch batch = std::move(*at);

@@ -1,6 +1,7 @@
 // Which runs go to engines of lanes, in which batches, and which the workers train.
 #pragma once
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -36,7 +37,7 @@ struct Laneless {
 };
 
 struct Deal {
-  std::vector<Batch> batches;        ///< in the order in which engines should take them
+  std::deque<Batch> batches;         ///< in the order in which engines should take them
   std::vector<std::size_t> workers;  ///< runs for the CPU's workers, in the order of the schedule
   std::vector<Laneless> why;         ///< of those, most runs first; empty when there is no engine
   std::size_t in_batches() const;    ///< runs that go to engines
@@ -47,6 +48,6 @@ Deal deal(const std::vector<RunSpec>& runs, const std::vector<std::size_t>& todo
           const LaneRules& rules);
 
 /// Takes away the first batch that fits into so many bytes; nothing when none does.
-std::optional<Batch> next_batch(std::vector<Batch>& batches, double memory_bytes);
+std::optional<Batch> next_batch(std::deque<Batch>& batches, double memory_bytes);
 
 }  // namespace odrpo

@@ -79,7 +79,7 @@ class Team {
   const std::vector<std::size_t> todo_;  // the workers' runs
   std::atomic<std::size_t> next_{0}, by_engines_{0};
   std::mutex mutex_;
-  std::vector<Batch> batches_;      // that no engine has taken; under mutex_
+  std::deque<Batch> batches_;       // that no engine has taken; under mutex_
   std::optional<Failure> failure_;  // under mutex_
   Shared shared_;
   Queue queue_;

@@ -130,12 +130,11 @@ expect 2 '--devices takes numbers' check tiny.toml --devices a
 expect 2 '--devices takes numbers' run missing.toml --devices a
 if [[ $devices == none ]]; then
   for asked in '--device cuda' '--devices 0' '--device cuda --devices 0,1'; do
-    # shellcheck disable=SC2086
-    expect 6 'no CUDA device' run tiny.toml $asked
-    # shellcheck disable=SC2086
-    expect 6 'use --device cpu' run tiny.toml --dry-run $asked
-    # shellcheck disable=SC2086
-    expect 6 'no CUDA device' check tiny.toml $asked
+    read -ra asked <<<"$asked"
+    expect 6 'no CUDA device' run tiny.toml "${asked[@]}"
+    expect 6 'use --device cpu' run tiny.toml --dry-run "${asked[@]}"
+    expect 6 'no CUDA device' check tiny.toml "${asked[@]}"
+    unset asked
   done
   expect 0 '' check tiny.toml --device auto; expect_out 'CPU: '
   expect 0 '' check tiny.toml --device auto --json; expect_out '"on_cpu"'

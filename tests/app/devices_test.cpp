@@ -103,10 +103,14 @@ TEST_CASE("a list takes just these devices, in its order, or none") {
   CHECK(p.device() == "cuda:2 (C), cuda:0 (A)");
   CHECK(p.gpu == "C, A");
   CHECK(opened == std::vector<int>{2, 0});
-  CHECK(refusal(suite_of({""}), {"", "0,1"}, source).code == Exit::device);
+  const Failure bad = refusal(suite_of({""}), {"", "0,1"}, source);
+  CHECK(bad.code == Exit::device);
+  CHECK(bad.what() == std::string("device 1 (bad): it does not answer"));
+  opened.clear();
   const Failure missing = refusal(suite_of({""}), {"cuda", "0,3"}, source);
   CHECK(missing.code == Exit::device);
   CHECK(missing.what() == std::string("there is no CUDA device 3; there are 0 (A), 1 (bad), 2 (C)"));
+  CHECK(opened.empty());
   CHECK(refusal(suite_of({""}), {"", "9999"}, machine({device("A")})).what() ==
         std::string("there is no CUDA device 9999; there is 0 (A)"));
 }
