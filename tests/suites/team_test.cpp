@@ -279,16 +279,16 @@ TEST_CASE("nobody waits for ever for room in a queue of one byte") {
   settings.lanes.why_no_lane = [](const RunSpec& s) { return s.votes == 8 ? std::string("eight votes") : std::string(); };
   CHECK(run(suite, settings).digest == digest);
 
-  // an engine fails, or the committing thread does, while the others push
+  // engines fail, or the committing thread does, while the others push
   const auto lost = [](const auto& specs, Shared& shared, const auto& stop, const auto& done) {
     train_first(1, specs, shared, stop, done);
     throw Failure(Exit::device, "the device was lost");
   };
   settings.output = folder.file("lost.h5");
-  settings.engines[1].train = lost;
+  for (LaneEngine& e : settings.engines) e.train = lost;
   CHECK(failure_of(suite, settings).code == Exit::device);
   settings.output = folder.file("disk.h5");
-  settings.engines[1].train = train_all;
+  for (LaneEngine& e : settings.engines) e.train = train_all;
   settings.on_progress = [](const Tally& t) {
     if (t.trained > 0) throw Failure(Exit::io, "the disk is full");
   };
