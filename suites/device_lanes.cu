@@ -37,7 +37,8 @@ __device__ long long nanoseconds() {
 
 // A run a block. Two blocks of the usual size share a processor.
 template <bool linear, bool resident>
-__global__ void __launch_bounds__(512, 2) lanes(const __grid_constant__ lane::Plan plan, const lane::Run* runs, int first, int end) {
+__global__ void __launch_bounds__(most_threads(resident), 2)
+    lanes(const __grid_constant__ lane::Plan plan, const lane::Run* runs, int first, int end) {
   extern __shared__ uint4 shared[];
   const auto add_time = [&](long long sign) {  // nothing of it stays in a register meanwhile
     if (threadIdx.x != 0) return;

@@ -31,6 +31,8 @@ struct Plan {
 };
 /// Rows of parameters, and rollouts of a batch.
 ODRPO_HD int rows(const Plan& p) { return p.linear ? 1 : p.prompts; }
+/// Floats of a run's parameters: theta [rows][row width], then, of Adam, both moments alike.
+ODRPO_HD std::size_t parameters(const Plan& p) { return static_cast<std::size_t>(p.adam ? 3 : 1) * rows(p) * p.row_width; }
 ODRPO_HD int draws(const Plan& p) { return p.batch * p.rollouts; }
 
 /// What a batch counts, in whole numbers.
@@ -84,8 +86,8 @@ struct Run {
   int first_rate = 0;
   const std::uint16_t* order = nullptr;  ///< [epochs of the launch][P]
   int first_epoch = 0;
-  float *theta = nullptr, *m = nullptr, *v = nullptr;  ///< [rows][row width] between launches
-  std::int32_t* last = nullptr;                        ///< [rows] update of the last visit, -1 = never
+  float* theta = nullptr;        ///< [parameters] between launches
+  std::int32_t* last = nullptr;  ///< [rows] update of the last visit, -1 = never
   Scalars* kept = nullptr;
   Record* record = nullptr;         ///< [records of the run]
   std::uint32_t* reward = nullptr;  ///< [steps] sums of the batches' scores

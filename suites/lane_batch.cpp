@@ -104,11 +104,9 @@ class Batch {
  public:
   Batch(const LaneDevice& device, std::vector<Problem> problems)
       : device_(device), held_(device), problems_(std::move(problems)), plan_(plan_lane(*problems_[0].spec)), runs_(problems_.size()) {
-    const std::size_t n = problems_.size(), parameters = static_cast<std::size_t>(lane::rows(plan_)) * plan_.row_width;
+    const std::size_t n = problems_.size(), parameters = lane::parameters(plan_);
     const std::size_t records = static_cast<std::size_t>(lane::records(plan_));
     theta_ = held_.take<float>(n * parameters);
-    m_ = plan_.adam ? held_.filled<float>(n * parameters, 0) : nullptr;
-    v_ = plan_.adam ? held_.filled<float>(n * parameters, 0) : nullptr;
     last_ = held_.filled<std::int32_t>(n * lane::rows(plan_), 0xff);
     record_ = held_.filled<lane::Record>(n * records, 0);
     reward_ = held_.filled<std::uint32_t>(n * plan_.steps, 0);
@@ -116,15 +114,13 @@ class Batch {
     const std::vector<lane::Scalars> scalars(n);
     lane::Scalars* kept = held_.sent(std::span(scalars));
     std::vector<float> start(parameters, 0.0f);
-    for (std::size_t i = 0; !plan_.linear && i < parameters; ++i)
+    for (std::size_t i = 0; !plan_.linear && i < static_cast<std::size_t>(plan_.prompts) * plan_.width; ++i)
       if (i % plan_.width >= static_cast<std::size_t>(plan_.actions)) start[i] = padding;
     for (std::size_t i = 0; i < n; ++i) {
       lane::Run& run = runs_[i];
       give(problems_[i], run);
       run.theta = theta_ + i * parameters;
       device_.send(run.theta, start.data(), parameters * sizeof(float));
-      run.m = plan_.adam ? m_ + i * parameters : nullptr;
-      run.v = plan_.adam ? v_ + i * parameters : nullptr;
       run.last = last_ + i * lane::rows(plan_);
       run.kept = kept + i;
       run.record = record_ + i * records;
@@ -250,7 +246,7 @@ class Batch {
   std::vector<lane::Run> runs_;
   std::map<decltype(schedule_key({})), std::unique_ptr<Schedule>> schedules_;
   std::map<std::uint64_t, std::uint16_t*> orders_;
-  float *theta_ = nullptr, *m_ = nullptr, *v_ = nullptr;
+  float* theta_ = nullptr;
   std::int32_t* last_ = nullptr;
   lane::Record* record_ = nullptr;
   std::uint32_t* reward_ = nullptr;

@@ -15,7 +15,7 @@
 namespace odrpo {
 namespace {
 
-constexpr int most_threads = 512, least_threads = 128, column_budget = 8 << 10;
+constexpr int least_threads = 128, column_budget = 8 << 10;
 
 // Places one after another, each on 16 bytes.
 struct Layout {
@@ -49,17 +49,16 @@ lane::Plan sizes_of(const RunSpec& spec) {
   const RowMemory memory = row_memory(spec.policy.kind, world.prompts, learn.batch, learn.epochs);
   p.remember = memory.updates;
   p.overdue = p.adam && !p.linear && memory.overdue;
-  const int rows = (p.batch + 3) / 4 * 4;
-  p.threads = std::clamp((8 * rows + 31) / 32 * 32, least_threads, most_threads);
-  p.slots = std::max(rows, p.threads / 8);
-  p.groups_at_once = std::clamp(column_budget / (4 * lane::column_rows(p.levels)), 16, std::min(p.batch, p.threads));
-  if (p.groups_at_once > p.batch) p.groups_at_once = p.batch;
   return p;
 }
 
-void lay_out(lane::Plan& p) {
-  const std::size_t padded = static_cast<std::size_t>((p.batch + 3) / 4 * 4) * p.rollouts,
-                    word_bytes = std::size_t{16} * p.batch * p.blocks;
+void lay_out(lane::Plan& p, bool resident) {
+  const int prompts = (p.batch + 3) / 4 * 4;  // of whole warps
+  p.resident = resident;
+  p.threads = std::clamp((8 * prompts + 31) / 32 * 32, least_threads, most_threads(resident));
+  p.slots = std::max(prompts, p.threads / 8);
+  p.groups_at_once = std::min(p.batch, std::clamp(column_budget / (4 * lane::column_rows(p.levels)), 16, p.threads));
+  const std::size_t padded = static_cast<std::size_t>(prompts) * p.rollouts, word_bytes = std::size_t{16} * p.batch * p.blocks;
   const std::size_t means = static_cast<std::size_t>(std::min(p.prompts, lane::rows_together)) * sizeof(lane::RowMeans);
   const std::size_t columns = std::size_t{4} * lane::column_rows(p.levels) * p.groups_at_once;
   Layout to{sizeof(lane::Run)};
@@ -75,11 +74,8 @@ void lay_out(lane::Plan& p) {
   p.kept = to.place(padded);
   p.old_chance = to.place(p.updates > 1 ? 4 * padded : 0);
   p.gradient = to.place(p.linear ? std::size_t{4} * p.row_width : 0);
-  const std::size_t parameters = std::size_t{4} * lane::rows(p) * p.row_width;
   p.last = to.place(std::size_t{4} * lane::rows(p));
-  const std::size_t state = parameters * (p.adam ? 3 : 1);
-  p.resident = p.linear || to.end + state <= block_memory;
-  p.theta = to.place(p.resident ? state : 0);
+  p.theta = to.place(resident ? sizeof(float) * lane::parameters(p) : 0);
   p.bytes = to.end;
 }
 
@@ -87,7 +83,8 @@ void lay_out(lane::Plan& p) {
 
 lane::Plan plan_lane(const RunSpec& spec) {
   lane::Plan p = sizes_of(spec);
-  lay_out(p);
+  lay_out(p, true);
+  if (p.bytes > block_memory && !p.linear) lay_out(p, false);
   return p;
 }
 
@@ -115,9 +112,9 @@ std::string lane_shape(const RunSpec& spec) {
 double lane_bytes(const RunSpec& spec) {
   const lane::Plan p = plan_lane(spec);
   const BanditConfig& world = spec.env.bandit;
-  const double cells = static_cast<double>(p.prompts) * p.width, parameters = static_cast<double>(lane::rows(p)) * p.row_width;
+  const double cells = static_cast<double>(p.prompts) * p.width;
   const double laws = std::min(cells, most_rows(world, spec.rater)) * row_bytes(world, spec.rater, spec.votes);
-  return cells * 8 + cells * 4 * p.features + laws + parameters * 12 + lane::rows(p) * 4.0 + p.steps * 4.0 +
+  return cells * 8 + cells * 4 * p.features + laws + 4.0 * static_cast<double>(lane::parameters(p)) + lane::rows(p) * 4.0 + p.steps * 4.0 +
          static_cast<double>(lane::records(p)) * sizeof(lane::Record) + estimator_bytes(spec) + 4096;
 }
 

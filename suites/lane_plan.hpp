@@ -10,6 +10,10 @@ namespace odrpo {
 /// Shared memory that a block can have on the devices there are code for (sm_90), and half of a processor's, so that two blocks fit.
 inline constexpr std::size_t block_memory = 227 * 1024, half_processor = 113 * 1024;
 
+/// Threads of a block at most: what lets two blocks share the registers of a processor. Where the parameters lie in the device's memory a
+/// thread needs more of them.
+constexpr int most_threads(bool resident) { return resident ? 512 : 384; }
+
 /// The plan of a run that has a lane: the same for all runs of one lane_shape().
 lane::Plan plan_lane(const RunSpec& spec);
 

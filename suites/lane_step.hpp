@@ -94,16 +94,11 @@ ODRPO_HD void run_lane(const B& b, const Plan& plan, const Run& given, unsigned 
   copy(memory, &given, sizeof(Run));
   const Run& run = *reinterpret_cast<const Run*>(memory);
   const auto w = work_in<Work<linear, resident>>(memory, plan, run);
-  const std::size_t parameters = sizeof(float) * static_cast<std::size_t>(rows(plan)) * plan.row_width;
   const auto move_state = [&](bool in) {
     const auto move = [&](void* here, void* there, std::size_t bytes) { in ? copy(here, there, bytes) : copy(there, here, bytes); };
     move(&w.s, run.kept, sizeof(Scalars));
     move(w.last, run.last, sizeof(std::int32_t) * static_cast<std::size_t>(rows(plan)));
-    if constexpr (resident) {
-      move(w.theta, run.theta, parameters);
-      if (plan.adam) move(w.m, run.m, parameters);
-      if (plan.adam) move(w.v, run.v, parameters);
-    }
+    if constexpr (resident) move(w.theta, run.theta, sizeof(float) * parameters(plan));
   };
   move_state(true);
   if constexpr (linear) b.threads(plan.row_width, [&](int i) { w.gradient[i] = 0; });

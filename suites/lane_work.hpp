@@ -18,7 +18,7 @@ struct Work {
   Scalars& s;
   std::uint32_t *words, *ratings;
   RowMeans* means;
-  float *advantage, *coefficient, *probability, *old_chance, *gradient, *theta, *m, *v;
+  float *advantage, *coefficient, *probability, *old_chance, *gradient, *theta;
   std::uint32_t* columns;
   std::uint16_t *prompt, *action;
   std::uint8_t *score, *kept;
@@ -30,12 +30,8 @@ ODRPO_HD W work_in(unsigned char* memory, const Plan& plan, const Run& run) {
   const auto floats = [=](std::size_t at) { return reinterpret_cast<float*>(memory + at); };
   const auto words = [=](std::size_t at) { return reinterpret_cast<std::uint32_t*>(memory + at); };
   const auto halves = [=](std::size_t at) { return reinterpret_cast<std::uint16_t*>(memory + at); };
-  float *theta = run.theta, *m = run.m, *v = run.v;
-  if constexpr (W::resident) {
-    theta = floats(plan.theta);
-    m = theta + static_cast<std::size_t>(rows(plan)) * plan.row_width;
-    v = m + static_cast<std::size_t>(rows(plan)) * plan.row_width;
-  }
+  float* theta = run.theta;
+  if constexpr (W::resident) theta = floats(plan.theta);
   return {plan,
           run,
           *reinterpret_cast<Scalars*>(memory + plan.scalars),
@@ -48,8 +44,6 @@ ODRPO_HD W work_in(unsigned char* memory, const Plan& plan, const Run& run) {
           floats(plan.old_chance),
           floats(plan.gradient),
           theta,
-          m,
-          v,
           words(plan.columns),
           halves(plan.prompt),
           halves(plan.action),
@@ -60,8 +54,9 @@ ODRPO_HD W work_in(unsigned char* memory, const Plan& plan, const Run& run) {
 
 template <class W>
 ODRPO_HD Row row_of(const W& w, int r) {
-  const std::size_t at = static_cast<std::size_t>(r) * w.plan.row_width;
-  return {w.theta + at, w.m + at, w.v + at, w.plan.row_width, W::linear ? w.plan.features : w.plan.actions, W::linear ? 0.0f : padding};
+  float* theta = w.theta + static_cast<std::size_t>(r) * w.plan.row_width;
+  const std::size_t all = static_cast<std::size_t>(rows(w.plan)) * w.plan.row_width;
+  return {theta, theta + all, theta + 2 * all, w.plan.row_width, W::linear ? w.plan.features : w.plan.actions, W::linear ? 0.0f : padding};
 }
 // an octet past the end works on a place of its own, which nobody reads
 template <class W>
