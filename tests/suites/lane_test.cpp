@@ -1,78 +1,16 @@
 // Lanes through the host's twin of a block: the same bits as train(), whatever the run and whatever the order of the items of a phase.
-#include <bit>
 #include <set>
 
-#include "kernels/random.hpp"
-#include "suites/batch.hpp"
 #include "suites/canonical.hpp"
 #include "tests/catch.hpp"
+#include "tests/suites/lane_runs.hpp"
 #include "tests/suites/lane_twin.hpp"
+#include "tests/suites/tiny.hpp"
 #include "tests/suites/trained.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-// Choices from a fixed seed.
-struct Chooser {
-  std::mt19937 random;
-  int below(int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); }
-  template <class T>
-  T of(std::initializer_list<T> some) {
-    return some.begin()[below(static_cast<int>(some.size()))];
-  }
-};
-
-RunSpec base_run(PolicyKind policy, const std::string& estimator) {
-  RunSpec r;
-  r.env_name = "bandit";
-  r.rater_name = "mixed";
-  r.rater = rater_presets()[0].config;
-  r.policy.kind = policy;
-  r.estimator_name = estimator;
-  r.estimator = *parse_estimator(estimator);
-  r.env.bandit.prompts = 24;
-  r.env.bandit.actions = 10;
-  r.learn.steps = 60;
-  r.learn.batch = 8;
-  r.learn.optimizer.lr = 0.1;
-  r.run_key = derive_key(1, 0);
-  r.id = "x";
-  return r;
-}
-
-// Any run that has a lane.
-RunSpec any_run(Chooser& c) {
-  const auto& words = estimator_catalogue();
-  RunSpec r = base_run(c.of({PolicyKind::tabular, PolicyKind::tabular, PolicyKind::linear}),
-                       std::string(words[static_cast<std::size_t>(c.below(static_cast<int>(words.size())))]));
-  r.rater = rater_presets()[static_cast<std::size_t>(c.below(static_cast<int>(rater_presets().size())))].config;
-  r.votes = c.of({1, 1, 2, 5, 8});
-  r.env.bandit.levels = c.of({10, 10, 5, 3, 16, 21});
-  r.env.bandit.actions = c.of({10, 32, 2, 33, 70, 31});
-  r.env.bandit.features = c.of({24, 1, 7, 33, 40});
-  r.learn.batch = c.of({8, 3, 1, 17, 33});
-  r.env.bandit.prompts = std::max(2, r.learn.batch * c.of({1, 2, 3, 5}) + c.of({0, 0, 1, 7}));
-  r.learn.rollouts = c.of({8, 8, 16, 2, 5, 9, 33});
-  r.learn.steps = c.of({40, 7, 1, 75});
-  r.record.every = c.of({10, 1, 7, 100});
-  r.learn.kl = c.of({0.001, 0.0, 0.3});
-  r.learn.epochs = c.of({1, 1, 1, 2, 3});
-  r.learn.ratio_clip = r.learn.epochs > 1 ? c.of({0.0, 0.2, 0.01}) : 0.0;
-  r.learn.whiten = c.of({Whiten::response, Whiten::none, Whiten::token, Whiten::compat});
-  r.learn.whiten_ddof = c.below(2);
-  r.learn.whiten_eps = c.of({0.0, 1e-4});
-  r.learn.dead_groups = c.of({DeadGroups::keep, DeadGroups::drop});
-  OptimizerConfig& o = r.learn.optimizer;
-  o.kind = c.of({OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd});
-  o.lr = c.of({0.1, 0.01, 1.0});
-  o.schedule = c.of({ScheduleKind::cosine, ScheduleKind::linear, ScheduleKind::constant});
-  o.weight_decay = o.kind == OptimizerKind::adamw ? 0.01 : 0.0;
-  o.clip = c.of({0.0, 0.0, 0.05, 1e3});
-  o.eps = c.of({1e-8, 1e-10, 1e-8});
-  r.run_key = derive_key(static_cast<std::uint64_t>(c.below(3)), static_cast<std::uint32_t>(c.below(3)));
-  return r;
-}
 
 std::vector<RunRecord> in_lanes(Twin& twin, const std::vector<RunSpec>& runs, const std::atomic<bool>& stop = never) {
   std::vector<const RunSpec*> pointers;
@@ -83,36 +21,10 @@ std::vector<RunRecord> in_lanes(Twin& twin, const std::vector<RunSpec>& runs, co
   return records;
 }
 
-bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (a != a && b != b); }
-
-void check_same(const RunRecord& lane, const RunRecord& cpu) {
-  CHECK(lane.id == cpu.id);
-  CHECK(lane.key == cpu.key);
-  CHECK(lane.status == cpu.status);
-  CHECK(lane.error == cpu.error);
-  CHECK(lane.step == cpu.step);
-  REQUIRE(lane.curves.size() == cpu.curves.size());
-  for (std::size_t c = 0; c < cpu.curves.size(); ++c) {
-    INFO(cpu.curves[c].name);
-    CHECK(lane.curves[c].name == cpu.curves[c].name);
-    REQUIRE(lane.curves[c].values.size() == cpu.curves[c].values.size());
-    for (std::size_t i = 0; i < cpu.curves[c].values.size(); ++i) {
-      INFO("record " << i << ": " << lane.curves[c].values[i] << " " << cpu.curves[c].values[i]);
-      REQUIRE(same(lane.curves[c].values[i], cpu.curves[c].values[i]));
-    }
-  }
-  REQUIRE(lane.finals.size() == cpu.finals.size());
-  for (std::size_t i = 0; i < cpu.finals.size(); ++i) {
-    INFO(cpu.finals[i].name << ": " << lane.finals[i].value << " " << cpu.finals[i].value);
-    CHECK(lane.finals[i].name == cpu.finals[i].name);
-    CHECK(same(lane.finals[i].value, cpu.finals[i].value));
-  }
-  CHECK(lane.seconds.size() == cpu.seconds.size());
-}
-
 }  // namespace
 
 TEST_CASE("a lane gives a run the bits that train() gives it: any policy, estimator, rater, optimiser and size") {
+  std::set<std::string> ends;
   for (unsigned seed = 1; seed <= 150; ++seed) {
     Chooser c{std::mt19937(seed)};
     const RunSpec spec = any_run(c);
@@ -124,5 +36,155 @@ TEST_CASE("a lane gives a run the bits that train() gives it: any policy, estima
     CHECK(twin.held == 0);
     REQUIRE(lanes.size() == 1);
     check_same(lanes[0], run(spec));
+    ends.insert(lanes[0].status == RunStatus::ok ? "ok" : lanes[0].error.substr(0, 8));
+  }
+  CHECK(ends.count("ok") == 1);
+}
+
+TEST_CASE("runs of one shape train together, whatever their estimator, rater, votes, seed and rate; shapes one after another") {
+  std::vector<RunSpec> runs;
+  for (const PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear})
+    for (const std::string_view word : estimator_catalogue())
+      for (const int seed : {0, 1}) {
+        RunSpec r = base_run(policy, std::string(word));
+        r.votes = seed == 0 ? 1 : 8;
+        r.rater = rater_presets()[static_cast<std::size_t>(seed)].config;
+        r.learn.optimizer.lr = seed == 0 ? 0.1 : 0.03;
+        r.run_key = derive_key(3, static_cast<std::uint32_t>(seed));
+        r.id = r.estimator_name + std::to_string(seed) + (policy == PolicyKind::linear ? "l" : "t");
+        runs.push_back(r);
+      }
+  Twin twin;
+  twin.order = ItemOrder::shuffled;
+  const std::vector<RunRecord> lanes = in_lanes(twin, runs);
+  REQUIRE(lanes.size() == runs.size());
+  CHECK(twin.launches == 4);  // two shapes, 60 steps in two stretches each
+  for (const RunRecord& lane : lanes)
+    for (const RunSpec& r : runs)
+      if (r.id == lane.id) {
+        INFO(r.id);
+        check_same(lane, run(r));
+      }
+}
+
+TEST_CASE("the state that a stretch of steps leaves is all that the next one needs") {
+  RunSpec spec = base_run(PolicyKind::tabular, "odrpo-gini(maxrl)");
+  spec.env.bandit.prompts = 203;  // 203 = 67 x 3 + 2: rows go unvisited for longer than is remembered
+  spec.learn.batch = 3;
+  spec.learn.steps = 400;
+  const RunRecord cpu = run(spec);
+  for (const double seconds : {0.0, 0.01, 0.25}) {  // of a step: long stretches, of some 25, of one
+    Twin twin;
+    twin.seconds_per_step = seconds;
+    const std::vector<RunRecord> lanes = in_lanes(twin, {spec});
+    INFO(twin.launches << " stretches");
+    CHECK(twin.launches >= (seconds > 0.1 ? 300 : seconds > 0 ? 10 : 3));
+    REQUIRE(lanes.size() == 1);
+    check_same(lanes[0], cpu);
+  }
+}
+
+TEST_CASE("parameters that do not fit a block's memory stay in the device's") {
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::sgd}) {
+    RunSpec spec = base_run(PolicyKind::tabular, "odrpo-gini-median(grpo)");
+    spec.env.bandit.prompts = 700;
+    spec.env.bandit.actions = 100;
+    spec.learn.batch = 20;
+    spec.learn.steps = 90;
+    spec.learn.optimizer.kind = kind;
+    CHECK_FALSE(plan_lane(spec).resident);
+    Twin twin;
+    const std::vector<RunRecord> lanes = in_lanes(twin, {spec});
+    REQUIRE(lanes.size() == 1);
+    check_same(lanes[0], run(spec));
+  }
+}
+
+TEST_CASE("two lanes of the yardstick share a processor: its memory, its threads") {
+  RunSpec spec = base_run(PolicyKind::tabular, "grpo");
+  spec.env.bandit.prompts = 256;
+  spec.env.bandit.actions = 32;
+  spec.learn.batch = 64;
+  const lane::Plan plan = plan_lane(spec);
+  CHECK(plan.resident);
+  CHECK(plan.threads == 512);
+  CHECK(plan.bytes <= half_processor);
+}
+
+TEST_CASE("a run that diverges in a lane is told as on the CPU, and its neighbours go on") {
+  std::vector<RunSpec> runs{base_run(PolicyKind::linear, "grpo"), base_run(PolicyKind::linear, "grpo")};
+  for (RunSpec& r : runs) {
+    r.learn.optimizer.kind = OptimizerKind::adamw;
+    r.learn.optimizer.weight_decay = 1;
+  }
+  runs[0].learn.optimizer.lr = 1e6;  // the decay multiplies every parameter by about minus a million at each step
+  Twin twin;
+  const std::vector<RunRecord> lanes = in_lanes(twin, runs);
+  REQUIRE(lanes.size() == 2);
+  int failed = 0;
+  for (const RunRecord& lane : lanes) {
+    failed += lane.status == RunStatus::failed;
+    for (const RunSpec& r : runs) {
+      const RunRecord cpu = run(r);
+      if (cpu.key == lane.key) check_same(lane, cpu);
+    }
+  }
+  CHECK(failed == 1);
+}
+
+TEST_CASE("a stop hands over what is finished and nothing half") {
+  const std::vector<RunSpec> runs{base_run(PolicyKind::tabular, "grpo"), base_run(PolicyKind::linear, "grpo")};
+  std::atomic<bool> stop{true};
+  Twin twin;
+  CHECK(in_lanes(twin, runs, stop).empty());
+  CHECK(twin.held == 0);
+}
+
+TEST_CASE("what has no lane says why") {
+  const auto why = [](auto change) {
+    RunSpec r = base_run(PolicyKind::tabular, "odrpo-gini-median(grpo)");
+    REQUIRE(why_no_lane(r) == "");
+    change(r);
+    return why_no_lane(r);
+  };
+  using Catch::Matchers::Contains;
+  CHECK_THAT(why([](RunSpec& r) { r.rater.sampling = Sampling::draws; }), Contains("draws"));
+  CHECK_THAT(why([](RunSpec& r) {
+               r.rater.aggregate = Aggregate::mean;
+               r.votes = 4;
+             }),
+             Contains("mean"));
+  CHECK_THAT(why([](RunSpec& r) { r.estimator.median = MedianRule::running; }), Contains("running"));
+  CHECK_THAT(why([](RunSpec& r) { r.record.gradient = 4; }), Contains("gradient"));
+  CHECK_THAT(why([](RunSpec& r) {
+               r.env.bandit.prompts = 65536;
+               r.learn.batch = 65536;
+             }),
+             Contains("too large"));
+  CHECK_THAT(why([](RunSpec& r) {
+               r.rater.parse_failure = 0.1;
+               r.rater.parse_policy = ParsePolicy::drop;
+             }),
+             Contains("missing"));
+}
+
+TEST_CASE("whole suites through lanes have the digest of the CPU") {
+  for (const char* name : {"quickstart.toml", "smoke.toml", "compat.toml", "yardstick.toml"}) {
+    const Suite suite = load_suite(std::string(ODRPO_SOURCE_DIR "/suites/") + name,
+                                   {"suite.seeds=2", "learn.steps=30", "learn.batch=16", "env.bandit.prompts=80"}, {});
+    INFO(name);
+    Folder folder;
+    RunSettings settings;
+    settings.output = folder.file("cpu.h5");
+    const std::string cpu = run_suite(suite, suite_facts(suite, "test"), settings).digest;
+    Twin twin;
+    LaneEngine engine{"twin", 1e9, {}};
+    engine.train = [&](const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop,
+                       const LaneEngine::Done& done) { train_lanes(twin.device(), runs, shared, stop, done); };
+    settings.output = folder.file("lanes.h5");
+    settings.engines = {engine};
+    const RunReport report = run_suite(suite, suite_facts(suite, "test"), settings);
+    CHECK(report.digest == cpu);
+    CHECK(report.by_engines > 0);
   }
 }

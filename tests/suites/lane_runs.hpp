@@ -1,0 +1,102 @@
+// Runs of every kind that has a lane, and what it takes for two records to be the same: for lanes on the twin and on a GPU.
+#pragma once
+#include <bit>
+#include <initializer_list>
+#include <random>
+#include <string>
+
+#include "kernels/random.hpp"
+#include "suites/spec.hpp"
+#include "tests/catch.hpp"
+
+namespace odrpo {
+
+// Choices from a fixed seed.
+struct Chooser {
+  std::mt19937 random;
+  int below(int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); }
+  template <class T>
+  T of(std::initializer_list<T> some) {
+    return some.begin()[below(static_cast<int>(some.size()))];
+  }
+};
+
+inline RunSpec base_run(PolicyKind policy, const std::string& estimator) {
+  RunSpec r;
+  r.env_name = "bandit";
+  r.rater_name = "mixed";
+  r.rater = rater_presets()[0].config;
+  r.policy.kind = policy;
+  r.estimator_name = estimator;
+  r.estimator = *parse_estimator(estimator);
+  r.env.bandit.prompts = 24;
+  r.env.bandit.actions = 10;
+  r.learn.steps = 60;
+  r.learn.batch = 8;
+  r.learn.optimizer.lr = 0.1;
+  r.run_key = derive_key(1, 0);
+  r.id = "x";
+  return r;
+}
+
+// Any run that has a lane.
+inline RunSpec any_run(Chooser& c) {
+  const auto& words = estimator_catalogue();
+  RunSpec r = base_run(c.of({PolicyKind::tabular, PolicyKind::tabular, PolicyKind::linear}),
+                       std::string(words[static_cast<std::size_t>(c.below(static_cast<int>(words.size())))]));
+  r.rater = rater_presets()[static_cast<std::size_t>(c.below(static_cast<int>(rater_presets().size())))].config;
+  r.votes = c.of({1, 1, 2, 5, 8});
+  r.env.bandit.levels = c.of({10, 10, 5, 3, 16, 21});
+  r.env.bandit.actions = c.of({10, 32, 2, 33, 70, 31});
+  r.env.bandit.features = c.of({24, 1, 7, 33, 40});
+  r.learn.batch = c.of({8, 3, 1, 17, 33});
+  r.env.bandit.prompts = std::max(2, r.learn.batch * c.of({1, 2, 3, 5}) + c.of({0, 0, 1, 7}));
+  r.learn.rollouts = c.of({8, 8, 16, 2, 5, 9, 33});
+  r.learn.steps = c.of({40, 7, 1, 75});
+  r.record.every = c.of({10, 1, 7, 100});
+  r.learn.kl = c.of({0.001, 0.0, 0.3});
+  r.learn.epochs = c.of({1, 1, 1, 2, 3});
+  r.learn.ratio_clip = r.learn.epochs > 1 ? c.of({0.0, 0.2, 0.01}) : 0.0;
+  r.learn.whiten = c.of({Whiten::response, Whiten::none, Whiten::token, Whiten::compat});
+  r.learn.whiten_ddof = c.below(2);
+  r.learn.whiten_eps = c.of({0.0, 1e-4});
+  r.learn.dead_groups = c.of({DeadGroups::keep, DeadGroups::drop});
+  OptimizerConfig& o = r.learn.optimizer;
+  o.kind = c.of({OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd});
+  o.lr = c.of({0.1, 0.01, 1.0});
+  o.schedule = c.of({ScheduleKind::cosine, ScheduleKind::linear, ScheduleKind::constant});
+  o.weight_decay = o.kind == OptimizerKind::adamw ? 0.01 : 0.0;
+  o.clip = c.of({0.0, 0.0, 0.05, 1e3});
+  o.eps = c.of({1e-8, 1e-10, 1e-8});
+  r.run_key = derive_key(static_cast<std::uint64_t>(c.below(3)), static_cast<std::uint32_t>(c.below(3)));
+  return r;
+}
+
+inline bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (a != a && b != b); }
+
+inline void check_same(const RunRecord& lane, const RunRecord& cpu) {
+  CHECK(lane.id == cpu.id);
+  CHECK(lane.key == cpu.key);
+  CHECK(lane.status == cpu.status);
+  CHECK(lane.error == cpu.error);
+  CHECK(lane.step == cpu.step);
+  REQUIRE(lane.curves.size() == cpu.curves.size());
+  for (std::size_t c = 0; c < cpu.curves.size(); ++c) {
+    INFO(cpu.curves[c].name);
+    CHECK(lane.curves[c].name == cpu.curves[c].name);
+    REQUIRE(lane.curves[c].values.size() == cpu.curves[c].values.size());
+    for (std::size_t i = 0; i < cpu.curves[c].values.size(); ++i) {
+      INFO("record " << i << ": " << lane.curves[c].values[i] << " " << cpu.curves[c].values[i]);
+      REQUIRE(same(lane.curves[c].values[i], cpu.curves[c].values[i]));
+    }
+  }
+  REQUIRE(lane.finals.size() == cpu.finals.size());
+  for (std::size_t i = 0; i < cpu.finals.size(); ++i) {
+    INFO(cpu.finals[i].name << ": " << lane.finals[i].value << " " << cpu.finals[i].value);
+    CHECK(lane.finals[i].name == cpu.finals[i].name);
+    CHECK(same(lane.finals[i].value, cpu.finals[i].value));
+  }
+  CHECK(lane.seconds.size() == cpu.seconds.size());
+}
+
+}  // namespace odrpo
