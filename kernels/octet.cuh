@@ -102,13 +102,17 @@ struct DeviceBlock {
   template <class F>
   __host__ __device__ void octets(int n, F f) const {
     const int first = thread() / 8, step = octet_count(), whole_warps = (n + 3) / 4 * 4;
-#pragma unroll 1
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1  // phases are long: twice their text would cost more than it saves
+#endif
     for (int i = first; i < whole_warps; i += step) f(DeviceOctet{{}, first, thread() % 8, i < n}, i);
     sync();
   }
   template <class F>
   __host__ __device__ void threads(int n, F f) const {
+#if defined(__CUDA_ARCH__)
 #pragma unroll 1
+#endif
     for (int i = thread(); i < n; i += thread_count()) f(i);
     sync();
   }
