@@ -140,8 +140,8 @@ int check(const CheckOptions& options) {
   const int jobs = jobs_or_cores(options.jobs);
   check_limits(suite, jobs);
   const Cost cost = total_cost(suite, jobs);
-  const Placement where = wish.told ? place(suite, wish) : Placement();
-  if (options.json) print_json(suite, cost, jobs, wish.told ? &where : nullptr);
+  const Placement where = place(suite, wish);
+  if (options.json) print_json(suite, cost, jobs, wish.look ? &where : nullptr);
   else print_text(suite, cost, jobs, where);
   return 0;
 }

@@ -94,9 +94,8 @@ std::string lines(const std::vector<std::string>& words) {
 
 DeviceWish device_wish(const DeviceOptions& o) {
   DeviceWish wish;
-  wish.look = o.device != "cpu";
   wish.must = o.device == "cuda" || !o.devices.empty();
-  wish.told = !o.device.empty() || !o.devices.empty();
+  wish.look = wish.must || o.device == "auto";
   if (o.devices.empty()) return wish;
   if (!o.device.empty() && o.device != "cuda")
     throw Failure(Exit::usage, "--devices chooses among CUDA devices: leave --device " + o.device + " out");
@@ -116,7 +115,7 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
   const std::size_t total = suite.runs.size();
   const auto takes_the_cpu = [&](const std::string& why) {
     p.on_cpu = {{why, total}};
-    if (wish.told) p.words = {"--device auto takes the CPU: " + why};
+    p.words = {"--device auto takes the CPU: " + why};
   };
 
   // devices, which are opened only for a suite that may need them
@@ -152,7 +151,6 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
                                     lines(cpu_words(p.on_cpu, total, "would train")));
   p.engines.clear();
   p.gpu = "none";
-  if (!wish.told) p.words.clear();
   return p;
 }
 

@@ -15,9 +15,8 @@ namespace odrpo::app {
 
 /// The command line's wish, understood.
 struct DeviceWish {
-  bool look = true;          ///< for devices at all
+  bool look = false;         ///< for devices at all
   bool must = false;         ///< refuse what cannot be had
-  bool told = false;         ///< somebody asked: say why the CPU trains
   std::vector<int> numbers;  ///< empty = the first that can be used
 };
 

@@ -36,7 +36,7 @@ void jobs_option(CLI::App& app, int& jobs) {
 }
 
 void device_options(CLI::App& app, DeviceOptions& o) {
-  app.add_option("--device", o.device, "cpu, cuda or auto (default)")->check(CLI::IsMember({"cpu", "cuda", "auto"}))->type_name("DEVICE");
+  app.add_option("--device", o.device, "cpu (default), cuda or auto")->check(CLI::IsMember({"cpu", "cuda", "auto"}))->type_name("DEVICE");
   app.add_option("--devices", o.devices, "numbers of the CUDA devices to use, e.g. 0,1 (default: the first that can be used)")
       ->type_name("LIST");
 }

@@ -190,6 +190,8 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   const auto table = table_of(suite, file);
   put(o.json ? summary_json(report, suite.name, settings.output, file.digest, where, seconds, table) : table ? table_text(*table) : "");
   std::fflush(stdout);  // the table first, then where the file is
+  for (const LaneEngine& e : settings.engines)
+    if (!o.quiet && !report.complete && e.seconds) note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
   return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
 }

@@ -1,5 +1,5 @@
 // Kernels of lanes, and a CUDA device as their engine.
-#include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 
@@ -54,6 +54,7 @@ __global__ void __launch_bounds__(most_threads(resident), 2)
 // One device with a stream; used by the thread that made it.
 struct CudaPlace {
   Stream stream;
+  std::atomic<double>* seconds = nullptr;  ///< of all kernels
   std::map<void*, DeviceBuffer<unsigned char>> held;
 
   void* take(std::size_t bytes) {
@@ -76,7 +77,9 @@ struct CudaPlace {
       launch(kernel, {count, static_cast<unsigned>(plan.threads), plan.bytes}, stream, plan, runs, first, end);
     });
     after.record(stream);
-    return after.seconds_since(before);
+    const double took = after.seconds_since(before);
+    *seconds = *seconds + took;
+    return took;
   }
 };
 
@@ -110,10 +113,13 @@ LaneEngine cuda_lanes(int index) {
   LaneEngine engine;
   engine.name = "cuda:" + std::to_string(index) + " (" + one.name + ")";
   engine.memory_bytes = memory_share * static_cast<double>(one.free_bytes);
-  engine.train = [index](const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop,
+  const auto seconds = std::make_shared<std::atomic<double>>(0.0);
+  engine.seconds = [seconds] { return seconds->load(); };
+  engine.train = [index, seconds](const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop,
                          const LaneEngine::Done& done) {
     check(cudaSetDevice(index), "use the device");
     CudaPlace place;
+    place.seconds = seconds.get();
     train_lanes(lane_device(place), runs, shared, stop, done);
   };
   return engine;

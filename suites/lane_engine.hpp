@@ -19,6 +19,7 @@ struct LaneEngine {
   /// have the bits of train(). Throws Failure(Exit::device) when the device fails: what was handed over before stays good.
   using Done = std::function<void(RunRecord)>;
   std::function<void(const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop, const Done& done)> train;
+  std::function<double()> seconds = {};  ///< that its kernels have run so far; empty = not known
 };
 
 /// Why a run has no lane, in words that end "…: <it> trains on the CPU"; empty = it has one.

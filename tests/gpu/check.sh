@@ -43,13 +43,14 @@ if [[ -z $folder ]]; then
   echo "nothing to run: carry a folder made by \`cmake --build build/release --target gpu_carry\`" >&2
   exit 5
 fi
-export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"  # for the benchmark library beside the program
+export LD_LIBRARY_PATH="$folder/lib:$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"  # what the programs were linked with
 
 # runs a command with its output in LOG; one line about it
 step() {
   local name=$1 file=$log/$2 code=0 began=$SECONDS
   shift 2
-  timeout --kill-after=10 300 "$@" >"$file" 2>&1 || code=$?
+  if [[ $(type -t "$1") == function ]]; then "$@" >"$file" 2>&1 || code=$?
+  else timeout --kill-after=10 300 "$@" >"$file" 2>&1 || code=$?; fi
   if [[ $code == 0 ]]; then printf '%-34s ok, %d s\n' "$name" $((SECONDS - began))
   else
     printf '%-34s FAILED (exit %d), %s\n' "$name" "$code" "$file"
@@ -72,10 +73,35 @@ command -v nvidia-smi >/dev/null && nvidia-smi --query-gpu=name,driver_version,m
 
 step "tests: same bits as the host" tests.log "$folder/test_gpu" '~[ruins]' '~device facts'
 step "tests: a failing kernel is told" ruins.log "$folder/test_gpu" '[ruins]'
+[[ -x $folder/test_gpu_lanes ]] && step "tests: lanes, same bits as the host" lanes.log "$folder/test_gpu_lanes"
+
+# the program itself, as people use it: one digest from the CPU and from the GPU
+same_digest() {
+  local digest=() on
+  for on in cpu cuda; do
+    timeout --kill-after=10 300 "$folder/odrpo-bench" run "$1" --device "$on" -o "$log/$on.h5" --force "${@:2}" >"$log/table-$on.txt" 2>"$log/said-$on.txt" || { cat "$log/said-$on.txt"; return 1; }
+    cat "$log/said-$on.txt"
+    digest+=("$(sed -n 's/.*digest \([0-9a-f]*\).*/\1/p' "$log/said-$on.txt")")
+  done
+  [[ -n ${digest[0]} && ${digest[0]} == "${digest[1]}" ]] || { echo "digests differ: ${digest[*]}"; return 1; }
+  cmp "$log/table-cpu.txt" "$log/table-cuda.txt"
+}
+if [[ -x $folder/odrpo-bench ]]; then
+  step "run quickstart: one digest" quickstart.log same_digest "$folder/suites/quickstart.toml"
+  step "run odd sizes: one digest" odd.log same_digest "$folder/suites/odd.toml"
+  step "run every rule: one digest" rules.log same_digest "$folder/suites/rules.toml"
+  step "run yardstick, 8 seeds: one digest" yardstick.log same_digest "$folder/suites/yardstick.toml" --set suite.seeds=8
+  if step "run yardstick, 1024 lanes" lanes-speed.log "$folder/odrpo-bench" run "$folder/suites/yardstick.toml" --device cuda --set suite.seeds=128 \
+    -o "$log/yardstick.h5" --force; then
+    grep -E 'in its kernels|^wrote' "$log/lanes-speed.log" | cut -c 1-130
+  fi
+fi
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [[ -n $sanitizer ]]; then
   for tool in memcheck racecheck; do
     step "compute-sanitizer $tool" "$tool.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu" '[brief]'
+    [[ -x $folder/test_gpu_lanes ]] &&
+      step "compute-sanitizer $tool, lanes" "$tool-lanes.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu_lanes" '[brief]'
   done
 else
   echo "compute-sanitizer                  not installed"

@@ -24,8 +24,21 @@ cat >"$work/carry/odrpo-bench-gpu" <<'END'
 echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_mean         9.91 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.0099 share=0.93"
 echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_median       9.87 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.00987 share=0.94"
 END
+cp "$work/carry/test_gpu" "$work/carry/test_gpu_lanes"
+mkdir "$work/carry/suites"
+# odrpo-bench that gives the digest of $work/cpu or $work/cuda
+cat >"$work/carry/odrpo-bench" <<'END'
+#!/usr/bin/env bash
+state=$(dirname -- "$0")/..
+while [[ $1 != --device ]]; do shift; done
+echo "the table"
+[[ $2 == cuda ]] && echo "note: cuda:0 (Fine GPU): 0.04 s in its kernels" >&2
+echo "wrote x.h5: 8 runs in 1 s; digest $(cat "$state/$2")" >&2
+END
+echo abc >"$work/cpu"
+echo abc >"$work/cuda"
 printf '#!/bin/sh\necho "Fine GPU, 1.2"\n' >"$work/bin/nvidia-smi"
-printf '#!/bin/sh\nwhile [ "$1" != "%s/carry/test_gpu" ]; do shift; done\nexec "$@"\n' "$work" >"$work/bin/compute-sanitizer"
+printf '#!/bin/sh\nwhile [ "${1#%s/carry/test_gpu}" = "$1" ]; do shift; done\nexec "$@"\n' "$work" >"$work/bin/compute-sanitizer"
 chmod +x "$work"/carry/* "$work"/bin/*
 
 expect() {  # CODE WORDS ARGUMENTS…
@@ -44,7 +57,7 @@ expect 2 'The one command' --help
 expect 2 'usage' a b
 echo "Fine GPU: compute capability 9.0" >"$work/gpu"
 expect 0 'all well' "$work/carry"
-for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
+for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'compute-sanitizer memcheck, lanes' 'run odd sizes: one digest' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
   grep -qF "$words" "$work/out" || { fail "a good run does not say '$words'"; cat "$work/out"; }
 done
 grep -q '9.91' "$work/out" && fail "shows other rows than medians"
@@ -52,6 +65,9 @@ grep -q '9.91' "$work/out" && fail "shows other rows than medians"
 rm "$work/bin/compute-sanitizer" "$work/carry/odrpo-bench-gpu"
 [[ -e /usr/local/cuda/bin/compute-sanitizer ]] || expect 0 'not installed' "$work/carry"
 expect 0 'no timings' "$work/carry"
+echo abd >"$work/cuda"
+expect 1 'digests differ: abc abd' "$work/carry"
+echo abc >"$work/cuda"
 echo "3 tests failed" >"$work/tests"
 expect 1 'FAILED: [tests: same bits as the host]' "$work/carry"
 printf '#!/bin/sh\necho "cannot load libx.so" >&2\nexit 127\n' >"$work/carry/test_gpu"

@@ -1,0 +1,71 @@
+// Lanes on a GPU against train() on the host, bit for bit: the runs of tests/suites/lane_test.cpp, alone and together.
+#include "suites/canonical.hpp"
+#include "suites/device_lanes.hpp"
+#include "tests/gpu/present.hpp"
+#include "tests/suites/lane_runs.hpp"
+#include "tests/suites/trained.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+std::vector<RunRecord> on_gpu(const std::vector<RunSpec>& runs) {
+  std::vector<const RunSpec*> pointers;
+  for (const RunSpec& r : runs) pointers.push_back(&r);
+  Shared shared;
+  std::vector<RunRecord> records;
+  cuda_lanes(0).train(pointers, shared, never, [&](RunRecord r) { records.push_back(std::move(r)); });
+  return records;
+}
+
+// Seeds first .. last of any_run(), each alone in its batch and all handed over at once.
+void compare(unsigned first, unsigned last) {
+  std::vector<RunSpec> runs;
+  for (unsigned seed = first; seed <= last; ++seed) {
+    Chooser c{std::mt19937(seed)};
+    runs.push_back(any_run(c));
+    runs.back().id = "seed " + std::to_string(seed);
+  }
+  const std::vector<RunRecord> lanes = on_gpu(runs);
+  REQUIRE(lanes.size() == runs.size());
+  for (const RunRecord& lane : lanes)
+    for (const RunSpec& spec : runs)
+      if (spec.id == lane.id) {
+        INFO(spec.id << "\n" << canonical_text(spec));
+        check_same(lane, run(spec));
+      }
+}
+
+}  // namespace
+
+TEST_CASE("lanes have the same bits on the GPU: any policy, estimator, rater, optimiser and size") {
+  if (gpu::absent()) return;
+  compare(1, 400);
+}
+
+TEST_CASE("lanes that fill the device many times over have the bits of the host") {
+  if (gpu::absent()) return;
+  std::vector<RunSpec> runs;
+  for (unsigned i = 0; i < 1000; ++i) {
+    RunSpec r = base_run(PolicyKind::tabular, std::string(estimator_catalogue()[i % estimator_catalogue().size()]));
+    r.env.bandit.prompts = 256;
+    r.env.bandit.actions = 32;
+    r.learn.batch = 64;
+    r.learn.steps = 30;
+    r.run_key = derive_key(5, i % 7);
+    r.id = std::to_string(i);
+    runs.push_back(r);
+  }
+  const std::vector<RunRecord> lanes = on_gpu(runs);
+  REQUIRE(lanes.size() == runs.size());
+  for (const RunRecord& lane : lanes) {
+    const RunSpec& spec = runs[static_cast<std::size_t>(std::stoi(lane.id))];
+    INFO(spec.id << " " << spec.estimator_name);
+    check_same(lane, run(spec));
+  }
+}
+
+TEST_CASE("lanes on the GPU, as few as find a stray access or a race", "[brief]") {
+  if (gpu::absent()) return;
+  compare(1, 12);
+}
