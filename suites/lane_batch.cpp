@@ -8,10 +8,9 @@
 #include <span>
 #include <tuple>
 
-#include "kernels/isa.hpp"
+#include "suites/lane_problems.hpp"
 #include "suites/lane_record.hpp"
 #include "suites/lane_step.hpp"
-#include "suites/shared.hpp"
 
 namespace odrpo {
 namespace {
@@ -261,12 +260,9 @@ void train_lanes(const LaneDevice& device, const std::vector<const RunSpec*>& ru
   std::map<std::string, std::vector<const RunSpec*>> shapes;
   for (const RunSpec* run : runs) shapes[lane_shape(*run)].push_back(run);
   for (const auto& [shape, specs] : shapes) {
-    std::vector<Problem> problems;
-    for (const RunSpec* spec : specs) {
-      std::optional<Problem> problem = make_problem(*spec, shared, best_isa(), stop, false);
-      if (!problem) return;
-      problems.push_back(std::move(*problem));
-    }
+    std::vector<Problem> problems = make_problems(specs, shared, stop, done);
+    if (stop.load(std::memory_order_relaxed)) return;
+    if (problems.empty()) continue;
     Batch batch(device, std::move(problems));
     if (!batch.run(stop)) return;
     batch.hand_over(done);

@@ -132,6 +132,18 @@ TEST_CASE("a run that diverges in a lane is told as on the CPU, and its neighbou
   CHECK(failed == 1);
 }
 
+TEST_CASE("a run whose law cannot be made fails with the reason, and its neighbours go on") {
+  std::vector<RunSpec> runs{base_run(PolicyKind::tabular, "grpo"), base_run(PolicyKind::tabular, "maxrl")};
+  runs[0].rater.tie = TieRule::nearest_mean;
+  runs[0].votes = 400;
+  Twin twin;
+  const std::vector<RunRecord> lanes = in_lanes(twin, runs);
+  REQUIRE(lanes.size() == 2);
+  CHECK(lanes[0].status == RunStatus::failed);
+  CHECK_THAT(lanes[0].error, Catch::Matchers::Contains("nearest-mean"));
+  check_same(lanes[1], run(runs[1]));
+}
+
 TEST_CASE("a stop hands over what is finished and nothing half") {
   const std::vector<RunSpec> runs{base_run(PolicyKind::tabular, "grpo"), base_run(PolicyKind::linear, "grpo")};
   std::atomic<bool> stop{true};

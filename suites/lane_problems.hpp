@@ -1,0 +1,13 @@
+// What the runs of a batch are given: worlds and laws, made by all processors.
+#pragma once
+#include "suites/lane_engine.hpp"
+#include "suites/shared.hpp"
+
+namespace odrpo {
+
+/// The problems of the runs, in their order, less those of runs that cannot have one: these fail as on the CPU, and are handed over. When
+/// `stop` is set meanwhile, some may be missing.
+std::vector<Problem> make_problems(const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop,
+                                   const LaneEngine::Done& done);
+
+}  // namespace odrpo
