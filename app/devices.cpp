@@ -135,6 +135,9 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
     }
   }
 
+  // what a batch is made of passes through the host's memory, and some of it stays there
+  for (LaneEngine& e : p.engines) e.memory_bytes = std::min(e.memory_bytes, suite.limits.memory_gib * 1024 * 1024 * 1024);
+
   // runs; a suite without a lane gets an engine without end to say why
   std::vector<std::size_t> all(total);
   std::iota(all.begin(), all.end(), std::size_t{0});

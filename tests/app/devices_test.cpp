@@ -171,3 +171,12 @@ TEST_CASE("a suite in which nothing has a lane is refused for cuda and left to t
   CHECK(refusal(large, {"cuda", ""}, source).code == Exit::limits);
   CHECK(placed(large, {"auto", ""}, source).device() == "cpu");
 }
+
+TEST_CASE("a run trains on the CPU that needs more than the device has, or than the suite may take of the host") {
+  Suite suite = suite_of({"", ""});
+  suite.runs[1].votes = 101;  // bytes; the device has 100
+  const Placement p = placed(suite, {"cuda", ""}, machine({device("A")}));
+  CHECK(p.on_engines == 1);
+  suite.limits.memory_gib = 0.5 / (1024.0 * 1024.0 * 1024.0);
+  CHECK(refusal(suite, {"cuda", ""}, machine({device("A")})).code == Exit::limits);
+}

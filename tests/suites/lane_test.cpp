@@ -41,7 +41,7 @@ TEST_CASE("a lane gives a run the bits that train() gives it: any policy, estima
   CHECK(ends.count("ok") == 1);
 }
 
-TEST_CASE("runs of one shape train together, whatever their estimator, rater, votes, seed and rate; shapes one after another") {
+TEST_CASE("runs of one shape train together, whatever their estimator, rater, votes, seed and rate") {
   std::vector<RunSpec> runs;
   for (const PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear})
     for (const std::string_view word : estimator_catalogue())
