@@ -142,7 +142,7 @@ TEST_CASE("runs without a lane are told of, by reason") {
   CHECK(p.on_engines == 1);
   CHECK(p.words == std::vector<std::string>{"1 of 4 runs train on cuda:0 (A)", "2 of 4 runs train on the CPU: odd",
                                             "1 of 4 runs train on the CPU: their lanes take 2 KiB and more, a device has room for 100 B"});
-  const Placement many = placed(suite_of({"", "a", "b", "c", "d", "e", "f"}), {"", ""}, source);
+  const Placement many = placed(suite_of({"", "a", "b", "c", "d", "e", "f"}), {"auto", ""}, source);
   REQUIRE(many.words.size() == 6);
   CHECK(many.words.back() == "2 of 7 runs train on the CPU for 2 other reasons");
 }
@@ -172,11 +172,9 @@ TEST_CASE("a suite in which nothing has a lane is refused for cuda and left to t
   CHECK(placed(large, {"auto", ""}, source).device() == "cpu");
 }
 
-TEST_CASE("a run trains on the CPU that needs more than the device has, or than the suite may take of the host") {
-  Suite suite = suite_of({"", ""});
-  suite.runs[1].votes = 101;  // bytes; the device has 100
-  const Placement p = placed(suite, {"cuda", ""}, machine({device("A")}));
-  CHECK(p.on_engines == 1);
-  suite.limits.memory_gib = 0.5 / (1024.0 * 1024.0 * 1024.0);
+TEST_CASE("a batch takes no more memory than the suite may take of the host") {
+  Suite suite = suite_of({""});
+  CHECK(placed(suite, {"cuda", ""}, machine({device("A")})).on_engines == 1);
+  suite.limits.memory_gib = 0.5 / (1024.0 * 1024.0 * 1024.0);  // half a byte
   CHECK(refusal(suite, {"cuda", ""}, machine({device("A")})).code == Exit::limits);
 }
