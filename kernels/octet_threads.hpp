@@ -1,0 +1,113 @@
+// Octets and blocks made of threads (kernels/octet.hpp says what they are): eight neighbouring threads of a warp, and the phases of a
+// block. What a thread is, T says: CUDA's (octet.cuh), or the tests' own that take turns on a host.
+#pragma once
+#include <cstdint>
+
+#include "kernels/lane_math.hpp"
+
+namespace odrpo {
+
+// T has, all static: thread() in its block, count() of the block's threads, a multiple of 32; sync(), the block's barrier; shuffle(x, l),
+// the x of lane l of the octet, and shuffle_xor(x, k), that of lane own ^ k, both reached by a whole warp together; ballot(b), the bits of
+// the warp, likewise; meet(mask), a barrier of those lanes of the warp; add(p, x), atomic, returning what was there; ticks().
+// Members are constexpr because that is what host and device both can call; nothing here is a constant.
+
+/// One thread's lane of an octet.
+template <class T>
+struct ThreadOctet : lane_math::OneLane {
+  int index = 0;  ///< which octet of the block
+  int l = 0;      ///< 0..7
+  bool live = true;
+
+  static constexpr F splat(float x) { return x; }
+  static constexpr I ones(bool mask) { return mask ? 1 : 0; }
+  static constexpr F sqrt(F x) { return __builtin_sqrtf(x); }
+  static constexpr I whole(F x) { return static_cast<I>(x); }
+  static constexpr F higher(F x, F y) { return x > y ? x : y; }
+  static constexpr F lower(F x, F y) { return x < y ? x : y; }
+
+  constexpr F load(const float* p) const { return p[l]; }
+  constexpr U load(const std::uint32_t* p) const { return p[l]; }
+  constexpr F load(const float* p, int n, float rest) const { return l < n ? p[l] : rest; }
+  constexpr U load(const std::uint32_t* p, int n, std::uint32_t rest) const { return l < n ? p[l] : rest; }
+  template <class Small>
+  constexpr I load(const Small* p, int n, int rest) const {
+    return l < n ? static_cast<I>(p[l]) : rest;
+  }
+  constexpr void store(float* p, F x) const {
+    if (live) p[l] = x;
+  }
+  template <class To, class X>
+  constexpr void store(To* p, X x, int n) const {
+    if (live && l < n) p[l] = static_cast<To>(x);
+  }
+  constexpr F gather(const float* p, I at) const { return p[at]; }
+  constexpr I lane() const { return l; }
+  constexpr bool leads() const { return live && l == 0; }
+
+  constexpr float at(F x, int from) const { return T::shuffle(x, from); }
+  constexpr F lookup(F x, I from) const { return T::shuffle(x, from); }
+  constexpr float sum(F x) const {
+    x += T::shuffle_xor(x, 4);
+    x += T::shuffle_xor(x, 2);
+    return x + T::shuffle_xor(x, 1);
+  }
+  constexpr float largest(F x) const {
+    x = higher(x, T::shuffle_xor(x, 4));
+    x = higher(x, T::shuffle_xor(x, 2));
+    return higher(x, T::shuffle_xor(x, 1));
+  }
+  constexpr unsigned those(bool mask) const { return T::ballot(mask) >> (T::thread() % 32 / 8 * 8) & 0xffu; }
+  constexpr bool all(bool mask) const { return those(mask) == 0xffu; }
+  constexpr int count(bool mask) const {
+    unsigned bits = those(mask);
+    int n = 0;
+    for (; bits != 0; bits &= bits - 1) ++n;
+    return n;
+  }
+  constexpr void meet() const { T::meet(0xffu << (T::thread() % 32 / 8 * 8)); }
+  constexpr F before(F x, float& t) const {
+    F sums = t;
+    for (int i = 0; i < 8; ++i) {
+      if (i == l) sums = t;
+      t += T::shuffle(x, i);
+    }
+    return sums;
+  }
+};
+
+/// The threads of a block.
+template <class T>
+struct ThreadBlock {
+  template <class F>
+  constexpr void octets(int n, F f) const {
+    const int first = T::thread() / 8, step = T::count() / 8, whole_warps = (n + 3) / 4 * 4;
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1  // phases are long: twice their text would cost more than it saves
+#endif
+    for (int i = first; i < whole_warps; i += step) f(ThreadOctet<T>{{}, first, T::thread() % 8, i < n}, i);
+    T::sync();
+  }
+  template <class F>
+  constexpr void threads(int n, F f) const {
+#if defined(__CUDA_ARCH__)
+#pragma unroll 1
+#endif
+    for (int i = T::thread(); i < n; i += T::count()) f(i);
+    T::sync();
+  }
+  template <class F, class G>
+  constexpr void aside(F f, G g) const {
+    if (T::thread() < 32) f(ThreadOctet<T>{{}, T::thread() / 8, T::thread() % 8, T::thread() < 8});
+    else if (T::thread() == 32) g();
+    T::sync();
+  }
+  template <class X>
+  constexpr X add(X* at, X x) const {
+    return T::add(at, x);
+  }
+  constexpr bool leads() const { return T::thread() == 0; }
+  constexpr long long ticks() const { return T::ticks(); }
+};
+
+}  // namespace odrpo

@@ -1,0 +1,49 @@
+// Lanes by the threads of a block, taking turns in any order: the text that the device runs, its shuffles and barriers included, gives the
+// bits of train().
+#include "suites/canonical.hpp"
+#include "tests/catch.hpp"
+#include "tests/kernels/fibre_block.hpp"
+#include "tests/suites/lane_runs.hpp"
+#include "tests/suites/lane_twin.hpp"
+#include "tests/suites/trained.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+// The twin of lane_twin.hpp with blocks of threads in place of vectors.
+RunRecord by_threads(const RunSpec& spec, unsigned seed) {
+  Twin twin;
+  LaneDevice device = twin.device();
+  twin::FibreBlock block(seed);
+  device.run = [&](const lane::Plan& plan, const lane::Run* runs, std::size_t count, int first, int end) {
+    std::vector<std::uint64_t> memory(plan.bytes / 8 + 2);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::memset(memory.data(), 0xcd, plan.bytes);
+      lane::with_kind(plan, [&](auto linear, auto resident) {
+        block.run(plan.threads, [&] {
+          lane::run_lane<decltype(linear)::value, decltype(resident)::value>(ThreadBlock<twin::FibreThread>{}, plan, runs[i],
+                                                                             reinterpret_cast<unsigned char*>(memory.data()), first, end);
+        });
+      });
+    }
+    return 0.0;
+  };
+  RunRecord record;
+  Shared shared;
+  train_lanes(device, {&spec}, shared, never, [&](RunRecord r) { record = std::move(r); });
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("a lane by threads that take turns in any order has the bits of train()") {
+  for (unsigned seed = 201; seed <= 230; ++seed) {
+    Chooser c{std::mt19937(seed)};
+    RunSpec spec = any_run(c);
+    spec.learn.steps = std::min(spec.learn.steps, 12);
+    spec.learn.batch = std::min(spec.learn.batch, 9);
+    INFO("seed " << seed << "\n" << canonical_text(spec));
+    check_same(by_threads(spec, seed), run(spec));
+  }
+}
