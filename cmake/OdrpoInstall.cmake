@@ -27,8 +27,9 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/odrpoConfigVersion.cm
 install(FILES ${CMAKE_BINARY_DIR}/cmake/odrpoConfig.cmake ${CMAKE_BINARY_DIR}/cmake/odrpoConfigVersion.cmake DESTINATION ${_package})
 
 # Headers, but for those that only our own sources can use: simd.hpp is for files compiled once per instruction set, random.hpp needs
-# Random123, what is of devices is in no installed library.
-set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN "device*.hpp" EXCLUDE)
+# Random123, what is of devices and lanes is in no installed library.
+set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN shuffle.hpp EXCLUDE PATTERN "device*.hpp" EXCLUDE
+  PATTERN "octet*.hpp" EXCLUDE PATTERN "lane_[^m]*.hpp" EXCLUDE)
 if(NOT TARGET odrpo_agreement)
   list(APPEND _not_here PATTERN agreement.hpp EXCLUDE)
 endif()
