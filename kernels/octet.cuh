@@ -13,6 +13,7 @@ struct CudaThread {
   static __device__ float shuffle(float x, int from) { return __shfl_sync(0xffffffffu, x, from, 8); }
   static __device__ float shuffle_xor(float x, int k) { return __shfl_xor_sync(0xffffffffu, x, k, 8); }
   static __device__ unsigned ballot(bool mine) { return __ballot_sync(0xffffffffu, mine); }
+  static __device__ int largest(int x) { return __reduce_max_sync(0xffffffffu, x); }
   static __device__ void meet(unsigned lanes) { __syncwarp(lanes); }
   template <class X>
   static __device__ X add(X* at, X x) {
@@ -26,6 +27,7 @@ struct CudaThread {
   static __host__ __device__ float shuffle(float x, int) { return x; }
   static __host__ __device__ float shuffle_xor(float x, int) { return x; }
   static __host__ __device__ unsigned ballot(bool) { return 0; }
+  static __host__ __device__ int largest(int x) { return x; }
   static __host__ __device__ void meet(unsigned) {}
   template <class X>
   static __host__ __device__ X add(X* at, X x) {

@@ -12,6 +12,9 @@
 //   o.at(x, l)          lane l's float, for all; l the same in all lanes
 //   o.lookup(x, at)     lane l gets x of lane `at of lane l` (0..7)
 //   o.sum(x)            halves 4, 2, 1: the order of add_halves; o.largest(x); o.all(mask)
+//   o.sums(x)           lane l gets sum(x[l]) of eight values x[0..7], which are spoilt
+//   o.each(f)           lane l gets the float f(l); f looks at no other lane
+//   o.most(n)           a bound for loops, at least the n of every octet of the warp: the lanes of a loop so bounded may look at each other
 //   o.before(x, t)      lane l gets t + x0 + … + x(l-1) added one by one; t becomes the sum with all eight
 //   O::splat(f), O::ones(mask) (I: 1 where a comparison is true, else 0), O::sqrt(x), O::whole(x) (floats that are whole numbers as I),
 //   O::lower(x, y), O::higher(x, y)
@@ -71,6 +74,12 @@ struct Octet : VectorLanes {
   F lookup(F x, I at) const { return ODRPO_ISA::lookup(x, at); }
   float sum(F x) const { return add_halves(x); }
   float largest(F x) const { return max_halves(x); }
+  F sums(F x[8]) const { return add_rows(x); }
+  template <class One>
+  F each(One f) const {
+    return F{f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)};
+  }
+  int most(int n) const { return n; }
   bool all(I mask) const { return count_true(mask) == 8; }
   int count(I mask) const { return count_true(mask); }
   bool leads() const { return live; }

@@ -9,8 +9,9 @@ namespace odrpo {
 
 // T has, all static: thread() in its block, count() of the block's threads, a multiple of 32; sync(), the block's barrier; shuffle(x, l),
 // the x of lane l of the octet, and shuffle_xor(x, k), that of lane own ^ k, both reached by a whole warp together; ballot(b), the bits of
-// the warp, likewise; meet(mask), a barrier of those lanes of the warp; add(p, x), atomic, returning what was there; ticks().
-// Members are constexpr because that is what host and device both can call; nothing here is a constant.
+// the warp, likewise; largest(n), the warp's largest whole number, likewise; meet(mask), a barrier of those lanes of the warp; add(p, x),
+// atomic, returning what was there; ticks(). Members are constexpr because that is what host and device both can call; nothing here is a
+// constant.
 
 /// One thread's lane of an octet.
 template <class T>
@@ -44,6 +45,10 @@ struct ThreadOctet : lane_math::OneLane {
   constexpr F gather(const float* p, I at) const { return p[at]; }
   constexpr I lane() const { return l; }
   constexpr bool leads() const { return live && l == 0; }
+  template <class One>
+  constexpr F each(One f) const {
+    return f(l);
+  }
 
   constexpr float at(F x, int from) const { return T::shuffle(x, from); }
   constexpr F lookup(F x, I from) const { return T::shuffle(x, from); }
@@ -57,6 +62,16 @@ struct ThreadOctet : lane_math::OneLane {
     x = higher(x, T::shuffle_xor(x, 2));
     return higher(x, T::shuffle_xor(x, 1));
   }
+  constexpr F sums(F x[8]) const {
+    // each round a lane keeps half of the values it holds and trades the other half: rows of its own half of 4, 2, 1 lanes
+    const bool fours = l & 4, twos = l & 2, ones = l & 1;
+    ODRPO_UNROLL
+    for (int k = 0; k < 4; ++k) x[k] = (fours ? x[k + 4] : x[k]) + T::shuffle_xor(fours ? x[k] : x[k + 4], 4);
+    ODRPO_UNROLL
+    for (int k = 0; k < 2; ++k) x[k] = (twos ? x[k + 2] : x[k]) + T::shuffle_xor(twos ? x[k] : x[k + 2], 2);
+    return (ones ? x[1] : x[0]) + T::shuffle_xor(ones ? x[0] : x[1], 1);
+  }
+  constexpr int most(int n) const { return T::largest(n); }
   constexpr unsigned those(bool mask) const { return T::ballot(mask) >> (T::thread() % 32 / 8 * 8) & 0xffu; }
   constexpr bool all(bool mask) const { return those(mask) == 0xffu; }
   constexpr int count(bool mask) const {

@@ -7,7 +7,7 @@ static void embed(int rows, int width, const std::uint16_t* id, const int* at, c
   }
 }
 
-constexpr float norm_eps = 1e-5f;
+using lane_math::norm_eps;
 
 static void norm_again(int rows, int width, const float* x, const float* gain, const float* inverse, float* y) {
   for (int i = 0; i < rows; ++i, x += width, y += width)
@@ -37,21 +37,15 @@ static void norm_backward(int rows, int width, const float* x, const float* gain
   }
 }
 
-// sigma(2 sqrt(2 / pi) (x + 0.044715 x^3))
-ODRPO_HD f32x8 gelu_gate(f32x8 x) {
-  const f32x8 y = 1.59576912f * (x + 0.044715f * (x * x * x)), e = exp_negative(y > 0.0f ? -y : y), r = 1.0f / (1.0f + e);
-  return y > 0.0f ? r : e * r;
-}
-
 static void gelu(std::size_t n, const float* x, float* y) {
-  for (std::size_t i = 0; i < n; i += 8) store(y + i, load(x + i) * gelu_gate(load(x + i)));
+  for (std::size_t i = 0; i < n; i += 8) store(y + i, load(x + i) * lane_math::gelu_gate<VectorLanes>(load(x + i)));
 }
 
 static void gelu_backward(std::size_t n, const float* x, float* d, float* y) {
   for (std::size_t i = 0; i < n; i += 8) {
-    const f32x8 v = load(x + i), s = gelu_gate(v), h = v * s;
+    const f32x8 v = load(x + i), s = lane_math::gelu_gate<VectorLanes>(v), h = v * s;
     store(y + i, h);
-    store(d + i, load(d + i) * (s + h * (1.0f - s) * (1.59576912f + 0.214070913f * (v * v))));
+    store(d + i, load(d + i) * lane_math::gelu_slope<VectorLanes>(v, s, h));
   }
 }
 

@@ -1,6 +1,7 @@
 // The transformer's stages of one instruction set: compiled once per ISA into its own namespace.
 #include "kernels/math.hpp"
 #include "kernels/simd.hpp"
+#include "policies/transformer_lane_math.hpp"
 #include "policies/transformer_stages.hpp"
 
 namespace odrpo::ODRPO_ISA {

@@ -70,9 +70,8 @@ static void logit_gradient(int rows, int vocabulary, const float* logits, float 
                            const float* entropy, const float* coefficient, const float* bonus, float* d) {
   for (int i = 0; i < rows; ++i, logits += vocabulary, d += vocabulary)
     for (int a = 0; a < vocabulary; a += 8) {
-      const f32x8 l =
-          max(min(load_some(logits + a, vocabulary - a, -1e30f) * inverse_temperature - log_total[i], splat(0)), splat(-200.0f));
-      const f32x8 x = -inverse_temperature * exp_negative(l) * (coefficient[i] + bonus[i] * (l + entropy[i]));
+      const f32x8 l = lane_math::log_chance<VectorLanes>(load_some(logits + a, vocabulary - a, -1e30f), inverse_temperature, log_total[i]);
+      const f32x8 x = lane_math::logit_slope<VectorLanes>(l, inverse_temperature, entropy[i], coefficient[i], bonus[i]);
       if (vocabulary - a >= 8) store(d + a, x);
       else
         for (int j = 0; j < vocabulary - a; ++j) d[a + j] = x[j];
