@@ -8,9 +8,12 @@
 
 namespace odrpo {
 
-TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
-                                     const LearnFrom& from, TokenCoefficients& out) {
-  const int sequences = pass.rows().prompts * pass.rows().per_prompt, longest = pass.shape().response;
+namespace {
+
+// What the coefficients need of a pass; site_of(s, t) chose token t of sequence s.
+template <class SiteOf>
+TransformerReport coefficients_by(int sequences, int longest, int sites, SiteOf site_of, const float* log_chance, const float* entropies,
+                                  const Rollouts& rollouts, const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
   TransformerReport r;
   for (int s = 0; s < sequences; ++s)
     if (!from.kept || from.kept[s]) {
@@ -18,8 +21,8 @@ TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts
       r.tokens += rollouts.length[s];
     }
   out.token.assign(static_cast<std::size_t>(sequences) * longest, 0.0f);
-  out.site_sum.assign(pass.sites(), 0.0f);
-  out.site_bonus.assign(pass.sites(), 0.0f);
+  out.site_sum.assign(sites, 0.0f);
+  out.site_bonus.assign(sites, 0.0f);
   if (r.tokens == 0) return r;
   double clipped = 0;
   for (int s = 0; s < sequences; ++s) {
@@ -30,8 +33,8 @@ TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts
                                                                   : 1.0 / static_cast<double>(r.responses);
     for (int t = 0; t < length; ++t) {
       const std::size_t i = static_cast<std::size_t>(s) * longest + t;
-      const int site = pass.site(s, t);
-      const double now = pass.log_chance()[i], entropy = pass.entropy[site];
+      const int site = site_of(s, t);
+      const double now = log_chance[i], entropy = entropies[site];
       const double ratio = from.old_log ? math::exp(now - from.old_log[i]) : 1.0;
       double surrogate = ratio * from.coefficient[s], slope = surrogate;
       if (loss.ratio_clip > 0) {
@@ -63,6 +66,22 @@ TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts
   r.clipped = clipped / tokens;
   r.length = tokens / static_cast<double>(r.responses);
   return r;
+}
+
+}  // namespace
+
+TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
+                                     const LearnFrom& from, TokenCoefficients& out) {
+  return coefficients_by(
+      pass.rows().prompts * pass.rows().per_prompt, pass.shape().response, pass.sites(), [&](int s, int t) { return pass.site(s, t); },
+      pass.log_chance().data(), pass.entropy.data(), rollouts, loss, from, out);
+}
+
+TransformerReport token_coefficients(const FixedRows& rows, const float* log_chance, const float* entropy, const Rollouts& rollouts,
+                                     const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out) {
+  return coefficients_by(
+      sequences_of(rows), rows.response, sites_of(rows), [&](int s, int t) { return site_of(rows, s, t); }, log_chance, entropy, rollouts,
+      loss, from, out);
 }
 
 TransformerBackward::TransformerBackward(const TransformerPass& pass) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "policies/transformer_fixed_rows.hpp"
 #include "policies/transformer_pass.hpp"
 
 namespace odrpo {
@@ -36,6 +37,9 @@ struct LearnFrom {
 };
 TransformerReport token_coefficients(const TransformerPass& pass, const Rollouts& rollouts, const TransformerLoss& loss,
                                      const LearnFrom& from, TokenCoefficients& out);
+/// The same for a pass in fixed rows: log_chance[S][response], entropy[sites].
+TransformerReport token_coefficients(const FixedRows& rows, const float* log_chance, const float* entropy, const Rollouts& rollouts,
+                                     const TransformerLoss& loss, const LearnFrom& from, TokenCoefficients& out);
 
 /// Scratch of the backward pass.
 class TransformerBackward {

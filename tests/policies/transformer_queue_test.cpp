@@ -1,0 +1,303 @@
+// The order of work that a device gets, done by the host's twin, against the CPU's transformer and the definition: which stage runs on
+// which rows, forward, backward and update, over ten steps; in any order of items.
+#include <cmath>
+#include <cstdio>
+
+#include "policies/transformer_policy.hpp"
+#include "tests/catch.hpp"
+#include "tests/policies/transformer_cases.hpp"
+#include "tests/policies/transformer_twin.hpp"
+
+using namespace odrpo;
+using namespace transformer_cases;
+using twin::HostQueue;
+using twin::Order;
+
+namespace {
+
+// A transformer over a queue of the host, with its memory.
+struct Net {
+  std::vector<std::uint32_t> memory;
+  WeightTable table;
+  QueuePass pass;
+  QueueBackward back;
+  QueueWeights weights;
+
+  explicit Net(const Case& c, const Floats& start) : table(weight_table(c.shape)) {
+    twin::laid_out(memory, [&](Stretches& m) {
+      pass = queue_pass(c.shape, c.prompts, c.per_prompt, m);
+      back = queue_backward(pass, table.count, m);
+      weights = {&table, m.take<float>(table.count), m.take<float>(table.count), m.take<float>(table.count), m.take<float>(table.count)};
+      return 0;
+    });
+    std::copy(start.data(), start.data() + table.count, weights.theta);
+    std::fill(weights.m, weights.m + table.count, 0.0f);
+    std::fill(weights.v, weights.v + table.count, 0.0f);
+  }
+  void begin(int prompts, const std::vector<std::uint16_t>& prompt, double temperature) {
+    pass.rows.prompts = prompts;
+    pass.inverse_temperature = static_cast<float>(1.0 / temperature);
+    std::copy(prompt.begin(), prompt.begin() + prompt_rows_of(pass.rows), pass.prompt);
+  }
+  Rollouts rollouts() const {
+    const int n = sequences_of(pass.rows);
+    return {{pass.token, pass.token + n * pass.shape.response}, {pass.length, pass.length + n}};
+  }
+  void give(const Rollouts& r) {
+    std::copy(r.token.begin(), r.token.begin() + sequences_of(pass.rows) * pass.shape.response, pass.token);
+    std::copy(r.length.begin(), r.length.begin() + sequences_of(pass.rows), pass.length);
+  }
+  void give(const TokenCoefficients& by) {
+    std::copy(by.token.begin(), by.token.end(), back.coefficient);
+    std::copy(by.site_sum.begin(), by.site_sum.end(), back.site_sum);
+    std::copy(by.site_bonus.begin(), by.site_bonus.end(), back.site_bonus);
+  }
+};
+
+// Largest distance of what two functions give for 0 .. n - 1, relative to the largest of the second.
+template <class A, class B>
+double gap(std::size_t n, A a, B b) {
+  double worst = 0, size = 1e-30;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = a(i), y = b(i);
+    if (!(std::fabs(x - y) < 1e30)) return 1e30;  // NaN too
+    worst = std::fmax(worst, std::fabs(x - y));
+    size = std::fmax(size, std::fabs(y));
+  }
+  return worst / size;
+}
+
+// The fixed row of each row of a CPU's pass.
+std::vector<int> fixed_rows(const TransformerPass& pass, const FixedRows& rows) {
+  std::vector<int> to(pass.rows().rows);
+  for (int r = 0; r < pass.rows().rows; ++r)
+    to[r] = r < prompt_rows_of(rows) ? r : first_of(rows, pass.rows().at[r] - rows.prompt) + pass.rows().sequence[r];
+  return to;
+}
+
+// Every layer's rows, and the sites' logits, log-probabilities and entropies, against a CPU's pass over the same tokens.
+double worst_gap(const Net& net, const TransformerPass& cpu) {
+  const int d = net.pass.shape.width, v = net.pass.shape.vocabulary;
+  const std::vector<int> at = fixed_rows(cpu, net.pass.rows);
+  double worst = 0;
+  const auto rows = [&](const float* got, const Floats& want, int width) {
+    worst = std::fmax(worst, gap(
+                                 at.size() * width, [&](std::size_t i) { return got[at[i / width] * width + i % width]; },
+                                 [&](std::size_t i) { return want[i]; }));
+  };
+  for (std::size_t l = 0; l < cpu.layer.size(); ++l) {
+    const LayerRows& want = cpu.layer[l];
+    const QueuePass::Layer& got = net.pass.layer[l];
+    rows(got.x, want.x, d), rows(got.qkv, want.qkv, 3 * d), rows(got.mixed, want.mixed, d), rows(got.y, want.y, d),
+        rows(got.up, want.up, 4 * d);
+  }
+  // sites of rows that the CPU has
+  std::vector<int> site(cpu.sites());
+  for (int i = 0; i < cpu.sites(); ++i) {
+    const int b = cpu.rows().prompts;
+    site[i] = i < b ? i : b + at[prompt_rows_of(net.pass.rows) + i - b] - prompt_rows_of(net.pass.rows);
+  }
+  const auto sites = [&](const float* got, const Floats& want, int width) {
+    worst = std::fmax(worst, gap(
+                                 site.size() * width, [&](std::size_t i) { return got[site[i / width] * width + i % width]; },
+                                 [&](std::size_t i) { return want[i]; }));
+  };
+  sites(net.pass.logits, cpu.logits, v), sites(net.pass.log_total, cpu.log_total, 1), sites(net.pass.entropy, cpu.entropy, 1);
+  worst = std::fmax(worst, gap(
+                               static_cast<std::size_t>(sequences_of(net.pass.rows)) * net.pass.shape.response,
+                               [&](std::size_t i) { return net.pass.log_chance[i]; }, [&](std::size_t i) { return cpu.log_chance()[i]; }));
+  return worst;
+}
+
+// Coefficients and derivatives by tokens for a pass of a batch.
+std::vector<float> coefficients(int n, unsigned seed) {
+  std::mt19937 g(seed);
+  std::normal_distribution<float> z(0, 1);
+  std::vector<float> x(n);
+  for (float& one : x) one = z(g);
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("a queue's forward pass samples what the CPU samples, and reads the same in one go", "[transformer]") {
+  for (const Case& c : cases)
+    for (const double top_p : {1.0, 0.7}) {
+      const NetWeights w = weights(c.shape, 21);
+      const Batch b = batch(c, 22);
+      const double temperature = 0.8;
+      TransformerPass cpu(c.shape, c.prompts, c.per_prompt, best_isa(), true);
+      Rollouts r;
+      cpu.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, top_p, r);
+      Net net(c, w.flat), reader(c, w.flat);
+      HostQueue q;
+      net.begin(c.prompts, b.prompt, temperature);
+      std::copy(b.word.begin(), b.word.end(), net.pass.word);
+      queued::sample(q, net.pass, net.weights, static_cast<float>(top_p));
+      const double sampled = worst_gap(net, cpu);
+      REQUIRE(net.rollouts().token == r.token);
+      REQUIRE(net.rollouts().length == r.length);
+      reader.begin(c.prompts, b.prompt, temperature);
+      reader.give(r);
+      queued::read(q, reader.pass, reader.weights);
+      const double read = worst_gap(reader, cpu);
+      std::printf("%-11s top_p %.1f: worst gap of rows, logits and chances: sampled %.1e, read %.1e\n", c.name, top_p, sampled, read);
+      CHECK(sampled < 5e-6);
+      CHECK(read < 5e-6);
+    }
+}
+
+TEST_CASE("a queue's gradient is the definition's, for every option of the loss", "[transformer]") {
+  for (const Case& c : cases) {
+    const NetWeights w = weights(c.shape, 25);
+    const Numbers exact = numbers(w.flat);
+    const Batch b = batch(c, 26);
+    const int sequences = c.prompts * c.per_prompt;
+    const double temperature = 0.8;
+    Net net(c, w.flat);
+    HostQueue q;
+    net.begin(c.prompts, b.prompt, temperature);
+    std::copy(b.word.begin(), b.word.end(), net.pass.word);
+    queued::sample(q, net.pass, net.weights, 1.0f);
+    const Rollouts r = net.rollouts();
+    double worst_block = 0;
+    for (const TransformerLoss& loss :
+         {TransformerLoss{TokenMean::token_mean, 0, 0, 0}, TransformerLoss{TokenMean::sequence_mean, 0.3, 0.2, 0.1},
+          TransformerLoss{TokenMean::sequence_sum, 0.05, 0, 0}, TransformerLoss{TokenMean::token_mean, 0, 0.2, 0.5}}) {
+      const std::vector<float> coefficient = coefficients(sequences, 27), noise = coefficients(2 * sequences * c.shape.response, 28);
+      std::vector<float> old(noise.size() / 2), reference(old.size());
+      std::vector<std::uint8_t> kept(sequences, 1);
+      kept[sequences - 1] = loss.kl == 0;
+      std::vector<Response> responses;
+      for (int s = 0; s < sequences; ++s) {
+        Response x = response(c, b, r, s);
+        x.coefficient = coefficient[s];
+        x.kept = kept[s];
+        for (int t = 0; t < r.length[s]; ++t) {
+          const int i = s * c.shape.response + t;
+          old[i] = net.pass.log_chance[i] + 0.3f * noise[2 * i];
+          reference[i] = net.pass.log_chance[i] + 0.5f * noise[2 * i + 1];
+          if (loss.ratio_clip > 0) x.old_log.push_back(old[i]);
+          if (loss.kl > 0) x.reference.push_back(reference[i]);
+        }
+        responses.push_back(x);
+      }
+      TokenCoefficients by;
+      const TransformerReport report = token_coefficients(
+          net.pass.rows, net.pass.log_chance, net.pass.entropy, r, loss,
+          {coefficient.data(), kept.data(), loss.ratio_clip > 0 ? old.data() : nullptr, loss.kl > 0 ? reference.data() : nullptr}, by);
+      net.give(by);
+      queued::backward(q, net.pass, net.back, net.weights);
+      Numbers expected;
+      const double value = definition::objective(c.shape, exact, temperature, loss, responses, &expected);
+      CHECK(std::fabs(report.objective - value) < 1e-5 * (1 + std::fabs(value)));
+      for (const WeightBlock& block : net.table.blocks) {
+        const double off = gap(
+            block.count(), [&](std::size_t i) { return net.weights.gradient[block.at + i]; },
+            [&](std::size_t i) { return expected[block.at + i]; });
+        INFO(c.name << " " << block.name << " kl " << loss.kl << " clip " << loss.ratio_clip << " entropy " << loss.entropy);
+        CHECK(off <= 1e-5);  // as the CPU's: transformer_pass_test
+        worst_block = std::fmax(worst_block, off);
+      }
+    }
+    std::printf("%-11s worst gap of a block's gradient: %.1e\n", c.name, worst_block);
+  }
+}
+
+TEST_CASE("ten steps over a queue end where the CPU's end", "[transformer]") {
+  for (const Case& c : cases)
+    for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::sgd}) {
+      if (c.shape.response == 1 && kind == OptimizerKind::sgd) continue;
+      OptimizerConfig o;
+      o.kind = kind;
+      o.lr = kind == OptimizerKind::sgd ? 0.1 : 0.003;
+      o.weight_decay = 0.01;
+      o.warmup = 0.2;
+      o.clip = 0.5;
+      const int steps = 10, sequences = c.prompts * c.per_prompt;
+      TransformerPolicy cpu({}, c.shape, c.prompts, c.per_prompt, o, steps, 31, best_isa());
+      const NetWeights start = weights(c.shape, 33);
+      cpu.start_from({start.flat.data(), start.flat.size()});
+      Net net(c, start.flat), reference(c, start.flat);
+      AdamScalars scalars(o, steps, 1);
+      HostQueue q;
+      const TransformerLoss loss{TokenMean::token_mean, 0.05, 0.2, 0.01};
+      double norm_gap = 0, objective_gap = 0;
+      for (int t = 0; t < steps; ++t) {
+        const Batch b = batch(c, 40 + t);
+        const std::vector<float> coefficient = coefficients(sequences, 60 + t);
+        cpu.sample(b.prompt.data(), b.word.data());
+        cpu.refer();
+        const TransformerReport want = cpu.learn(t, coefficient.data(), nullptr, loss);
+        // the same by the queue
+        net.begin(c.prompts, b.prompt, 1.0);
+        std::copy(b.word.begin(), b.word.end(), net.pass.word);
+        queued::sample(q, net.pass, net.weights, 1.0f);
+        const Rollouts r = net.rollouts();
+        INFO(c.name << " step " << t);
+        REQUIRE(r.token == cpu.rollouts().token);
+        reference.begin(c.prompts, b.prompt, 1.0);
+        reference.give(r);
+        queued::read(q, reference.pass, reference.weights);
+        TokenCoefficients by;
+        const TransformerReport report = token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, r, loss,
+                                                            {coefficient.data(), nullptr, nullptr, reference.pass.log_chance}, by);
+        net.give(by);
+        queued::backward(q, net.pass, net.back, net.weights);
+        scalars.begin_step(t);
+        queued::update(q, net.back, net.weights, scalars, t);
+        norm_gap = std::fmax(norm_gap, std::fabs(net.back.norm[0] - want.gradient_norm) / want.gradient_norm);
+        objective_gap = std::fmax(objective_gap, std::fabs(report.objective - want.objective));
+      }
+      double worst = 0, moved = 1e-30;
+      std::string where;
+      for (const WeightBlock& block : net.table.blocks) {
+        const double off = gap(
+            block.count(), [&](std::size_t i) { return net.weights.theta[block.at + i]; },
+            [&](std::size_t i) { return cpu.weights().flat[block.at + i]; });
+        if (off > worst) worst = off, where = block.name;
+        for (std::size_t i = block.at; i < block.at + block.count(); ++i)
+          moved = std::fmax(moved, std::fabs(start.flat[i] - cpu.weights().flat[i]));
+      }
+      std::printf("%-11s %-5s after %d steps: worst gap of a block's weights %.1e (%s; moved %.1e), of norms %.1e, of objectives %.1e\n",
+                  c.name, kind == OptimizerKind::sgd ? "sgd" : "adamw", steps, worst, where.c_str(), moved, norm_gap, objective_gap);
+      // Adam divides by the root of the second moment: a weight whose gradient is a rounding error moves by up to lr a step either way
+      CHECK(worst < (kind == OptimizerKind::sgd ? 1e-6 : 1e-4));
+      CHECK(norm_gap < 2e-5);
+      CHECK(moved > 1e-3);
+    }
+}
+
+TEST_CASE("a queue's step has the same bits for any order of items, any company, and after a larger batch", "[transformer]") {
+  for (const Case& c : {cases[0], cases[2]}) {
+    const NetWeights w = weights(c.shape, 51);
+    std::vector<float> first;
+    for (const Order order : {Order::forward, Order::reversed, Order::shuffled})
+      for (const int dirt : {0, 1}) {
+        Net net(c, w.flat);
+        HostQueue q{order, dirt, dirt == 1};
+        AdamScalars scalars({}, 10, 1);
+        scalars.begin_step(0);
+        const auto step = [&](int prompts, unsigned seed) {
+          const Batch b = batch(c, seed);
+          net.begin(prompts, b.prompt, 0.9);
+          std::copy(b.word.begin(), b.word.end(), net.pass.word);
+          queued::sample(q, net.pass, net.weights, 0.9f);
+          const std::vector<float> coefficient = coefficients(prompts * c.per_prompt, 53);
+          TokenCoefficients by;
+          token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {},
+                             {coefficient.data(), nullptr, nullptr, nullptr}, by);
+          net.give(by);
+          queued::backward(q, net.pass, net.back, net.weights);
+        };
+        if (dirt) step(c.prompts, 54);  // leaves its rows behind
+        step(c.prompts - 1, 52);
+        queued::update(q, net.back, net.weights, scalars, 0);
+        std::vector<float> all(net.weights.theta, net.weights.theta + net.table.count);
+        all.insert(all.end(), net.weights.gradient, net.weights.gradient + net.table.count);
+        if (first.empty()) first = all;
+        REQUIRE(std::memcmp(first.data(), all.data(), all.size() * sizeof(float)) == 0);
+      }
+    for (const float x : first) REQUIRE(x == x);
+  }
+}

@@ -1,0 +1,86 @@
+// The host twin of a device's queue: the same functors by vectors of eight, in any order of items, and products by the CPU's engine.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/matmul.hpp"
+#include "kernels/octet.hpp"
+#include "kernels/queue.hpp"
+#include "policies/transformer_backward.hpp"
+#include "policies/transformer_queue_backward.hpp"
+
+namespace odrpo::twin {
+
+/// In which order a launch's items run, and who runs beside them.
+enum class Order { forward, reversed, shuffled };
+
+/// An octet whose warp holds others with more to do: loops that look at other lanes run on for them, some rounds.
+struct CompanyOctet : ODRPO_ISA::Octet {
+  int extra = 0;
+  mutable int rounds = 0;  ///< that are left when this octet itself is done
+  int most(int n) const { return n > 0 ? n + 8 * extra : rounds-- > 0; }
+};
+
+struct HostQueue {
+  Order order = Order::forward;
+  int extra = 0;      ///< rounds more for the company
+  bool idle = false;  ///< after each launch its last item once more by an octet that is not live, which must store nothing
+  std::mt19937 random{7};
+  std::size_t launches = 0, items = 0, products_done = 0;
+  const Products* engine = &products(best_engine(best_isa()));
+  std::vector<float> scratch = {};
+
+  template <class F>
+  void octets(std::size_t n, const F& f) {
+    launches += 1;
+    items += n;
+    std::vector<std::size_t> at(n);
+    std::iota(at.begin(), at.end(), std::size_t{0});
+    if (order == Order::reversed) std::reverse(at.begin(), at.end());
+    if (order == Order::shuffled) std::shuffle(at.begin(), at.end(), random);
+    CompanyOctet o;
+    o.extra = extra;
+    for (const std::size_t i : at) {
+      o.rounds = extra;
+      F::run(f, o, i);
+    }
+    o.live = false;
+    if (idle && n > 0) F::run(f, o, n - 1);
+  }
+  void product(const Product& p) {
+    products_done += 1;
+    if (p.plus && p.plus != p.c)
+      for (int i = 0; i < p.m; ++i)
+        std::copy(p.plus + static_cast<std::size_t>(i) * p.ldc, p.plus + static_cast<std::size_t>(i) * p.ldc + p.n,
+                  p.c + static_cast<std::size_t>(i) * p.ldc);
+    const float* b = p.b;
+    int ldb = p.ldb;
+    if (p.way == Product::Way::by_transposed) {  // B is n x k
+      scratch.resize(static_cast<std::size_t>(p.n) * p.k);
+      for (int i = 0; i < p.n; ++i)
+        for (int j = 0; j < p.k; ++j) scratch[static_cast<std::size_t>(j) * p.n + i] = p.b[static_cast<std::size_t>(i) * p.ldb + j];
+      b = scratch.data();
+      ldb = p.n;
+    }
+    const auto call = p.way == Product::Way::transposed ? engine->transposed : engine->plain;
+    call(p.m, p.n, p.k, p.a, p.lda, b, ldb, p.c, p.ldc, p.plus != nullptr);
+  }
+  void zero(float* to, std::size_t n) { std::fill(to, to + n, 0.0f); }
+};
+
+/// Memory of the host in one piece, poisoned: NaN wherever nobody has written.
+template <class Lay>
+auto laid_out(std::vector<std::uint32_t>& memory, Lay lay) {
+  Stretches count;
+  lay(count);
+  memory.assign(count.bytes / 4 + 128, 0xffffffffu);
+  const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
+  Stretches real{reinterpret_cast<std::byte*>(at + (256 - at % 256) % 256)};
+  return lay(real);
+}
+
+}  // namespace odrpo::twin
