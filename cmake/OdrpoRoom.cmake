@@ -9,7 +9,9 @@ target_compile_options(odrpo_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>  # false alarms of g++ 12 at -O3
   # g++ 13 and later see no store into an array whose used part has a run-time length; g++ 12 and clang go on checking
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--fmad=false;--expt-relaxed-constexpr>)
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--expt-relaxed-constexpr>
+  # a target whose property ODRPO_FMAD is set is fast first and owes nobody its last bits: the transformer on a device
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ODRPO_FMAD>>>>:--fmad=false>)
 target_include_directories(odrpo_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 

@@ -10,14 +10,6 @@
 namespace odrpo {
 namespace {
 
-// "kernels/x.cu:12": the last folder and the file, whatever path the compiler was given.
-std::string line_of(Asked from) {
-  std::string_view file = from.file;
-  if (const auto name = file.rfind('/'); name != file.npos)
-    if (const auto folder = file.rfind('/', name - 1); name > 0 && folder != file.npos) file.remove_prefix(folder + 1);
-  return std::string(file) + ":" + std::to_string(from.line);
-}
-
 std::string mebibytes(std::size_t bytes) {
   char text[40];
   std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
@@ -50,6 +42,14 @@ std::string advice(cudaError_t error, std::size_t bytes) {
 }
 
 }  // namespace
+
+// the last folder and the file, whatever path the compiler was given
+std::string line_of(Asked from) {
+  std::string_view file = from.file;
+  if (const auto name = file.rfind('/'); name != file.npos)
+    if (const auto folder = file.rfind('/', name - 1); name > 0 && folder != file.npos) file.remove_prefix(folder + 1);
+  return std::string(file) + ":" + std::to_string(from.line);
+}
 
 void device_failed(cudaError_t error, const char* doing, Asked from, std::size_t bytes) {
   std::string text = std::string("CUDA cannot ") + doing + ": " + cudaGetErrorString(error);

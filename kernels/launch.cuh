@@ -2,9 +2,14 @@
 #pragma once
 #include <cuda_runtime.h>
 
+#include <string>
+
 #include "kernels/device_memory.hpp"
 
 namespace odrpo {
+
+/// "kernels/x.cu:12" of the line that asked.
+std::string line_of(Asked from);
 
 /// Throws for `error`: what was being done, what CUDA says, the source line; out of memory and a lost device in plain words.
 [[noreturn]] void device_failed(cudaError_t error, const char* doing, Asked from, std::size_t bytes = 0);

@@ -29,10 +29,21 @@ struct HostQueue {
   Order order = Order::forward;
   int extra = 0;      ///< rounds more for the company
   bool idle = false;  ///< after each launch its last item once more by an octet that is not live, which must store nothing
+  bool tf32 = false;  ///< products of factors cut to ten bits of mantissa, as tensor cores take them at worst
   std::mt19937 random{7};
   std::size_t launches = 0, items = 0, products_done = 0;
   const Products* engine = &products(best_engine(best_isa()));
-  std::vector<float> scratch = {};
+
+  // n x k floats, rows ld apart, in one piece; cut if asked for
+  void gather(std::vector<float>& to, const float* from, int rows, int columns, int ld) const {
+    to.resize(static_cast<std::size_t>(rows) * columns);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) {
+        const float x = from[static_cast<std::size_t>(i) * ld + j];
+        to[static_cast<std::size_t>(i) * columns + j] =
+            tf32 ? __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & 0xffffe000u) : x;
+      }
+  }
 
   template <class F>
   void octets(std::size_t n, const F& f) {
@@ -57,17 +68,17 @@ struct HostQueue {
       for (int i = 0; i < p.m; ++i)
         std::copy(p.plus + static_cast<std::size_t>(i) * p.ldc, p.plus + static_cast<std::size_t>(i) * p.ldc + p.n,
                   p.c + static_cast<std::size_t>(i) * p.ldc);
-    const float* b = p.b;
-    int ldb = p.ldb;
-    if (p.way == Product::Way::by_transposed) {  // B is n x k
-      scratch.resize(static_cast<std::size_t>(p.n) * p.k);
-      for (int i = 0; i < p.n; ++i)
-        for (int j = 0; j < p.k; ++j) scratch[static_cast<std::size_t>(j) * p.n + i] = p.b[static_cast<std::size_t>(i) * p.ldb + j];
-      b = scratch.data();
-      ldb = p.n;
+    const bool turn_a = p.way == Product::Way::transposed, turn_b = p.way == Product::Way::by_transposed;
+    std::vector<float> a, b, turned;
+    gather(a, p.a, turn_a ? p.k : p.m, turn_a ? p.m : p.k, p.lda);
+    gather(b, p.b, turn_b ? p.n : p.k, turn_b ? p.k : p.n, p.ldb);
+    if (turn_b) {
+      turned.resize(b.size());
+      transpose_matrix(b.data(), p.n, p.k, turned.data());
+      b.swap(turned);
     }
-    const auto call = p.way == Product::Way::transposed ? engine->transposed : engine->plain;
-    call(p.m, p.n, p.k, p.a, p.lda, b, ldb, p.c, p.ldc, p.plus != nullptr);
+    const auto call = turn_a ? engine->transposed : engine->plain;
+    call(p.m, p.n, p.k, a.data(), turn_a ? p.m : p.k, b.data(), p.n, p.c, p.ldc, p.plus != nullptr);
   }
   void zero(float* to, std::size_t n) { std::fill(to, to + n, 0.0f); }
 };

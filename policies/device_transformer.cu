@@ -1,0 +1,174 @@
+// A transformer's steps on a device: what is sent, which order of work is queued (transformer_queue_*.hpp), what is fetched.
+#include <algorithm>
+#include <limits>
+
+#include "kernels/octet_launch.cuh"
+#include "policies/device_transformer.hpp"
+#include "policies/transformer_queue_backward.hpp"
+
+namespace odrpo {
+namespace {
+
+template <class T>
+void send(T* to, std::span<const T> from, const Stream& stream, Asked asked) {
+  device_memory::copy(to, from.data(), from.size_bytes(), device_memory::Way::to_device, stream, asked);
+}
+template <class T>
+void take(std::vector<T>& to, const T* from, std::size_t n, const Stream& stream, Asked asked) {
+  to.resize(n);
+  device_memory::copy(to.data(), from, n * sizeof(T), device_memory::Way::from_device, stream, asked);
+}
+
+std::size_t bytes_of(auto lay) {
+  Stretches count;
+  lay(count);
+  return count.bytes;
+}
+
+// What there is no form of for devices, and what row numbers cannot count.
+int room_for(const TransformerConfig& config, const TransformerShape& s, int prompts, int per_prompt) {
+  if (config.lora_rank > 0) throw Failure(Exit::limits, "a device trains no adapters yet: lora_rank must be 0 there");
+  const double rows = static_cast<double>(prompts) * (s.prompt + static_cast<double>(per_prompt) * s.response);
+  if (rows * std::max({4 * s.width, s.vocabulary, s.response}) > std::numeric_limits<int>::max())
+    throw Failure(Exit::limits, "a batch of " + std::to_string(prompts) + " prompts x " + std::to_string(per_prompt) +
+                                    " responses is more than a device's transformer counts");
+  return prompts;
+}
+
+}  // namespace
+
+DeviceTransformer::Net DeviceTransformer::make_net(Asked from) const {
+  const auto lay = [&](Stretches& m) { return queue_pass(shape_, prompts_, per_prompt_, m); };
+  DeviceBuffer<std::byte> memory(bytes_of(lay), from);
+  Stretches real{memory.data()};
+  QueuePass pass = lay(real);
+  return {std::move(memory), std::move(pass)};
+}
+
+DeviceTransformer::DeviceTransformer(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
+                                     const OptimizerConfig& optimizer, int steps, std::span<const float> weights,
+                                     ProductPrecision precision, Asked from)
+    : shape_(shape),
+      prompts_(room_for(config, shape, prompts, per_prompt)),
+      per_prompt_(per_prompt),
+      temperature_(static_cast<float>(config.temperature)),
+      top_p_(static_cast<float>(config.top_p)),
+      table_(weight_table(shape)),
+      scalars_(optimizer, steps, 1),
+      stream_(from),
+      products_(precision, from),
+      theta_(table_.count, from),
+      initial_(table_.count, from),
+      gradient_(table_.count, from),
+      m_(table_.count, from),
+      v_(table_.count, from),
+      net_(make_net(from)),
+      back_memory_(bytes_of([&](Stretches& m) { return queue_backward(net_.pass, table_.count, m); }), from) {
+  Stretches real{back_memory_.data()};
+  back_ = queue_backward(net_.pass, table_.count, real);
+  theta_.send(weights, stream_, from);
+  initial_.send(weights, stream_, from);
+  m_.fill(0, stream_, from);
+  v_.fill(0, stream_, from);
+  stream_.wait(from);
+}
+
+QueueWeights DeviceTransformer::queue_weights(const DeviceBuffer<float>& theta) const {
+  const auto writable = [](const DeviceBuffer<float>& b) { return const_cast<float*>(b.data()); };
+  return {&table_, writable(theta), writable(gradient_), writable(m_), writable(v_)};
+}
+
+void DeviceTransformer::give(const Net& net, const std::uint16_t* prompt, const Rollouts& given, Asked from) {
+  const std::size_t sequences = sequences_of(net.pass.rows);
+  send(net.pass.prompt, std::span(prompt, static_cast<std::size_t>(prompt_rows_of(net.pass.rows))), stream_, from);
+  send(net.pass.token, std::span(given.token).first(sequences * shape_.response), stream_, from);
+  send(net.pass.length, std::span(given.length).first(sequences), stream_, from);
+}
+
+void DeviceTransformer::take_chances(const Net& net, std::vector<float>& log_chance, Asked from) {
+  take(log_chance, net.pass.log_chance, static_cast<std::size_t>(sequences_of(net.pass.rows)) * shape_.response, stream_, from);
+  take(entropy_, net.pass.entropy, sites_of(net.pass.rows), stream_, from);
+  stream_.wait(from);
+}
+
+void DeviceTransformer::sample(const std::uint16_t* prompt, const std::uint32_t* word, Asked from) {
+  QueuePass& p = net_.pass;
+  p.rows.prompts = prompts_;
+  p.inverse_temperature = 1.0f / temperature_;
+  const std::size_t sequences = sequences_of(p.rows), tokens = sequences * shape_.response;
+  prompt_.assign(prompt, prompt + prompt_rows_of(p.rows));
+  send(p.prompt, std::span<const std::uint16_t>(prompt_), stream_, from);
+  send(p.word, std::span(word, tokens), stream_, from);
+  DeviceQueue q{stream_, products_, from};
+  queued::sample(q, p, queue_weights(theta_), top_p_);
+  take(rollouts_.token, p.token, tokens, stream_, from);
+  take(rollouts_.length, p.length, sequences, stream_, from);
+  take_chances(net_, log_chance_, from);
+  old_log_ = log_chance_;
+  has_reference_ = false;
+}
+
+void DeviceTransformer::read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh, Asked from) {
+  QueuePass& p = net_.pass;
+  p.rows.prompts = prompts;
+  p.inverse_temperature = 1.0f / temperature_;
+  prompt_.assign(prompt, prompt + prompt_rows_of(p.rows));
+  if (&given != &rollouts_) rollouts_ = given;
+  give(net_, prompt_.data(), rollouts_, from);
+  DeviceQueue q{stream_, products_, from};
+  queued::read(q, p, queue_weights(theta_));
+  take_chances(net_, log_chance_, from);
+  if (fresh) {
+    old_log_ = log_chance_;
+    has_reference_ = false;
+  }
+}
+
+void DeviceTransformer::refer(Asked from) {
+  if (!reference_) reference_ = make_net(from);
+  QueuePass& p = reference_->pass;
+  p.rows.prompts = net_.pass.rows.prompts;
+  p.inverse_temperature = net_.pass.inverse_temperature;
+  give(*reference_, prompt_.data(), rollouts_, from);
+  DeviceQueue q{stream_, products_, from};
+  queued::read(q, p, queue_weights(initial_));
+  take(reference_log_, p.log_chance, static_cast<std::size_t>(sequences_of(p.rows)) * shape_.response, stream_, from);
+  stream_.wait(from);
+  has_reference_ = true;
+}
+
+void DeviceTransformer::backward(const TokenCoefficients& by, Asked from) {
+  send(back_.coefficient, std::span(by.token), stream_, from);
+  send(back_.site_sum, std::span(by.site_sum), stream_, from);
+  send(back_.site_bonus, std::span(by.site_bonus), stream_, from);
+  DeviceQueue q{stream_, products_, from};
+  queued::backward(q, net_.pass, back_, queue_weights(theta_));
+}
+
+void DeviceTransformer::update(int t, Asked from) {
+  for (; begun_ <= t; ++begun_) scalars_.begin_step(begun_);
+  DeviceQueue q{stream_, products_, from};
+  queued::update(q, back_, queue_weights(theta_), scalars_, t);
+}
+
+TransformerReport DeviceTransformer::learn(int t, const float* coefficient, const std::uint8_t* kept, const TransformerLoss& loss,
+                                           Asked from) {
+  TransformerReport report =
+      token_coefficients(net_.pass.rows, log_chance_.data(), entropy_.data(), rollouts_, loss,
+                         {coefficient, kept, old_log_.data(), has_reference_ ? reference_log_.data() : nullptr}, coefficients_);
+  backward(coefficients_, from);
+  update(t, from);
+  report.gradient_norm = fetch(back_.norm, 1, from)[0];
+  return report;
+}
+
+std::vector<float> DeviceTransformer::fetch(const float* from, std::size_t n, Asked asked) const {
+  std::vector<float> to;
+  take(to, from, n, stream_, asked);
+  stream_.wait(asked);
+  return to;
+}
+std::vector<float> DeviceTransformer::weights(Asked from) const { return fetch(theta_.data(), table_.count, from); }
+std::vector<float> DeviceTransformer::gradient(Asked from) const { return fetch(gradient_.data(), table_.count, from); }
+
+}  // namespace odrpo

@@ -1,0 +1,82 @@
+// A transformer in training on the current CUDA device: the same steps as TransformerPolicy, without LoRA. Built only where nvcc is.
+// Everything here throws Failure(Exit::device) with the source line that asked.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "kernels/device_product.hpp"
+#include "policies/transformer_backward.hpp"
+#include "policies/transformer_queue_memory.hpp"
+
+namespace odrpo {
+
+/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read(rollouts(), false), learn().
+/// What the device computes stays there but for tokens, log-probabilities and entropies, from which the host makes the coefficients per
+/// token.
+class DeviceTransformer {
+ public:
+  /// Room for `prompts` prompts of `per_prompt` responses; `weights` [weight_table(shape).count] are the start and the reference. Throws
+  /// Failure(Exit::limits) for adapters, which have no form for devices, and for a batch whose rows an int cannot count.
+  DeviceTransformer(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
+                    const OptimizerConfig& optimizer, int steps, std::span<const float> weights, ProductPrecision precision,
+                    Asked from = Asked::current());
+
+  /// Draws responses to prompts ([prompts][P]); word[b][i][t] picks token t. They become l_old. Waits for them.
+  void sample(const std::uint16_t* prompt, const std::uint32_t* word, Asked from = Asked::current());
+  /// Forward pass over given responses of `prompts` prompts, at most as many as there is room for. l_old stays unless `fresh`. Waits for
+  /// the log-probabilities.
+  void read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh, Asked from = Asked::current());
+  /// Log-probabilities of the present rollouts under the first weights.
+  void refer(Asked from = Asked::current());
+  /// Update number t (0, 1, … in order) from coefficient[S]; kept[S] may be null. Waits for the gradient's norm.
+  TransformerReport learn(int t, const float* coefficient, const std::uint8_t* kept, const TransformerLoss& loss,
+                          Asked from = Asked::current());
+
+  /// learn() in pieces, which are queued and not waited for: the gradient from the derivatives by tokens, then step t along it.
+  void backward(const TokenCoefficients& by, Asked from = Asked::current());
+  void update(int t, Asked from = Asked::current());
+
+  const Rollouts& rollouts() const { return rollouts_; }
+  const std::vector<float>& log_chance() const { return log_chance_; }  ///< [S][response] of the last pass; 0 behind an end
+  const std::vector<float>& entropy() const { return entropy_; }        ///< [sites] in FixedRows' order
+  std::vector<float> weights(Asked from = Asked::current()) const;      ///< as they are now, [weight_table(shape).count]
+  std::vector<float> gradient(Asked from = Asked::current()) const;     ///< of the last backward(), before it is clipped
+  /// Where all lies on the device, and n values of it: for tests and timings.
+  const QueuePass& pass() const { return net_.pass; }
+  std::vector<float> fetch(const float* from, std::size_t n, Asked asked = Asked::current()) const;
+  const Stream& stream() const { return stream_; }
+  const DeviceProducts& products() const { return products_; }
+
+ private:
+  struct Net {
+    DeviceBuffer<std::byte> memory;
+    QueuePass pass;
+  };
+  Net make_net(Asked from) const;
+  QueueWeights queue_weights(const DeviceBuffer<float>& theta) const;
+  void give(const Net& net, const std::uint16_t* prompt, const Rollouts& given, Asked from);
+  void take_chances(const Net& net, std::vector<float>& log_chance, Asked from);
+
+  TransformerShape shape_;
+  int prompts_, per_prompt_;
+  float temperature_, top_p_;
+  WeightTable table_;
+  AdamScalars scalars_;
+  int begun_ = 0;
+  Stream stream_;
+  mutable DeviceProducts products_;  // keeps what it has chosen
+  DeviceBuffer<float> theta_, initial_, gradient_, m_, v_;
+  Net net_;
+  std::optional<Net> reference_;
+  DeviceBuffer<std::byte> back_memory_;
+  QueueBackward back_;
+  std::vector<std::uint16_t> prompt_;
+  Rollouts rollouts_;
+  std::vector<float> log_chance_, old_log_, reference_log_, entropy_;
+  bool has_reference_ = false;
+  TokenCoefficients coefficients_;
+};
+
+}  // namespace odrpo

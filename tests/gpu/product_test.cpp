@@ -1,0 +1,99 @@
+// Products of a GPU against the CPU's engine, and octets of threads against vectors of eight.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <random>
+
+#include "kernels/device_product.hpp"
+#include "kernels/failure.hpp"
+#include "tests/gpu/octet_ops.hpp"
+#include "tests/gpu/present.hpp"
+#include "tests/policies/transformer_twin.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+std::vector<float> normals(std::size_t n, unsigned seed) {
+  std::mt19937 g(seed);
+  std::normal_distribution<float> z(0, 1);
+  std::vector<float> x(n);
+  for (float& one : x) one = z(g);
+  return x;
+}
+
+// Largest distance of a device's product from the host's, relative to the largest; rows lie 8 floats further apart than they must.
+double product_gap(DeviceProducts& products, const Stream& stream, Product::Way way, int m, int n, int k, bool add) {
+  const bool turn_a = way == Product::Way::transposed, turn_b = way == Product::Way::by_transposed;
+  const int lda = (turn_a ? m : k) + 8, ldb = (turn_b ? k : n) + 8, ldc = n + 8;
+  const auto a = normals(static_cast<std::size_t>(turn_a ? k : m) * lda, 1), b = normals(static_cast<std::size_t>(turn_b ? n : k) * ldb, 2);
+  const auto start = normals(static_cast<std::size_t>(m) * ldc, 3);
+  std::vector<float> want = start, got(start.size());
+  twin::HostQueue host;
+  host.product({way, m, n, k, a.data(), lda, b.data(), ldb, add ? want.data() : nullptr, want.data(), ldc});
+  DeviceBuffer<float> da(a.size()), db(b.size()), dc(start.size());
+  da.send(a, stream);
+  db.send(b, stream);
+  dc.send(start, stream);
+  products({way, m, n, k, da.data(), lda, db.data(), ldb, add ? dc.data() : nullptr, dc.data(), ldc}, stream);
+  dc.fetch(got, stream);
+  stream.wait();
+  double worst = 0, size = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (!(std::fabs(got[i] - want[i]) < 1e30f)) return 1e30;
+    worst = std::fmax(worst, std::fabs(got[i] - want[i]));
+    size = std::fmax(size, std::fabs(want[i]));
+  }
+  return worst / size;
+}
+
+}  // namespace
+
+TEST_CASE("octets of threads do what octets of a vector do, bit for bit") {
+  const std::size_t n = 1003;  // fills neither a warp nor a block
+  const std::vector<float> x = normals(n * 64, 5);
+  std::vector<float> want(n * 8 * gpu::OctetOps::results), got = want;
+  twin::HostQueue host;
+  host.octets(n, gpu::OctetOps{x.data(), want.data()});
+  for (const float one : want) REQUIRE(one == one);
+  if (gpu::absent()) return;
+  gpu::octet_ops(x, got);
+  REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
+}
+
+TEST_CASE("products on the GPU are the host's within their precision", "[products]") {
+  if (gpu::absent()) return;
+  INFO(why_no_products());
+  REQUIRE(why_no_products().empty());
+  const Stream stream;
+  for (const ProductPrecision precision : {ProductPrecision::fp32, ProductPrecision::tf32}) {
+    DeviceProducts products(precision);
+    const bool tf32 = precision == ProductPrecision::tf32;
+    double worst = 0;
+    for (const auto way : {Product::Way::plain, Product::Way::transposed, Product::Way::by_transposed})
+      for (const bool add : {false, true})
+        for (const auto [m, n, k] : {std::array{512, 192, 64}, {512, 64, 256}, {64, 256, 12288}, {13, 6, 16}, {1, 8, 8}, {77, 13, 24}}) {
+          const double gap = product_gap(products, stream, way, m, n, k, add);
+          INFO(products.name() << " way " << static_cast<int>(way) << " " << m << " x " << n << " x " << k << (add ? " added" : ""));
+          CHECK(gap < (tf32 ? 2e-3 : 2e-6));
+          CHECK(product_gap(products, stream, way, m, n, k, add) == gap);  // the same bits again
+          worst = std::fmax(worst, gap);
+        }
+    std::printf("%s: worst gap of a product %.1e\n", products.name().c_str(), worst);
+  }
+}
+
+TEST_CASE("without a device products fail with their line and the code of devices") {
+  if (!find_devices(false).all.empty()) {
+    std::printf("there is a GPU: skipped\n");
+    return;
+  }
+  try {
+    DeviceProducts products(ProductPrecision::fp32);
+    FAIL("did not fail");
+  } catch (const Failure& failure) {
+    INFO(failure.what());
+    REQUIRE(failure.code == Exit::device);
+    REQUIRE(std::string(failure.what()).find(" at gpu/product_test.cpp:") != std::string::npos);
+  }
+}
