@@ -49,7 +49,7 @@ expect() {  # CODE WORDS ARGUMENTS…
   grep -qF -- "$words" "$work/out" || { fail "did not say '$words': $*"; cat "$work/out"; }
 }
 echo "no GPU: skipped (no driver)" >"$work/gpu"
-echo "All tests passed" >"$work/tests"
+printf 'parity small fp32 read logits 1.0e-06\nAll tests passed\n' >"$work/tests"
 expect 6 'no GPU here' "$work/carry"
 expect 5 'nothing to run'
 expect 5 'no test_gpu that starts' "$work/elsewhere"
@@ -57,7 +57,7 @@ expect 2 'The one command' --help
 expect 2 'usage' a b
 echo "Fine GPU: compute capability 9.0" >"$work/gpu"
 expect 0 'all well' "$work/carry"
-for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'compute-sanitizer memcheck, lanes' 'run odd sizes: one digest' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
+for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'parity small fp32 read' 'compute-sanitizer memcheck, lanes' 'run odd sizes: one digest' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
   grep -qF "$words" "$work/out" || { fail "a good run does not say '$words'"; cat "$work/out"; }
 done
 grep -q '9.91' "$work/out" && fail "shows other rows than medians"
@@ -69,7 +69,7 @@ echo abd >"$work/cuda"
 expect 1 'digests differ: abc abd' "$work/carry"
 echo abc >"$work/cuda"
 echo "3 tests failed" >"$work/tests"
-expect 1 'FAILED: [tests: same bits as the host]' "$work/carry"
+expect 1 'FAILED: [tests against the host]' "$work/carry"
 printf '#!/bin/sh\necho "cannot load libx.so" >&2\nexit 127\n' >"$work/carry/test_gpu"
 expect 5 'does not start here: cannot load libx.so' "$work/carry"
 [[ $failures == 0 ]] && echo "check.sh ends as it should in every case"

@@ -188,6 +188,7 @@ void register_gpu() {
   add("gpu/advantage/grpo,nemo/" + text_of(usual), [=](benchmark::State& state) { advantages(state, nemo, usual); });
   const EstimatorConfig ordinal = *parse_estimator("odrpo(grpo)");
   add("gpu/round_trip/odrpo(grpo)/" + text_of(usual), [=](benchmark::State& state) { round_trip(state, ordinal, usual); });
+  register_gpu_transformer();
 }
 
 }  // namespace odrpo::perf
