@@ -249,3 +249,26 @@ TEST_CASE("a queue's step has the same bits for any order of items, any company,
     for (const float x : first) REQUIRE(x == x);
   }
 }
+
+TEST_CASE("a queue's step has as many launches as are written down, whatever the batch", "[transformer]") {
+  for (const Case& c : {Case{"small", sized(64, 8, 24, 64, 2, 4, true), 1, 2}, Case{"small", sized(64, 8, 24, 64, 2, 4, true), 2, 1}}) {
+    const NetWeights w = weights(c.shape, 61);
+    const Batch b = batch(c, 62);
+    Net net(c, w.flat);
+    HostQueue forward, back;
+    AdamScalars scalars({}, 10, 1);
+    scalars.begin_step(0);
+    net.begin(c.prompts, b.prompt, 1.0);
+    std::copy(b.word.begin(), b.word.end(), net.pass.word);
+    queued::sample(forward, net.pass, net.weights, 1.0f);
+    TokenCoefficients by;
+    const float zero[2] = {};
+    token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {}, {zero, nullptr, nullptr, nullptr}, by);
+    net.give(by);
+    queued::backward(back, net.pass, net.back, net.weights);
+    queued::update(back, net.back, net.weights, scalars, 0);
+    // docs/transformer.md reckons with them
+    CHECK((forward.launches == 265 && forward.products_done == 216));
+    CHECK((back.launches == 29 && back.products_done == 18));
+  }
+}
