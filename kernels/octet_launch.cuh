@@ -10,14 +10,10 @@ namespace odrpo {
 
 inline constexpr unsigned octet_threads = 256;
 
-/// Item i of n by the i-th octet of the grid; the last warp's octets past the end keep the others company.
+/// Item i of n by the i-th octet of the grid.
 template <class F>
 __global__ void __launch_bounds__(octet_threads) octet_kernel(const F f, std::size_t n) {
-  const unsigned index = threadIdx.x / 8;
-  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * (octet_threads / 8) + index;
-  if (i / 4 * 4 >= n) return;
-  const DeviceOctet octet{{}, static_cast<int>(index), static_cast<int>(threadIdx.x % 8), i < n};
-  F::run(f, octet, i < n ? i : n - 1);
+  octet_thread<CudaThread>(f, n, static_cast<std::size_t>(blockIdx.x) * (octet_threads / 8));
 }
 
 /// Work for one stream; errors name the line that asked for the queue.

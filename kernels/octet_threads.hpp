@@ -1,6 +1,7 @@
 // Octets and blocks made of threads (kernels/octet.hpp says what they are): eight neighbouring threads of a warp, and the phases of a
 // block. What a thread is, T says: CUDA's (octet.cuh), or the tests' own that take turns on a host.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/lane_math.hpp"
@@ -124,5 +125,15 @@ struct ThreadBlock {
   constexpr bool leads() const { return T::thread() == 0; }
   constexpr long long ticks() const { return T::ticks(); }
 };
+
+/// What one thread does for a launch of n items, an octet each (kernels/queue.hpp): `first` is its block's first item, a multiple of 4. The
+/// last warp's octets past the end keep the others company; warps past the end have nothing to do.
+template <class T, class F>
+ODRPO_HD void octet_thread(const F& f, std::size_t n, std::size_t first) {
+  const int thread = T::thread();
+  const std::size_t i = first + static_cast<std::size_t>(thread / 8);
+  if (i / 4 * 4 >= n) return;
+  F::run(f, ThreadOctet<T>{{}, thread / 8, thread % 8, i < n}, i < n ? i : n - 1);
+}
 
 }  // namespace odrpo

@@ -5,67 +5,20 @@
 
 #include "policies/transformer_policy.hpp"
 #include "tests/catch.hpp"
-#include "tests/policies/transformer_cases.hpp"
+#include "tests/policies/transformer_net.hpp"
 #include "tests/policies/transformer_parity.hpp"
-#include "tests/policies/transformer_twin.hpp"
 
 using namespace odrpo;
 using namespace transformer_cases;
+using twin::coefficients;
 using twin::HostQueue;
+using twin::Net;
 using twin::Order;
 
 namespace {
 
-// A transformer over a queue of the host, with its memory.
-struct Net {
-  std::vector<std::uint32_t> memory;
-  WeightTable table;
-  QueuePass pass;
-  QueueBackward back;
-  QueueWeights weights;
-
-  explicit Net(const Case& c, const Floats& start) : table(weight_table(c.shape)) {
-    twin::laid_out(memory, [&](Stretches& m) {
-      pass = queue_pass(c.shape, c.prompts, c.per_prompt, m);
-      back = queue_backward(pass, table.count, m);
-      weights = {&table, m.take<float>(table.count), m.take<float>(table.count), m.take<float>(table.count), m.take<float>(table.count)};
-      return 0;
-    });
-    std::copy(start.data(), start.data() + table.count, weights.theta);
-    std::fill(weights.m, weights.m + table.count, 0.0f);
-    std::fill(weights.v, weights.v + table.count, 0.0f);
-  }
-  void begin(int prompts, const std::vector<std::uint16_t>& prompt, double temperature) {
-    pass.rows.prompts = prompts;
-    pass.inverse_temperature = static_cast<float>(1.0 / temperature);
-    std::copy(prompt.begin(), prompt.begin() + prompt_rows_of(pass.rows), pass.prompt);
-  }
-  Rollouts rollouts() const {
-    const int n = sequences_of(pass.rows);
-    return {{pass.token, pass.token + n * pass.shape.response}, {pass.length, pass.length + n}};
-  }
-  void give(const Rollouts& r) {
-    std::copy(r.token.begin(), r.token.begin() + sequences_of(pass.rows) * pass.shape.response, pass.token);
-    std::copy(r.length.begin(), r.length.begin() + sequences_of(pass.rows), pass.length);
-  }
-  void give(const TokenCoefficients& by) {
-    std::copy(by.token.begin(), by.token.end(), back.coefficient);
-    std::copy(by.site_sum.begin(), by.site_sum.end(), back.site_sum);
-    std::copy(by.site_bonus.begin(), by.site_bonus.end(), back.site_bonus);
-  }
-};
-
 std::vector<float> copied(const float* from, std::size_t n) { return {from, from + n}; }
 double pass_gap(const Net& net, const TransformerPass& cpu) { return parity::worst(parity::of_pass(net.pass, cpu, copied)); }
-
-// Coefficients and derivatives by tokens for a pass of a batch.
-std::vector<float> coefficients(int n, unsigned seed) {
-  std::mt19937 g(seed);
-  std::normal_distribution<float> z(0, 1);
-  std::vector<float> x(n);
-  for (float& one : x) one = z(g);
-  return x;
-}
 
 }  // namespace
 

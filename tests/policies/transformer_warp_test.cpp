@@ -1,0 +1,112 @@
+// The text that a device's threads run, run by warps of fibres: octets of eight threads give the bits of octets of a vector, for every
+// operation and for a transformer's whole step, and no lane waits for one that does not come.
+#include "tests/catch.hpp"
+#include "tests/gpu/octet_ops.hpp"
+#include "tests/kernels/fibre_block.hpp"
+#include "tests/policies/transformer_net.hpp"
+
+using namespace odrpo;
+using namespace transformer_cases;
+using twin::coefficients;
+using twin::HostQueue;
+using twin::Net;
+
+namespace {
+
+// A queue of a device's threads: what octet_kernel does, a block of two warps at a time.
+struct ThreadQueue {
+  twin::FibreBlock block{9};
+  HostQueue host;
+  template <class F>
+  void octets(std::size_t n, const F& f) {
+    for (std::size_t first = 0; first < n + 4; first += 8)  // the last warp past the end
+      block.run(64, [&] { octet_thread<twin::FibreThread>(f, n, first); });
+  }
+  void product(const Product& p) { host.product(p); }
+  void zero(float* to, std::size_t n) { host.zero(to, n); }
+};
+
+// All that a step leaves behind.
+template <class Q>
+std::vector<float> step(Q& q, const Case& c, double top_p, OptimizerKind kind) {
+  const NetWeights w = weights(c.shape, 71);
+  Net net(c, w.flat);
+  const Batch b = batch(c, 72);
+  net.begin(c.prompts, b.prompt, 0.9);
+  std::copy(b.word.begin(), b.word.end(), net.pass.word);
+  queued::sample(q, net.pass, net.weights, static_cast<float>(top_p));
+  std::vector<float> all(net.pass.log_chance, net.pass.log_chance + sequences_of(net.pass.rows) * c.shape.response);
+  queued::read(q, net.pass, net.weights);
+  all.insert(all.end(), net.pass.log_chance, net.pass.log_chance + sequences_of(net.pass.rows) * c.shape.response);
+  const std::vector<float> coefficient = coefficients(c.prompts * c.per_prompt, 73);
+  TokenCoefficients by;
+  token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {TokenMean::sequence_mean, 0, 0, 0.1},
+                     {coefficient.data(), nullptr, nullptr, nullptr}, by);
+  net.give(by);
+  queued::backward(q, net.pass, net.back, net.weights);
+  OptimizerConfig o;
+  o.kind = kind;
+  o.clip = 0.1;
+  AdamScalars scalars(o, 10, 1);
+  scalars.begin_step(0);
+  queued::update(q, net.back, net.weights, scalars, 0);
+  all.insert(all.end(), net.weights.gradient, net.weights.gradient + net.table.count);
+  all.insert(all.end(), net.weights.theta, net.weights.theta + net.table.count);
+  all.push_back(net.back.norm[0]);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("octets of a warp's threads do what octets of a vector do, bit for bit") {
+  const std::size_t n = 103;
+  std::vector<float> x(n * 64), want(n * 8 * gpu::OctetOps::results), got = want;
+  std::mt19937 g(5);
+  std::normal_distribution<float> z(0, 1);
+  for (float& one : x) one = z(g);
+  HostQueue host;
+  ThreadQueue device;
+  host.octets(n, gpu::OctetOps{x.data(), want.data()});
+  device.octets(n, gpu::OctetOps{x.data(), got.data()});
+  REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
+}
+
+TEST_CASE("a transformer's step by warps of threads has the bits of a step by vectors", "[transformer]") {
+  // heads: 2, so that a warp holds two rows of unequal length; 1, four of them; and a vocabulary that fills no octet
+  const Case shapes[] = {{"tiny", transformer_samples::tiny(true), 3, 3},
+                         {"one head", sized(13, 5, 7, 16, 1, 1, false), 2, 3},
+                         {"four heads", sized(20, 3, 4, 32, 1, 4, true), 1, 3},
+                         {"wide heads", sized(9, 2, 3, 64, 1, 2, true), 1, 2}};
+  for (const Case& c : shapes)
+    for (const double top_p : {1.0, 0.6}) {
+      INFO(c.name << " top_p " << top_p);
+      HostQueue host;
+      ThreadQueue device;
+      const OptimizerKind kind = top_p < 1 ? OptimizerKind::sgd : OptimizerKind::adamw;
+      const std::vector<float> want = step(host, c, top_p, kind), got = step(device, c, top_p, kind);
+      REQUIRE(want.size() == got.size());
+      REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
+      for (const float x : got) REQUIRE(x == x);
+    }
+}
+
+namespace {
+
+// Loops as often as its own row is long, without asking how long the others are.
+struct Selfish {
+  float* out;
+  template <class O>
+  ODRPO_HD void run(const Selfish& f, const O& o, std::size_t i) {
+    float sum = 0;
+    for (std::size_t k = 0; k <= i % 3; ++k) sum += o.sum(O::splat(1));
+    o.store(f.out + i, O::splat(sum), 1);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a warp whose lanes part company is found") {
+  std::vector<float> out(8);
+  ThreadQueue device;
+  REQUIRE_THROWS_AS(device.octets(8, Selfish{out.data()}), std::runtime_error);
+}
