@@ -34,9 +34,13 @@ struct Net {
     const int n = sequences_of(pass.rows);
     return {{pass.token, pass.token + n * pass.shape.response}, {pass.length, pass.length + n}};
   }
+  // what stands behind an end is nobody's business: no such word
   void give(const Rollouts& r) {
-    std::copy(r.token.begin(), r.token.begin() + sequences_of(pass.rows) * pass.shape.response, pass.token);
-    std::copy(r.length.begin(), r.length.begin() + sequences_of(pass.rows), pass.length);
+    const int longest = pass.shape.response;
+    for (int s = 0; s < sequences_of(pass.rows); ++s) {
+      pass.length[s] = r.length[s];
+      for (int t = 0; t < longest; ++t) pass.token[s * longest + t] = t < r.length[s] ? r.token[s * longest + t] : 0xffff;
+    }
   }
   void give(const TokenCoefficients& by) {
     std::copy(by.token.begin(), by.token.end(), back.coefficient);
