@@ -25,15 +25,17 @@ std::size_t bytes_of(auto lay) {
   return count.bytes;
 }
 
-// What there is no form of for devices, and what row numbers cannot count.
-int room_for(const TransformerConfig& config, const TransformerShape& s, int prompts, int per_prompt) {
-  if (config.lora_rank > 0) throw Failure(Exit::limits, "a device trains no adapters yet: lora_rank must be 0 there");
+// Refuses what row numbers cannot count.
+int room_for(const TransformerShape& s, int prompts, int per_prompt) {
   const double rows = static_cast<double>(prompts) * (s.prompt + static_cast<double>(per_prompt) * s.response);
   if (rows * std::max({4 * s.width, s.vocabulary, s.response}) > std::numeric_limits<int>::max())
     throw Failure(Exit::limits, "a batch of " + std::to_string(prompts) + " prompts x " + std::to_string(per_prompt) +
                                     " responses is more than a device's transformer counts");
   return prompts;
 }
+
+// Queues and kernels write through what a const object's buffers point to.
+float* writable(const DeviceBuffer<float>& b) { return const_cast<float*>(b.data()); }
 
 }  // namespace
 
@@ -47,35 +49,48 @@ DeviceTransformer::Net DeviceTransformer::make_net(Asked from) const {
 
 DeviceTransformer::DeviceTransformer(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
                                      const OptimizerConfig& optimizer, int steps, std::span<const float> weights,
-                                     ProductPrecision precision, Asked from)
+                                     std::span<const float> adapters, ProductPrecision precision, Asked from)
     : shape_(shape),
-      prompts_(room_for(config, shape, prompts, per_prompt)),
+      prompts_(room_for(shape, prompts, per_prompt)),
       per_prompt_(per_prompt),
       temperature_(static_cast<float>(config.temperature)),
       top_p_(static_cast<float>(config.top_p)),
       table_(weight_table(shape)),
+      adapter_table_(adapter_table(shape, table_, config)),
+      trained_count_(config.lora_rank > 0 ? adapter_table_.count : table_.count),
       scalars_(optimizer, steps, 1),
       stream_(from),
       products_(precision, from),
       theta_(table_.count, from),
       initial_(table_.count, from),
       gradient_(table_.count, from),
-      m_(table_.count, from),
-      v_(table_.count, from),
+      m_(trained_count_, from),
+      v_(trained_count_, from),
+      adapter_(adapter_table_.count, from),
+      adapter_gradient_(adapter_table_.count, from),
       net_(make_net(from)),
-      back_memory_(bytes_of([&](Stretches& m) { return queue_backward(net_.pass, table_.count, m); }), from) {
+      back_memory_(bytes_of([&](Stretches& m) { return queue_backward(net_.pass, trained_count_, m); }), from) {
   Stretches real{back_memory_.data()};
-  back_ = queue_backward(net_.pass, table_.count, real);
+  back_ = queue_backward(net_.pass, trained_count_, real);
   theta_.send(weights, stream_, from);
   initial_.send(weights, stream_, from);
+  adapter_.send(adapters, stream_, from);
   m_.fill(0, stream_, from);
   v_.fill(0, stream_, from);
+  merge(from);
   stream_.wait(from);
 }
 
 QueueWeights DeviceTransformer::queue_weights(const DeviceBuffer<float>& theta) const {
-  const auto writable = [](const DeviceBuffer<float>& b) { return const_cast<float*>(b.data()); };
-  return {&table_, writable(theta), writable(gradient_), writable(m_), writable(v_)};
+  return {&table_, writable(theta), writable(gradient_)};
+}
+QueueTrained DeviceTransformer::trained() const {
+  const bool lora = adapter_table_.rank > 0;
+  return {trained_count_, writable(lora ? adapter_ : theta_), writable(lora ? adapter_gradient_ : gradient_), writable(m_), writable(v_)};
+}
+void DeviceTransformer::merge(Asked from) {
+  DeviceQueue q{stream_, products_, from};
+  queued::merge_adapters(q, adapter_table_, initial_.data(), adapter_.data(), theta_.data());
 }
 
 void DeviceTransformer::give(const Net& net, const std::uint16_t* prompt, const Rollouts& given, Asked from) {
@@ -108,16 +123,20 @@ void DeviceTransformer::sample(const std::uint16_t* prompt, const std::uint32_t*
   has_reference_ = false;
 }
 
-void DeviceTransformer::read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh, Asked from) {
+void DeviceTransformer::read_at(float temperature, const std::uint16_t* prompt, int prompts, const Rollouts& given, Asked from) {
   QueuePass& p = net_.pass;
   p.rows.prompts = prompts;
-  p.inverse_temperature = 1.0f / temperature_;
+  p.inverse_temperature = 1.0f / temperature;
   prompt_.assign(prompt, prompt + prompt_rows_of(p.rows));
   if (&given != &rollouts_) rollouts_ = given;
   give(net_, prompt_.data(), rollouts_, from);
   DeviceQueue q{stream_, products_, from};
   queued::read(q, p, queue_weights(theta_));
   take_chances(net_, log_chance_, from);
+}
+
+void DeviceTransformer::read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh, Asked from) {
+  read_at(temperature_, prompt, prompts, given, from);
   if (fresh) {
     old_log_ = log_chance_;
     has_reference_ = false;
@@ -143,23 +162,51 @@ void DeviceTransformer::backward(const TokenCoefficients& by, Asked from) {
   send(back_.site_bonus, std::span(by.site_bonus), stream_, from);
   DeviceQueue q{stream_, products_, from};
   queued::backward(q, net_.pass, back_, queue_weights(theta_));
+  queued::adapter_gradient(q, adapter_table_, adapter_.data(), gradient_.data(), adapter_gradient_.data());
 }
 
 void DeviceTransformer::update(int t, Asked from) {
   for (; begun_ <= t; ++begun_) scalars_.begin_step(begun_);
   DeviceQueue q{stream_, products_, from};
-  queued::update(q, back_, queue_weights(theta_), scalars_, t);
+  queued::update(q, back_, trained(), scalars_, t);
+  merge(from);
 }
 
-TransformerReport DeviceTransformer::learn(int t, const float* coefficient, const std::uint8_t* kept, const TransformerLoss& loss,
-                                           Asked from) {
-  TransformerReport report =
-      token_coefficients(net_.pass.rows, log_chance_.data(), entropy_.data(), rollouts_, loss,
-                         {coefficient, kept, old_log_.data(), has_reference_ ? reference_log_.data() : nullptr}, coefficients_);
+TransformerReport DeviceTransformer::update_from(int t, const LearnFrom& by, const TransformerLoss& loss, Asked from) {
+  TransformerReport report = token_coefficients(net_.pass.rows, log_chance_.data(), entropy_.data(), rollouts_, loss, by, coefficients_);
   backward(coefficients_, from);
   update(t, from);
   report.gradient_norm = fetch(back_.norm, 1, from)[0];
   return report;
+}
+
+TransformerReport DeviceTransformer::learn(int t, const float* coefficient, const std::uint8_t* kept, const TransformerLoss& loss,
+                                           Asked from) {
+  return update_from(t, {coefficient, kept, old_log_.data(), has_reference_ ? reference_log_.data() : nullptr}, loss, from);
+}
+
+TransformerReport DeviceTransformer::imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations, Asked from) {
+  read_at(1.0f, prompt, prompts, demonstrations, from);
+  has_reference_ = false;
+  const std::vector<float> one(sequences_of(net_.pass.rows), 1.0f);
+  return update_from(t, {one.data(), nullptr, nullptr, nullptr}, {}, from);
+}
+
+DeviceTransformerState DeviceTransformer::state(Asked from) const {
+  const QueueTrained of = trained();
+  return {fetch(of.theta, of.count, from), fetch(of.m, of.count, from), fetch(of.v, of.count, from),
+          fetch(initial_.data(), table_.count, from)};
+}
+
+void DeviceTransformer::restore(const DeviceTransformerState& state, int updates_done, Asked from) {
+  initial_.send(state.initial, stream_, from);
+  theta_.send(state.initial, stream_, from);
+  (adapter_table_.rank > 0 ? adapter_ : theta_).send(state.trained, stream_, from);
+  m_.send(state.m, stream_, from);
+  v_.send(state.v, stream_, from);
+  merge(from);
+  stream_.wait(from);
+  for (; begun_ < updates_done; ++begun_) scalars_.begin_step(begun_);
 }
 
 std::vector<float> DeviceTransformer::fetch(const float* from, std::size_t n, Asked asked) const {
@@ -169,6 +216,6 @@ std::vector<float> DeviceTransformer::fetch(const float* from, std::size_t n, As
   return to;
 }
 std::vector<float> DeviceTransformer::weights(Asked from) const { return fetch(theta_.data(), table_.count, from); }
-std::vector<float> DeviceTransformer::gradient(Asked from) const { return fetch(gradient_.data(), table_.count, from); }
+std::vector<float> DeviceTransformer::gradient(Asked from) const { return fetch(trained().gradient, trained_count_, from); }
 
 }  // namespace odrpo

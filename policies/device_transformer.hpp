@@ -12,16 +12,23 @@
 
 namespace odrpo {
 
+/// What a checkpoint needs besides the config and the number of updates done; as TransformerState, on the host.
+struct DeviceTransformerState {
+  std::vector<float> trained, m, v;  ///< weights, or LoRA's adapters; Adam's moments of them
+  std::vector<float> initial;        ///< weights before the first update
+};
+
 /// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read(rollouts(), false), learn().
 /// What the device computes stays there but for tokens, log-probabilities and entropies, from which the host makes the coefficients per
 /// token.
 class DeviceTransformer {
  public:
-  /// Room for `prompts` prompts of `per_prompt` responses; `weights` [weight_table(shape).count] are the start and the reference. Throws
-  /// Failure(Exit::limits) for adapters, which have no form for devices, and for a batch whose rows an int cannot count.
+  /// Room for `prompts` prompts of `per_prompt` responses; `weights` [weight_table(shape).count] are the start, the reference and LoRA's
+  /// base, `adapters` [adapter_table(…).count] LoRA's start (none without). Throws Failure(Exit::limits) for a batch whose rows an int
+  /// cannot count.
   DeviceTransformer(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
-                    const OptimizerConfig& optimizer, int steps, std::span<const float> weights, ProductPrecision precision,
-                    Asked from = Asked::current());
+                    const OptimizerConfig& optimizer, int steps, std::span<const float> weights, std::span<const float> adapters,
+                    ProductPrecision precision, Asked from = Asked::current());
 
   /// Draws responses to prompts ([prompts][P]); word[b][i][t] picks token t. They become l_old. Waits for them.
   void sample(const std::uint16_t* prompt, const std::uint32_t* word, Asked from = Asked::current());
@@ -33,6 +40,8 @@ class DeviceTransformer {
   /// Update number t (0, 1, … in order) from coefficient[S]; kept[S] may be null. Waits for the gradient's norm.
   TransformerReport learn(int t, const float* coefficient, const std::uint8_t* kept, const TransformerLoss& loss,
                           Asked from = Asked::current());
+  /// Update number t that raises the demonstrations' mean log-probability per token, at temperature 1.
+  TransformerReport imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations, Asked from = Asked::current());
 
   /// learn() in pieces, which are queued and not waited for: the gradient from the derivatives by tokens, then step t along it.
   void backward(const TokenCoefficients& by, Asked from = Asked::current());
@@ -41,8 +50,13 @@ class DeviceTransformer {
   const Rollouts& rollouts() const { return rollouts_; }
   const std::vector<float>& log_chance() const { return log_chance_; }  ///< [S][response] of the last pass; 0 behind an end
   const std::vector<float>& entropy() const { return entropy_; }        ///< [sites] in FixedRows' order
-  std::vector<float> weights(Asked from = Asked::current()) const;      ///< as they are now, [weight_table(shape).count]
-  std::vector<float> gradient(Asked from = Asked::current()) const;     ///< of the last backward(), before it is clipped
+  /// As they are now, adapters merged: [weight_table(shape).count].
+  std::vector<float> weights(Asked from = Asked::current()) const;
+  /// Of the last backward(), before it is clipped: by the weights, or by the adapters.
+  std::vector<float> gradient(Asked from = Asked::current()) const;
+  DeviceTransformerState state(Asked from = Asked::current()) const;
+  /// Goes on from a state after this many updates.
+  void restore(const DeviceTransformerState& state, int updates_done, Asked from = Asked::current());
   /// Where all lies on the device, and n values of it: for tests and timings.
   const QueuePass& pass() const { return net_.pass; }
   std::vector<float> fetch(const float* from, std::size_t n, Asked asked = Asked::current()) const;
@@ -56,6 +70,10 @@ class DeviceTransformer {
   };
   Net make_net(Asked from) const;
   QueueWeights queue_weights(const DeviceBuffer<float>& theta) const;
+  QueueTrained trained() const;
+  void read_at(float temperature, const std::uint16_t* prompt, int prompts, const Rollouts& given, Asked from);
+  TransformerReport update_from(int t, const LearnFrom& by, const TransformerLoss& loss, Asked from);
+  void merge(Asked from);
   void give(const Net& net, const std::uint16_t* prompt, const Rollouts& given, Asked from);
   void take_chances(const Net& net, std::vector<float>& log_chance, Asked from);
 
@@ -63,11 +81,13 @@ class DeviceTransformer {
   int prompts_, per_prompt_;
   float temperature_, top_p_;
   WeightTable table_;
+  AdapterTable adapter_table_;
+  std::size_t trained_count_;
   AdamScalars scalars_;
   int begun_ = 0;
   Stream stream_;
   mutable DeviceProducts products_;  // keeps what it has chosen
-  DeviceBuffer<float> theta_, initial_, gradient_, m_, v_;
+  DeviceBuffer<float> theta_, initial_, gradient_, m_, v_, adapter_, adapter_gradient_;
   Net net_;
   std::optional<Net> reference_;
   DeviceBuffer<std::byte> back_memory_;

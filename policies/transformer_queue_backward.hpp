@@ -93,20 +93,41 @@ void backward(Q& q, const QueuePass& p, const QueueBackward& b, const QueueWeigh
   gain(2 * s.layers, w.table->final_norm);
 }
 
+/// theta = base + scale A B on every adapted matrix; the others stay as they are.
+template <class Q>
+void merge_adapters(Q& q, const AdapterTable& table, const float* base, const float* adapters, float* theta) {
+  for (const Adapter& x : table.adapters) {
+    const std::size_t at = x.weight + x.column;
+    q.product({Product::Way::plain, x.rows, x.columns, table.rank, adapters + x.a, table.rank, adapters + x.b, x.columns, base + at,
+               theta + at, x.stride, table.scale});
+  }
+}
+/// The adapters' gradient from that of the merged weights: dA = scale dW B', dB = scale A' dW.
+template <class Q>
+void adapter_gradient(Q& q, const AdapterTable& table, const float* adapters, const float* weight_gradient, float* gradient) {
+  for (const Adapter& x : table.adapters) {
+    const float* dw = weight_gradient + x.weight + x.column;
+    q.product({Product::Way::by_transposed, x.rows, table.rank, x.columns, dw, x.stride, adapters + x.b, x.columns, nullptr, gradient + x.a,
+               table.rank, table.scale});
+    q.product({Product::Way::transposed, table.rank, x.columns, x.rows, adapters + x.a, table.rank, dw, x.stride, nullptr, gradient + x.b,
+               x.columns, table.scale});
+  }
+}
+
 /// One step of ascent along the gradient; b.norm = its norm and the factor that clipped it. `scalars` have begun step t.
 template <class Q>
-void update(Q& q, const QueueBackward& b, const QueueWeights& w, const AdamScalars& scalars, int t) {
+void update(Q& q, const QueueBackward& b, const QueueTrained& of, const AdamScalars& scalars, int t) {
   const OptimizerConfig& o = scalars.config();
-  const std::size_t n = w.table->count, stretches = (n + lane::square_stretch - 1) / lane::square_stretch;
-  q.octets(stretches, lane::SquareParts{n, w.gradient, b.square_parts});
+  const std::size_t n = of.count, stretches = (n + lane::square_stretch - 1) / lane::square_stretch;
+  q.octets(stretches, lane::SquareParts{n, of.gradient, b.square_parts});
   q.octets(1, lane::ClipFactor{static_cast<int>(stretches), static_cast<float>(o.clip), b.square_parts, b.norm});
   if (o.kind == OptimizerKind::sgd) {
-    q.octets(n / 8, lane::Ascend{scalars.rate(), b.norm, w.gradient, w.theta});
+    q.octets(n / 8, lane::Ascend{scalars.rate(), b.norm, of.gradient, of.theta});
     return;
   }
   const PendingStep now = scalars.pending(t)[0];
   q.octets(n / 8, lane::Adam{static_cast<float>(o.beta1), static_cast<float>(o.beta2), scalars.eps(), now.rate, now.scale, now.decay,
-                             b.norm, w.gradient, w.theta, w.m, w.v});
+                             b.norm, of.gradient, of.theta, of.m, of.v});
 }
 
 }  // namespace odrpo::queued

@@ -28,7 +28,7 @@ QueuePass queue_pass(const TransformerShape& shape, int prompts, int per_prompt,
   return p;
 }
 
-QueueBackward queue_backward(const QueuePass& pass, std::size_t weights, Stretches& memory) {
+QueueBackward queue_backward(const QueuePass& pass, std::size_t trained, Stretches& memory) {
   const TransformerShape& s = pass.shape;
   const FixedRows r = {pass.room, pass.rows.per_prompt, s.prompt, s.response};
   const std::size_t rows = rows_of(r), sites = sites_of(r), d = s.width;
@@ -40,7 +40,7 @@ QueueBackward queue_backward(const QueuePass& pass, std::size_t weights, Stretch
   b.gain_parts = floats((2 * s.layers + 1) * gain_part_count * d);
   b.token_parts = floats(token_part_count * d * s.vocabulary);
   b.position_parts = floats(position_part_count * d * s.context());
-  b.square_parts = floats(weights / 2048 + 1), b.norm = floats(2);
+  b.square_parts = floats(trained / 2048 + 1), b.norm = floats(2);
   return b;
 }
 

@@ -53,13 +53,19 @@ struct QueueBackward {
 };
 inline constexpr int gain_part_count = 64, token_part_count = 64, position_part_count = 8;
 
-/// Weights on the queue's side: theta[table.count] and, of what is trained, gradient and Adam's moments.
+/// Weights on the queue's side, and the gradient by them: [table.count] each.
 struct QueueWeights {
   const WeightTable* table;
+  float *theta, *gradient;
+};
+/// What an update moves, with Adam's moments: the weights, or the adapters that are merged into them.
+struct QueueTrained {
+  std::size_t count;
   float *theta, *gradient, *m, *v;
 };
 
 QueuePass queue_pass(const TransformerShape& shape, int prompts, int per_prompt, Stretches& memory);
-QueueBackward queue_backward(const QueuePass& pass, std::size_t weights, Stretches& memory);
+/// `trained`: how many floats an update moves.
+QueueBackward queue_backward(const QueuePass& pass, std::size_t trained, Stretches& memory);
 
 }  // namespace odrpo

@@ -46,7 +46,7 @@ void compare(const Case& c, ProductPrecision precision) {
   const Batch b = batch(c, 22);
   TransformerConfig config;
   config.temperature = 0.8;
-  DeviceTransformer device(config, c.shape, c.prompts, c.per_prompt, {}, 10, {w.flat.data(), w.table.count}, precision);
+  DeviceTransformer device(config, c.shape, c.prompts, c.per_prompt, {}, 10, {w.flat.data(), w.table.count}, {}, precision);
   device.sample(b.prompt.data(), b.word.data());
   const Rollouts sampled = device.rollouts();
   const auto fetch = [&](const float* from, std::size_t n) { return device.fetch(from, n); };
@@ -99,14 +99,42 @@ TEST_CASE("a transformer's layers, logits and gradients on the GPU are the CPU's
   }
 }
 
-TEST_CASE("ten steps of a transformer on the GPU end where the CPU's end", "[transformer]") {
+namespace {
+
+// A CPU's policy and a device's, which start alike.
+struct Pair {
+  TransformerConfig config;
+  TransformerPolicy cpu;
+  DeviceTransformer device;
+  Pair(const Case& c, const TransformerConfig& with, const OptimizerConfig& o, int steps, const NetWeights& start,
+       ProductPrecision precision)
+      : config(with),
+        cpu(with, c.shape, c.prompts, c.per_prompt, o, steps, 31, best_isa()),
+        device(with, c.shape, c.prompts, c.per_prompt, o, steps, {start.flat.data(), start.table.count},
+               with.lora_rank > 0 ? cpu.state().trained : std::span<float>{}, precision) {
+    cpu.start_from({start.flat.data(), start.table.count});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ten steps of a transformer on the GPU end where the CPU's end, of all weights and of adapters", "[transformer]") {
   if (gpu::absent()) return;
+  struct Way {
+    const char* name;
+    OptimizerKind kind;
+    int rank;
+  };
   std::vector<Case> all(std::begin(cases), std::end(cases));
   all.push_back(usual);
   for (const ProductPrecision precision : {ProductPrecision::fp32, ProductPrecision::tf32})
     for (const Case& c : all)
-      for (const OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::sgd}) {
+      for (const auto& [way, kind, rank] :
+           {Way{"10 adamw", OptimizerKind::adamw, 0}, {"10 sgd", OptimizerKind::sgd, 0}, {"10 lora", OptimizerKind::sgd, 5}}) {
         if (c.shape.response == 1 && kind == OptimizerKind::sgd) continue;
+        TransformerConfig config;
+        config.lora_rank = rank;
+        config.lora_alpha = 16;
         OptimizerConfig o;
         o.kind = kind;
         o.lr = kind == OptimizerKind::sgd ? 0.1 : 0.003;
@@ -115,29 +143,56 @@ TEST_CASE("ten steps of a transformer on the GPU end where the CPU's end", "[tra
         o.clip = 0.5;
         const int steps = 10, sequences = c.prompts * c.per_prompt;
         const NetWeights start = weights(c.shape, 33);
-        const std::span<const float> from(start.flat.data(), start.table.count);
-        TransformerPolicy cpu({}, c.shape, c.prompts, c.per_prompt, o, steps, 31, best_isa());
-        cpu.start_from(from);
-        DeviceTransformer device({}, c.shape, c.prompts, c.per_prompt, o, steps, from, precision);
+        Pair pair(c, config, o, steps, start, precision);
         const TransformerLoss loss{TokenMean::token_mean, 0.05, 0.2, 0.01};
         for (int t = 0; t < steps; ++t) {
           const Batch b = batch(c, 40 + t);
           const std::vector<float> coefficient = coefficients(sequences, 60 + t);
-          cpu.sample(b.prompt.data(), b.word.data());
-          cpu.refer();
-          const TransformerReport want = cpu.learn(t, coefficient.data(), nullptr, loss);
-          device.read(b.prompt.data(), c.prompts, cpu.rollouts(), true);
-          device.refer();
-          const TransformerReport got = device.learn(t, coefficient.data(), nullptr, loss);
-          INFO(c.name << " " << text_of(precision) << " step " << t);
+          pair.cpu.sample(b.prompt.data(), b.word.data());
+          pair.cpu.refer();
+          const TransformerReport want = pair.cpu.learn(t, coefficient.data(), nullptr, loss);
+          pair.device.read(b.prompt.data(), c.prompts, pair.cpu.rollouts(), true);
+          pair.device.refer();
+          const TransformerReport got = pair.device.learn(t, coefficient.data(), nullptr, loss);
+          INFO(c.name << " " << text_of(precision) << " " << way << " step " << t);
           CHECK(std::fabs(got.gradient_norm - want.gradient_norm) < tolerance(precision).gradient * want.gradient_norm);
           CHECK(std::fabs(got.objective - want.objective) < tolerance(precision).pass);
         }
-        const std::vector<float> theta = device.weights();
-        const parity::Gaps gaps = parity::of_blocks(start.table, theta.data(), [&](std::size_t i) { return cpu.weights().flat[i]; });
-        print(c, precision, kind == OptimizerKind::sgd ? "10 sgd" : "10 adamw", gaps);
+        const std::vector<float> theta = pair.device.weights();
+        const parity::Gaps gaps = parity::of_blocks(start.table, theta.data(), [&](std::size_t i) { return pair.cpu.weights().flat[i]; });
+        print(c, precision, way, gaps);
         CHECK(parity::worst(gaps) < (kind == OptimizerKind::sgd ? tolerance(precision).sgd : tolerance(precision).adam));
       }
+}
+
+TEST_CASE("a transformer on the GPU imitates as the CPU does, and goes on from its state with the same bits", "[transformer]") {
+  if (gpu::absent()) return;
+  for (const int rank : {0, 4}) {
+    const Case& c = cases[0];
+    TransformerConfig config;
+    config.lora_rank = rank;
+    const NetWeights start = weights(c.shape, 35);
+    const OptimizerConfig o{.kind = OptimizerKind::sgd, .lr = 0.05};
+    Pair pair(c, config, o, 6, start, ProductPrecision::fp32);
+    std::optional<Pair> again;
+    for (int t = 0; t < 6; ++t) {
+      const Batch b = batch(c, 80 + t);
+      pair.cpu.sample(b.prompt.data(), b.word.data());
+      const Rollouts shown = pair.cpu.rollouts();
+      const TransformerReport want = pair.cpu.imitate(t, b.prompt.data(), c.prompts, shown);
+      const TransformerReport got = pair.device.imitate(t, b.prompt.data(), c.prompts, shown);
+      CHECK(std::fabs(got.objective - want.objective) < tolerance(ProductPrecision::fp32).pass);
+      if (again) again->device.imitate(t, b.prompt.data(), c.prompts, shown);
+      if (t == 2) {
+        again.emplace(c, config, o, 6, start, ProductPrecision::fp32);
+        again->device.restore(pair.device.state(), t + 1);
+      }
+    }
+    const std::vector<float> theta = pair.device.weights();
+    CHECK(theta == again->device.weights());
+    const parity::Gaps gaps = parity::of_blocks(start.table, theta.data(), [&](std::size_t i) { return pair.cpu.weights().flat[i]; });
+    CHECK(parity::worst(gaps) < tolerance(ProductPrecision::fp32).sgd);
+  }
 }
 
 TEST_CASE("a transformer on the GPU, as little as finds a stray access", "[brief]") {
@@ -145,15 +200,12 @@ TEST_CASE("a transformer on the GPU, as little as finds a stray access", "[brief
   for (const Case& c : {cases[0], cases[2], cases[3]}) compare(c, ProductPrecision::fp32);
 }
 
-TEST_CASE("what a device's transformer has no form of is refused before any device is asked") {
-  TransformerConfig config;
-  config.lora_rank = 4;
+TEST_CASE("a batch too large for a device's transformer is refused before any device is asked") {
   const TransformerShape s = transformer_samples::tiny(true);
   const NetWeights w = make_weights(s);
-  const std::span<const float> flat(w.flat.data(), w.table.count);
-  const auto code_of = [&](const TransformerConfig& with, int prompts) {
+  const auto code_of = [&](int prompts) {
     try {
-      DeviceTransformer(with, s, prompts, 1 << 10, {}, 10, flat, ProductPrecision::fp32);
+      DeviceTransformer({}, s, prompts, 1 << 10, {}, 10, {w.flat.data(), w.table.count}, {}, ProductPrecision::fp32);
     } catch (const Failure& failure) {
       INFO(failure.what());
       CHECK(std::string(failure.what()).size() > 20);
@@ -161,7 +213,6 @@ TEST_CASE("what a device's transformer has no form of is refused before any devi
     }
     return Exit::ok;
   };
-  REQUIRE(code_of(config, 1) == Exit::limits);
-  REQUIRE(code_of({}, 1 << 20) == Exit::limits);
-  if (find_devices(false).all.empty()) REQUIRE(code_of({}, 1) == Exit::device);
+  REQUIRE(code_of(1 << 20) == Exit::limits);
+  if (find_devices(false).all.empty()) REQUIRE(code_of(1) == Exit::device);
 }

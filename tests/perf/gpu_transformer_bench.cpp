@@ -39,7 +39,8 @@ struct Bed {
     const WeightTable table = weight_table(shape);
     std::vector<float> start(table.count);
     init_blocks(table.blocks, 1, 0, start.data());
-    device = std::make_unique<DeviceTransformer>(config, shape, prompts, per_prompt, optimizer, steps, start, precision);
+    device = std::make_unique<DeviceTransformer>(config, shape, prompts, per_prompt, optimizer, steps, start, std::span<const float>{},
+                                                 precision);
     std::mt19937 g(1);
     for (int i = 0; i < prompts * prompt_length; ++i) prompt.push_back(static_cast<std::uint16_t>(g() % vocabulary));
     for (int i = 0; i < prompts * per_prompt * response_length; ++i) word.push_back(static_cast<std::uint32_t>(g()));
@@ -81,10 +82,12 @@ void bench(const std::string& name, TransformerSize size, ProductPrecision preci
 }  // namespace
 
 void register_gpu_transformer() {
-  for (const auto& [size, width] : {std::pair{TransformerSize::small, "d64"}, {TransformerSize::large, "d128"}})
-    for (const auto& [precision, word] : {std::pair{ProductPrecision::fp32, "fp32"}, {ProductPrecision::tf32, "tf32"}}) {
+  for (const TransformerSize size : {TransformerSize::small, TransformerSize::large})
+    for (const ProductPrecision precision : {ProductPrecision::fp32, ProductPrecision::tf32}) {
+      const std::string shape =
+          std::string(size == TransformerSize::small ? "/d64" : "/d128") + (precision == ProductPrecision::fp32 ? "/fp32" : "/tf32");
       const auto add = [&](const char* stage, std::function<void(Bed&)> call) {
-        bench(std::string("gpu/transformer/") + stage + "/" + width + "/" + word, size, precision, std::move(call));
+        bench("gpu/transformer/" + (stage + shape), size, precision, std::move(call));
       };
       add("sample", [](Bed& b) { b.sample(); });
       add("read", [](Bed& b) { b.device->read(b.prompt.data(), prompts, b.device->rollouts(), false); });

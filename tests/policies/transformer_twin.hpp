@@ -71,6 +71,7 @@ struct HostQueue {
     const bool turn_a = p.way == Product::Way::transposed, turn_b = p.way == Product::Way::by_transposed;
     std::vector<float> a, b, turned;
     gather(a, p.a, turn_a ? p.k : p.m, turn_a ? p.m : p.k, p.lda);
+    for (float& x : a) x *= p.scale;
     gather(b, p.b, turn_b ? p.n : p.k, turn_b ? p.k : p.n, p.ldb);
     if (turn_b) {
       turned.resize(b.size());
