@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "kernels/column_major.hpp"
 #include "kernels/device_product.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/launch.cuh"
@@ -113,22 +114,28 @@ struct DeviceProducts::Library {
   cublasLtHandle_t handle = nullptr;
   std::map<Key, Choice> known;
 
-  // Row-major C = A B is column-major C' = B' A': the library's first factor is our B.
   const Choice& choice_for(const Product& p, Asked from) {
     const auto [entry, fresh] = known.try_emplace(key_of(p));
     Choice& to = entry->second;
     if (!fresh) return to;
     const Functions& f = functions();
+    const ColumnMajorProduct as = column_major(p);
     const auto type = precision == ProductPrecision::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
-    const bool turn_a = p.way == Product::Way::transposed, turn_b = p.way == Product::Way::by_transposed;
-    const cublasOperation_t first = turn_b ? CUBLAS_OP_T : CUBLAS_OP_N, second = turn_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const auto turn = [&](cublasLtMatmulDescAttributes_t which, bool turned) {
+      const cublasOperation_t how = turned ? CUBLAS_OP_T : CUBLAS_OP_N;
+      check(f.set_operation(to.operation, which, &how, sizeof how), "describe a product", from);
+    };
+    const auto lay = [&](cublasLtMatrixLayout_t& layout, int rows, int columns, int stride) {
+      check(f.make_layout(&layout, CUDA_R_32F, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns), stride),
+            "describe a matrix", from);
+    };
     try {
       check(f.make_operation(&to.operation, type, CUDA_R_32F), "describe a product", from);
-      check(f.set_operation(to.operation, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof first), "describe a product", from);
-      check(f.set_operation(to.operation, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof second), "describe a product", from);
-      check(f.make_layout(&to.a, CUDA_R_32F, turn_b ? p.k : p.n, turn_b ? p.n : p.k, p.ldb), "describe a matrix", from);
-      check(f.make_layout(&to.b, CUDA_R_32F, turn_a ? p.m : p.k, turn_a ? p.k : p.m, p.lda), "describe a matrix", from);
-      check(f.make_layout(&to.c, CUDA_R_32F, p.n, p.m, p.ldc), "describe a matrix", from);
+      turn(CUBLASLT_MATMUL_DESC_TRANSA, as.first.turned);
+      turn(CUBLASLT_MATMUL_DESC_TRANSB, as.second.turned);
+      lay(to.a, as.first.rows, as.first.columns, as.first.stride);
+      lay(to.b, as.second.rows, as.second.columns, as.second.stride);
+      lay(to.c, as.rows, as.columns, as.stride);
       ask(p, to, from);
     } catch (...) {
       drop(to);
@@ -150,6 +157,9 @@ struct DeviceProducts::Library {
     };
     const auto bytes = [](const void* at) { return static_cast<std::uint32_t>(alignment(at)); };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(scratch_bytes));
+    // sums that are split are added up in scratch, in order: the same bits again
+    set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+    // the library's first factor is our B
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, bytes(p.b));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, bytes(p.a));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, bytes(p.plus ? p.plus : p.c));

@@ -1,6 +1,8 @@
 // The functors that a device runs for the transformer, item by item on the host, against the CPU's stages and the definition.
+#include <array>
 #include <cstdio>
 
+#include "kernels/column_major.hpp"
 #include "tests/policies/transformer_octet_samples.hpp"
 
 using namespace odrpo;
@@ -211,4 +213,33 @@ TEST_CASE("embeddings and their gradients of octets add up what stands in each r
     dtoken.insert(dtoken.end(), dposition.begin(), dposition.end());
     CHECK(gap(all, Values(dtoken.begin(), dtoken.end())) < 2e-6);
   }
+}
+
+TEST_CASE("a product of rows is what a library of columns makes of its description") {
+  for (const auto way : {Product::Way::plain, Product::Way::transposed, Product::Way::by_transposed})
+    for (const bool add : {false, true})
+      for (const auto& [m, n, k] : {std::array{5, 7, 3}, {1, 4, 2}, {6, 1, 9}}) {
+        const bool turn_a = way == Product::Way::transposed, turn_b = way == Product::Way::by_transposed;
+        const int lda = (turn_a ? m : k) + 2, ldb = (turn_b ? k : n) + 3, ldc = n + 1;
+        const Values a = normals((turn_a ? k : m) * lda, 61), b = normals((turn_b ? n : k) * ldb, 62), plus = normals(m * ldc, 63);
+        Values want = plus, got = plus;
+        const Product p{way, m, n, k, a.data(), lda, b.data(), ldb, add ? plus.data() : nullptr, want.data(), ldc, 0.5f};
+        HostQueue{}.product(p);
+        // as the library's manual defines it: element (i, j) of a column-major matrix stands at i + j stride
+        const ColumnMajorProduct as = column_major(p);
+        const auto element = [](const ColumnMajorFactor& f, int i, int j) {
+          return f.turned ? f.at[j + i * f.stride] : f.at[i + j * f.stride];
+        };
+        const int sums = as.first.turned ? as.first.rows : as.first.columns;
+        REQUIRE(sums == k);
+        REQUIRE((as.second.turned ? as.second.columns : as.second.rows) == k);
+        for (int i = 0; i < as.rows; ++i)
+          for (int j = 0; j < as.columns; ++j) {
+            double sum = 0;
+            for (int l = 0; l < k; ++l) sum += static_cast<double>(element(as.first, i, l)) * element(as.second, l, j);
+            const int at = i + j * as.stride;
+            got[at] = static_cast<float>(0.5 * sum + (add ? plus[at] : 0.0f));
+          }
+        CHECK(gap(got, want) < 1e-6);
+      }
 }
