@@ -43,7 +43,8 @@ class DeviceTransformer {
   /// Update number t that raises the demonstrations' mean log-probability per token, at temperature 1.
   TransformerReport imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations, Asked from = Asked::current());
 
-  /// learn() in pieces, which are queued and not waited for: the gradient from the derivatives by tokens, then step t along it.
+  /// learn() in pieces, which are queued and not waited for: the gradient from the derivatives by tokens (alive until stream() has been
+  /// waited for), then step t along it.
   void backward(const TokenCoefficients& by, Asked from = Asked::current());
   void update(int t, Asked from = Asked::current());
 
