@@ -18,7 +18,7 @@ struct SuiteOptions {
 
 /// Where runs train; shared by run and check.
 struct DeviceOptions {
-  std::string device;   ///< cpu, cuda, auto; empty = auto, without a word about it unless a device is used
+  std::string device;   ///< cpu, cuda, auto; empty = cpu
   std::string devices;  ///< numbers of CUDA devices with commas between; empty = the first that can be used
 };
 

@@ -136,7 +136,8 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
   }
 
   // what a batch is made of passes through the host's memory, and some of it stays there
-  for (LaneEngine& e : p.engines) e.memory_bytes = std::min(e.memory_bytes, suite.limits.memory_gib * 1024 * 1024 * 1024);
+  const double of_host = suite.limits.memory_gib * 1024 * 1024 * 1024 / static_cast<double>(std::max<std::size_t>(p.engines.size(), 1));
+  for (LaneEngine& e : p.engines) e.memory_bytes = std::min(e.memory_bytes, of_host);
 
   // runs; a suite without a lane gets an engine without end to say why
   std::vector<std::size_t> all(total);

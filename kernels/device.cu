@@ -32,6 +32,7 @@ DeviceFacts facts_of(int index, bool open) {
   d.multiprocessors = p.multiProcessorCount;
   d.memory_bytes = static_cast<double>(p.totalGlobalMem);
   d.cache_bytes = p.l2CacheSize;
+  d.block_bytes = static_cast<double>(p.sharedMemPerBlockOptin);
   if (!open) return d;
   std::size_t free = 0, total = 0;
   cudaFuncAttributes attributes{};
@@ -59,6 +60,15 @@ Devices find_devices(bool open) {
   if (open && !found.all.empty() && had) cudaSetDevice(before);
   cudaGetLastError();  // what was found missing here is no failure of the next call
   return found;
+}
+
+DeviceFacts open_device(int index) {
+  int before = 0;
+  const bool had = cudaGetDevice(&before) == cudaSuccess;
+  DeviceFacts d = facts_of(index, true);
+  if (had) cudaSetDevice(before);
+  cudaGetLastError();
+  return d;
 }
 
 }  // namespace odrpo

@@ -9,7 +9,8 @@ struct DeviceFacts {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
-  double memory_bytes = 0, free_bytes = 0, cache_bytes = 0;  ///< free_bytes: when asked for
+  double memory_bytes = 0, free_bytes = 0, cache_bytes = 0;  ///< free_bytes: when opened
+  double block_bytes = 0;                                    ///< shared memory that a block can ask for
   std::string trouble;                                       ///< why this program cannot use it; empty = it can
 };
 
@@ -24,6 +25,9 @@ struct Devices {
 /// What there is. Opens the devices (seconds, on machines with many) only when `open`: whether they answer, and their free memory.
 /// Throws nothing but bad_alloc.
 Devices find_devices(bool open);
+
+/// One of them, opened: no other is touched. The calling thread goes on with the device it had.
+DeviceFacts open_device(int index);
 
 /// Why nothing can run on a device here, in a sentence; empty when something can.
 std::string why_no_device(const Devices& devices);

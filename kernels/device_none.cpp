@@ -9,4 +9,11 @@ Devices find_devices(bool) {
   return none;
 }
 
+DeviceFacts open_device(int index) {
+  DeviceFacts d;
+  d.name = "device " + std::to_string(index);
+  d.trouble = find_devices(true).why_none;
+  return d;
+}
+
 }  // namespace odrpo

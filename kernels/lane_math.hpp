@@ -7,9 +7,10 @@
 namespace odrpo::lane_math {
 
 // O says how lanes are spelled (an octet, or simd.hpp's vectors): O::F floats, O::I and O::U whole numbers, O::bits and O::floats
-// between them, O::real from whole numbers to floats.
+// between them, O::real from whole numbers to floats, O::keep_nan(x, y) y, or NaN where x is (the arithmetic on bits leaves NaN what it is
+// where its low bits are zero, as those of most processors, and not CUDA's 0x7fffffff).
 
-/// e^x for x <= 0 (a softmax's x - max), exact zero below -87. Relative error 2e-7 + 6e-8 |x|: that of x rounded to float.
+/// e^x for x <= 0 (a softmax's x - max), exact zero below -87. Relative error below 2e-7 + 8e-8 |x|: that of x times 1.44 rounded to float.
 template <class O>
 ODRPO_HD typename O::F exp_negative(typename O::F x) {
   using F = typename O::F;
@@ -21,7 +22,7 @@ ODRPO_HD typename O::F exp_negative(typename O::F x) {
   p = p * f + 0.6931469776f;
   p = p * f + 1.0f;
   const typename O::U exponent = O::bits(shifted) << 23;  // the low bits of `shifted` hold n; the rest leaves at the top
-  const F z = O::floats(O::bits(p) + exponent);
+  const F z = O::keep_nan(x, O::floats(O::bits(p) + exponent));
   return x < -87.0f ? F{} : z;
 }
 
@@ -50,6 +51,7 @@ struct OneLane {
   ODRPO_HD U bits(F x) { return __builtin_bit_cast(U, x); }
   ODRPO_HD F floats(U x) { return __builtin_bit_cast(F, x); }
   ODRPO_HD F real(I x) { return static_cast<F>(x); }
+  ODRPO_HD F keep_nan(F x, F y) { return x == x ? y : x; }
 };
 
 }  // namespace odrpo::lane_math

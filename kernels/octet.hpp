@@ -16,8 +16,7 @@
 //   o.each(f)           lane l gets the float f(l); f looks at no other lane
 //   o.most(n)           a bound for loops, at least the n of every octet of the warp: the lanes of a loop so bounded may look at each other
 //   o.before(x, t)      lane l gets t + x0 + … + x(l-1) added one by one; t becomes the sum with all eight
-//   O::splat(f), O::ones(mask) (I: 1 where a comparison is true, else 0), O::sqrt(x), O::whole(x) (floats that are whole numbers as I),
-//   O::lower(x, y), O::higher(x, y)
+//   O::splat(f), O::ones(mask) (I: 1 where a comparison is true, else 0), O::sqrt(x), O::lower(x, y), O::higher(x, y)
 //   o.count(mask)       lanes where a comparison is true
 //   o.leads()           is this lane the first of a live octet?
 //   o.meet()            what its lanes stored before, all of them may load after
@@ -43,7 +42,6 @@ struct Octet : VectorLanes {
   static F splat(float x) { return ODRPO_ISA::splat(x); }
   static I ones(I mask) { return mask & 1; }
   static F sqrt(F x) { return ODRPO_ISA::sqrt(x); }
-  static I whole(F x) { return __builtin_convertvector(x, I); }
   static F higher(F x, F y) { return ODRPO_ISA::max(x, y); }
   static F lower(F x, F y) { return ODRPO_ISA::min(x, y); }
 

@@ -24,7 +24,6 @@ struct ThreadOctet : lane_math::OneLane {
   static constexpr F splat(float x) { return x; }
   static constexpr I ones(bool mask) { return mask ? 1 : 0; }
   static constexpr F sqrt(F x) { return __builtin_sqrtf(x); }
-  static constexpr I whole(F x) { return static_cast<I>(x); }
   static constexpr F higher(F x, F y) { return x > y ? x : y; }
   static constexpr F lower(F x, F y) { return x < y ? x : y; }
 
@@ -122,6 +121,7 @@ struct ThreadBlock {
   constexpr X add(X* at, X x) const {
     return T::add(at, x);
   }
+  constexpr void sync() const { T::sync(); }
   constexpr bool leads() const { return T::thread() == 0; }
   constexpr long long ticks() const { return T::ticks(); }
 };

@@ -199,6 +199,7 @@ struct VectorLanes {
   ODRPO_HD U bits(F x) { return (U)x; }
   ODRPO_HD F floats(U x) { return (F)x; }
   ODRPO_HD F real(I x) { return __builtin_convertvector(x, F); }
+  ODRPO_HD F keep_nan(F, F y) { return y; }
 };
 ODRPO_HD f32x8 exp_negative(f32x8 x) { return lane_math::exp_negative<VectorLanes>(x); }
 ODRPO_HD f32x8 log_positive(f32x8 x) { return lane_math::log_positive<VectorLanes>(x); }

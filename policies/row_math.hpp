@@ -6,9 +6,9 @@
 namespace odrpo::row_math {
 
 // Pending steps of a parameter x with first moment m and root of the second: x <- decay_j x + rate_j m / d_j with d_j = root scale_j +
-// eps. Two steps share one division, or four where the product of four d's can neither underflow nor overflow (may_take_four).
+// eps. Two steps share one division, or four where the product of four d's can neither underflow nor overflow.
 
-/// Is four steps' product of d's in range, for roots below `highest_root`?
+/// Four steps' product of d's is in range for roots below this, and an eps that allows it.
 inline constexpr float highest_root = 1e6f;
 /// math::sqrt(v) < highest_root exactly when v is below this.
 inline constexpr float highest_square = 1e12f;

@@ -120,8 +120,9 @@ Deal deal(const std::vector<RunSpec>& runs, const std::vector<std::size_t>& todo
   if (too_large > 0) {
     double largest = 0;
     for (const LaneEngine& e : engines) largest = std::max(largest, e.memory_bytes);
-    out.why.push_back(
-        {fmt::format("their lanes take {} and more, a device has room for {}", bytes_text(smallest), bytes_text(largest)), too_large});
+    out.why.push_back({fmt::format("their lanes take {} and more, a device has room for {} (or `memory_gib` allows no more)",
+                                   bytes_text(smallest), bytes_text(largest)),
+                       too_large});
   }
   std::stable_sort(out.why.begin(), out.why.end(), [](const Laneless& a, const Laneless& b) { return a.runs > b.runs; });
   return out;

@@ -74,6 +74,8 @@ struct CudaPlace {
       const auto kernel = lanes<decltype(linear)::value, decltype(resident)::value>;
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.bytes)),
             "take shared memory for a kernel");
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+            "prefer shared memory to cache");
       launch(kernel, {count, static_cast<unsigned>(plan.threads), plan.bytes}, stream, plan, runs, first, end);
     });
     after.record(stream);
@@ -89,7 +91,10 @@ LaneDevice lane_device(CudaPlace& place) {
   d.give_back = [&](void* memory) { place.held.erase(memory); };
   d.send = [&](void* to, const void* from, std::size_t bytes) { place.move(to, from, bytes, device_memory::Way::to_device); };
   d.fetch = [&](void* to, const void* from, std::size_t bytes) { place.move(to, from, bytes, device_memory::Way::from_device); };
-  d.fill = [&](void* to, int byte, std::size_t bytes) { device_memory::fill(to, byte, bytes, place.stream, Asked::current()); };
+  d.fill = [&](void* to, int byte, std::size_t bytes) {
+    device_memory::fill(to, byte, bytes, place.stream, Asked::current());
+    place.stream.wait();
+  };
   d.shuffle = [&](const LaneOrder* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
     launch(shuffle_epochs, {blocks_for(count * static_cast<std::size_t>(epochs), shuffle_threads), shuffle_threads}, place.stream, orders,
            count, first_epoch, epochs, prompts);
@@ -104,19 +109,18 @@ LaneDevice lane_device(CudaPlace& place) {
 }  // namespace
 
 LaneEngine cuda_lanes(int index) {
-  const Devices found = find_devices(true);
-  if (const std::string why = why_no_device(found); !why.empty()) throw Failure(Exit::device, "no CUDA device: " + why);
-  if (index < 0 || index >= static_cast<int>(found.all.size()))
-    throw Failure(Exit::device, "there is no CUDA device " + std::to_string(index) + ": there are " + std::to_string(found.all.size()));
-  const DeviceFacts& one = found.all[static_cast<std::size_t>(index)];
-  if (!one.trouble.empty()) throw Failure(Exit::device, "CUDA device " + std::to_string(index) + " cannot be used: " + one.trouble);
+  const DeviceFacts one = open_device(index);
+  if (!one.trouble.empty()) throw Failure(Exit::device, one.trouble);
+  if (one.block_bytes < static_cast<double>(block_memory))
+    throw Failure(Exit::device, "its blocks have " + std::to_string(static_cast<int>(one.block_bytes / 1024)) +
+                                    " KiB of memory, and lanes are made for " + std::to_string(block_memory / 1024));
   LaneEngine engine;
   engine.name = "cuda:" + std::to_string(index) + " (" + one.name + ")";
   engine.memory_bytes = memory_share * static_cast<double>(one.free_bytes);
   const auto seconds = std::make_shared<std::atomic<double>>(0.0);
   engine.seconds = [seconds] { return seconds->load(); };
   engine.train = [index, seconds](const std::vector<const RunSpec*>& runs, Shared& shared, const std::atomic<bool>& stop,
-                         const LaneEngine::Done& done) {
+                                  const LaneEngine::Done& done) {
     check(cudaSetDevice(index), "use the device");
     CudaPlace place;
     place.seconds = seconds.get();

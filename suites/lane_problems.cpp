@@ -1,4 +1,4 @@
-// Problems by as many threads as there are processors.
+// Problems by as many threads as runs may be trained by at a time.
 #include "suites/lane_problems.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::vector<Problem> make_problems(const std::vector<const RunSpec*>& runs, Shar
   };
   {
     std::vector<std::jthread> helpers;
-    const std::size_t threads = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), runs.size());
+    const std::size_t threads = std::min(static_cast<std::size_t>(std::max(1, shared.threads)), runs.size());
     for (std::size_t t = 1; t < threads; ++t) try {
         helpers.emplace_back(work);
       } catch (const std::system_error&) {

@@ -1,4 +1,4 @@
-// What the runs of a batch are given: worlds and laws, made by all processors.
+// What the runs of a batch are given: worlds and laws, made by as many threads as the suite may use.
 #pragma once
 #include "suites/lane_engine.hpp"
 #include "suites/shared.hpp"

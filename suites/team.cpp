@@ -70,6 +70,7 @@ Team::Team(const TeamSettings& settings, Deal deal)
   const std::size_t workers = std::min(static_cast<std::size_t>(std::max(to_.jobs, 1)), todo_.size());
   const std::size_t drivers = batches_.empty() ? 0 : to_.engines.size();
   queue_.trainers(workers + drivers);
+  shared_.threads = to_.jobs;
   threads_.reserve(workers + drivers);
   for (std::size_t d = 0; d < drivers; ++d) try {
       threads_.emplace_back([this, d] { drive(to_.engines[d]); });

@@ -21,6 +21,8 @@ class Shared {
   Shared& operator=(const Shared&) = delete;
   /// Bytes of each kind (worlds, laws, rated worlds, supervised starts, estimators) that may stay in memory without a run that uses them.
   static constexpr std::size_t keep = std::size_t{128} << 20;
+  /// Threads that one caller may use to make what a batch of runs needs.
+  int threads = 1;
   struct State;
   State& state() { return *state_; }
 

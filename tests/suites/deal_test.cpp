@@ -115,7 +115,7 @@ TEST_CASE("a batch fits the memory of an engine, and a run that fits none is the
   CHECK(d.in_batches() == 10);
   REQUIRE(d.why.size() == 1);
   CHECK(d.why[0].runs == 2);
-  CHECK(d.why[0].why == "their lanes take 2 KiB and more, a device has room for 1 KiB");
+  CHECK(d.why[0].why == "their lanes take 2 KiB and more, a device has room for 1 KiB (or `memory_gib` allows no more)");
   CHECK(checked(runs, {0}, rules()).batches.empty());
 }
 
