@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "estimators/group_range.hpp"
 #include "estimators/weights.hpp"
 
 namespace odrpo {
@@ -173,39 +174,13 @@ void BatchEstimator::real(const float* reward, int groups, float* out) const {
 
 namespace {
 
-bool present(std::uint8_t score) { return score != no_score; }
-bool present(float reward) { return reward == reward; }
-
-/// Lowest and highest of a group's present values; `any` when there is one.
-template <class T>
-struct Range {
-  T low{}, high{};
-  bool any = false;
-  bool dead() const { return !any || low == high; }
-};
-template <class T>
-Range<T> range_of(const T* value, int n) {
-  Range<T> r;
-  for (int i = 0; i < n; ++i) {
-    if (!present(value[i])) continue;
-    r.low = !r.any || value[i] < r.low ? value[i] : r.low;
-    r.high = !r.any || value[i] > r.high ? value[i] : r.high;
-    r.any = true;
-  }
-  return r;
-}
-
 template <class T>
 DeadShares shares(const T* value, int groups, int rollouts, int levels, int lowest) {
   long dead_groups = 0, dead_levels = 0;
-  const auto level = [&](T x) {  // levels lowest+1..K that a value reaches, counted from `lowest`
-    const int whole = static_cast<int>(math::floor(static_cast<double>(x)));
-    return std::clamp(whole, lowest, levels) - lowest;
-  };
   for (int g = 0; g < groups; ++g) {
     const Range<T> r = range_of(value + static_cast<std::size_t>(g) * rollouts, rollouts);
-    dead_groups += r.dead();
-    dead_levels += (levels - lowest) - (r.any ? level(r.high) - level(r.low) : 0);  // level k is alive exactly when low < k <= high
+    dead_groups += dead(r);
+    dead_levels += dead_levels_of(r, lowest, levels);
   }
   return {static_cast<double>(dead_groups) / groups, static_cast<double>(dead_levels) / (static_cast<double>(groups) * (levels - lowest))};
 }
@@ -214,7 +189,7 @@ template <class T>
 int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t* kept) {
   int count = 0;
   for (int g = 0; g < groups; ++g, value += rollouts, kept += rollouts) {
-    const bool dropped = drop_dead && range_of(value, rollouts).dead();
+    const bool dropped = drop_dead && dead(range_of(value, rollouts));
     for (int i = 0; i < rollouts; ++i) count += kept[i] = !dropped && present(value[i]);
   }
   return count;

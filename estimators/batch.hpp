@@ -65,6 +65,11 @@ const EstimatorStages& estimator_stages(Isa isa);
 /// EstimatorStages::whiten over tokens: advantage i counts tokens[i] times, and has no part where that is 0.
 void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kept, const int* tokens, int n);
 
+/// Does the estimator read a median of earlier batches?
+inline bool reads_running_median(const EstimatorConfig& c) {
+  return c.form == Form::odrpo && c.weight == Weight::gini_median && c.median == MedianRule::running;
+}
+
 /// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
 class BatchEstimator {
  public:
@@ -72,9 +77,7 @@ class BatchEstimator {
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the median of rule `running` and remakes the terms; O(levels rollouts). Only when needs_median().
   void set_median(double median);
-  bool needs_median() const {
-    return config_.form == Form::odrpo && config_.weight == Weight::gini_median && config_.median == MedianRule::running;
-  }
+  bool needs_median() const { return reads_running_median(config_); }
   /// Says that about so many groups will be estimated. Where it pays (many more groups than a group of 8 or 16 has histograms on so few
   /// levels, no running median) a table of every histogram's advantages is made here, and the operator looks up: a row a group, the same
   /// bits.
@@ -86,6 +89,8 @@ class BatchEstimator {
   Pass pass() const { return pass_; }
   EstimatorView view() const;
   std::span<const float> terms() const { return *term_; }
+  /// What real() and groups with gaps take.
+  const RealEstimator& of_reals() const { return real_; }
   /// Advantages of `groups` groups, [group][rollouts]. None of the three forms allocates.
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
   /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing

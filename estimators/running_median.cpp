@@ -8,6 +8,7 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/group_range.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo {
@@ -26,8 +27,6 @@ int bin_of(float reward) {
   if (!(place > 0)) return 0;
   return place < reward_bins ? static_cast<int>(place) : reward_bins - 1;
 }
-bool present(std::uint8_t score) { return score != no_score; }
-bool present(float reward) { return reward == reward; }
 
 /// histogram += sign x the counts of `scores`; four tables in turn, so that equal neighbours do not wait for each other.
 void tally(std::span<const std::uint8_t> scores, int sign, std::vector<std::int64_t>& histogram) {
