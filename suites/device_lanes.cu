@@ -36,8 +36,8 @@ __device__ long long nanoseconds() {
 }
 
 // A run a block. Two blocks of the usual size share a processor.
-template <bool linear, bool resident>
-__global__ void __launch_bounds__(most_threads(resident), 2)
+template <bool linear, bool resident, bool general>
+__global__ void __launch_bounds__(most_threads(resident, general), 2)
     lanes(const __grid_constant__ lane::Plan plan, const lane::Run* runs, int first, int end) {
   extern __shared__ uint4 shared[];
   const auto add_time = [&](long long sign) {  // nothing of it stays in a register meanwhile
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(most_threads(resident), 2)
     time[1] += sign * clock64();
   };
   add_time(-1);
-  lane::run_lane<linear, resident>(DeviceBlock{}, plan, runs[blockIdx.x], reinterpret_cast<unsigned char*>(shared), first, end);
+  lane::run_lane<linear, resident, general>(DeviceBlock{}, plan, runs[blockIdx.x], reinterpret_cast<unsigned char*>(shared), first, end);
   add_time(1);
 }
 
@@ -70,8 +70,8 @@ struct CudaPlace {
   double run(const lane::Plan& plan, const lane::Run* runs, std::size_t count, int first, int end) {
     Event before, after;
     before.record(stream);
-    lane::with_kind(plan, [&](auto linear, auto resident) {
-      const auto kernel = lanes<decltype(linear)::value, decltype(resident)::value>;
+    lane::with_kind(plan, [&](auto linear, auto resident, auto general) {
+      const auto kernel = lanes<decltype(linear)::value, decltype(resident)::value, decltype(general)::value>;
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.bytes)),
             "take shared memory for a kernel");
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),

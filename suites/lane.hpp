@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "estimators/lane_groups.hpp"
+#include "estimators/real_group.hpp"
 #include "policies/optimizer.hpp"
 #include "results/record.hpp"
 
@@ -25,9 +26,11 @@ struct Plan {
   int slots = 0;                          ///< rows of `probability`: one for each prompt of a batch and for each octet of the block
   int groups_at_once = 0;                 ///< columns
   bool resident = false;                  ///< the parameters live in the block's memory during a launch
+  bool general = false;                   ///< of the general kind (General)
+  int cells = 0;                          ///< general: doubles of a column
   // where things are in the block's memory, bytes; `bytes` in all. What is dead when another begins to live shares its place.
   std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_chance, kept, gradient, theta,
-      last, scalars, bytes;
+      last, scalars, general_run, reward, bytes;
 };
 /// Rows of parameters, and rollouts of a batch.
 ODRPO_HD int rows(const Plan& p) { return p.linear ? 1 : p.prompts; }
@@ -41,6 +44,7 @@ struct Counts {
   std::uint32_t reward;      ///< sum of scores
   std::uint32_t dead_groups, dead_levels;
   std::uint32_t dropped;  ///< rollouts that have no part in learning
+  std::uint32_t missing;  ///< rollouts without a score
 };
 
 /// What a run keeps between launches besides its parameters; in the block's memory while it works.
@@ -48,6 +52,7 @@ struct Scalars {
   Counts counts{};
   double quality = 0, kl = 0, entropy = 0;      ///< of the policy
   double squares = 0, lowest = 0, highest = 0;  ///< of the batch's advantages
+  double seen = 0;                              ///< sum of the batch's rewards
   double clipped = 0, updates = 0;              ///< shares of clipped rollouts, summed over the updates since the last record
   std::uint32_t over = 0, listed = 0;           ///< clipped rollouts of this update; rows on the list of those overdue
   float factor = 1;                             ///< of the gradient, when it is clipped
@@ -58,10 +63,24 @@ struct Scalars {
 
 /// What is recorded of step t, for the host to make curves of.
 struct Record {
-  double quality, kl, entropy, squares, lowest, highest;
+  double quality, kl, entropy, squares, lowest, highest, seen;
   double clipped;  ///< NaN without updates since the last record
   Counts counts;
   long long ticks[stage_count];
+};
+
+/// The rewards of a batch that are there.
+struct Seen {
+  double sum, count;
+};
+
+/// What a run of the general kind is given besides: the kind of those whose rewards are real-valued or may be missing.
+struct General {
+  bool real = false, gaps = false;
+  int missing = -1;              ///< the outcome that means no score; -1 = none
+  const float* value = nullptr;  ///< [outcomes] real reward of each
+  RealView estimator{};          ///< of real rewards, and of the groups with gaps
+  Seen* seen = nullptr;          ///< [steps]
 };
 
 /// One run: what it is given, all in the memory of where it runs, and where it leaves what came of it.
@@ -74,10 +93,10 @@ struct Run {
   int stride = 0, lowest = 0;
   LaneEstimator estimator{};
   Whitening whitening{};
-  bool drop_dead = false;
-  float kl = 0, reference = 0;          ///< weight of the penalty, probability under the initial policy
-  float ratio_low = 0, ratio_high = 0;  ///< PPO's clip
-  double clip = 0;                      ///< largest norm of the gradient, 0 = any
+  bool drop_dead = false, masked = false;  ///< masked: some rollouts may have no part in learning
+  float kl = 0, reference = 0;             ///< weight of the penalty, probability under the initial policy
+  float ratio_low = 0, ratio_high = 0;     ///< PPO's clip
+  double clip = 0;                         ///< largest norm of the gradient, 0 = any
   float eps = 0, rest1 = 0, rest2 = 0;
   const float *power1 = nullptr, *power2 = nullptr;  ///< [remember + 2] beta^n
   const PendingStep* pending = nullptr;              ///< [updates of the launch + remember][remember + 1], from row first_pending on
@@ -90,8 +109,9 @@ struct Run {
   std::int32_t* last = nullptr;  ///< [rows] update of the last visit, -1 = never
   Scalars* kept = nullptr;
   Record* record = nullptr;         ///< [records of the run]
-  std::uint32_t* reward = nullptr;  ///< [steps] sums of the batches' scores
+  std::uint32_t* reward = nullptr;  ///< [steps] sums of the batches' scores; not of the general kind
   long long* time = nullptr;        ///< nanoseconds and ticks of all launches
+  const General* general = nullptr;
 };
 
 /// Records of a run: every `every`-th step, the first and the last.

@@ -8,6 +8,7 @@
 #include <span>
 #include <tuple>
 
+#include "suites/batch.hpp"
 #include "suites/lane_problems.hpp"
 #include "suites/lane_record.hpp"
 #include "suites/lane_step.hpp"
@@ -108,7 +109,8 @@ class Batch {
     theta_ = held_.take<float>(n * parameters);
     last_ = held_.filled<std::int32_t>(n * lane::rows(plan_), 0xff);
     record_ = held_.filled<lane::Record>(n * records, 0);
-    reward_ = held_.filled<std::uint32_t>(n * plan_.steps, 0);
+    if (plan_.general) seen_ = held_.filled<lane::Seen>(n * plan_.steps, 0);
+    else reward_ = held_.filled<std::uint32_t>(n * plan_.steps, 0);
     time_ = held_.filled<long long>(n * 2, 0);
     const std::vector<lane::Scalars> scalars(n);
     lane::Scalars* kept = held_.sent(std::span(scalars));
@@ -118,12 +120,13 @@ class Batch {
     for (std::size_t i = 0; i < n; ++i) {
       lane::Run& run = runs_[i];
       give(problems_[i], run);
+      if (plan_.general) run.general = general_of(problems_[i], seen_ + i * plan_.steps);
       run.theta = theta_ + i * parameters;
       device_.send(run.theta, start.data(), parameters * sizeof(float));
       run.last = last_ + i * lane::rows(plan_);
       run.kept = kept + i;
       run.record = record_ + i * records;
-      run.reward = reward_ + i * plan_.steps;
+      if (!plan_.general) run.reward = reward_ + i * plan_.steps;
       run.time = time_ + i * 2;
     }
     sent_runs_ = held_.take<lane::Run>(n);
@@ -147,16 +150,21 @@ class Batch {
   void hand_over(const LaneEngine::Done& done) const {
     const std::size_t n = runs_.size(), records = static_cast<std::size_t>(lane::records(plan_));
     std::vector<lane::Record> record(n * records);
-    std::vector<std::uint32_t> reward(n * plan_.steps);
+    std::vector<std::uint32_t> reward(plan_.general ? 0 : n * plan_.steps);
+    std::vector<lane::Seen> seen(plan_.general ? n * plan_.steps : 0);
     std::vector<long long> time(n * 2);
     device_.fetch(record.data(), record_, record.size() * sizeof record[0]);
     device_.fetch(reward.data(), reward_, reward.size() * sizeof reward[0]);
+    device_.fetch(seen.data(), seen_, seen.size() * sizeof seen[0]);
     device_.fetch(time.data(), time_, time.size() * sizeof time[0]);
     for (std::size_t i = 0; i < n; ++i) {
       const long long ticks = time[2 * i + 1];
       const double per_tick = ticks > 0 ? 1e-9 * static_cast<double>(time[2 * i]) / static_cast<double>(ticks) : 0;
-      done(lane_record(*problems_[i].spec, *problems_[i].world, plan_, {record.data() + i * records, records},
-                       {reward.data() + i * plan_.steps, static_cast<std::size_t>(plan_.steps)}, per_tick));
+      const auto seen_at = [&](int t) {
+        const std::size_t at = i * plan_.steps + t;
+        return plan_.general ? seen[at] : lane::Seen{static_cast<double>(reward[at]), static_cast<double>(lane::draws(plan_))};
+      };
+      done(lane_record(*problems_[i].spec, *problems_[i].world, plan_, {record.data() + i * records, records}, seen_at, per_tick));
     }
   }
 
@@ -177,6 +185,7 @@ class Batch {
     if (!problem.advantages->terms().empty()) run.estimator.view.term = held_.sent_once(problem.advantages->terms());
     run.whitening = problem.whitening;
     run.drop_dead = learn.dead_groups == DeadGroups::drop;
+    run.masked = run.drop_dead || reward_kind(spec).gaps;
     run.kl = static_cast<float>(learn.kl);
     run.reference = 1.0f / static_cast<float>(plan_.actions);
     const RatioLimits limits = ratio_limits(learn.ratio_clip);
@@ -202,6 +211,22 @@ class Batch {
     std::uint16_t*& order = orders_[spec.run_key];
     if (order == nullptr) order = held_.take<std::uint16_t>(static_cast<std::size_t>(most_epochs(longest())) * plan_.prompts);
     run.order = order;
+  }
+
+  // What a run of the general kind is given besides.
+  const lane::General* general_of(const Problem& problem, lane::Seen* seen) {
+    const RewardKind kind = reward_kind(*problem.spec);
+    const RealEstimator& estimator = problem.advantages->of_reals();
+    lane::General g;
+    g.real = kind.real;
+    g.gaps = kind.gaps;
+    g.missing = problem.rated->missing;
+    if (!problem.rated->value.empty()) g.value = held_.sent_once(std::span(problem.rated->value));
+    g.estimator = estimator.view();
+    if (!estimator.along().empty()) g.estimator.along = held_.sent_once(estimator.along());
+    if (!estimator.counts().empty()) g.estimator.counts = held_.sent_once(estimator.counts());
+    g.seen = seen;
+    return held_.sent(std::span<const lane::General>(&g, 1));
   }
 
   int most_epochs(int steps) const { return (steps - 1) / plan_.per_epoch + 2; }
@@ -249,6 +274,7 @@ class Batch {
   std::int32_t* last_ = nullptr;
   lane::Record* record_ = nullptr;
   std::uint32_t* reward_ = nullptr;
+  lane::Seen* seen_ = nullptr;
   long long* time_ = nullptr;
   lane::Run* sent_runs_ = nullptr;
 };

@@ -20,7 +20,7 @@ ODRPO_HD float coefficients(const O& o, const W& w, int i, int epoch, float scal
     const auto there = o.lane() < here;
     const F chance = there ? o.gather(pi, o.load(w.action + from + at, here, 0)) : O::splat(1.0f);
     const F a = there ? whitened(w.s.whitening, o.load(w.advantage + from + at, here, 0.0f)) : O::splat(0.0f);
-    const auto part = O::ones(there) & (w.run.drop_dead ? o.load(w.kept + from + at, here, 0) : O::ones(there));
+    const auto part = O::ones(there) & (w.run.masked ? o.load(w.kept + from + at, here, 0) : O::ones(there));
     F c;
     if (epoch > 0) {
       const F ratio = chance / o.load(w.old_chance + from + at, here, 1.0f);

@@ -83,17 +83,20 @@ ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn) {
   });
 }
 
-/// A score for each response, by one word through the law of the votes.
+// What one word through the law of the votes says of response i.
+template <class W>
+ODRPO_HD int outcome_of(const W& w, int i) {
+  const Plan& plan = w.plan;
+  const int of_prompt = i / plan.rollouts, of_group = i % plan.rollouts;
+  const std::size_t cell = static_cast<std::size_t>(w.prompt[of_prompt]) * plan.width + w.action[i];
+  const std::uint32_t word = w.ratings[4 * static_cast<std::size_t>(of_prompt) * plan.blocks + of_group];
+  return exceeded(w.run.threshold + w.run.law_row[cell], w.run.stride, static_cast<std::int32_t>(word >> 1));
+}
+
+/// A score for each response.
 template <class W, class B>
 ODRPO_HD void rate_responses(const B& b, const W& w) {
-  const Plan& plan = w.plan;
-  b.threads(draws(plan), [&](int i) {
-    const int of_prompt = i / plan.rollouts, of_group = i % plan.rollouts;
-    const std::size_t cell = static_cast<std::size_t>(w.prompt[of_prompt]) * plan.width + w.action[i];
-    const std::uint32_t word = w.ratings[4 * static_cast<std::size_t>(of_prompt) * plan.blocks + of_group];
-    const int outcome = exceeded(w.run.threshold + w.run.law_row[cell], w.run.stride, static_cast<std::int32_t>(word >> 1));
-    w.score[i] = static_cast<std::uint8_t>(w.run.lowest + outcome);
-  });
+  b.threads(draws(w.plan), [&](int i) { w.score[i] = static_cast<std::uint8_t>(w.run.lowest + outcome_of(w, i)); });
 }
 
 /// Advantages, as the estimator gives them; what the groups count; and, where dead groups are dropped, who takes part.
@@ -130,10 +133,17 @@ ODRPO_HD void estimate_advantages(const B& b, const W& w) {
   }
 }
 
-/// How the batch is whitened; and beside it, for a record, sums over its advantages one by one, as summarise (suites/finish.hpp) takes
-/// them.
-template <class W, class B>
-ODRPO_HD void survey_batch(const B& b, const W& w, int t, bool recorded) {
+// Remembers what rewards the batch of step t got.
+template <class W>
+ODRPO_HD void note_scores(const W& w, int t) {
+  if (t < w.plan.steps) w.run.reward[t] = w.s.counts.reward;
+  w.s.seen = w.s.counts.reward;
+}
+
+/// How the batch is whitened; and beside it note(), and for a record sums over its advantages one by one, as summarise (suites/finish.hpp)
+/// takes them.
+template <class W, class B, class Note>
+ODRPO_HD void survey_batch(const B& b, const W& w, bool recorded, Note note) {
   const int n = draws(w.plan);
   if (recorded)
     b.threads(n, [&](int i) {  // multiples of 1/16, so that their sum is exact
@@ -142,12 +152,12 @@ ODRPO_HD void survey_batch(const B& b, const W& w, int t, bool recorded) {
     });
   b.aside(
       [&](const auto& o) {
-        const std::uint8_t* kept = w.run.drop_dead ? w.kept : nullptr;
+        const std::uint8_t* kept = w.run.masked ? w.kept : nullptr;
         const Whitened whitening = whitening_of(o, w.run.whitening, w.advantage, kept, n, n - static_cast<int>(w.s.counts.dropped));
         if (o.leads()) w.s.whitening = whitening;
       },
       [&] {
-        if (t < w.plan.steps) w.run.reward[t] = w.s.counts.reward;
+        note();
         if (!recorded) return;
         double squares = 0, lowest = static_cast<double>(w.advantage[0]), highest = lowest;
         for (int i = 0; i < n; ++i) {

@@ -15,7 +15,7 @@
 namespace odrpo {
 namespace {
 
-constexpr int least_threads = 128, column_budget = 8 << 10;
+constexpr int least_threads = 128, column_budget = 8 << 10, cell_budget = 16 << 10;
 
 // Places one after another, each on 16 bytes.
 struct Layout {
@@ -49,18 +49,22 @@ lane::Plan sizes_of(const RunSpec& spec) {
   const RowMemory memory = row_memory(spec.policy.kind, world.prompts, learn.batch, learn.epochs);
   p.remember = memory.updates;
   p.overdue = p.adam && !p.linear && memory.overdue;
+  const RewardKind kind = reward_kind(spec);
+  p.general = kind.real || kind.gaps;
+  p.cells = p.general ? lane::cells_of(p) : 0;
   return p;
 }
 
 void lay_out(lane::Plan& p, bool resident) {
   const int prompts = (p.batch + 3) / 4 * 4;  // of whole warps
   p.resident = resident;
-  p.threads = std::clamp((8 * prompts + 31) / 32 * 32, least_threads, most_threads(resident));
+  p.threads = std::clamp((8 * prompts + 31) / 32 * 32, least_threads, most_threads(resident, p.general));
   p.slots = std::max(prompts, p.threads / 8);
-  p.groups_at_once = std::min(p.batch, std::clamp(column_budget / (4 * lane::column_rows(p.levels)), 16, p.threads));
+  const int column = p.general ? 8 * p.cells : 4 * lane::column_rows(p.levels);
+  p.groups_at_once = std::min(p.batch, std::clamp((p.general ? cell_budget : column_budget) / column, p.general ? 4 : 16, p.threads));
   const std::size_t padded = static_cast<std::size_t>(prompts) * p.rollouts, word_bytes = std::size_t{16} * p.batch * p.blocks;
   const std::size_t means = static_cast<std::size_t>(std::min(p.prompts, lane::rows_together)) * sizeof(lane::RowMeans);
-  const std::size_t columns = std::size_t{4} * lane::column_rows(p.levels) * p.groups_at_once;
+  const std::size_t columns = static_cast<std::size_t>(column) * p.groups_at_once;
   Layout to{sizeof(lane::Run)};
   p.scalars = to.place(sizeof(lane::Scalars));
   // random words of the actions, then the batch's advantages; or what the policy is worth
@@ -70,11 +74,12 @@ void lay_out(lane::Plan& p, bool resident) {
   p.probability = to.place(std::size_t{4} * p.slots * p.width);
   p.prompt = to.place(std::size_t{2} * (p.batch + 3));
   p.action = to.place(2 * padded);
-  p.score = to.place(padded);
+  p.score = p.reward = to.place(p.general ? 4 * padded : padded);  // one or the other
   p.kept = to.place(padded);
   p.old_chance = to.place(p.updates > 1 ? 4 * padded : 0);
   p.gradient = to.place(p.linear ? std::size_t{4} * p.row_width : 0);
   p.last = to.place(std::size_t{4} * lane::rows(p));
+  p.general_run = to.place(p.general ? sizeof(lane::General) : 0);
   p.theta = to.place(resident ? sizeof(float) * lane::parameters(p) : 0);
   p.bytes = to.end;
 }
@@ -90,12 +95,8 @@ lane::Plan plan_lane(const RunSpec& spec) {
 
 std::string why_no_lane(const RunSpec& spec) {
   if (spec.env.kind != WorldKind::bandit) return "world toy-lm has no lanes";
-  const RewardKind kind = reward_kind(spec);
   if (spec.rater.sampling == Sampling::draws) return "votes drawn one by one (sampling = \"draws\")";
-  if (kind.real) return "real-valued rewards (votes by mean)";
-  if (kind.gaps) return "rewards that may be missing (parse_policy)";
-  if (BatchEstimator(spec.estimator, spec.env.levels(), spec.learn.rollouts).needs_median())
-    return "a running median (median = \"running\")";
+  if (reads_running_median(spec.estimator)) return "a running median (median = \"running\")";
   if (spec.record.gradient > 0) return "gradient signal and noise ([record] gradient)";
   if (const lane::Plan p = plan_lane(spec); p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
@@ -105,17 +106,22 @@ std::string why_no_lane(const RunSpec& spec) {
 
 std::string lane_shape(const RunSpec& spec) {
   const lane::Plan p = plan_lane(spec);
-  return fmt::format("{} {} {}x{} features {} batch {}x{} levels {} steps {} every {} updates {}", p.linear ? "linear" : "tabular",
-                     p.adam ? "adam" : "sgd", p.prompts, p.actions, p.features, p.batch, p.rollouts, p.levels, p.steps, p.every, p.updates);
+  return fmt::format("{} {}{} {}x{} features {} batch {}x{} levels {} steps {} every {} updates {}", p.linear ? "linear" : "tabular",
+                     p.adam ? "adam" : "sgd", p.general ? " general" : "", p.prompts, p.actions, p.features, p.batch, p.rollouts, p.levels,
+                     p.steps, p.every, p.updates);
 }
 
 double lane_bytes(const RunSpec& spec) {
   const lane::Plan p = plan_lane(spec);
   const BanditConfig& world = spec.env.bandit;
   const double cells = static_cast<double>(p.prompts) * p.width;
-  const double laws = std::min(cells, most_rows(world, spec.rater)) * row_bytes(world, spec.rater, spec.votes);
-  return cells * 8 + cells * 4 * p.features + laws + 4.0 * static_cast<double>(lane::parameters(p)) + lane::rows(p) * 4.0 + p.steps * 4.0 +
-         static_cast<double>(lane::records(p)) * sizeof(lane::Record) + estimator_bytes(spec) + 4096;
+  const double row = row_bytes(world, spec.rater, spec.votes), laws = std::min(cells, most_rows(world, spec.rater)) * row;
+  const double of_run = cells * 8 + cells * 4 * p.features + laws + 4.0 * static_cast<double>(lane::parameters(p)) + lane::rows(p) * 4.0 +
+                        p.steps * (p.general ? sizeof(lane::Seen) : 4.0) + static_cast<double>(lane::records(p)) * sizeof(lane::Record) +
+                        estimator_bytes(spec) + 4096;
+  if (!p.general) return of_run;
+  const double tables = 32.0 * (p.levels + 2) + sizeof(LevelCount) * (p.rollouts + 1.0);
+  return of_run + row + tables + sizeof(lane::General);  // a law's outcomes have values
 }
 
 }  // namespace odrpo

@@ -11,8 +11,8 @@ namespace odrpo {
 inline constexpr std::size_t block_memory = 227 * 1024, half_processor = 113 * 1024;
 
 /// Threads of a block at most: what lets two blocks share the registers of a processor. Where the parameters lie in the device's memory a
-/// thread needs more of them.
-constexpr int most_threads(bool resident) { return resident ? 512 : 384; }
+/// thread needs more of them, and more still for the general kind.
+constexpr int most_threads(bool resident, bool general) { return general ? 256 : resident ? 512 : 384; }
 
 /// The plan of a run that has a lane: the same for all runs of one lane_shape().
 lane::Plan plan_lane(const RunSpec& spec);

@@ -10,7 +10,7 @@
 namespace odrpo {
 
 RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane::Plan& plan, std::span<const lane::Record> records,
-                      std::span<const std::uint32_t> reward, double seconds_per_tick) {
+                      const std::function<lane::Seen(int t)>& seen, double seconds_per_tick) {
   RunRecord r = begin_bandit_record(spec);
   const double n = lane::draws(plan);
   const double levels = static_cast<double>(plan.batch) * (plan.levels - lowest_score(spec.rater));
@@ -23,9 +23,10 @@ RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane:
     add_value(r, spec, BanditCurve::quality, from.quality);
     add_value(r, spec, BanditCurve::kl, from.kl);
     add_value(r, spec, BanditCurve::entropy, from.entropy);
-    BatchSummary seen{from.counts.reward / n, 0, math::sqrt(from.squares / n), from.lowest, from.highest};
-    seen.dead = {static_cast<double>(from.counts.dead_groups) / plan.batch, static_cast<double>(from.counts.dead_levels) / levels};
-    add_batch(r, spec, seen, static_cast<double>(from.counts.truth) / 16 / n);
+    const SeenSum rewards{from.seen, n - from.counts.missing};
+    BatchSummary batch{rewards.mean(), 1 - rewards.count / n, math::sqrt(from.squares / n), from.lowest, from.highest};
+    batch.dead = {static_cast<double>(from.counts.dead_groups) / plan.batch, static_cast<double>(from.counts.dead_levels) / levels};
+    add_batch(r, spec, batch, static_cast<double>(from.counts.truth) / 16 / n);
     add_value(r, spec, BanditCurve::clipped, from.clipped);
     double seconds[stage_count];
     for (int stage = 0; stage < stage_count; ++stage) seconds[stage] = static_cast<double>(from.ticks[stage]) * seconds_per_tick;
@@ -34,9 +35,10 @@ RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane:
   FinalReward final_reward(plan.steps);
   CollapseWatch watch(spec.record, plan.steps);
   for (int t = 0; t < plan.steps; ++t) {
-    const SeenSum seen{static_cast<double>(reward[static_cast<std::size_t>(t)]), n};
-    final_reward.add(t, seen);
-    watch.add(t, seen.mean());
+    const lane::Seen at = seen(t);
+    const SeenSum rewards{at.sum, at.count};
+    final_reward.add(t, rewards);
+    if (rewards.count > 0) watch.add(t, rewards.mean());
   }
   end_bandit_record(r, spec, world, final_reward, watch);
   return r;

@@ -1,5 +1,6 @@
 // The record of a run from what its lane left.
 #pragma once
+#include <functional>
 #include <span>
 
 #include "envs/bandit.hpp"
@@ -9,8 +10,8 @@
 
 namespace odrpo {
 
-/// `reward`: [steps] sums of the batches' scores; ticks of the records take `seconds_per_tick`.
+/// seen(t): the rewards of step t's batch; ticks of the records take `seconds_per_tick`.
 RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane::Plan& plan, std::span<const lane::Record> records,
-                      std::span<const std::uint32_t> reward, double seconds_per_tick);
+                      const std::function<lane::Seen(int t)>& seen, double seconds_per_tick);
 
 }  // namespace odrpo

@@ -3,6 +3,7 @@
 #pragma once
 #include <type_traits>
 
+#include "suites/lane_general.hpp"
 #include "suites/lane_learn.hpp"
 #include "suites/lane_meet.hpp"
 #include "suites/lane_value.hpp"
@@ -44,6 +45,7 @@ ODRPO_HD void record_batch(const W& w, int t) {
   r.squares = w.s.squares;
   r.lowest = w.s.lowest;
   r.highest = w.s.highest;
+  r.seen = w.s.seen;
   r.counts = w.s.counts;
   r.clipped = w.s.updates > 0 ? w.s.clipped / w.s.updates : __builtin_nan("");
   w.s.clipped = w.s.updates = 0;
@@ -66,10 +68,15 @@ ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
     lap(b, w, stage_prompts);
     forward(b, w, t * plan.updates, true);
     lap(b, w, stage_policy);
-    rate_responses(b, w);
+    if constexpr (W::general) rate_generally(b, w);
+    else rate_responses(b, w);
     lap(b, w, stage_rater);
-    estimate_advantages(b, w);
-    survey_batch(b, w, t, recorded);
+    if constexpr (W::general) estimate_generally(b, w);
+    else estimate_advantages(b, w);
+    survey_batch(b, w, recorded, [&] {
+      if constexpr (W::general) note_rewards(w, t);
+      else note_scores(w, t);
+    });
     lap(b, w, stage_estimator);
     for (int e = 0; t < plan.steps && e < plan.updates; ++e) {
       if (e > 0) forward(b, w, t * plan.updates + e, false);
@@ -86,14 +93,15 @@ ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
 
 /// A block's whole work of one launch in `memory` (plan.bytes of it, on 16 bytes): takes the run's state in, goes from step `first` to
 /// `end`, and puts the state back.
-template <bool linear, bool resident, class B>
+template <bool linear, bool resident, bool general, class B>
 ODRPO_HD void run_lane(const B& b, const Plan& plan, const Run& given, unsigned char* memory, int first, int end) {
   const auto copy = [&](void* to, const void* from, std::size_t bytes) {
     b.threads(static_cast<int>(bytes / 4), [&](int i) { static_cast<std::uint32_t*>(to)[i] = static_cast<const std::uint32_t*>(from)[i]; });
   };
   copy(memory, &given, sizeof(Run));
   const Run& run = *reinterpret_cast<const Run*>(memory);
-  const auto w = work_in<Work<linear, resident>>(memory, plan, run);
+  if constexpr (general) copy(memory + plan.general_run, run.general, sizeof(General));
+  const auto w = work_in<Work<linear, resident, general>>(memory, plan, run);
   const auto move_state = [&](bool in) {
     const auto move = [&](void* here, void* there, std::size_t bytes) { in ? copy(here, there, bytes) : copy(there, here, bytes); };
     move(&w.s, run.kept, sizeof(Scalars));
@@ -106,14 +114,17 @@ ODRPO_HD void run_lane(const B& b, const Plan& plan, const Run& given, unsigned 
   move_state(false);
 }
 
-/// Calls f(is it linear, are its parameters resident) with constants.
+/// Calls f(is it linear, are its parameters resident, is it of the general kind) with constants.
 template <class F>
 void with_kind(const Plan& plan, F f) {
   using Yes = std::true_type;
   using No = std::false_type;
-  if (plan.linear) f(Yes{}, Yes{});
-  else if (plan.resident) f(No{}, Yes{});
-  else f(No{}, No{});
+  const auto kind = [&](auto general) {
+    if (plan.linear) f(Yes{}, Yes{}, general);
+    else if (plan.resident) f(No{}, Yes{}, general);
+    else f(No{}, No{}, general);
+  };
+  plan.general ? kind(Yes{}) : kind(No{});
 }
 
 }  // namespace odrpo::lane

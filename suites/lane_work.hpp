@@ -10,9 +10,9 @@ inline constexpr int rows_together = 256;
 
 /// A lane at work: its data, and where it keeps things. Its kind is known when it is compiled, so that no code of another kind is in the
 /// way.
-template <bool is_linear, bool is_resident>
+template <bool is_linear, bool is_resident, bool is_general>
 struct Work {
-  static constexpr bool linear = is_linear, resident = is_resident;
+  static constexpr bool linear = is_linear, resident = is_resident, general = is_general;
   const Plan& plan;
   const Run& run;
   Scalars& s;
@@ -23,6 +23,9 @@ struct Work {
   std::uint16_t *prompt, *action;
   std::uint8_t *score, *kept;
   std::int32_t* last;
+  const General* rest;  ///< the general kind's, as those after it
+  float* reward;
+  double* cells;
 };
 
 template <class W>
@@ -49,7 +52,10 @@ ODRPO_HD W work_in(unsigned char* memory, const Plan& plan, const Run& run) {
           halves(plan.action),
           memory + plan.score,
           memory + plan.kept,
-          reinterpret_cast<std::int32_t*>(memory + plan.last)};
+          reinterpret_cast<std::int32_t*>(memory + plan.last),
+          reinterpret_cast<const General*>(memory + plan.general_run),
+          floats(plan.reward),
+          reinterpret_cast<double*>(memory + plan.columns)};
 }
 
 template <class W>

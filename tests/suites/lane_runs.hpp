@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "estimators/compat.hpp"
 #include "kernels/random.hpp"
 #include "suites/spec.hpp"
 #include "tests/catch.hpp"
@@ -39,7 +40,7 @@ inline RunSpec base_run(PolicyKind policy, const std::string& estimator) {
   return r;
 }
 
-// Any run that has a lane.
+// Any run of the plain kind.
 inline RunSpec any_run(Chooser& c) {
   const auto& words = estimator_catalogue();
   RunSpec r = base_run(c.of({PolicyKind::tabular, PolicyKind::tabular, PolicyKind::linear}),
@@ -69,6 +70,27 @@ inline RunSpec any_run(Chooser& c) {
   o.clip = c.of({0.0, 0.0, 0.05, 1e3});
   o.eps = c.of({1e-8, 1e-10, 1e-8});
   r.run_key = derive_key(static_cast<std::uint64_t>(c.below(3)), static_cast<std::uint32_t>(c.below(3)));
+  return r;
+}
+
+// Any run of the general kind: real-valued rewards, rewards that may be missing, or both; now and then under a system's convention.
+inline RunSpec any_general_run(Chooser& c) {
+  RunSpec r = any_run(c);
+  const int kind = c.below(3);
+  if (kind != 1) {
+    r.rater.aggregate = Aggregate::mean;
+    r.votes = c.of({2, 5, 8});
+  } else {
+    r.rater.aggregate = c.of({Aggregate::mode, Aggregate::median});
+  }
+  r.rater.parse_failure = c.of({0.05, 0.3, 0.9, 1.0});
+  r.rater.parse_policy = kind != 0 ? ParsePolicy::drop : c.of({ParsePolicy::zero, ParsePolicy::resample});
+  r.estimator.median = c.of({MedianRule::lower, MedianRule::mid, MedianRule::upper});
+  if (c.below(3) == 0) {
+    r.estimator.compat = compat_words[c.below(static_cast<int>(std::size(compat_words)))].value;
+    if (compat_refusal(r.estimator)) r.estimator.compat = Compat::paper;
+  }
+  if (r.estimator.form == Form::maxrl) r.estimator.origin = c.below(2);
   return r;
 }
 

@@ -98,8 +98,10 @@ struct Twin {
       for (std::size_t i = 0; i < count; ++i) {
         std::memset(memory.get(), 0xcd, plan.bytes);
         const TwinBlock block(plan.threads, order, random);
-        lane::with_kind(plan, [&](auto linear, auto resident) {
-          lane::run_lane<decltype(linear)::value, decltype(resident)::value>(block, plan, runs[i], memory.get(), first, end);
+        lane::with_kind(plan, [&](auto linear, auto resident, auto general) {
+          constexpr bool is_linear = decltype(linear)::value, is_resident = decltype(resident)::value,
+                         is_general = decltype(general)::value;
+          lane::run_lane<is_linear, is_resident, is_general>(block, plan, runs[i], memory.get(), first, end);
         });
       }
       return seconds_per_step * (end - first);
