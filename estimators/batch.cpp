@@ -71,10 +71,9 @@ void BatchEstimator::fill_terms(double median, float* term) const {
         at[1] = static_cast<float>(rise * count / rollouts_);
         continue;
       }
-      const double weight = level_weight(config_.weight, k, level_variance(count, rollouts_), decay);
-      const LevelShares shares = level_shares(rule, weight, count, rollouts_);
-      at[0] = static_cast<float>(shares.reached - shares.missed);
-      at[1] = static_cast<float>(-shares.missed);
+      const LevelTerm term = level_term(config_.weight, rule, k, decay, count, rollouts_);
+      at[0] = term.reached;
+      at[1] = term.centre;
     }
   }
 }

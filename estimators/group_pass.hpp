@@ -58,27 +58,31 @@ ODRPO_HD int median_steps(const EstimatorView& e, int count) {
 struct Term {
   float reached, centre;  ///< what reaching a level adds, and what all give up for it
 };
+template <bool still>
 ODRPO_HD Term term_at(const float* level, int count) {
+  if constexpr (!still) return {level[2 * count], level[2 * count + 1]};
   const Two t = load_two(level + 2 * count);
   return {t.x, t.y};
 }
 
+// `still`: nobody writes the terms while they are read. A lane that follows a running median remakes its own.
+
 /// Ordinal, at most 16 levels, groups of 8 or 16: sums over the lower and the upper levels apart (half_sums of batch_stage.cpp).
 /// `fixed` levels, or those of the view when 0. Rows: advantage by score.
-template <int fixed>
+template <int fixed, bool still = true>
 struct Halves {
   EstimatorView e;
 };
-template <int fixed>
-ODRPO_HD int levels_of(const Halves<fixed>& p) {
+template <int fixed, bool still>
+ODRPO_HD int levels_of(const Halves<fixed, still>& p) {
   return fixed > 0 ? fixed : p.e.levels;
 }
-template <int fixed>
-ODRPO_HD int rows(const Halves<fixed>& p) {
+template <int fixed, bool still>
+ODRPO_HD int rows(const Halves<fixed, still>& p) {
   return levels_of(p) + 1;
 }
-template <int fixed, int G>
-ODRPO_HD void prepare(const Halves<fixed>& p, const Packed<G>& g, Column c) {
+template <int fixed, bool still, int G>
+ODRPO_HD void prepare(const Halves<fixed, still>& p, const Packed<G>& g, Column c) {
   const int levels = levels_of(p), middle = levels / 2;
   const float* term = p.e.term;
   if (p.e.class_size > 0) {
@@ -99,7 +103,7 @@ ODRPO_HD void prepare(const Halves<fixed>& p, const Packed<G>& g, Column c) {
   float sum = 0, centre = 0;
   keep(0, sum);
   for (int k = 1; k <= middle; ++k) {
-    const Term t = term_at(term + 2 * k * (G + 1), reach(g, k));
+    const Term t = term_at<still>(term + 2 * k * (G + 1), reach(g, k));
     sum += t.reached;
     centre += t.centre;
     keep(k, sum);
@@ -107,7 +111,7 @@ ODRPO_HD void prepare(const Halves<fixed>& p, const Packed<G>& g, Column c) {
   const float below = centre, low = sum - below;
   sum = centre = 0;
   for (int k = middle + 1; k <= levels; ++k) {
-    const Term t = term_at(term + 2 * k * (G + 1), reach(g, k));
+    const Term t = term_at<still>(term + 2 * k * (G + 1), reach(g, k));
     sum += t.reached;
     centre += t.centre;
     keep(k, sum);
@@ -116,8 +120,8 @@ ODRPO_HD void prepare(const Halves<fixed>& p, const Packed<G>& g, Column c) {
   for (int k = 0; k <= middle; ++k) put(c, k, (kept(k) - below) + none);
   for (int k = middle + 1; k <= levels; ++k) put(c, k, low + (kept(k) - centre));
 }
-template <int fixed>
-ODRPO_HD float member(const Halves<fixed>&, Column c, int score, int) {
+template <int fixed, bool still>
+ODRPO_HD float member(const Halves<fixed, still>&, Column c, int score, int) {
   return real(c, score);
 }
 
@@ -133,12 +137,17 @@ ODRPO_HD void put_reach(const Group& g, int levels, Column c) {
 }
 
 /// Ordinal on any scale, summed in double (one_sum of batch_stage.cpp). Rows: advantage by score.
-struct OneSum {
+template <bool still>
+struct OneSumOf {
   EstimatorView e;
 };
-ODRPO_HD int rows(const OneSum& p) { return p.e.levels + 2; }
-template <class Group>
-ODRPO_HD void prepare(const OneSum& p, const Group& g, Column c) {
+using OneSum = OneSumOf<true>;
+template <bool still>
+ODRPO_HD int rows(const OneSumOf<still>& p) {
+  return p.e.levels + 2;
+}
+template <bool still, class Group>
+ODRPO_HD void prepare(const OneSumOf<still>& p, const Group& g, Column c) {
   const int levels = p.e.levels, stride = members(g) + 1;
   put_reach(g, levels, c);
   const float* term = p.e.term;
@@ -148,14 +157,17 @@ ODRPO_HD void prepare(const OneSum& p, const Group& g, Column c) {
     term += static_cast<std::size_t>(median) * p.e.class_size;
   }
   double sum = 0, centre = 0;
-  for (int k = 1; k <= levels; ++k) centre += term_at(term + 2 * k * stride, whole(c, k)).centre;
+  for (int k = 1; k <= levels; ++k) centre += term_at<still>(term + 2 * k * stride, whole(c, k)).centre;
   put(c, 0, static_cast<float>(-centre));
   for (int k = 1; k <= levels; ++k) {
-    sum += term_at(term + 2 * k * stride, whole(c, k)).reached;
+    sum += term_at<still>(term + 2 * k * stride, whole(c, k)).reached;
     put(c, k, static_cast<float>(sum - centre));
   }
 }
-ODRPO_HD float member(const OneSum&, Column c, int score, int) { return real(c, score); }
+template <bool still>
+ODRPO_HD float member(const OneSumOf<still>&, Column c, int score, int) {
+  return real(c, score);
+}
 
 /// Sum of a group's scores and of their squares.
 struct Sums {

@@ -15,6 +15,8 @@ struct LaneEstimator {
 ODRPO_HD int column_rows(int levels) { return levels + 2; }
 
 /// Reads one group's scores (aligned to 4 bytes for groups of 8 or 16) and leaves in `c` what member() needs. Groups of two or more.
+/// `still` as in group_pass.hpp.
+template <bool still = true>
 ODRPO_HD void prepare(const LaneEstimator& by, const std::uint8_t* score, group_pass::Column c) {
   using namespace group_pass;
   const EstimatorView& e = by.view;
@@ -24,14 +26,14 @@ ODRPO_HD void prepare(const LaneEstimator& by, const std::uint8_t* score, group_
       if (e.levels <= 16 && e.rollouts == 8) {
         Packed<8> group;
         __builtin_memcpy(group.word, score, 8);
-        return group_pass::prepare(Halves<0>{e}, group, c);
+        return group_pass::prepare(Halves<0, still>{e}, group, c);
       }
       if (e.levels <= 16 && e.rollouts == 16) {
         Packed<16> group;
         __builtin_memcpy(group.word, score, 16);
-        return group_pass::prepare(Halves<0>{e}, group, c);
+        return group_pass::prepare(Halves<0, still>{e}, group, c);
       }
-      return group_pass::prepare(OneSum{e}, loose, c);
+      return group_pass::prepare(OneSumOf<still>{e}, loose, c);
     case Pass::cardinal:
       if (e.others) return group_pass::prepare(Others{e}, loose, c);
       return group_pass::prepare(Cardinal{e}, loose, c);

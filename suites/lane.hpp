@@ -30,7 +30,7 @@ struct Plan {
   int cells = 0;                          ///< general: doubles of a column
   // where things are in the block's memory, bytes; `bytes` in all. What is dead when another begins to live shares its place.
   std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_chance, kept, gradient, theta,
-      last, scalars, general_run, reward, bytes;
+      last, scalars, general_run, median, reward, bytes;
 };
 /// Rows of parameters, and rollouts of a batch.
 ODRPO_HD int rows(const Plan& p) { return p.linear ? 1 : p.prompts; }
@@ -74,13 +74,29 @@ struct Seen {
   double sum, count;
 };
 
-/// What a run of the general kind is given besides: the kind of those whose rewards are real-valued or may be missing.
+/// A running median between batches; in the block's memory while the lane works.
+struct Median {
+  double value = 0;                     ///< in force
+  double terms_of = __builtin_nan("");  ///< what the terms are made for
+  std::int32_t held = 0, next = 0;      ///< rewards in the ring, and where the next one goes
+  std::uint32_t low = 0, high = 0;      ///< while it is looked for: it is among these keys
+  std::uint32_t below = 0, added = 0;   ///< how many keys are not above the middle one; how many rewards the batch has
+};
+
+/// What a run of the general kind is given besides: the kind of those whose rewards are real-valued or may be missing, or whose estimator
+/// follows a running median.
 struct General {
   bool real = false, gaps = false;
   int missing = -1;              ///< the outcome that means no score; -1 = none
   const float* value = nullptr;  ///< [outcomes] real reward of each
   RealView estimator{};          ///< of real rewards, and of the groups with gaps
   Seen* seen = nullptr;          ///< [steps]
+  Median* median = nullptr;      ///< between launches; null = none is followed
+  bool by_window = false;        ///< of the last `places` rewards, else an average `rho` old
+  double rho = 0;
+  int places = 0;
+  std::uint32_t* ring = nullptr;  ///< [places] keys of rewards, which are ordered as they are
+  float* term = nullptr;          ///< the run's own, as EstimatorView::term
 };
 
 /// One run: what it is given, all in the memory of where it runs, and where it leaves what came of it.

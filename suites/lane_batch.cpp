@@ -120,7 +120,7 @@ class Batch {
     for (std::size_t i = 0; i < n; ++i) {
       lane::Run& run = runs_[i];
       give(problems_[i], run);
-      if (plan_.general) run.general = general_of(problems_[i], seen_ + i * plan_.steps);
+      if (plan_.general) give_rest(problems_[i], seen_ + i * plan_.steps, run);
       run.theta = theta_ + i * parameters;
       device_.send(run.theta, start.data(), parameters * sizeof(float));
       run.last = last_ + i * lane::rows(plan_);
@@ -214,7 +214,7 @@ class Batch {
   }
 
   // What a run of the general kind is given besides.
-  const lane::General* general_of(const Problem& problem, lane::Seen* seen) {
+  void give_rest(const Problem& problem, lane::Seen* seen, lane::Run& run) {
     const RewardKind kind = reward_kind(*problem.spec);
     const RealEstimator& estimator = problem.advantages->of_reals();
     lane::General g;
@@ -226,7 +226,21 @@ class Batch {
     if (!estimator.along().empty()) g.estimator.along = held_.sent_once(estimator.along());
     if (!estimator.counts().empty()) g.estimator.counts = held_.sent_once(estimator.counts());
     g.seen = seen;
-    return held_.sent(std::span<const lane::General>(&g, 1));
+    if (problem.advantages->needs_median()) follow_median(problem, g);
+    if (g.term != nullptr) run.estimator.view.term = g.term;
+    run.general = held_.sent(std::span<const lane::General>(&g, 1));
+  }
+  // A running median from its start; the terms for it are the run's own.
+  void follow_median(const Problem& problem, lane::General& g) {
+    const RunSpec& spec = *problem.spec;
+    lane::Median start;
+    start.value = first_median(spec.env.levels());
+    g.median = held_.sent(std::span<const lane::Median>(&start, 1));
+    g.by_window = spec.estimator.running == RunningKind::window;
+    g.rho = spec.estimator.rho;
+    g.places = lane_ring(spec);
+    g.ring = held_.take<std::uint32_t>(static_cast<std::size_t>(g.places));
+    g.term = held_.filled<float>(problem.advantages->terms().size(), 0);
   }
 
   int most_epochs(int steps) const { return (steps - 1) / plan_.per_epoch + 2; }

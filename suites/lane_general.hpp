@@ -1,5 +1,5 @@
-// The general kind of lane: real-valued rewards, and rewards that may be missing. It meets a batch as suites/lane_meet.hpp does, but for
-// the stages here; its groups of real rewards, and those with gaps, are estimated in double.
+// The general kind of lane: real-valued rewards, rewards that may be missing, running medians. It meets a batch as suites/lane_meet.hpp
+// does, but for the stages here; its groups of real rewards, and those with gaps, are estimated in double.
 #pragma once
 #include <type_traits>
 
@@ -51,7 +51,7 @@ ODRPO_HD void read_group(const B& b, const W& w, const T* seen, std::uint8_t* ke
 
   if constexpr (whole)
     if (missing == 0) {
-      prepare(w.run.estimator, seen, {reinterpret_cast<std::uint32_t*>(cells.at), 2 * cells.stride});
+      prepare<false>(w.run.estimator, seen, {reinterpret_cast<std::uint32_t*>(cells.at), 2 * cells.stride});
       cells[count_row(plan)] = by_pass;
       return;
     }

@@ -50,7 +50,7 @@ lane::Plan sizes_of(const RunSpec& spec) {
   p.remember = memory.updates;
   p.overdue = p.adam && !p.linear && memory.overdue;
   const RewardKind kind = reward_kind(spec);
-  p.general = kind.real || kind.gaps;
+  p.general = kind.real || kind.gaps || reads_running_median(spec.estimator);
   p.cells = p.general ? lane::cells_of(p) : 0;
   return p;
 }
@@ -80,6 +80,7 @@ void lay_out(lane::Plan& p, bool resident) {
   p.gradient = to.place(p.linear ? std::size_t{4} * p.row_width : 0);
   p.last = to.place(std::size_t{4} * lane::rows(p));
   p.general_run = to.place(p.general ? sizeof(lane::General) : 0);
+  p.median = to.place(p.general ? sizeof(lane::Median) : 0);
   p.theta = to.place(resident ? sizeof(float) * lane::parameters(p) : 0);
   p.bytes = to.end;
 }
@@ -96,12 +97,17 @@ lane::Plan plan_lane(const RunSpec& spec) {
 std::string why_no_lane(const RunSpec& spec) {
   if (spec.env.kind != WorldKind::bandit) return "world toy-lm has no lanes";
   if (spec.rater.sampling == Sampling::draws) return "votes drawn one by one (sampling = \"draws\")";
-  if (reads_running_median(spec.estimator)) return "a running median (median = \"running\")";
   if (spec.record.gradient > 0) return "gradient signal and noise ([record] gradient)";
   if (const lane::Plan p = plan_lane(spec); p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
                        p.prompts);
   return "";
+}
+
+int lane_ring(const RunSpec& spec) {
+  const double batch = static_cast<double>(spec.learn.batch) * spec.learn.rollouts, all = batch * (spec.learn.steps + 1.0);
+  if (spec.estimator.running == RunningKind::ema) return static_cast<int>(batch);
+  return static_cast<int>(std::min(all, static_cast<double>(spec.estimator.window)));
 }
 
 std::string lane_shape(const RunSpec& spec) {
@@ -121,7 +127,8 @@ double lane_bytes(const RunSpec& spec) {
                         estimator_bytes(spec) + 4096;
   if (!p.general) return of_run;
   const double tables = 32.0 * (p.levels + 2) + sizeof(LevelCount) * (p.rollouts + 1.0);
-  return of_run + row + tables + sizeof(lane::General);  // a law's outcomes have values
+  const double followed = reads_running_median(spec.estimator) ? 4.0 * lane_ring(spec) + estimator_bytes(spec) + sizeof(lane::Median) : 0;
+  return of_run + row + tables + followed + sizeof(lane::General);  // a law's outcomes have values
 }
 
 }  // namespace odrpo

@@ -17,4 +17,7 @@ constexpr int most_threads(bool resident, bool general) { return general ? 256 :
 /// The plan of a run that has a lane: the same for all runs of one lane_shape().
 lane::Plan plan_lane(const RunSpec& spec);
 
+/// Rewards that a run must hold for its running median: the window, or all there are; of kind ema a batch.
+int lane_ring(const RunSpec& spec);
+
 }  // namespace odrpo

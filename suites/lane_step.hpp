@@ -5,6 +5,7 @@
 
 #include "suites/lane_general.hpp"
 #include "suites/lane_learn.hpp"
+#include "suites/lane_median.hpp"
 #include "suites/lane_meet.hpp"
 #include "suites/lane_value.hpp"
 
@@ -65,14 +66,19 @@ ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
       if (w.s.lost) return;
     }
     choose_prompts(b, w, t);
+    if constexpr (W::general) follow_median(b, w);
     lap(b, w, stage_prompts);
     forward(b, w, t * plan.updates, true);
     lap(b, w, stage_policy);
     if constexpr (W::general) rate_generally(b, w);
     else rate_responses(b, w);
     lap(b, w, stage_rater);
-    if constexpr (W::general) estimate_generally(b, w);
-    else estimate_advantages(b, w);
+    if constexpr (W::general) {
+      estimate_generally(b, w);
+      add_to_median(b, w);
+    } else {
+      estimate_advantages(b, w);
+    }
     survey_batch(b, w, recorded, [&] {
       if constexpr (W::general) note_rewards(w, t);
       else note_scores(w, t);
@@ -105,10 +111,14 @@ ODRPO_HD void run_lane(const B& b, const Plan& plan, const Run& given, unsigned 
   const auto move_state = [&](bool in) {
     const auto move = [&](void* here, void* there, std::size_t bytes) { in ? copy(here, there, bytes) : copy(there, here, bytes); };
     move(&w.s, run.kept, sizeof(Scalars));
+    if constexpr (general)
+      if (w.rest->median != nullptr) move(w.median, w.rest->median, sizeof(Median));
     move(w.last, run.last, sizeof(std::int32_t) * static_cast<std::size_t>(rows(plan)));
     if constexpr (resident) move(w.theta, run.theta, sizeof(float) * parameters(plan));
   };
   move_state(true);
+  if constexpr (general)
+    if (w.rest->median != nullptr) b.threads(1, [&](int) { w.rest->estimator.running = w.median->terms_of; });
   if constexpr (linear) b.threads(plan.row_width, [&](int i) { w.gradient[i] = 0; });
   run_steps(b, w, first, end);
   move_state(false);

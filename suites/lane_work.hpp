@@ -23,9 +23,10 @@ struct Work {
   std::uint16_t *prompt, *action;
   std::uint8_t *score, *kept;
   std::int32_t* last;
-  const General* rest;  ///< the general kind's, as those after it
+  General* rest;  ///< the general kind's, as those after it
   float* reward;
   double* cells;
+  Median* median;
 };
 
 template <class W>
@@ -53,9 +54,10 @@ ODRPO_HD W work_in(unsigned char* memory, const Plan& plan, const Run& run) {
           memory + plan.score,
           memory + plan.kept,
           reinterpret_cast<std::int32_t*>(memory + plan.last),
-          reinterpret_cast<const General*>(memory + plan.general_run),
+          reinterpret_cast<General*>(memory + plan.general_run),
           floats(plan.reward),
-          reinterpret_cast<double*>(memory + plan.columns)};
+          reinterpret_cast<double*>(memory + plan.columns),
+          reinterpret_cast<Median*>(memory + plan.median)};
 }
 
 template <class W>

@@ -73,19 +73,24 @@ inline RunSpec any_run(Chooser& c) {
   return r;
 }
 
-// Any run of the general kind: real-valued rewards, rewards that may be missing, or both; now and then under a system's convention.
+// Any run of the general kind: real-valued rewards, rewards that may be missing, a running median, any two of them or all three; now and
+// then under a system's convention.
 inline RunSpec any_general_run(Chooser& c) {
   RunSpec r = any_run(c);
-  const int kind = c.below(3);
-  if (kind != 1) {
-    r.rater.aggregate = Aggregate::mean;
-    r.votes = c.of({2, 5, 8});
-  } else {
-    r.rater.aggregate = c.of({Aggregate::mode, Aggregate::median});
-  }
+  const int kinds = 1 + c.below(7);
+  const bool real = kinds & 1, gaps = kinds & 2, running = kinds & 4;
+  r.rater.aggregate = real ? Aggregate::mean : c.of({Aggregate::mode, Aggregate::median});
+  if (real) r.votes = c.of({2, 5, 8});
   r.rater.parse_failure = c.of({0.05, 0.3, 0.9, 1.0});
-  r.rater.parse_policy = kind != 0 ? ParsePolicy::drop : c.of({ParsePolicy::zero, ParsePolicy::resample});
+  r.rater.parse_policy = gaps ? ParsePolicy::drop : c.of({ParsePolicy::zero, ParsePolicy::resample});
   r.estimator.median = c.of({MedianRule::lower, MedianRule::mid, MedianRule::upper});
+  if (running) {
+    r.estimator = *parse_estimator(c.of({"odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"}));
+    r.estimator.median = MedianRule::running;
+    r.estimator.running = c.of({RunningKind::window, RunningKind::window, RunningKind::ema});
+    r.estimator.window = c.of({4096, 1, 5, 37, 200, 1 << 24});
+    r.estimator.rho = c.of({0.9, 0.5, 0.0, 1.0});
+  }
   if (c.below(3) == 0) {
     r.estimator.compat = compat_words[c.below(static_cast<int>(std::size(compat_words)))].value;
     if (compat_refusal(r.estimator)) r.estimator.compat = Compat::paper;
