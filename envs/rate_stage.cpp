@@ -1,5 +1,6 @@
 // Rewards by thresholds: a 31-bit word has as its outcome the number of thresholds that it exceeds.
 #include "envs/rate.hpp"
+#include "envs/vote_counts.hpp"
 #include "kernels/simd.hpp"
 
 namespace odrpo::ODRPO_ISA {
@@ -43,49 +44,27 @@ static void by_law(const RatedView& rated, const RateBatch& batch, const std::ui
   }
 }
 
+// How many of n scores lowest..K are of each.
+struct Counts {
+  std::uint16_t of[128];
+  int operator[](int score) const { return of[score]; }
+};
+static inline Counts count_votes(const std::uint8_t* votes, int n, int lowest, int levels) {
+  Counts count;
+  for (int k = lowest; k <= levels; ++k) count.of[k] = 0;
+  for (int v = 0; v < n; ++v) ++count.of[votes[v]];
+  return count;
+}
+
 // The vote of n scores lowest..K given in order of drawing.
 ODRPO_HD int majority(const std::uint8_t* votes, int n, int lowest, int levels, TieRule tie) {
   if (n == 1) return votes[0];
-  std::uint16_t count[128];
-  for (int k = lowest; k <= levels; ++k) count[k] = 0;
-  for (int v = 0; v < n; ++v) ++count[votes[v]];
-  int most = 0;
-  for (int k = lowest; k <= levels; ++k) most = count[k] > most ? count[k] : most;
-  if (tie == TieRule::first) {
-    for (int v = 0; v < n; ++v)
-      if (count[votes[v]] == most) return votes[v];
-  }
-  if (tie == TieRule::nearest_mean) {
-    int sum = 0, winner = -1, nearest = 0;
-    for (int v = 0; v < n; ++v) sum += votes[v];
-    for (int k = lowest; k <= levels; ++k) {
-      const int distance = k * n > sum ? k * n - sum : sum - k * n;  // n |k - mean|
-      if (count[k] != most || (winner >= 0 && distance >= nearest)) continue;
-      winner = k;
-      nearest = distance;
-    }
-    return winner;
-  }
-  int winner = -1, modes = 0;
-  for (int k = lowest; k <= levels; ++k) modes += count[k] == most;
-  // lowest: the first of the modes; highest: the last; median_low: the (modes + 1) / 2-th
-  int left = tie == TieRule::highest ? modes : tie == TieRule::median_low ? (modes + 1) / 2 : 1;
-  for (int k = lowest; k <= levels && left > 0; ++k) {
-    if (count[k] != most) continue;
-    winner = k;
-    --left;
-  }
-  return winner;
-}
-
-// The median of n scores lowest..K, the lower one of an even number.
-ODRPO_HD int lower_median(const std::uint8_t* votes, int n, int lowest, int levels) {
-  std::uint16_t count[128];
-  for (int k = lowest; k <= levels; ++k) count[k] = 0;
-  for (int v = 0; v < n; ++v) ++count[votes[v]];
-  int below = 0, k = lowest;
-  while ((below += count[k]) < (n + 1) / 2) ++k;
-  return k;
+  const Counts count = count_votes(votes, n, lowest, levels);
+  const int most = vote_counts::most_votes(count, lowest, levels);
+  if (tie != TieRule::first) return vote_counts::winner(count, n, lowest, levels, most, tie);
+  int first = 0;
+  while (count[votes[first]] != most) ++first;
+  return votes[first];
 }
 
 // Leaves out the calls without an answer; how many are left.
@@ -121,7 +100,7 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
       }
       int score = no_score;
       if (n > 0)
-        score = rated.aggregate == Aggregate::median ? lower_median(votes, n, lowest, rated.levels)
+        score = rated.aggregate == Aggregate::median ? vote_counts::lower_median(count_votes(votes, n, lowest, rated.levels), n, lowest)
                                                      : majority(votes, n, lowest, rated.levels, rated.tie);
       seen.score[at] = static_cast<std::uint8_t>(score);
     }

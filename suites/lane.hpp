@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "envs/rater.hpp"
 #include "estimators/lane_groups.hpp"
 #include "estimators/real_group.hpp"
 #include "policies/optimizer.hpp"
@@ -28,6 +29,7 @@ struct Plan {
   bool resident = false;                  ///< the parameters live in the block's memory during a launch
   bool general = false;                   ///< of the general kind (General)
   int cells = 0;                          ///< general: doubles of a column
+  int polls_at_once = 0;                  ///< general: responses whose votes are counted at a time
   // where things are in the block's memory, bytes; `bytes` in all. What is dead when another begins to live shares its place.
   std::size_t words, ratings, means, advantage, columns, coefficient, probability, prompt, action, score, old_chance, kept, gradient, theta,
       last, scalars, general_run, median, reward, bytes;
@@ -83,11 +85,14 @@ struct Median {
   std::uint32_t below = 0, added = 0;   ///< how many keys are not above the middle one; how many rewards the batch has
 };
 
-/// What a run of the general kind is given besides: the kind of those whose rewards are real-valued or may be missing, or whose estimator
-/// follows a running median.
+/// What a run of the general kind is given besides: the kind of those whose rewards are real-valued or may be missing, whose estimator
+/// follows a running median, or whose votes are drawn one by one.
 struct General {
   bool real = false, gaps = false;
-  int missing = -1;              ///< the outcome that means no score; -1 = none
+  int missing = -1;  ///< the outcome that means no score; -1 = none
+  int votes = 0;     ///< on each response, drawn one by one; 0 = by their law
+  Aggregate aggregate = Aggregate::mode;
+  TieRule tie = TieRule::first;
   const float* value = nullptr;  ///< [outcomes] real reward of each
   RealView estimator{};          ///< of real rewards, and of the groups with gaps
   Seen* seen = nullptr;          ///< [steps]

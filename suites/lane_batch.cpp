@@ -221,6 +221,9 @@ class Batch {
     g.real = kind.real;
     g.gaps = kind.gaps;
     g.missing = problem.rated->missing;
+    if (problem.rated->sampling == Sampling::draws) g.votes = problem.rated->votes;
+    g.aggregate = problem.rated->aggregate;
+    g.tie = problem.rated->tie;
     if (!problem.rated->value.empty()) g.value = held_.sent_once(std::span(problem.rated->value));
     g.estimator = estimator.view();
     if (!estimator.along().empty()) g.estimator.along = held_.sent_once(estimator.along());

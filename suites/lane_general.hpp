@@ -1,8 +1,9 @@
-// The general kind of lane: real-valued rewards, rewards that may be missing, running medians. It meets a batch as suites/lane_meet.hpp
-// does, but for the stages here; its groups of real rewards, and those with gaps, are estimated in double.
+// The general kind of lane: real-valued rewards, rewards that may be missing, running medians, literal votes. It meets a batch as
+// suites/lane_meet.hpp does, but for the stages here; its groups of real rewards, and those with gaps, are estimated in double.
 #pragma once
 #include <type_traits>
 
+#include "envs/lane_votes.hpp"
 #include "estimators/group_range.hpp"
 #include "estimators/lane_reals.hpp"
 #include "suites/lane_meet.hpp"
@@ -15,10 +16,38 @@ ODRPO_HD int count_row(const Plan& p) { return 2 * p.rollouts > column_rows(p.le
 ODRPO_HD int cells_of(const Plan& p) { return count_row(p) + 1; }
 constexpr double by_pass = -1;  // the count of a group that takes the pass
 
+// The same by literal votes.
+template <class W, class B>
+ODRPO_HD void rate_by_votes(const B& b, const W& w, int t) {
+  const Plan& plan = w.plan;
+  const General& g = *w.rest;
+  for (int first = 0; first < draws(plan); first += plan.polls_at_once) {
+    const int here = draws(plan) - first < plan.polls_at_once ? draws(plan) - first : plan.polls_at_once;
+    b.threads(here, [&](int j) {
+      const int i = first + j, of_group = i % plan.rollouts;
+      const std::uint32_t prompt = w.prompt[i / plan.rollouts];
+      const std::uint32_t row = w.run.law_row[static_cast<std::size_t>(prompt) * plan.width + w.action[i]];
+      const Poll poll{w.run.threshold + row,
+                      w.run.stride,
+                      g.votes,
+                      w.run.lowest,
+                      plan.levels,
+                      g.missing,
+                      w.run.key,
+                      static_cast<std::uint32_t>(t),
+                      prompt,
+                      static_cast<std::uint32_t>(of_group * ((g.votes + 3) / 4))};
+      if (g.real) w.reward[i] = mean_of(poll);
+      else w.score[i] = score_of(poll, g.aggregate, g.tie, {w.columns + j, plan.polls_at_once});
+    });
+  }
+}
+
 /// A reward for each response, or none.
 template <class W, class B>
-ODRPO_HD void rate_generally(const B& b, const W& w) {
+ODRPO_HD void rate_generally(const B& b, const W& w, int t) {
   const General& g = *w.rest;
+  if (g.votes > 0) return rate_by_votes(b, w, t);
   b.threads(draws(w.plan), [&](int i) {
     const int outcome = outcome_of(w, i);
     if (g.real) w.reward[i] = g.value[outcome];

@@ -50,7 +50,7 @@ lane::Plan sizes_of(const RunSpec& spec) {
   p.remember = memory.updates;
   p.overdue = p.adam && !p.linear && memory.overdue;
   const RewardKind kind = reward_kind(spec);
-  p.general = kind.real || kind.gaps || reads_running_median(spec.estimator);
+  p.general = kind.real || kind.gaps || reads_running_median(spec.estimator) || spec.rater.sampling == Sampling::draws;
   p.cells = p.general ? lane::cells_of(p) : 0;
   return p;
 }
@@ -64,7 +64,9 @@ void lay_out(lane::Plan& p, bool resident) {
   p.groups_at_once = std::min(p.batch, std::clamp((p.general ? cell_budget : column_budget) / column, p.general ? 4 : 16, p.threads));
   const std::size_t padded = static_cast<std::size_t>(prompts) * p.rollouts, word_bytes = std::size_t{16} * p.batch * p.blocks;
   const std::size_t means = static_cast<std::size_t>(std::min(p.prompts, lane::rows_together)) * sizeof(lane::RowMeans);
-  const std::size_t columns = static_cast<std::size_t>(column) * p.groups_at_once;
+  const int counts = 4 * (p.levels + 1);  // of the votes on a response
+  p.polls_at_once = p.general ? std::min({lane::draws(p), p.threads, cell_budget / counts}) : 0;
+  const std::size_t columns = std::max(static_cast<std::size_t>(column) * p.groups_at_once, std::size_t(counts) * p.polls_at_once);
   Layout to{sizeof(lane::Run)};
   p.scalars = to.place(sizeof(lane::Scalars));
   // random words of the actions, then the batch's advantages; or what the policy is worth
@@ -96,7 +98,6 @@ lane::Plan plan_lane(const RunSpec& spec) {
 
 std::string why_no_lane(const RunSpec& spec) {
   if (spec.env.kind != WorldKind::bandit) return "world toy-lm has no lanes";
-  if (spec.rater.sampling == Sampling::draws) return "votes drawn one by one (sampling = \"draws\")";
   if (spec.record.gradient > 0) return "gradient signal and noise ([record] gradient)";
   if (const lane::Plan p = plan_lane(spec); p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,

@@ -70,7 +70,7 @@ ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
     lap(b, w, stage_prompts);
     forward(b, w, t * plan.updates, true);
     lap(b, w, stage_policy);
-    if constexpr (W::general) rate_generally(b, w);
+    if constexpr (W::general) rate_generally(b, w, t);
     else rate_responses(b, w);
     lap(b, w, stage_rater);
     if constexpr (W::general) {

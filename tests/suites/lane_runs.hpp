@@ -73,14 +73,19 @@ inline RunSpec any_run(Chooser& c) {
   return r;
 }
 
-// Any run of the general kind: real-valued rewards, rewards that may be missing, a running median, any two of them or all three; now and
-// then under a system's convention.
+// Any run of the general kind: real-valued rewards, rewards that may be missing, a running median, literal votes, some of them or all; now
+// and then under a system's convention.
 inline RunSpec any_general_run(Chooser& c) {
   RunSpec r = any_run(c);
-  const int kinds = 1 + c.below(7);
-  const bool real = kinds & 1, gaps = kinds & 2, running = kinds & 4;
+  const int kinds = 1 + c.below(15);
+  const bool real = kinds & 1, gaps = kinds & 2, running = kinds & 4, literal = kinds & 8;
   r.rater.aggregate = real ? Aggregate::mean : c.of({Aggregate::mode, Aggregate::median});
   if (real) r.votes = c.of({2, 5, 8});
+  if (literal) {
+    r.rater.sampling = Sampling::draws;
+    r.rater.tie = tie_words[c.below(static_cast<int>(std::size(tie_words)))].value;
+    r.votes = real ? c.of({2, 7, 32}) : c.of({1, 2, 4, 7, 16});
+  }
   r.rater.parse_failure = c.of({0.05, 0.3, 0.9, 1.0});
   r.rater.parse_policy = gaps ? ParsePolicy::drop : c.of({ParsePolicy::zero, ParsePolicy::resample});
   r.estimator.median = c.of({MedianRule::lower, MedianRule::mid, MedianRule::upper});
