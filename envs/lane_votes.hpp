@@ -20,6 +20,7 @@ struct Poll {
   int stride, votes, lowest, levels;
   int missing;  ///< the outcome of a call that cannot be read; -1 = none
   std::uint64_t key;
+  Purpose purpose;
   std::uint32_t step, prompt, first_block;
 };
 
@@ -27,7 +28,7 @@ struct Poll {
 template <class F>
 ODRPO_HD void each_vote(const Poll& poll, F f) {
   for (int first = 0; first < poll.votes; first += 4) {
-    Words4 four = draw(poll.key, Purpose::vote, poll.step, poll.prompt, poll.first_block + static_cast<std::uint32_t>(first / 4));
+    Words4 four = draw(poll.key, poll.purpose, poll.step, poll.prompt, poll.first_block + static_cast<std::uint32_t>(first / 4));
     for (int v = first; v < first + 4 && v < poll.votes; ++v) {
       const int outcome = exceeded(poll.threshold, poll.stride, static_cast<std::int32_t>(four.x[0] >> 1));
       four = {{four.x[1], four.x[2], four.x[3], 0}};  // no index: it would cost a stack

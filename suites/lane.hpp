@@ -66,7 +66,8 @@ struct Scalars {
 /// What is recorded of step t, for the host to make curves of.
 struct Record {
   double quality, kl, entropy, squares, lowest, highest, seen;
-  double clipped;  ///< NaN without updates since the last record
+  double clipped;      ///< NaN without updates since the last record
+  double cosine, snr;  ///< of the gradient, where it is recorded
   Counts counts;
   long long ticks[stage_count];
 };
@@ -85,8 +86,16 @@ struct Median {
   std::uint32_t below = 0, added = 0;   ///< how many keys are not above the middle one; how many rewards the batch has
 };
 
+/// Redraws of recorded batches, and sums over their gradients.
+struct Signal {
+  int replicas = 0;
+  double* sum = nullptr;      ///< [gradient]
+  double* squares = nullptr;  ///< one number, over all of them
+  float* exact = nullptr;     ///< [gradient]
+};
+
 /// What a run of the general kind is given besides: the kind of those whose rewards are real-valued or may be missing, whose estimator
-/// follows a running median, or whose votes are drawn one by one.
+/// follows a running median, whose votes are drawn one by one, or whose gradients' signal is recorded.
 struct General {
   bool real = false, gaps = false;
   int missing = -1;  ///< the outcome that means no score; -1 = none
@@ -102,6 +111,7 @@ struct General {
   int places = 0;
   std::uint32_t* ring = nullptr;  ///< [places] keys of rewards, which are ordered as they are
   float* term = nullptr;          ///< the run's own, as EstimatorView::term
+  Signal signal{};
 };
 
 /// One run: what it is given, all in the memory of where it runs, and where it leaves what came of it.

@@ -215,7 +215,8 @@ class Batch {
 
   // What a run of the general kind is given besides.
   void give_rest(const Problem& problem, lane::Seen* seen, lane::Run& run) {
-    const RewardKind kind = reward_kind(*problem.spec);
+    const RunSpec& spec = *problem.spec;
+    const RewardKind kind = reward_kind(spec);
     const RealEstimator& estimator = problem.advantages->of_reals();
     lane::General g;
     g.real = kind.real;
@@ -230,8 +231,13 @@ class Batch {
     if (!estimator.counts().empty()) g.estimator.counts = held_.sent_once(estimator.counts());
     g.seen = seen;
     if (problem.advantages->needs_median()) follow_median(problem, g);
+    if (spec.record.gradient > 0) g.signal = signal_room(spec.record.gradient);
     if (g.term != nullptr) run.estimator.view.term = g.term;
     run.general = held_.sent(std::span<const lane::General>(&g, 1));
+  }
+  lane::Signal signal_room(int replicas) {
+    const std::size_t size = static_cast<std::size_t>(lane::gradient_size(plan_));
+    return {replicas, held_.take<double>(size), held_.take<double>(1), held_.take<float>(size)};
   }
   // A running median from its start; the terms for it are the run's own.
   void follow_median(const Problem& problem, lane::General& g) {

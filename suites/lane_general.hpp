@@ -18,7 +18,7 @@ constexpr double by_pass = -1;  // the count of a group that takes the pass
 
 // The same by literal votes.
 template <class W, class B>
-ODRPO_HD void rate_by_votes(const B& b, const W& w, int t) {
+ODRPO_HD void rate_by_votes(const B& b, const W& w, int t, const Draws& asked) {
   const Plan& plan = w.plan;
   const General& g = *w.rest;
   for (int first = 0; first < draws(plan); first += plan.polls_at_once) {
@@ -27,6 +27,7 @@ ODRPO_HD void rate_by_votes(const B& b, const W& w, int t) {
       const int i = first + j, of_group = i % plan.rollouts;
       const std::uint32_t prompt = w.prompt[i / plan.rollouts];
       const std::uint32_t row = w.run.law_row[static_cast<std::size_t>(prompt) * plan.width + w.action[i]];
+      const int blocks = (g.votes + 3) / 4, first_block = (static_cast<int>(asked.replica) * plan.rollouts + of_group) * blocks;
       const Poll poll{w.run.threshold + row,
                       w.run.stride,
                       g.votes,
@@ -34,9 +35,10 @@ ODRPO_HD void rate_by_votes(const B& b, const W& w, int t) {
                       plan.levels,
                       g.missing,
                       w.run.key,
+                      asked.vote,
                       static_cast<std::uint32_t>(t),
                       prompt,
-                      static_cast<std::uint32_t>(of_group * ((g.votes + 3) / 4))};
+                      static_cast<std::uint32_t>(first_block)};
       if (g.real) w.reward[i] = mean_of(poll);
       else w.score[i] = score_of(poll, g.aggregate, g.tie, {w.columns + j, plan.polls_at_once});
     });
@@ -45,9 +47,9 @@ ODRPO_HD void rate_by_votes(const B& b, const W& w, int t) {
 
 /// A reward for each response, or none.
 template <class W, class B>
-ODRPO_HD void rate_generally(const B& b, const W& w, int t) {
+ODRPO_HD void rate_generally(const B& b, const W& w, int t, const Draws& asked) {
   const General& g = *w.rest;
-  if (g.votes > 0) return rate_by_votes(b, w, t);
+  if (g.votes > 0) return rate_by_votes(b, w, t, asked);
   b.threads(draws(w.plan), [&](int i) {
     const int outcome = outcome_of(w, i);
     if (g.real) w.reward[i] = g.value[outcome];

@@ -1,7 +1,5 @@
 // A lane learns from its batch: gradients, their clip, the update; learn_from_batch (suites/train_step.hpp) and SoftmaxPolicy's part of it.
 #pragma once
-#include <type_traits>
-
 #include "estimators/lane_groups.hpp"
 #include "suites/lane_work.hpp"
 
@@ -39,6 +37,25 @@ ODRPO_HD float coefficients(const O& o, const W& w, int i, int epoch, float scal
   return o.sum(sums);
 }
 
+// Row i of probabilities becomes the gradient by the logits, of a batch in which `kept` rollouts take part; counts the clipped ones.
+template <class W, class O>
+ODRPO_HD void logit_gradient(const O& o, const W& w, int i, int epoch, int kept, int& clipped) {
+  const Plan& plan = w.plan;
+  float* g = slot_of(w, i);
+  const float scale = kept > 0 ? 1.0f / static_cast<float>(kept) : 0.0f;
+  const float sum = coefficients(o, w, i, epoch, scale, clipped);
+  o.meet();
+  const std::size_t own = static_cast<std::size_t>(i) * plan.rollouts;
+  if (kept > 0) spread(o, g, plan.width, w.action + (o.live ? own : 0), w.coefficient + own, plan.rollouts, sum);
+  else
+    for (int a = 0; a < plan.width; a += 8) o.store(g + a, O::splat(0.0f));
+}
+/// Rollouts that take part in learning.
+template <class W>
+ODRPO_HD int takers(const W& w) {
+  return draws(w.plan) - static_cast<int>(w.s.counts.dropped);
+}
+
 // A gradient of row r into its parameters or their moments.
 template <class W, class O>
 ODRPO_HD void take_gradient(const O& o, const W& w, int r, int u, const float* gradient) {
@@ -53,21 +70,13 @@ ODRPO_HD void take_gradient(const O& o, const W& w, int r, int u, const float* g
 template <class W, class B>
 ODRPO_HD void logit_gradients(const B& b, const W& w, int epoch, int u) {
   const Plan& plan = w.plan;
-  const int kept = draws(plan) - static_cast<int>(w.s.counts.dropped);
-  const float scale = kept > 0 ? 1.0f / static_cast<float>(kept) : 0.0f;
+  const int kept = takers(w);
   b.octets(plan.batch, [&](const auto& o, int i) {
-    using O = std::decay_t<decltype(o)>;
-    float* g = slot_of(w, i);
     int clipped = 0;
-    const float sum = coefficients(o, w, i, epoch, scale, clipped);
-    o.meet();
-    const std::size_t own = static_cast<std::size_t>(i) * plan.rollouts;
-    if (kept > 0) spread(o, g, plan.width, w.action + (o.live ? own : 0), w.coefficient + own, plan.rollouts, sum);
-    else
-      for (int a = 0; a < plan.width; a += 8) o.store(g + a, O::splat(0.0f));
+    logit_gradient(o, w, i, epoch, kept, clipped);
     if (o.leads() && clipped > 0) b.add(&w.s.over, static_cast<std::uint32_t>(clipped));
     if (W::linear || w.run.clip > 0 || !o.live) return;
-    take_gradient(o, w, w.prompt[i], u, g);
+    take_gradient(o, w, w.prompt[i], u, slot_of(w, i));
   });
   if (plan.updates > 1)
     b.threads(1, [&](int) {
@@ -92,18 +101,25 @@ ODRPO_HD void measure_gradient(const B& b, const W& w, const float* gradient, in
       [] {});
 }
 
+/// The gradient by the parameters, once the rows hold that by the logits.
+template <class W, class B>
+ODRPO_HD float* gradient_of(const B& b, const W& w) {
+  const Plan& plan = w.plan;
+  if constexpr (!W::linear) return w.probability;
+  b.octets(plan.features, [&](const auto& o, int f) {
+    const float g = linear_gradient(o, w.run.feature, w.probability, w.prompt, plan.batch, plan.features, plan.width, o.live ? f : 0);
+    if (o.leads()) w.gradient[f] = g;
+  });
+  return w.gradient;
+}
+
 /// Update u of the parameters, from the rollouts of the batch.
 template <class W, class B>
 ODRPO_HD void update(const B& b, const W& w, int epoch, int u) {
   const Plan& plan = w.plan;
   logit_gradients(b, w, epoch, u);
-  if constexpr (W::linear)
-    b.octets(plan.features, [&](const auto& o, int f) {
-      const float g = linear_gradient(o, w.run.feature, w.probability, w.prompt, plan.batch, plan.features, plan.width, o.live ? f : 0);
-      if (o.leads()) w.gradient[f] = g;
-    });
-  else if (!(w.run.clip > 0)) return;
-  float* gradient = W::linear ? w.gradient : w.probability;
+  float* gradient = gradient_of(b, w);
+  if (!W::linear && !(w.run.clip > 0)) return;
   if (w.run.clip > 0) {
     const int size = W::linear ? plan.row_width : plan.batch * plan.width;
     measure_gradient(b, w, gradient, size);

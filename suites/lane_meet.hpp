@@ -3,28 +3,35 @@
 #include "envs/lane_rate.hpp"
 #include "estimators/lane_groups.hpp"
 #include "kernels/random.hpp"
+#include "suites/draws.hpp"
 #include "suites/lane_work.hpp"
 
 namespace odrpo::lane {
 
-/// The batch's prompts and every random word that it needs; the batch's counts begin at 0.
+// Item i of 2 batch blocks: four random words of a prompt's actions, or of their ratings.
+template <class W>
+ODRPO_HD void put_words(const W& w, int i, std::uint32_t prompt, int t, const Draws& draws) {
+  const int blocks = w.plan.blocks, each = w.plan.batch * blocks, at = i < each ? i : i - each;
+  const Words4 four = draw(w.run.key, i < each ? draws.action : draws.rating, static_cast<std::uint32_t>(t), prompt,
+                           draws.replica * static_cast<std::uint32_t>(blocks) + static_cast<std::uint32_t>(at % blocks));
+  std::uint32_t* to = (i < each ? w.words : w.ratings) + 4 * static_cast<std::size_t>(at);
+  ODRPO_UNROLL
+  for (int j = 0; j < 4; ++j) to[j] = four.x[j];
+}
+
+/// The batch's prompts and the random words that its draws need; the batch's counts begin at 0.
 template <class W, class B>
-ODRPO_HD void choose_prompts(const B& b, const W& w, int t) {
+ODRPO_HD void choose_prompts(const B& b, const W& w, int t, const Draws& asked) {
   const Plan& plan = w.plan;
   const std::uint16_t* order = w.run.order + static_cast<std::size_t>(t / plan.per_epoch - w.run.first_epoch) * plan.prompts +
                                static_cast<std::size_t>(t % plan.per_epoch) * plan.batch;
   const int each = plan.batch * plan.blocks;
   b.threads(2 * each, [&](int i) {
     if (i == 0) w.s.counts = {};
-    const bool rating = i >= each;
-    const int at = rating ? i - each : i, of_prompt = at / plan.blocks, block = at % plan.blocks;
+    const int of_prompt = i % each / plan.blocks;
     const std::uint32_t prompt = order[of_prompt];
-    if (!rating && block == 0) w.prompt[of_prompt] = static_cast<std::uint16_t>(prompt);
-    const Words4 four = draw(w.run.key, rating ? Purpose::rating : Purpose::action, static_cast<std::uint32_t>(t), prompt,
-                             static_cast<std::uint32_t>(block));
-    std::uint32_t* to = (rating ? w.ratings : w.words) + 4 * static_cast<std::size_t>(at);
-    ODRPO_UNROLL
-    for (int j = 0; j < 4; ++j) to[j] = four.x[j];
+    if (i < each && i % plan.blocks == 0) w.prompt[of_prompt] = static_cast<std::uint16_t>(prompt);
+    put_words(w, i, prompt, t, asked);
   });
 }
 
@@ -52,13 +59,29 @@ ODRPO_HD void visit_overdue(const B& b, const W& w, int u) {
   }
 }
 
-/// Softmax rows of the batch's prompts with all updates before u applied; actions too when `drawn`.
+// One prompt's row of probabilities, of logits or the linear policy's own; actions too when `drawn`.
+template <class W, class O>
+ODRPO_HD void softmax_row(const O& o, const W& w, int i, int prompt, const float* logits, bool drawn) {
+  const Plan& plan = w.plan;
+  float* slot = slot_of(w, i);
+  if constexpr (W::linear) linear_logits(o, features_of(w, prompt), w.theta, plan.features, plan.width, plan.actions, slot);
+  const float total = exponents(o, logits, plan.width, slot);
+  if (drawn) {
+    const int words = 4 * plan.blocks;
+    sample(o, slot, total, plan.width, plan.rollouts, w.words + (o.live ? static_cast<std::size_t>(i) * words : 0), words,
+           w.action + static_cast<std::size_t>(i) * plan.rollouts);
+  }
+  normalise(o, total, plan.width, slot);
+}
+
+/// Softmax rows of the batch's prompts with all updates before u applied; actions too when `drawn`. `again`: they
+/// are applied already.
 template <class W, class B>
-ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn) {
+ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn, bool again = false) {
   const Plan& plan = w.plan;
   if constexpr (!W::linear)
-    if (plan.overdue) visit_overdue(b, w, u);
-  if (W::linear && plan.adam)
+    if (plan.overdue && !again) visit_overdue(b, w, u);
+  if (W::linear && plan.adam && !again)
     b.octets(1, [&](const auto& o, int) {
       const Row row = o.live ? row_of(w, 0) : idle_row(w, slot_of(w, o.index));
       catch_up(o, row, o.live ? pending_of(w, 0, u) : Pending{}, w.run.eps, row.theta);
@@ -66,20 +89,12 @@ ODRPO_HD void forward(const B& b, const W& w, int u, bool drawn) {
   b.octets(plan.batch, [&](const auto& o, int i) {
     float *slot = slot_of(w, i), *logits = slot;
     const int prompt = o.live ? w.prompt[i] : 0;
-    if constexpr (W::linear) {
-      linear_logits(o, features_of(w, prompt), w.theta, plan.features, plan.width, plan.actions, slot);
-    } else {
+    if constexpr (!W::linear) {
       const Row row = o.live ? row_of(w, prompt) : idle_row(w, slot);
-      if (plan.adam) catch_up(o, row, o.live ? pending_of(w, prompt, u) : Pending{}, w.run.eps, row.theta);
+      if (plan.adam && !again) catch_up(o, row, o.live ? pending_of(w, prompt, u) : Pending{}, w.run.eps, row.theta);
       logits = row.theta;
     }
-    const float total = exponents(o, logits, plan.width, slot);
-    if (drawn) {
-      const int words = 4 * plan.blocks;
-      sample(o, slot, total, plan.width, plan.rollouts, w.words + (o.live ? static_cast<std::size_t>(i) * words : 0), words,
-             w.action + static_cast<std::size_t>(i) * plan.rollouts);
-    }
-    normalise(o, total, plan.width, slot);
+    softmax_row(o, w, i, prompt, logits, drawn);
   });
 }
 

@@ -50,7 +50,8 @@ lane::Plan sizes_of(const RunSpec& spec) {
   p.remember = memory.updates;
   p.overdue = p.adam && !p.linear && memory.overdue;
   const RewardKind kind = reward_kind(spec);
-  p.general = kind.real || kind.gaps || reads_running_median(spec.estimator) || spec.rater.sampling == Sampling::draws;
+  p.general =
+      kind.real || kind.gaps || reads_running_median(spec.estimator) || spec.rater.sampling == Sampling::draws || spec.record.gradient > 0;
   p.cells = p.general ? lane::cells_of(p) : 0;
   return p;
 }
@@ -98,7 +99,6 @@ lane::Plan plan_lane(const RunSpec& spec) {
 
 std::string why_no_lane(const RunSpec& spec) {
   if (spec.env.kind != WorldKind::bandit) return "world toy-lm has no lanes";
-  if (spec.record.gradient > 0) return "gradient signal and noise ([record] gradient)";
   if (const lane::Plan p = plan_lane(spec); p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
                        p.prompts);
@@ -129,7 +129,8 @@ double lane_bytes(const RunSpec& spec) {
   if (!p.general) return of_run;
   const double tables = 32.0 * (p.levels + 2) + sizeof(LevelCount) * (p.rollouts + 1.0);
   const double followed = reads_running_median(spec.estimator) ? 4.0 * lane_ring(spec) + estimator_bytes(spec) + sizeof(lane::Median) : 0;
-  return of_run + row + tables + followed + sizeof(lane::General);  // a law's outcomes have values
+  const double redrawn = spec.record.gradient > 0 ? 12.0 * lane::gradient_size(p) + 8 : 0;
+  return of_run + row + tables + followed + redrawn + sizeof(lane::General);  // a law's outcomes have values
 }
 
 }  // namespace odrpo

@@ -28,6 +28,8 @@ RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane:
     batch.dead = {static_cast<double>(from.counts.dead_groups) / plan.batch, static_cast<double>(from.counts.dead_levels) / levels};
     add_batch(r, spec, batch, static_cast<double>(from.counts.truth) / 16 / n);
     add_value(r, spec, BanditCurve::clipped, from.clipped);
+    add_value(r, spec, BanditCurve::cosine, from.cosine);
+    add_value(r, spec, BanditCurve::snr, from.snr);
     double seconds[stage_count];
     for (int stage = 0; stage < stage_count; ++stage) seconds[stage] = static_cast<double>(from.ticks[stage]) * seconds_per_tick;
     record_seconds(r, seconds, t, last_record);

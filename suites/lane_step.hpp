@@ -3,22 +3,12 @@
 #pragma once
 #include <type_traits>
 
-#include "suites/lane_general.hpp"
 #include "suites/lane_learn.hpp"
-#include "suites/lane_median.hpp"
 #include "suites/lane_meet.hpp"
+#include "suites/lane_signal.hpp"
 #include "suites/lane_value.hpp"
 
 namespace odrpo::lane {
-
-// Adds the time since the lap before to a stage.
-template <class W, class B>
-ODRPO_HD void lap(const B& b, const W& w, int stage) {
-  if (!b.leads()) return;
-  const long long now = b.ticks();
-  w.s.ticks[stage] += now - w.s.before;
-  w.s.before = now;
-}
 
 template <class W>
 ODRPO_HD Record& record_of(const W& w, int t) {
@@ -52,6 +42,20 @@ ODRPO_HD void record_batch(const W& w, int t) {
   w.s.clipped = w.s.updates = 0;
 }
 
+/// The stages of step t up to the advantages.
+template <class W, class B>
+ODRPO_HD void meet_batch(const B& b, const W& w, int t, bool recorded) {
+  choose_prompts(b, w, t, Draws::training());
+  lap(b, w, stage_prompts);
+  forward(b, w, t * w.plan.updates, true);
+  lap(b, w, stage_policy);
+  rate_responses(b, w);
+  lap(b, w, stage_rater);
+  estimate_advantages(b, w);
+  survey_batch(b, w, recorded, [&] { note_scores(w, t); });
+  lap(b, w, stage_estimator);
+}
+
 /// Steps t = first .. end - 1; step `steps` is the last record, which is not learned from.
 template <class W, class B>
 ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
@@ -65,25 +69,8 @@ ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
       b.threads(1, [&](int) { record_policy(w, t); });
       if (w.s.lost) return;
     }
-    choose_prompts(b, w, t);
-    if constexpr (W::general) follow_median(b, w);
-    lap(b, w, stage_prompts);
-    forward(b, w, t * plan.updates, true);
-    lap(b, w, stage_policy);
-    if constexpr (W::general) rate_generally(b, w, t);
-    else rate_responses(b, w);
-    lap(b, w, stage_rater);
-    if constexpr (W::general) {
-      estimate_generally(b, w);
-      add_to_median(b, w);
-    } else {
-      estimate_advantages(b, w);
-    }
-    survey_batch(b, w, recorded, [&] {
-      if constexpr (W::general) note_rewards(w, t);
-      else note_scores(w, t);
-    });
-    lap(b, w, stage_estimator);
+    if constexpr (W::general) meet_generally(b, w, t, recorded, record_of(w, t));
+    else meet_batch(b, w, t, recorded);
     for (int e = 0; t < plan.steps && e < plan.updates; ++e) {
       if (e > 0) forward(b, w, t * plan.updates + e, false);
       update(b, w, e, t * plan.updates + e);

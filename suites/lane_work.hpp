@@ -91,4 +91,13 @@ ODRPO_HD const float* features_of(const W& w, int prompt) {
   return w.run.feature + static_cast<std::size_t>(prompt) * w.plan.features * w.plan.width;
 }
 
+// Adds the time since the lap before to a stage.
+template <class W, class B>
+ODRPO_HD void lap(const B& b, const W& w, int stage) {
+  if (!b.leads()) return;
+  const long long now = b.ticks();
+  w.s.ticks[stage] += now - w.s.before;
+  w.s.before = now;
+}
+
 }  // namespace odrpo::lane

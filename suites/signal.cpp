@@ -1,10 +1,7 @@
 // Redraws of a batch; none of it changes the state of training: the batch itself is put back.
 #include "suites/signal.hpp"
 
-#include <cmath>
 #include <tuple>
-
-#include "kernels/math.hpp"
 
 namespace odrpo {
 
@@ -17,7 +14,7 @@ GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
   s.policy.exact_gradient(problem.world->quality.data(), exact.data());
   double squares = 0;  // sum over redraws of |g|^2
   for (int r = 0; r < replicas; ++r) {
-    const Draws draws{Purpose::replica_action, Purpose::replica_rating, Purpose::replica_vote, static_cast<std::uint32_t>(r)};
+    const Draws draws = Draws::replicas(r);
     sample_responses(problem, s, t, draws);
     rate_responses(problem, s, t, draws);
     estimate_advantages(problem, s);
@@ -35,14 +32,7 @@ GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
     of_mean += mean * mean;
     of_exact += static_cast<double>(exact[i]) * exact[i];
   }
-  GradientSignal signal{std::nan(""), std::nan("")};
-  if (of_mean > 0 && of_exact > 0) signal.cosine = along / (math::sqrt(of_mean) * math::sqrt(of_exact));
-  if (replicas > 1) {
-    // trace of the covariance; |mean|^2 of n redraws is too large by trace / n
-    const double trace = (squares - replicas * of_mean) / (replicas - 1);
-    if (trace > 0) signal.snr = (of_mean - trace / replicas) / trace;
-  }
-  return signal;
+  return signal_of(along, of_mean, of_exact, squares, replicas);
 }
 
 }  // namespace odrpo

@@ -27,8 +27,7 @@ void choose_prompts(const Problem& problem, TrainState& s, int t) {
 
 void sample_responses(const Problem& problem, TrainState& s, int t, const Draws& draws) {
   problem.random->fill(s.word.data(), problem.spec->run_key, draws.action, static_cast<std::uint32_t>(t), s.prompt.data(),
-                       problem.spec->learn.batch, draws.first_block * static_cast<std::uint32_t>(problem.action_blocks),
-                       problem.action_blocks);
+                       problem.spec->learn.batch, draws.replica * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
   s.policy.sample(s.word.data(), problem.action_blocks, s.action.data());
 }
 
@@ -39,11 +38,11 @@ void rate_responses(const Problem& problem, TrainState& s, int t, const Draws& d
   const Seen seen{s.batch.score.data(), s.batch.reward.data()};
   if (problem.rated->sampling == Sampling::draws) {
     const std::uint32_t blocks = static_cast<std::uint32_t>(spec.learn.rollouts * ((spec.votes + 3) / 4));
-    return problem.rate->by_draws(problem.rated->view(), batch, *problem.random, spec.run_key, draws.vote, step, draws.first_block * blocks,
+    return problem.rate->by_draws(problem.rated->view(), batch, *problem.random, spec.run_key, draws.vote, step, draws.replica * blocks,
                                   s.vote_word.data(), seen);
   }
   problem.random->fill(s.word.data(), spec.run_key, draws.rating, step, s.prompt.data(), spec.learn.batch,
-                       draws.first_block * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
+                       draws.replica * static_cast<std::uint32_t>(problem.action_blocks), problem.action_blocks);
   problem.rate->by_law(problem.rated->view(), batch, s.word.data(), problem.action_blocks, seen);
 }
 
@@ -72,9 +71,9 @@ void meet_batch(const Problem& problem, TrainState& s, int t) {
   choose_prompts(problem, s, t);
   clock.lap(stage_prompts);
   s.policy.forward(first_update(problem, t), s.prompt.data());
-  sample_responses(problem, s, t, training_draws);
+  sample_responses(problem, s, t, Draws::training());
   clock.lap(stage_policy);
-  rate_responses(problem, s, t, training_draws);
+  rate_responses(problem, s, t, Draws::training());
   clock.lap(stage_rater);
   estimate_advantages(problem, s);
   end_batch(s.batch);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "suites/batch.hpp"
+#include "suites/draws.hpp"
 #include "suites/shared.hpp"
 
 namespace odrpo {
@@ -22,13 +23,6 @@ struct TrainState {
 };
 
 TrainState make_state(const Problem& problem);
-
-/// Purposes of a batch's draws; redraws of a batch (for gradient signal and noise) ask other questions than training.
-struct Draws {
-  Purpose action, rating, vote;
-  std::uint32_t first_block = 0;  ///< replica r of a batch starts at r times the blocks of one
-};
-inline constexpr Draws training_draws{Purpose::action, Purpose::rating, Purpose::vote};
 
 /// Step t = 0, 1, …: meet_batch, then learn_from_batch.
 void train_step(const Problem& problem, TrainState& s, int t);

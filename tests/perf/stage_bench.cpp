@@ -62,11 +62,11 @@ void register_stages() {
           [](Middle& m) { benchmark::DoNotOptimize(m.state.policy.exact(m.problem.world->quality.data())); });
   }
   stage("stage/sample_responses", tabular, cells * row, words + actions,
-        [](Middle& m) { sample_responses(m.problem, m.state, m.t, training_draws); });
+        [](Middle& m) { sample_responses(m.problem, m.state, m.t, Draws::training()); });
   stage("stage/rate_responses/law", tabular, actions + rollouts * 4, words + scores,
-        [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
+        [](Middle& m) { rate_responses(m.problem, m.state, m.t, Draws::training()); });
   stage("stage/rate_responses/draws32", draws, actions + rollouts * 4, words * 32 + scores,
-        [](Middle& m) { rate_responses(m.problem, m.state, m.t, training_draws); });
+        [](Middle& m) { rate_responses(m.problem, m.state, m.t, Draws::training()); });
   stage("stage/estimate_advantages", tabular, scores, advantages * 3, [](Middle& m) { estimate_advantages(m.problem, m.state); });
   stage("stage/random_words", tabular, prompts * 4, words, [](Middle& m) {
     m.problem.random->fill(m.state.word.data(), 1, Purpose::action, static_cast<std::uint32_t>(m.t++), m.state.prompt.data(), 64, 0, 2);

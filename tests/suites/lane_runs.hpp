@@ -73,12 +73,13 @@ inline RunSpec any_run(Chooser& c) {
   return r;
 }
 
-// Any run of the general kind: real-valued rewards, rewards that may be missing, a running median, literal votes, some of them or all; now
-// and then under a system's convention.
+// Any run of the general kind: real-valued rewards, rewards that may be missing, a running median, literal votes, recorded
+// signals of the gradient, some of them or all; now and then under a system's convention.
 inline RunSpec any_general_run(Chooser& c) {
   RunSpec r = any_run(c);
-  const int kinds = 1 + c.below(15);
+  const int kinds = 1 + c.below(31);
   const bool real = kinds & 1, gaps = kinds & 2, running = kinds & 4, literal = kinds & 8;
+  if (kinds & 16) r.record.gradient = c.of({3, 1, 2});
   r.rater.aggregate = real ? Aggregate::mean : c.of({Aggregate::mode, Aggregate::median});
   if (real) r.votes = c.of({2, 5, 8});
   if (literal) {

@@ -1,0 +1,93 @@
+// A lane of the general kind meets its batch, and where that is recorded first some redraws of it: how good its gradient is against the
+// exact one, as gradient_signal (suites/signal.cpp) says.
+#pragma once
+#include "suites/gradient_signal.hpp"
+#include "suites/lane_general.hpp"
+#include "suites/lane_learn.hpp"
+#include "suites/lane_median.hpp"
+
+namespace odrpo::lane {
+
+/// Numbers of a gradient.
+ODRPO_HD int gradient_size(const Plan& p) { return p.linear ? p.features : p.batch * p.width; }
+
+// Row i of probabilities becomes the exact gradient of the prompts' mean quality by the logits: d E[q] / d logit_a = pi_a (q_a - E[q]).
+template <class W, class O>
+ODRPO_HD void exact_gradient(const O& o, const W& w, int i) {
+  const Plan& plan = w.plan;
+  float* pi = slot_of(w, i);
+  const float* q = w.run.quality + static_cast<std::size_t>(o.live ? w.prompt[i] : 0) * plan.width;
+  const float mean = dot(o, q, pi, plan.width), prompts = static_cast<float>(plan.batch);
+  for (int a = 0; a < plan.width; a += 8) o.store(pi + a, o.load(pi + a) * (o.load(q + a) - mean) / prompts);
+}
+
+// The rows hold a gradient by the logits: the exact one, or a redraw's. By the parameters it is kept, or joins the sums.
+template <class W, class B>
+ODRPO_HD void add_gradient(const B& b, const W& w, bool exact) {
+  const Plan& plan = w.plan;
+  const Signal& s = w.rest->signal;
+  const float* g = gradient_of(b, w);
+  const int size = gradient_size(plan);
+  b.threads(size + 1, [&](int i) {
+    if (i < size) {
+      if (exact) s.exact[i] = g[i];
+      s.sum[i] = exact ? 0.0 : s.sum[i] + static_cast<double>(g[i]);
+      return;
+    }
+    double squares = exact ? 0.0 : *s.squares;
+    for (int j = 0; !exact && j < size; ++j) squares += static_cast<double>(g[j]) * static_cast<double>(g[j]);
+    *s.squares = squares;
+  });
+}
+
+// What the sums say, by one thread.
+template <class W>
+ODRPO_HD void record_signal(const W& w, Record& to) {
+  const Signal& s = w.rest->signal;
+  double along = 0, of_mean = 0, of_exact = 0;
+  for (int i = 0; i < gradient_size(w.plan); ++i) {
+    const double mean = s.sum[i] / s.replicas, exact = static_cast<double>(s.exact[i]);
+    along += mean * exact;
+    of_mean += mean * mean;
+    of_exact += exact * exact;
+  }
+  const GradientSignal signal = signal_of(along, of_mean, of_exact, *s.squares, s.replicas);
+  to.cosine = signal.cosine;
+  to.snr = signal.snr;
+}
+
+/// The stages of step t up to the advantages. Redraws of the batch know nothing of it, so it comes last, and is what they leave: round 0
+/// takes the exact gradient, rounds 1 … a redraw each.
+template <class W, class B>
+ODRPO_HD void meet_generally(const B& b, const W& w, int t, bool recorded, Record& record) {
+  follow_median(b, w);
+  const int replicas = recorded ? w.rest->signal.replicas : 0, last = replicas > 0 ? replicas + 1 : 0;
+  for (int round = 0; round <= last; ++round) {
+    const bool training = round == last, exact = !training && round == 0;
+    const auto lap_of = [&](int stage) { lap(b, w, training ? stage : stage_record); };
+    const Draws asked = training ? Draws::training() : Draws::replicas(round - 1);
+    choose_prompts(b, w, t, asked);
+    lap_of(stage_prompts);
+    forward(b, w, t * w.plan.updates, !exact, round > 0);
+    lap_of(stage_policy);
+    if (!exact) {
+      rate_generally(b, w, t, asked);
+      lap_of(stage_rater);
+      estimate_generally(b, w);
+      if (training) add_to_median(b, w);
+      survey_batch(b, w, recorded && training, [&] { note_rewards(w, training ? t : w.plan.steps); });
+      lap_of(stage_estimator);
+    }
+    if (training) return;
+    const int kept = takers(w);
+    b.octets(w.plan.batch, [&](const auto& o, int i) {
+      int clipped = 0;
+      if (exact) exact_gradient(o, w, i);
+      else logit_gradient(o, w, i, 0, kept, clipped);
+    });
+    add_gradient(b, w, exact);
+    if (round == replicas) b.threads(1, [&](int) { record_signal(w, record); });
+  }
+}
+
+}  // namespace odrpo::lane
