@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "suites/batch.hpp"
+#include "suites/lane_holdings.hpp"
 #include "suites/lane_problems.hpp"
 #include "suites/lane_record.hpp"
 #include "suites/lane_step.hpp"
@@ -20,48 +21,6 @@ namespace {
 constexpr double stretch_seconds = 0.25;
 constexpr int first_stretch = 32, longest_stretch = 1 << 15;
 constexpr std::size_t table_bytes = std::size_t{64} << 20;  // of a stretch's orders, and of its pending steps, each
-
-// What a batch holds on the device; given back at its end.
-class Holdings {
- public:
-  explicit Holdings(const LaneDevice& device) : device_(device) {}
-  ~Holdings() {
-    for (void* memory : held_) device_.give_back(memory);
-  }
-  Holdings(const Holdings&) = delete;
-  Holdings& operator=(const Holdings&) = delete;
-
-  template <class T>
-  T* take(std::size_t n) {
-    held_.reserve(held_.size() + 1);
-    held_.push_back(device_.take(std::max<std::size_t>(n * sizeof(T), 1)));
-    return static_cast<T*>(held_.back());
-  }
-  template <class T>
-  T* filled(std::size_t n, int byte) {
-    T* to = take<T>(n);
-    device_.fill(to, byte, n * sizeof(T));
-    return to;
-  }
-  template <class T>
-  T* sent(std::span<const T> from) {
-    T* to = take<T>(from.size());
-    device_.send(to, from.data(), from.size_bytes());
-    return to;
-  }
-  /// The same, once for each array of the host.
-  template <class T>
-  const T* sent_once(std::span<const T> from) {
-    void*& to = sent_[from.data()];
-    if (to == nullptr) to = sent(from);
-    return static_cast<const T*>(to);
-  }
-
- private:
-  const LaneDevice& device_;
-  std::vector<void*> held_;
-  std::map<const void*, void*> sent_;
-};
 
 // Schedules and Adam's scalars of the runs that have the same optimiser, a stretch at a time.
 class Schedule {

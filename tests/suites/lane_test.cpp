@@ -175,6 +175,48 @@ TEST_CASE("what has no lane says why") {
                r.learn.batch = 65536;
              }),
              Contains("too large"));
+  CHECK_THAT(why([](RunSpec& r) { r.env.kind = WorldKind::toy_lm; }), Contains("toy-lm"));
+}
+
+TEST_CASE("the general kind is for what needs it, and takes the largest groups, scales and numbers of votes") {
+  RunSpec plain = base_run(PolicyKind::tabular, "odrpo-gini-median(grpo)");
+  plain.env.bandit.levels = 100;
+  plain.env.bandit.prompts = 13;
+  plain.learn.rollouts = 255;
+  plain.learn.batch = 6;
+  plain.learn.steps = 3;
+  plain.votes = 9;
+  CHECK_FALSE(plan_lane(plain).general);
+  const auto check = [&](auto... changes) {
+    RunSpec r = plain;
+    (changes(r), ...);
+    REQUIRE(why_no_lane(r) == "");
+    CHECK(plan_lane(r).general);
+    Twin twin;
+    twin.order = ItemOrder::shuffled;
+    const std::vector<RunRecord> lanes = in_lanes(twin, {r});
+    REQUIRE(lanes.size() == 1);
+    check_same(lanes[0], run(r));
+  };
+  const auto real = [](RunSpec& r) { r.rater.aggregate = Aggregate::mean; };
+  const auto gaps = [](RunSpec& r) {
+    r.rater.parse_failure = 0.6;
+    r.rater.parse_policy = ParsePolicy::drop;
+  };
+  const auto running = [](RunSpec& r) { r.estimator.median = MedianRule::running; };
+  const auto literal = [](RunSpec& r) {
+    r.rater.sampling = Sampling::draws;
+    r.votes = 1024;
+  };
+  const auto signal = [](RunSpec& r) { r.record.gradient = 2; };
+  check(real);
+  check(gaps);
+  check(running);
+  check(literal);
+  check(signal);
+  check(real, gaps, running);
+  check(gaps, literal, running, signal);
+  check(real, gaps, literal, running, signal);
 }
 
 TEST_CASE("whole suites through lanes have the digest of the CPU") {
