@@ -28,6 +28,7 @@
 //   b.threads(n, f)  f(i) for i = 0 .. n-1, each by one thread; item 0 by the thread that leads
 //   b.aside(f, g)    f(octet) by one live octet, g() by one thread of another warp
 //   b.add(at, x)     *at += x of whole numbers, returning what was there; all items of a phase may add to the same place
+//   b.sync()         what was stored between phases, by the thread that leads, all may load after
 //   b.leads()        is this the first thread?
 //   b.ticks()        its clock
 //   o.index          which of the block's octets this one is: those at work at a time are all different

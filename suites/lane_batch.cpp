@@ -17,10 +17,9 @@
 namespace odrpo {
 namespace {
 
-// How long a stretch of steps should take, and how many there are at most: a stop is seen between them.
+// How long a stretch of steps should take: a stop is seen between them.
 constexpr double stretch_seconds = 0.25;
-constexpr int first_stretch = 32, longest_stretch = 1 << 15;
-constexpr std::size_t table_bytes = std::size_t{64} << 20;  // of a stretch's orders, and of its pending steps, each
+constexpr int first_stretch = 32;
 
 // Schedules and Adam's scalars of the runs that have the same optimiser, a stretch at a time.
 class Schedule {
@@ -96,11 +95,11 @@ class Batch {
     int stretch = first_stretch;
     for (int first = 0; first <= plan_.steps;) {
       if (stop.load(std::memory_order_relaxed)) return false;
-      const int end = std::min(first + std::min(stretch, longest()), plan_.steps + 1);
+      const int end = std::min(first + std::min(stretch, longest_.steps), plan_.steps + 1);
       prepare(first, end);
       const double seconds = device_.run(plan_, sent_runs_, runs_.size(), first, end);
       const double more = seconds > 0 ? stretch_seconds / seconds : 4.0;
-      stretch = static_cast<int>(std::clamp(more * (end - first), 1.0, std::min(4.0 * (end - first), double{longest_stretch})));
+      stretch = static_cast<int>(std::clamp(more * (end - first), 1.0, std::min(4.0 * (end - first), 1.0 * longest_.steps)));
       first = end;
     }
     return true;
@@ -159,16 +158,15 @@ class Batch {
       schedule = std::make_unique<Schedule>(learn.optimizer, plan_);
       schedule->power1 = held_.sent(std::span<const float>(schedule->powers(true)));
       schedule->power2 = held_.sent(std::span<const float>(schedule->powers(false)));
-      const std::size_t updates = static_cast<std::size_t>(longest()) * plan_.updates;
-      schedule->pending = held_.take<PendingStep>((updates + plan_.remember) * (plan_.remember + 1));
-      schedule->rate = held_.take<float>(updates);
+      schedule->pending = held_.take<PendingStep>(longest_.pending);
+      schedule->rate = held_.take<float>(static_cast<std::size_t>(longest_.steps) * plan_.updates);
     }
     run.power1 = schedule->power1;
     run.power2 = schedule->power2;
     run.pending = schedule->pending;
     run.rate = schedule->rate;
     std::uint16_t*& order = orders_[spec.run_key];
-    if (order == nullptr) order = held_.take<std::uint16_t>(static_cast<std::size_t>(most_epochs(longest())) * plan_.prompts);
+    if (order == nullptr) order = held_.take<std::uint16_t>(static_cast<std::size_t>(longest_.epochs) * plan_.prompts);
     run.order = order;
   }
 
@@ -211,17 +209,6 @@ class Batch {
     g.term = held_.filled<float>(problem.advantages->terms().size(), 0);
   }
 
-  int most_epochs(int steps) const { return (steps - 1) / plan_.per_epoch + 2; }
-  // The longest stretch whose tables have room.
-  int longest() const {
-    const std::size_t ring = static_cast<std::size_t>(plan_.remember) + 1;
-    const std::size_t by_pending = table_bytes / (ring * sizeof(PendingStep) * plan_.updates);
-    const std::size_t by_order = table_bytes / (std::size_t{2} * plan_.prompts) * plan_.per_epoch / 64;  // of some 64 seeds
-    const std::size_t most =
-        std::min<std::size_t>({by_pending, by_order, static_cast<std::size_t>(longest_stretch), static_cast<std::size_t>(plan_.steps) + 1});
-    return static_cast<int>(std::max<std::size_t>(most, 1));
-  }
-
   // Tables of the steps first .. end - 1, the last of which may only be recorded.
   void prepare(int first, int end) {
     const int first_update = first * plan_.updates, end_update = std::min(end, plan_.steps) * plan_.updates;
@@ -249,6 +236,7 @@ class Batch {
   Holdings held_;
   std::vector<Problem> problems_;
   const lane::Plan plan_;
+  const Stretch longest_ = longest_stretch(plan_);
   std::vector<lane::Run> runs_;
   std::map<decltype(schedule_key({})), std::unique_ptr<Schedule>> schedules_;
   std::map<std::uint64_t, std::uint16_t*> orders_;

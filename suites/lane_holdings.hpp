@@ -21,7 +21,7 @@ class Holdings {
 
   template <class T>
   T* take(std::size_t n) {
-    held_.reserve(held_.size() + 1);
+    if (held_.size() == held_.capacity()) held_.reserve(2 * held_.size() + 16);  // what was taken must not be lost to a failure
     held_.push_back(device_.take(std::max<std::size_t>(n * sizeof(T), 1)));
     return static_cast<T*>(held_.back());
   }

@@ -68,7 +68,8 @@ void lay_out(lane::Plan& p, bool resident) {
   const int counts = 4 * (p.levels + 1);  // of the votes on a response
   p.polls_at_once = p.general ? std::min({lane::draws(p), p.threads, cell_budget / counts}) : 0;
   const std::size_t columns = std::max(static_cast<std::size_t>(column) * p.groups_at_once, std::size_t(counts) * p.polls_at_once);
-  Layout to{sizeof(lane::Run)};
+  Layout to;
+  to.place(sizeof(lane::Run));
   p.scalars = to.place(sizeof(lane::Scalars));
   // random words of the actions, then the batch's advantages; or what the policy is worth
   p.words = p.advantage = p.means = to.place(std::max({word_bytes, 4 * padded, means}));
@@ -105,6 +106,18 @@ std::string why_no_lane(const RunSpec& spec) {
   return "";
 }
 
+Stretch longest_stretch(const lane::Plan& p) {
+  constexpr double table_bytes = 4 << 20;                                                  // of pending steps, and of orders, each
+  const double ring = p.remember + 1.0, updates = p.updates * ring * sizeof(PendingStep);  // bytes a step
+  const double order = 2.0 * p.prompts / p.per_epoch;
+  const double most = std::min({table_bytes / updates, table_bytes / order, 32768.0, p.steps + 1.0});
+  Stretch s;
+  s.steps = std::max(1, static_cast<int>(most));
+  s.epochs = (s.steps - 1) / p.per_epoch + 2;
+  s.pending = (static_cast<std::size_t>(s.steps) * p.updates + p.remember) * (p.remember + 1);
+  return s;
+}
+
 int lane_ring(const RunSpec& spec) {
   const double batch = static_cast<double>(spec.learn.batch) * spec.learn.rollouts, all = batch * (spec.learn.steps + 1.0);
   if (spec.estimator.running == RunningKind::ema) return static_cast<int>(batch);
@@ -122,10 +135,12 @@ double lane_bytes(const RunSpec& spec) {
   const lane::Plan p = plan_lane(spec);
   const BanditConfig& world = spec.env.bandit;
   const double cells = static_cast<double>(p.prompts) * p.width;
+  const Stretch stretch = longest_stretch(p);
   const double row = row_bytes(world, spec.rater, spec.votes), laws = std::min(cells, most_rows(world, spec.rater)) * row;
   const double of_run = cells * 8 + cells * 4 * p.features + laws + 4.0 * static_cast<double>(lane::parameters(p)) + lane::rows(p) * 4.0 +
                         p.steps * (p.general ? sizeof(lane::Seen) : 4.0) + static_cast<double>(lane::records(p)) * sizeof(lane::Record) +
-                        estimator_bytes(spec) + 4096;
+                        estimator_bytes(spec) + 4096 + 2.0 * stretch.epochs * p.prompts +
+                        static_cast<double>(stretch.pending * sizeof(PendingStep));
   if (!p.general) return of_run;
   const double tables = 32.0 * (p.levels + 2) + sizeof(LevelCount) * (p.rollouts + 1.0);
   const double followed = reads_running_median(spec.estimator) ? 4.0 * lane_ring(spec) + estimator_bytes(spec) + sizeof(lane::Median) : 0;

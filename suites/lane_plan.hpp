@@ -20,4 +20,12 @@ lane::Plan plan_lane(const RunSpec& spec);
 /// Rewards that a run must hold for its running median: the window, or all there are; of kind ema a batch.
 int lane_ring(const RunSpec& spec);
 
+/// The longest stretch of steps that lanes go in one launch, whose tables have room: orders of `epochs` epochs for each seed, and so many
+/// pending steps for each schedule.
+struct Stretch {
+  int steps = 1, epochs = 2;
+  std::size_t pending = 0;
+};
+Stretch longest_stretch(const lane::Plan& plan);
+
 }  // namespace odrpo

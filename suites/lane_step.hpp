@@ -60,6 +60,7 @@ ODRPO_HD void meet_batch(const B& b, const W& w, int t, bool recorded) {
 template <class W, class B>
 ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
   const Plan& plan = w.plan;
+  if (w.s.lost) return;  // in an earlier launch
   if (b.leads()) w.s.before = b.ticks();
   for (int t = first; t < end; ++t) {
     const bool recorded = t % plan.every == 0 || t == plan.steps;
@@ -108,6 +109,7 @@ ODRPO_HD void run_lane(const B& b, const Plan& plan, const Run& given, unsigned 
     if (w.rest->median != nullptr) b.threads(1, [&](int) { w.rest->estimator.running = w.median->terms_of; });
   if constexpr (linear) b.threads(plan.row_width, [&](int i) { w.gradient[i] = 0; });
   run_steps(b, w, first, end);
+  b.sync();  // the leading thread has counted its last step and time
   move_state(false);
 }
 

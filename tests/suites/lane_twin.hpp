@@ -43,8 +43,9 @@ class TwinBlock {
     *at += x;
     return was;
   }
+  void sync() const {}
   bool leads() const { return true; }
-  long long ticks() const { return 0; }
+  long long ticks() const { return clock_ += 3; }
 
  private:
   static ODRPO_ISA::Octet octet(int index, bool live) {
@@ -62,6 +63,7 @@ class TwinBlock {
   int threads_;
   ItemOrder order_;
   std::mt19937& random_;
+  mutable long long clock_ = 0;
 };
 
 /// A place where lanes run, on the host: memory is the heap's, a block's own memory begins with rubbish.
