@@ -18,12 +18,12 @@ std::vector<RunRecord> on_gpu(const std::vector<RunSpec>& runs) {
   return records;
 }
 
-// Seeds first .. last of any_run(), each alone in its batch and all handed over at once.
-void compare(unsigned first, unsigned last) {
+// Seeds first .. last of any(), each alone in its batch and all handed over at once.
+void compare(RunSpec (*any)(Chooser&), unsigned first, unsigned last) {
   std::vector<RunSpec> runs;
   for (unsigned seed = first; seed <= last; ++seed) {
     Chooser c{std::mt19937(seed)};
-    runs.push_back(any_run(c));
+    runs.push_back(any(c));
     runs.back().id = "seed " + std::to_string(seed);
   }
   const std::vector<RunRecord> lanes = on_gpu(runs);
@@ -40,7 +40,12 @@ void compare(unsigned first, unsigned last) {
 
 TEST_CASE("lanes have the same bits on the GPU: any policy, estimator, rater, optimiser and size") {
   if (gpu::absent()) return;
-  compare(1, 400);
+  compare(any_run, 1, 400);
+}
+
+TEST_CASE("lanes of the general kind too: real-valued and missing rewards, running medians, literal votes, signals of the gradient") {
+  if (gpu::absent()) return;
+  compare(any_general_run, 1, 400);
 }
 
 TEST_CASE("lanes that fill the device many times over have the bits of the host") {
@@ -67,5 +72,6 @@ TEST_CASE("lanes that fill the device many times over have the bits of the host"
 
 TEST_CASE("lanes on the GPU, as few as find a stray access or a race", "[brief]") {
   if (gpu::absent()) return;
-  compare(1, 12);
+  compare(any_run, 1, 12);
+  compare(any_general_run, 1, 12);
 }

@@ -20,10 +20,11 @@ RunRecord by_threads(const RunSpec& spec, unsigned seed) {
     std::vector<std::uint64_t> memory(plan.bytes / 8 + 2);
     for (std::size_t i = 0; i < count; ++i) {
       std::memset(memory.data(), 0xcd, plan.bytes);
-      lane::with_kind(plan, [&](auto linear, auto resident) {
+      lane::with_kind(plan, [&](auto linear, auto resident, auto general) {
+        constexpr bool is_linear = decltype(linear)::value, is_resident = decltype(resident)::value, is_general = decltype(general)::value;
         block.run(plan.threads, [&] {
-          lane::run_lane<decltype(linear)::value, decltype(resident)::value>(ThreadBlock<twin::FibreThread>{}, plan, runs[i],
-                                                                             reinterpret_cast<unsigned char*>(memory.data()), first, end);
+          lane::run_lane<is_linear, is_resident, is_general>(ThreadBlock<twin::FibreThread>{}, plan, runs[i],
+                                                             reinterpret_cast<unsigned char*>(memory.data()), first, end);
         });
       });
     }
@@ -35,15 +36,18 @@ RunRecord by_threads(const RunSpec& spec, unsigned seed) {
   return record;
 }
 
-}  // namespace
-
-TEST_CASE("a lane by threads that take turns in any order has the bits of train()") {
-  for (unsigned seed = 201; seed <= 230; ++seed) {
+void compare(RunSpec (*any)(Chooser&), unsigned first, unsigned end) {
+  for (unsigned seed = first; seed < end; ++seed) {
     Chooser c{std::mt19937(seed)};
-    RunSpec spec = any_run(c);
+    RunSpec spec = any(c);
     spec.learn.steps = std::min(spec.learn.steps, 12);
     spec.learn.batch = std::min(spec.learn.batch, 9);
     INFO("seed " << seed << "\n" << canonical_text(spec));
     check_same(by_threads(spec, seed), run(spec));
   }
 }
+
+}  // namespace
+
+TEST_CASE("a lane by threads that take turns in any order has the bits of train()") { compare(any_run, 201, 231); }
+TEST_CASE("so has a lane of the general kind by threads") { compare(any_general_run, 301, 341); }
