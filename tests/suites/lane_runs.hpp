@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
@@ -103,6 +104,42 @@ inline RunSpec any_general_run(Chooser& c) {
   }
   if (r.estimator.form == Form::maxrl) r.estimator.origin = c.below(2);
   return r;
+}
+
+// Sizes at the ends of what a lane takes, each with an id: more prompts than octets, several rounds of groups, parameters in the device's
+// memory, one prompt, one step, the largest groups, several updates with a clip over many stretches, parameters that are lost.
+inline std::vector<RunSpec> corner_runs() {
+  std::vector<RunSpec> runs;
+  const auto add = [&](const char* id, PolicyKind policy, const char* estimator, int prompts, int actions, int batch,
+                       int steps) -> RunSpec& {
+    RunSpec r = base_run(policy, estimator);
+    r.id = id;
+    r.env.bandit.prompts = prompts;
+    r.env.bandit.actions = actions;
+    r.learn.batch = batch;
+    r.learn.steps = steps;
+    runs.push_back(r);
+    return runs.back();
+  };
+  RunSpec& fine = add("fine levels", PolicyKind::tabular, "odrpo-gini-median(grpo)", 300, 40, 130, 12);
+  fine.env.bandit.levels = 100;
+  fine.learn.optimizer.clip = 0.05;
+  add("wide rows", PolicyKind::tabular, "maxrl", 900, 100, 70, 40);
+  add("all at once", PolicyKind::linear, "odrpo(grpo)", 90, 33, 90, 20);
+  add("one prompt, one step", PolicyKind::tabular, "grpo", 5, 7, 1, 1);
+  RunSpec& large = add("large groups", PolicyKind::tabular, "rank-grpo", 9, 12, 4, 10);
+  large.learn.rollouts = 255;
+  large.env.bandit.levels = 100;
+  RunSpec& clipped = add("clipped", PolicyKind::tabular, "odrpo-gini(maxrl)", 40, 12, 8, 150);
+  clipped.learn.epochs = 2;
+  clipped.learn.ratio_clip = 0.01;
+  for (const PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
+    RunSpec& lost = add(policy == PolicyKind::linear ? "lost, linear" : "lost, tabular", policy, "grpo", 40, 12, 8, 200);
+    lost.learn.optimizer.kind = OptimizerKind::adamw;
+    lost.learn.optimizer.weight_decay = 1;  // multiplies every parameter by about minus a million at each step
+    lost.learn.optimizer.lr = 1e6;
+  }
+  return runs;
 }
 
 inline bool same(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) || (a != a && b != b); }

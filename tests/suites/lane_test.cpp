@@ -21,9 +21,9 @@ std::vector<RunRecord> in_lanes(Twin& twin, const std::vector<RunSpec>& runs, co
   return records;
 }
 
-// Runs of seeds 1, 2, … in lanes and on the CPU; how they end.
-std::set<std::string> compare(RunSpec (*any)(Chooser&), bool general, unsigned seeds) {
-  std::set<std::string> ends;
+// Runs of seeds 1, 2, … in lanes and on the CPU; how many end well.
+unsigned compare(RunSpec (*any)(Chooser&), bool general, unsigned seeds) {
+  unsigned good = 0;
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     Chooser c{std::mt19937(seed)};
     const RunSpec spec = any(c);
@@ -36,19 +36,61 @@ std::set<std::string> compare(RunSpec (*any)(Chooser&), bool general, unsigned s
     CHECK(twin.held == 0);
     REQUIRE(lanes.size() == 1);
     check_same(lanes[0], run(spec));
-    ends.insert(lanes[0].status == RunStatus::ok ? "ok" : lanes[0].error.substr(0, 8));
+    good += lanes[0].status == RunStatus::ok;
   }
-  return ends;
+  return good;
 }
 
 }  // namespace
 
 TEST_CASE("a lane gives a run the bits that train() gives it: any policy, estimator, rater, optimiser and size") {
-  CHECK(compare(any_run, false, 150).count("ok") == 1);
+  CHECK(compare(any_run, false, 150) > 130);
 }
 
 TEST_CASE("so does a lane of the general kind: real-valued rewards, rewards that may be missing, running medians, literal votes, signals") {
-  CHECK(compare(any_general_run, true, 240).count("ok") == 1);
+  CHECK(compare(any_general_run, true, 240) > 200);
+}
+
+TEST_CASE("and lanes at the ends of the sizes that there are, in each order of the items of a phase") {
+  std::size_t compared = 0, lost = 0, in_device_memory = 0;
+  for (const RunSpec& spec : corner_runs()) {
+    const RunRecord cpu = run(spec);
+    lost += cpu.status == RunStatus::failed;
+    in_device_memory += !plan_lane(spec).resident;
+    for (const ItemOrder order : {ItemOrder::forward, ItemOrder::backward, ItemOrder::shuffled}) {
+      INFO(spec.id);
+      Twin twin;
+      twin.order = order;
+      const std::vector<RunRecord> lanes = in_lanes(twin, {spec});
+      REQUIRE(lanes.size() == 1);
+      check_same(lanes[0], cpu);
+      ++compared;
+    }
+  }
+  CHECK(compared == 3 * corner_runs().size());
+  CHECK(lost == 2);
+  CHECK(in_device_memory == 2);
+}
+
+TEST_CASE("a lane tells its seconds by stage from its own clock") {
+  RunSpec spec = base_run(PolicyKind::tabular, "grpo");
+  Twin twin;
+  twin.nanoseconds_per_tick = 5;
+  const std::vector<RunRecord> lanes = in_lanes(twin, {spec});
+  REQUIRE(lanes.size() == 1);
+  const RunRecord& r = lanes[0];
+  REQUIRE(r.seconds.size() == r.step.size() * stage_count);
+  // a lap is 3 ticks: one a stage and step between records, and of `record` itself two a record
+  for (std::size_t i = 1; i < r.step.size(); ++i)
+    for (int stage = 0; stage < stage_record; ++stage) CHECK(r.seconds[i * stage_count + stage] == Approx(15e-9));
+  CHECK(r.step_time_median == Approx(5 * 15e-9));
+}
+
+TEST_CASE("the suites that are carried to a GPU train there to the last run") {
+  for (const char* name : {"suites/quickstart.toml", "suites/yardstick.toml", "tests/suites/odd.toml", "tests/suites/rules.toml"}) {
+    INFO(name);
+    for (const RunSpec& r : load_suite(std::string(ODRPO_SOURCE_DIR "/") + name, {}, {}).runs) REQUIRE(why_no_lane(r) == "");
+  }
 }
 
 TEST_CASE("runs of one shape train together, whatever their estimator, rater, votes, seed and rate") {
@@ -69,12 +111,15 @@ TEST_CASE("runs of one shape train together, whatever their estimator, rater, vo
   const std::vector<RunRecord> lanes = in_lanes(twin, runs);
   REQUIRE(lanes.size() == runs.size());
   CHECK(twin.launches == 4);  // two shapes, 60 steps in two stretches each
+  std::set<std::string> compared;
   for (const RunRecord& lane : lanes)
     for (const RunSpec& r : runs)
       if (r.id == lane.id) {
         INFO(r.id);
         check_same(lane, run(r));
+        compared.insert(r.id);
       }
+  CHECK(compared.size() == runs.size());
 }
 
 TEST_CASE("the state that a stretch of steps leaves is all that the next one needs") {
@@ -131,15 +176,18 @@ TEST_CASE("a run that diverges in a lane is told as on the CPU, and its neighbou
   Twin twin;
   const std::vector<RunRecord> lanes = in_lanes(twin, runs);
   REQUIRE(lanes.size() == 2);
-  int failed = 0;
+  int failed = 0, compared = 0;
   for (const RunRecord& lane : lanes) {
     failed += lane.status == RunStatus::failed;
     for (const RunSpec& r : runs) {
       const RunRecord cpu = run(r);
-      if (cpu.key == lane.key) check_same(lane, cpu);
+      if (cpu.key != lane.key) continue;
+      check_same(lane, cpu);
+      ++compared;
     }
   }
   CHECK(failed == 1);
+  CHECK(compared == 2);
 }
 
 TEST_CASE("a run whose law cannot be made fails with the reason, and its neighbours go on") {
@@ -152,6 +200,24 @@ TEST_CASE("a run whose law cannot be made fails with the reason, and its neighbo
   CHECK(lanes[0].status == RunStatus::failed);
   CHECK_THAT(lanes[0].error, Catch::Matchers::Contains("nearest-mean"));
   check_same(lanes[1], run(runs[1]));
+}
+
+TEST_CASE("a stop between two stretches ends a batch, which hands over nothing") {
+  std::atomic<bool> stop{false};
+  Twin twin;
+  LaneDevice device = twin.device();
+  const auto steps = device.run;
+  device.run = [&](const lane::Plan& plan, const lane::Run* runs, std::size_t count, int first, int end) {
+    stop = true;
+    return steps(plan, runs, count, first, end);
+  };
+  const RunSpec spec = base_run(PolicyKind::tabular, "grpo");
+  Shared shared;
+  int handed_over = 0;
+  train_lanes(device, {&spec}, shared, stop, [&](RunRecord) { ++handed_over; });
+  CHECK(handed_over == 0);
+  CHECK(twin.launches == 1);
+  CHECK(twin.held == 0);
 }
 
 TEST_CASE("a stop hands over what is finished and nothing half") {

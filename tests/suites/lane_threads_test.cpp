@@ -51,3 +51,11 @@ void compare(RunSpec (*any)(Chooser&), unsigned first, unsigned end) {
 
 TEST_CASE("a lane by threads that take turns in any order has the bits of train()") { compare(any_run, 201, 231); }
 TEST_CASE("so has a lane of the general kind by threads") { compare(any_general_run, 301, 341); }
+
+TEST_CASE("and lanes by threads at the ends of the sizes that there are") {
+  unsigned seed = 1;
+  for (const RunSpec& spec : corner_runs()) {
+    INFO(spec.id);
+    check_same(by_threads(spec, ++seed), run(spec));
+  }
+}

@@ -70,6 +70,7 @@ class TwinBlock {
 struct Twin {
   ItemOrder order = ItemOrder::forward;
   double seconds_per_step = 0;  ///< what a stretch is said to have taken
+  double nanoseconds_per_tick = 0;
   std::size_t held = 0, most = 0, launches = 0;
   std::mt19937 random{7};
 
@@ -105,6 +106,8 @@ struct Twin {
                          is_general = decltype(general)::value;
           lane::run_lane<is_linear, is_resident, is_general>(block, plan, runs[i], memory.get(), first, end);
         });
+        runs[i].time[0] += static_cast<long long>(100 * nanoseconds_per_tick);
+        runs[i].time[1] += 100;
       }
       return seconds_per_step * (end - first);
     };
