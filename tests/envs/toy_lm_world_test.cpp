@@ -93,7 +93,7 @@ TEST_CASE("prompts mean what their words say, with different facts and keywords,
       ++pair[v.index_of(p.keywords[0]) * keys + v.index_of(p.keywords[1])];
     }
     // six standard deviations of a binomial
-    const auto even = [n](int seen, double p) {
+    const auto even = [](int seen, double p) {
       const double z = (seen - n * p) / std::sqrt(n * p * (1 - p));
       CHECK(std::abs(z) < 6);
     };
