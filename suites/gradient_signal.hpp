@@ -1,4 +1,4 @@
-// What redraws of a batch say of its gradient, from a few sums.
+// What redraws of a batch say of its gradient.
 #pragma once
 #include "kernels/math.hpp"
 
@@ -9,8 +9,15 @@ struct GradientSignal {
   double cosine, snr;
 };
 
-/// Over the parameters: of the redraws' mean times the exact gradient, of the squares of either; and of the squares of every redraw.
-ODRPO_HD GradientSignal signal_of(double along, double of_mean, double of_exact, double squares, int replicas) {
+/// From the sum of n = `replicas` redraws' gradients and the exact one, `size` parameters each, and the squares of every redraw together.
+ODRPO_HD GradientSignal signal_of(const double* sum, const float* exact, int size, double squares, int replicas) {
+  double along = 0, of_mean = 0, of_exact = 0;
+  for (int i = 0; i < size; ++i) {
+    const double mean = sum[i] / replicas, right = static_cast<double>(exact[i]);
+    along += mean * right;
+    of_mean += mean * mean;
+    of_exact += right * right;
+  }
   GradientSignal signal{__builtin_nan(""), __builtin_nan("")};
   if (of_mean > 0 && of_exact > 0) signal.cosine = along / (math::sqrt(of_mean) * math::sqrt(of_exact));
   if (replicas > 1) {

@@ -16,7 +16,7 @@ ODRPO_HD int count_row(const Plan& p) { return 2 * p.rollouts > column_rows(p.le
 ODRPO_HD int cells_of(const Plan& p) { return count_row(p) + 1; }
 constexpr double by_pass = -1;  // the count of a group that takes the pass
 
-// The same by literal votes.
+// A reward for each response by literal votes.
 template <class W, class B>
 ODRPO_HD void rate_by_votes(const B& b, const W& w, int t, const Draws& asked) {
   const Plan& plan = w.plan;

@@ -1,6 +1,7 @@
 // A lane meets its batch: prompts, responses, scores, advantages; the stages of meet_batch (suites/train_step.hpp).
 #pragma once
 #include "envs/lane_rate.hpp"
+#include "estimators/group_range.hpp"
 #include "estimators/lane_groups.hpp"
 #include "kernels/random.hpp"
 #include "suites/draws.hpp"
@@ -127,19 +128,15 @@ ODRPO_HD void estimate_advantages(const B& b, const W& w) {
       const std::uint8_t* score = w.score + at;
       prepare(w.run.estimator, score, column(g));
       std::uint32_t sum = 0;
-      int low = score[0], high = low;
-      for (int i = 0; i < n; ++i) {
-        sum += score[i];
-        low = score[i] < low ? score[i] : low;
-        high = score[i] > high ? score[i] : high;
-      }
-      const bool dead = low == high;
+      for (int i = 0; i < n; ++i) sum += score[i];
+      const Range<std::uint8_t> range = range_of(score, n);
+      const bool is_dead = dead(range);
       b.add(&w.s.counts.reward, sum);
-      b.add(&w.s.counts.dead_levels, static_cast<std::uint32_t>((plan.levels - w.run.lowest) - (high - low)));
-      if (dead) b.add(&w.s.counts.dead_groups, std::uint32_t{1});
+      b.add(&w.s.counts.dead_levels, static_cast<std::uint32_t>(dead_levels_of(range, w.run.lowest, plan.levels)));
+      if (is_dead) b.add(&w.s.counts.dead_groups, std::uint32_t{1});
       if (!w.run.drop_dead) return;
-      if (dead) b.add(&w.s.counts.dropped, static_cast<std::uint32_t>(n));
-      for (int i = 0; i < n; ++i) w.kept[at + i] = !dead;
+      if (is_dead) b.add(&w.s.counts.dropped, static_cast<std::uint32_t>(n));
+      for (int i = 0; i < n; ++i) w.kept[at + i] = !is_dead;
     });
     b.threads(count * n, [&](int i) {
       const std::size_t at = static_cast<std::size_t>(first) * n + i;

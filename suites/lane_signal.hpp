@@ -44,14 +44,7 @@ ODRPO_HD void add_gradient(const B& b, const W& w, bool exact) {
 template <class W>
 ODRPO_HD void record_signal(const W& w, Record& to) {
   const Signal& s = w.rest->signal;
-  double along = 0, of_mean = 0, of_exact = 0;
-  for (int i = 0; i < gradient_size(w.plan); ++i) {
-    const double mean = s.sum[i] / s.replicas, exact = static_cast<double>(s.exact[i]);
-    along += mean * exact;
-    of_mean += mean * mean;
-    of_exact += exact * exact;
-  }
-  const GradientSignal signal = signal_of(along, of_mean, of_exact, *s.squares, s.replicas);
+  const GradientSignal signal = signal_of(s.sum, s.exact, gradient_size(w.plan), *s.squares, s.replicas);
   to.cosine = signal.cosine;
   to.snr = signal.snr;
 }
@@ -87,6 +80,7 @@ ODRPO_HD void meet_generally(const B& b, const W& w, int t, bool recorded, Recor
     });
     add_gradient(b, w, exact);
     if (round == replicas) b.threads(1, [&](int) { record_signal(w, record); });
+    lap_of(stage_update);
   }
 }
 

@@ -69,6 +69,7 @@ ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
       lap(b, w, stage_record);
       b.threads(1, [&](int) { record_policy(w, t); });
       if (w.s.lost) return;
+      lap(b, w, stage_record);
     }
     if constexpr (W::general) meet_generally(b, w, t, recorded, record_of(w, t));
     else meet_batch(b, w, t, recorded);

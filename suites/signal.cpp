@@ -25,14 +25,7 @@ GradientSignal gradient_signal(const Problem& problem, TrainState& s, int t) {
     }
   }
   std::tie(s.action, s.batch) = batch;
-  double along = 0, of_mean = 0, of_exact = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    const double mean = sum[i] / replicas;
-    along += mean * exact[i];
-    of_mean += mean * mean;
-    of_exact += static_cast<double>(exact[i]) * exact[i];
-  }
-  return signal_of(along, of_mean, of_exact, squares, replicas);
+  return signal_of(sum.data(), exact.data(), static_cast<int>(size), squares, replicas);
 }
 
 }  // namespace odrpo

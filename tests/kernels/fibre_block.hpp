@@ -32,6 +32,7 @@ class FibreBlock {
     fibres_.resize(static_cast<std::size_t>(threads));
     ready_.clear();
     ended_ = 0;
+    failed_ = nullptr;
     for (std::size_t i = 0; i < fibres_.size(); ++i) {
       Fibre& f = fibres_[i];
       if (!f.stack) f.stack = std::make_unique<char[]>(stack_bytes);

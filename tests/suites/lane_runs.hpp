@@ -107,7 +107,8 @@ inline RunSpec any_general_run(Chooser& c) {
 }
 
 // Sizes at the ends of what a lane takes, each with an id: more prompts than octets, several rounds of groups, parameters in the device's
-// memory, one prompt, one step, the largest groups, several updates with a clip over many stretches, parameters that are lost.
+// memory, one prompt, one step, the largest groups, several updates with a clip over many stretches, parameters that are lost; of both
+// kinds.
 inline std::vector<RunSpec> corner_runs() {
   std::vector<RunSpec> runs;
   const auto add = [&](const char* id, PolicyKind policy, const char* estimator, int prompts, int actions, int batch,
@@ -139,6 +140,21 @@ inline std::vector<RunSpec> corner_runs() {
     lost.learn.optimizer.weight_decay = 1;  // multiplies every parameter by about minus a million at each step
     lost.learn.optimizer.lr = 1e6;
   }
+  // the general kind: everything at once, in several rounds of groups and polls, with parameters in the device's memory
+  RunSpec& all = add("all kinds", PolicyKind::tabular, "odrpo-gini-median(maxrl)", 700, 100, 40, 6);
+  all.estimator.median = MedianRule::running;
+  all.estimator.window = 300;
+  all.rater.sampling = Sampling::draws;
+  all.rater.parse_failure = 0.3;
+  all.rater.parse_policy = ParsePolicy::drop;
+  all.votes = 5;
+  all.record.gradient = 2;
+  all.record.every = 2;
+  RunSpec& means = add("large real groups", PolicyKind::linear, "odrpo-gini(grpo)", 12, 12, 6, 4);
+  means.learn.rollouts = 255;
+  means.env.bandit.levels = 100;
+  means.rater.aggregate = Aggregate::mean;
+  means.votes = 7;
   return runs;
 }
 

@@ -45,7 +45,7 @@ class TwinBlock {
   }
   void sync() const {}
   bool leads() const { return true; }
-  long long ticks() const { return clock_ += 3; }
+  long long ticks() const { return clock_; }  ///< a tick a phase
 
  private:
   static ODRPO_ISA::Octet octet(int index, bool live) {
@@ -55,6 +55,7 @@ class TwinBlock {
     return o;
   }
   std::vector<int> items(int n) const {
+    ++clock_;
     std::vector<int> all(static_cast<std::size_t>(std::max(n, 0)));
     for (int i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = order_ == ItemOrder::backward ? n - 1 - i : i;
     if (order_ == ItemOrder::shuffled) std::shuffle(all.begin(), all.end(), random_);
