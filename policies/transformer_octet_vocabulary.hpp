@@ -92,11 +92,12 @@ struct Pick {
     const bool alone = f.t > 0 || s % f.rows.per_prompt == 0;  // of sequences that share a site the first one writes
     o.store(f.log_total + site, O::splat(c.log_total), alone ? 1 : 0);
     o.store(f.entropy + site, O::splat(c.entropy), alone ? 1 : 0);
+    const auto index = [&](int a) { return O::real(o.lane() + a); };
+    // 0 behind the last token even where logits are NaN, whose ln of the total says nothing
     const auto chance = [&](int a) {
       const F z = o.load(logits + a, v - a, -1e30f) * f.inverse_temperature - c.log_total;
-      return lane_math::exp_negative<O>(O::lower(z, O::splat(0)));
+      return index(a) < static_cast<float>(v) ? lane_math::exp_negative<O>(O::lower(z, O::splat(0))) : F{};
     };
-    const auto index = [&](int a) { return O::real(o.lane() + a); };
     // top-p: the likeliest tokens, of equals the first, until they hold the share
     float least = -1, last = static_cast<float>(v), held = 0;
     if (f.top_p < 1) {
@@ -130,8 +131,8 @@ struct Pick {
     }
     const float found = -o.largest(-first), rest = o.largest(final), chosen = found < 1e9f ? found : rest;
     const bool going = f.length[s] > f.t;
-    const int w = static_cast<int>(chosen);
-    o.store(f.token + at, O::splat(chosen), going ? 1 : 0);
+    const int known = chosen > 0 ? static_cast<int>(chosen) : 0, w = known < v ? known : v - 1;  // whatever was found, a token
+    o.store(f.token + at, O::splat(static_cast<float>(w)), going ? 1 : 0);
     o.store(f.log_chance + at, O::splat(logits[w] * f.inverse_temperature - c.log_total), going ? 1 : 0);
     o.store(f.length + s, O::splat(static_cast<float>(f.t + 1)), going && w == f.end ? 1 : 0);
   }

@@ -1,5 +1,7 @@
 // The text that a device's threads run, run by warps of fibres: octets of eight threads give the bits of octets of a vector, for every
 // operation and for a transformer's whole step, and no lane waits for one that does not come.
+#include <limits>
+
 #include "tests/catch.hpp"
 #include "tests/gpu/octet_ops.hpp"
 #include "tests/kernels/fibre_block.hpp"
@@ -88,6 +90,32 @@ TEST_CASE("a transformer's step by warps of threads has the bits of a step by ve
       REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
       for (const float x : got) REQUIRE(x == x);
     }
+}
+
+TEST_CASE("logits that are no numbers pick tokens of the vocabulary, by vectors and by threads", "[transformer]") {
+  const int vocabulary = 13, sequences = 64;
+  const FixedRows rows{1, sequences, 1, 1};
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinite = std::numeric_limits<float>::infinity();
+  std::mt19937 g(76);
+  std::vector<std::uint32_t> word(sequences);
+  for (auto& w : word) w = static_cast<std::uint32_t>(g());
+  word[0] = 0, word[1] = 0xffffffffu;
+  for (const float all : {nan, 0.5f, infinite, -infinite})
+    for (const float one : {all, nan, infinite})
+      for (const float top_p : {1.0f, 0.6f}) {
+        std::vector<float> logits(vocabulary, all), log_total(1), entropy(1), log_chance(sequences);
+        logits[11] = one;
+        const auto pick = [&](auto&& q, std::vector<std::uint16_t>& token) {
+          std::vector<int> length(sequences, 1);
+          q.octets(sequences, lane::Pick{rows, vocabulary, 0, -1, 1.25f, top_p, logits.data(), word.data(), log_total.data(),
+                                         entropy.data(), token.data(), log_chance.data(), length.data()});
+        };
+        std::vector<std::uint16_t> vectors(sequences, 999), threads(sequences, 999);
+        pick(HostQueue{}, vectors);
+        pick(ThreadQueue{}, threads);
+        INFO("all " << all << ", one " << one << ", top_p " << top_p);
+        for (const auto& token : {vectors, threads}) REQUIRE(*std::max_element(token.begin(), token.end()) < vocabulary);
+      }
 }
 
 namespace {
