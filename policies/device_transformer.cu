@@ -206,7 +206,7 @@ void DeviceTransformer::restore(const DeviceTransformerState& state, int updates
   v_.send(state.v, stream_, from);
   merge(from);
   stream_.wait(from);
-  for (; begun_ < updates_done; ++begun_) scalars_.begin_step(begun_);
+  begun_ = scalars_.begin_again(updates_done);
 }
 
 std::vector<float> DeviceTransformer::fetch(const float* from, std::size_t n, Asked asked) const {

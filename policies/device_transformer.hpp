@@ -56,7 +56,7 @@ class DeviceTransformer {
   /// Of the last backward(), before it is clipped: by the weights, or by the adapters.
   std::vector<float> gradient(Asked from = Asked::current()) const;
   DeviceTransformerState state(Asked from = Asked::current()) const;
-  /// Goes on from a state after this many updates.
+  /// Goes on from a state after this many updates, however many this object has done.
   void restore(const DeviceTransformerState& state, int updates_done, Asked from = Asked::current());
   /// Where all lies on the device, and n values of it: for tests and timings.
   const QueuePass& pass() const { return net_.pass; }

@@ -46,6 +46,12 @@ void AdamScalars::begin_step(int t) {
         static_cast<float>(rate * beta1_power_[j]), static_cast<float>(math::sqrt(inverse2 * beta2_power_[j])), static_cast<float>(decay)};
 }
 
+int AdamScalars::begin_again(int updates) {
+  *this = AdamScalars(config_, steps_, remember());
+  for (int t = 0; t < updates; ++t) begin_step(t);
+  return updates;
+}
+
 void adam_definition(const OptimizerConfig& config, int t, double lr, int count, const double* gradient, double* theta, double* m,
                      double* v) {
   double bias1 = 1, bias2 = 1;

@@ -25,6 +25,8 @@ class AdamScalars {
   AdamScalars(const OptimizerConfig& config, int steps, int remember);
   /// Makes the scalars of step t; call in order t = 0, 1, …
   void begin_step(int t);
+  /// As if steps 0 .. updates - 1 had begun and none after them, whatever began before. Returns updates.
+  int begin_again(int updates);
   /// Pending steps of a row last visited at step `last`: entry j is step last + j. Valid for steps <= t, last >= t - remember.
   const PendingStep* pending(int last) const { return &pending_[static_cast<std::size_t>(last % ring_) * ring_]; }
   float beta1_power(int n) const { return static_cast<float>(beta1_power_[n]); }

@@ -106,7 +106,7 @@ TransformerState TransformerPolicy::state() {
 void TransformerPolicy::restored(int updates_done) {
   renew_head(shape_, initial_);
   renew();
-  for (; begun_ < updates_done; ++begun_) scalars_.begin_step(begun_);
+  begun_ = scalars_.begin_again(updates_done);
 }
 
 void TransformerPolicy::start_from(std::span<const float> weights) {

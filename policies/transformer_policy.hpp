@@ -39,7 +39,7 @@ class TransformerPolicy {
   const NetWeights& weights() const { return weights_; }  ///< merged under LoRA: what a TransformerPass of its own can sample from
   const NetWeights& initial() const { return initial_; }
   const AdapterTable& adapters() const { return adapter_table_; }
-  /// To write a checkpoint, or to fill from one; then restored() with the number of updates done.
+  /// To write a checkpoint, or to fill from one, of however many updates; then restored() with the number of updates done.
   TransformerState state();
   void restored(int updates_done);
   /// Before the first update: takes these weights ([weights().table.count], of a warm start) as the start, the reference and LoRA's base.

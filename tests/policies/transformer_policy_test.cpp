@@ -228,17 +228,19 @@ TEST_CASE("a run continued from its state ends with the same bits as one that we
         run.policy.learn(t, run.coefficient.data(), nullptr, loss);
       }
     };
-    Run whole(config, o, 8), killed(config, o, 8), resumed(config, o, 8);
-    steps(whole, 0, 8);
-    steps(killed, 0, 3);
-    const TransformerState from = killed.policy.state(), to = resumed.policy.state();
-    for (const auto& [a, b] : {std::pair{from.trained, to.trained}, {from.m, to.m}, {from.v, to.v}, {from.initial, to.initial}})
-      std::copy(a.begin(), a.end(), b.begin());
-    resumed.policy.restored(3);
-    CHECK(resumed.weights() != whole.weights());
-    steps(resumed, 3, 8);
-    CHECK(resumed.weights() == whole.weights());
-    CHECK(resumed.policy.rollouts().token == whole.policy.rollouts().token);
+    // resumed by a policy that is new, and by one that has gone further
+    Run whole(config, o, 8), killed(config, o, 8), fresh(config, o, 8), further(config, o, 8);
+    for (const auto& [run, to] : {std::pair{&whole, 8}, {&killed, 3}, {&further, 6}}) steps(*run, 0, to);
+    for (Run* resumed : {&fresh, &further}) {
+      const TransformerState from = killed.policy.state(), to = resumed->policy.state();
+      for (const auto& [a, b] : {std::pair{from.trained, to.trained}, {from.m, to.m}, {from.v, to.v}, {from.initial, to.initial}})
+        std::copy(a.begin(), a.end(), b.begin());
+      resumed->policy.restored(3);
+      CHECK(resumed->weights() != whole.weights());
+      steps(*resumed, 3, 8);
+      CHECK(resumed->weights() == whole.weights());
+      CHECK(resumed->policy.rollouts().token == whole.policy.rollouts().token);
+    }
   }
 }
 
