@@ -1,5 +1,6 @@
 // Memory, streams and events of a CUDA device for plain C++: owned, typed, sized, never copied. Built only where nvcc is. Everything here
-// throws Failure(Exit::device) with the source line that asked.
+// throws Failure with the source line that asked: Exit::device where the device fails, Exit::limits for more values than memory can hold,
+// Exit::internal for a copy larger than its buffer.
 #pragma once
 #include <cstddef>
 #include <span>
