@@ -25,6 +25,25 @@ std::size_t bytes_of(auto lay) {
   return count.bytes;
 }
 
+[[noreturn]] void wrong(const char* what, std::int64_t given, const std::string& needed, Asked from) {
+  throw Failure(Exit::internal, std::string("a device's transformer was given ") + std::to_string(given) + " " + what + " and needs " +
+                                    needed + " at " + line_of(from));
+}
+void need(const char* what, std::size_t given, std::size_t needed, Asked from) {
+  if (given != needed) wrong(what, static_cast<std::int64_t>(given), std::to_string(needed), from);
+}
+void need_at_least(const char* what, std::size_t given, std::size_t least, Asked from) {
+  if (given < least) wrong(what, static_cast<std::int64_t>(given), "at least " + std::to_string(least), from);
+}
+
+// Floats that are trained. Asked before any device, whether the start fits.
+std::size_t count_trained(const WeightTable& table, const AdapterTable& adapter_table, std::size_t weights, std::size_t adapters,
+                          Asked from) {
+  need("weights", weights, table.count, from);
+  need("adapters' weights", adapters, adapter_table.count, from);
+  return adapter_table.rank > 0 ? adapter_table.count : table.count;
+}
+
 // Refuses what row numbers cannot count.
 int room_for(const TransformerShape& s, int prompts, int per_prompt) {
   const double rows = static_cast<double>(prompts) * (s.prompt + static_cast<double>(per_prompt) * s.response);
@@ -53,11 +72,11 @@ DeviceTransformer::DeviceTransformer(const TransformerConfig& config, const Tran
     : shape_(shape),
       prompts_(room_for(shape, prompts, per_prompt)),
       per_prompt_(per_prompt),
-      temperature_(static_cast<float>(config.temperature)),
+      temperature_(config.temperature),
       top_p_(static_cast<float>(config.top_p)),
       table_(weight_table(shape)),
       adapter_table_(adapter_table(shape, table_, config)),
-      trained_count_(config.lora_rank > 0 ? adapter_table_.count : table_.count),
+      trained_count_(count_trained(table_, adapter_table_, weights.size(), adapters.size(), from)),
       scalars_(optimizer, steps, 1),
       stream_(from),
       products_(precision, from),
@@ -93,11 +112,14 @@ void DeviceTransformer::merge(Asked from) {
   queued::merge_adapters(q, adapter_table_, initial_.data(), adapter_.data(), theta_.data());
 }
 
-void DeviceTransformer::give(const Net& net, const std::uint16_t* prompt, const Rollouts& given, Asked from) {
-  const std::size_t sequences = sequences_of(net.pass.rows);
-  send(net.pass.prompt, std::span(prompt, static_cast<std::size_t>(prompt_rows_of(net.pass.rows))), stream_, from);
-  send(net.pass.token, std::span(given.token).first(sequences * shape_.response), stream_, from);
-  send(net.pass.length, std::span(given.length).first(sequences), stream_, from);
+void DeviceTransformer::give(const Net& net, Asked from) {
+  const std::size_t sequences = sequences_of(net.pass.rows), tokens = sequences * shape_.response;
+  need("prompts' tokens", prompt_.size(), prompt_rows_of(net.pass.rows), from);
+  need_at_least("responses' tokens", rollouts_.token.size(), tokens, from);
+  need_at_least("responses' lengths", rollouts_.length.size(), sequences, from);
+  send(net.pass.prompt, std::span<const std::uint16_t>(prompt_), stream_, from);
+  send(net.pass.token, std::span<const std::uint16_t>(rollouts_.token).first(tokens), stream_, from);
+  send(net.pass.length, std::span<const int>(rollouts_.length).first(sequences), stream_, from);
 }
 
 void DeviceTransformer::take_chances(const Net& net, std::vector<float>& log_chance, Asked from) {
@@ -109,7 +131,7 @@ void DeviceTransformer::take_chances(const Net& net, std::vector<float>& log_cha
 void DeviceTransformer::sample(const std::uint16_t* prompt, const std::uint32_t* word, Asked from) {
   QueuePass& p = net_.pass;
   p.rows.prompts = prompts_;
-  p.inverse_temperature = 1.0f / temperature_;
+  p.inverse_temperature = static_cast<float>(1.0 / temperature_);
   const std::size_t sequences = sequences_of(p.rows), tokens = sequences * shape_.response;
   prompt_.assign(prompt, prompt + prompt_rows_of(p.rows));
   send(p.prompt, std::span<const std::uint16_t>(prompt_), stream_, from);
@@ -123,13 +145,14 @@ void DeviceTransformer::sample(const std::uint16_t* prompt, const std::uint32_t*
   has_reference_ = false;
 }
 
-void DeviceTransformer::read_at(float temperature, const std::uint16_t* prompt, int prompts, const Rollouts& given, Asked from) {
+void DeviceTransformer::read_at(double temperature, const std::uint16_t* prompt, int prompts, const Rollouts& given, Asked from) {
+  if (prompts < 1 || prompts > prompts_) wrong("prompts", prompts, "1 to " + std::to_string(prompts_), from);
   QueuePass& p = net_.pass;
   p.rows.prompts = prompts;
-  p.inverse_temperature = 1.0f / temperature;
+  p.inverse_temperature = static_cast<float>(1.0 / temperature);
   prompt_.assign(prompt, prompt + prompt_rows_of(p.rows));
   if (&given != &rollouts_) rollouts_ = given;
-  give(net_, prompt_.data(), rollouts_, from);
+  give(net_, from);
   DeviceQueue q{stream_, products_, from};
   queued::read(q, p, queue_weights(theta_));
   take_chances(net_, log_chance_, from);
@@ -148,7 +171,7 @@ void DeviceTransformer::refer(Asked from) {
   QueuePass& p = reference_->pass;
   p.rows.prompts = net_.pass.rows.prompts;
   p.inverse_temperature = net_.pass.inverse_temperature;
-  give(*reference_, prompt_.data(), rollouts_, from);
+  give(*reference_, from);
   DeviceQueue q{stream_, products_, from};
   queued::read(q, p, queue_weights(initial_));
   take(reference_log_, p.log_chance, static_cast<std::size_t>(sequences_of(p.rows)) * shape_.response, stream_, from);
@@ -157,6 +180,10 @@ void DeviceTransformer::refer(Asked from) {
 }
 
 void DeviceTransformer::backward(const TokenCoefficients& by, Asked from) {
+  const std::size_t tokens = static_cast<std::size_t>(sequences_of(net_.pass.rows)) * shape_.response, sites = sites_of(net_.pass.rows);
+  need("tokens' coefficients", by.token.size(), tokens, from);
+  need("sites' sums", by.site_sum.size(), sites, from);
+  need("sites' entropy weights", by.site_bonus.size(), sites, from);
   send(back_.coefficient, std::span(by.token), stream_, from);
   send(back_.site_sum, std::span(by.site_sum), stream_, from);
   send(back_.site_bonus, std::span(by.site_bonus), stream_, from);
@@ -173,6 +200,7 @@ void DeviceTransformer::update(int t, Asked from) {
 }
 
 TransformerReport DeviceTransformer::update_from(int t, const LearnFrom& by, const TransformerLoss& loss, Asked from) {
+  need("log-probabilities", log_chance_.size(), static_cast<std::size_t>(sequences_of(net_.pass.rows)) * shape_.response, from);
   TransformerReport report = token_coefficients(net_.pass.rows, log_chance_.data(), entropy_.data(), rollouts_, loss, by, coefficients_);
   backward(coefficients_, from);
   update(t, from);
@@ -182,11 +210,13 @@ TransformerReport DeviceTransformer::update_from(int t, const LearnFrom& by, con
 
 TransformerReport DeviceTransformer::learn(int t, const float* coefficient, const std::uint8_t* kept, const TransformerLoss& loss,
                                            Asked from) {
+  need_at_least("old log-probabilities", old_log_.size(), log_chance_.size(), from);
+  if (has_reference_) need_at_least("reference's log-probabilities", reference_log_.size(), log_chance_.size(), from);
   return update_from(t, {coefficient, kept, old_log_.data(), has_reference_ ? reference_log_.data() : nullptr}, loss, from);
 }
 
 TransformerReport DeviceTransformer::imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations, Asked from) {
-  read_at(1.0f, prompt, prompts, demonstrations, from);
+  read_at(1.0, prompt, prompts, demonstrations, from);
   has_reference_ = false;
   const std::vector<float> one(sequences_of(net_.pass.rows), 1.0f);
   return update_from(t, {one.data(), nullptr, nullptr, nullptr}, {}, from);
@@ -199,6 +229,10 @@ DeviceTransformerState DeviceTransformer::state(Asked from) const {
 }
 
 void DeviceTransformer::restore(const DeviceTransformerState& state, int updates_done, Asked from) {
+  need("first weights", state.initial.size(), table_.count, from);
+  need("trained weights", state.trained.size(), trained_count_, from);
+  need("first moments", state.m.size(), trained_count_, from);
+  need("second moments", state.v.size(), trained_count_, from);
   initial_.send(state.initial, stream_, from);
   theta_.send(state.initial, stream_, from);
   (adapter_table_.rank > 0 ? adapter_ : theta_).send(state.trained, stream_, from);

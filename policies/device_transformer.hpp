@@ -1,5 +1,6 @@
-// A transformer in training on the current CUDA device: the same steps as TransformerPolicy, without LoRA. Built only where nvcc is.
-// Everything here throws Failure(Exit::device) with the source line that asked.
+// A transformer in training on the current CUDA device: the same steps as TransformerPolicy, of all weights or of adapters. Built only
+// where nvcc is. Everything here throws Failure with the source line that asked: Exit::device where the device or cuBLASLt fails,
+// Exit::internal where a size is not what the shape says.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -72,15 +73,16 @@ class DeviceTransformer {
   Net make_net(Asked from) const;
   QueueWeights queue_weights(const DeviceBuffer<float>& theta) const;
   QueueTrained trained() const;
-  void read_at(float temperature, const std::uint16_t* prompt, int prompts, const Rollouts& given, Asked from);
+  void read_at(double temperature, const std::uint16_t* prompt, int prompts, const Rollouts& given, Asked from);
   TransformerReport update_from(int t, const LearnFrom& by, const TransformerLoss& loss, Asked from);
   void merge(Asked from);
-  void give(const Net& net, const std::uint16_t* prompt, const Rollouts& given, Asked from);
+  void give(const Net& net, Asked from);
   void take_chances(const Net& net, std::vector<float>& log_chance, Asked from);
 
   TransformerShape shape_;
   int prompts_, per_prompt_;
-  float temperature_, top_p_;
+  double temperature_;
+  float top_p_;
   WeightTable table_;
   AdapterTable adapter_table_;
   std::size_t trained_count_;

@@ -200,12 +200,12 @@ TEST_CASE("a transformer on the GPU, as little as finds a stray access", "[brief
   for (const Case& c : {cases[0], cases[2], cases[3]}) compare(c, ProductPrecision::fp32);
 }
 
-TEST_CASE("a batch too large for a device's transformer is refused before any device is asked") {
+TEST_CASE("a batch too large for a device's transformer and a start too short are refused before any device is asked") {
   const TransformerShape s = transformer_samples::tiny(true);
   const NetWeights w = make_weights(s);
-  const auto code_of = [&](int prompts) {
+  const auto code_of = [&](int prompts, int less) {
     try {
-      DeviceTransformer({}, s, prompts, 1 << 10, {}, 10, {w.flat.data(), w.table.count}, {}, ProductPrecision::fp32);
+      DeviceTransformer({}, s, prompts, 1 << 10, {}, 10, {w.flat.data(), w.table.count - less}, {}, ProductPrecision::fp32);
     } catch (const Failure& failure) {
       INFO(failure.what());
       CHECK(std::string(failure.what()).size() > 20);
@@ -213,6 +213,7 @@ TEST_CASE("a batch too large for a device's transformer is refused before any de
     }
     return Exit::ok;
   };
-  REQUIRE(code_of(1 << 20) == Exit::limits);
-  if (find_devices(false).all.empty()) REQUIRE(code_of(1) == Exit::device);
+  REQUIRE(code_of(1 << 20, 0) == Exit::limits);
+  REQUIRE(code_of(1, 1) == Exit::internal);
+  if (find_devices(false).all.empty()) REQUIRE(code_of(1, 0) == Exit::device);
 }
