@@ -1,6 +1,6 @@
 // A transformer in training on the current CUDA device: the same steps as TransformerPolicy, of all weights or of adapters. Built only
 // where nvcc is. Everything here throws Failure with the source line that asked: Exit::device where the device or cuBLASLt fails,
-// Exit::internal where a size is not what the shape says.
+// Exit::internal where a size is not what the shape says; the constructor also Exit::limits, for a batch too large to count.
 #pragma once
 #include <cstdint>
 #include <optional>
