@@ -171,26 +171,85 @@ TEST_CASE("a transformer on the GPU imitates as the CPU does, and goes on from i
     const Case& c = cases[0];
     TransformerConfig config;
     config.lora_rank = rank;
+    config.temperature = 0.8;  // of samples alone: imitation is at 1
     const NetWeights start = weights(c.shape, 35);
     const OptimizerConfig o{.kind = OptimizerKind::sgd, .lr = 0.05};
     Pair pair(c, config, o, 6, start, ProductPrecision::fp32);
     std::optional<Pair> again;
+    DeviceTransformerState third;
+    std::vector<Rollouts> all;
     for (int t = 0; t < 6; ++t) {
       const Batch b = batch(c, 80 + t);
       pair.cpu.sample(b.prompt.data(), b.word.data());
-      const Rollouts shown = pair.cpu.rollouts();
+      const Rollouts shown = all.emplace_back(pair.cpu.rollouts());
       const TransformerReport want = pair.cpu.imitate(t, b.prompt.data(), c.prompts, shown);
       const TransformerReport got = pair.device.imitate(t, b.prompt.data(), c.prompts, shown);
       CHECK(std::fabs(got.objective - want.objective) < tolerance(ProductPrecision::fp32).pass);
       if (again) again->device.imitate(t, b.prompt.data(), c.prompts, shown);
       if (t == 2) {
+        third = pair.device.state();
         again.emplace(c, config, o, 6, start, ProductPrecision::fp32);
-        again->device.restore(pair.device.state(), t + 1);
+        again->device.restore(third, t + 1);
       }
     }
     const std::vector<float> theta = pair.device.weights();
     CHECK(theta == again->device.weights());
     const parity::Gaps gaps = parity::of_blocks(start.table, theta.data(), [&](std::size_t i) { return pair.cpu.weights().flat[i]; });
+    CHECK(parity::worst(gaps) < tolerance(ProductPrecision::fp32).sgd);
+    // back to the third state in the object that has gone further
+    pair.device.restore(third, 3);
+    for (int t = 3; t < 6; ++t) pair.device.imitate(t, batch(c, 80 + t).prompt.data(), c.prompts, all[t]);
+    CHECK(theta == pair.device.weights());
+  }
+}
+
+TEST_CASE("rollouts used twice, clipped, of likely tokens and of fewer prompts than there is room for, on the GPU as on the CPU",
+          "[transformer]") {
+  if (gpu::absent()) return;
+  const Case room[] = {{"tiny tied", transformer_samples::tiny(true), 5, 4}, {"small", sized(64, 8, 24, 64, 2, 4, true), 4, 3}};
+  for (const Case& c : room) {
+    TransformerConfig config;
+    config.temperature = 0.8;
+    config.top_p = 0.7;
+    const OptimizerConfig o{.kind = OptimizerKind::sgd, .lr = 0.1};
+    const int batches = 5, prompts = c.prompts - 1, all = c.prompts * c.per_prompt, sequences = prompts * c.per_prompt;
+    const NetWeights start = weights(c.shape, 37);
+    Pair pair(c, config, o, 2 * batches, start, ProductPrecision::fp32);
+    const TransformerLoss loss{TokenMean::token_mean, 0.05, 0.2, 0.01};
+    double clipped = 0;
+    for (int i = 0; i < batches; ++i) {
+      const Batch b = batch(c, 100 + i);
+      const std::vector<float> coefficient = coefficients(sequences, 120 + i);
+      pair.cpu.sample(b.prompt.data(), b.word.data());
+      pair.device.sample(b.prompt.data(), b.word.data());
+      Rollouts few = pair.device.rollouts();
+      int differ = 0;
+      for (int s = 0; s < all; ++s) {
+        const auto at = s * c.shape.response;
+        const auto& own = pair.cpu.rollouts();
+        differ += !std::equal(own.token.begin() + at, own.token.begin() + at + own.length[s], few.token.begin() + at);
+      }
+      CHECK(differ <= 1 + all / 100);
+      few.token.resize(static_cast<std::size_t>(sequences) * c.shape.response);
+      few.length.resize(sequences);
+      for (int epoch = 0; epoch < 2; ++epoch) {
+        pair.cpu.read(b.prompt.data(), prompts, epoch == 0 ? few : pair.cpu.rollouts(), epoch == 0);
+        pair.device.read(b.prompt.data(), prompts, epoch == 0 ? few : pair.device.rollouts(), epoch == 0);
+        if (epoch == 0) pair.cpu.refer(), pair.device.refer();
+        const TransformerReport want = pair.cpu.learn(2 * i + epoch, coefficient.data(), nullptr, loss);
+        const TransformerReport got = pair.device.learn(2 * i + epoch, coefficient.data(), nullptr, loss);
+        INFO(c.name << " batch " << i << " epoch " << epoch);
+        CHECK(got.tokens == want.tokens);
+        CHECK(std::fabs(got.clipped - want.clipped) < 1e-9);
+        CHECK(std::fabs(got.gradient_norm - want.gradient_norm) < tolerance(ProductPrecision::fp32).gradient * want.gradient_norm);
+        CHECK(std::fabs(got.objective - want.objective) < tolerance(ProductPrecision::fp32).pass);
+        clipped += want.clipped;
+      }
+    }
+    CHECK(clipped > 0);
+    const std::vector<float> theta = pair.device.weights();
+    const parity::Gaps gaps = parity::of_blocks(start.table, theta.data(), [&](std::size_t i) { return pair.cpu.weights().flat[i]; });
+    print(c, ProductPrecision::fp32, "2 epochs", gaps);
     CHECK(parity::worst(gaps) < tolerance(ProductPrecision::fp32).sgd);
   }
 }
