@@ -22,20 +22,31 @@ std::vector<float> normals(std::size_t n, unsigned seed) {
   return x;
 }
 
+// Where matrices lie, and the factor.
+struct Layout {
+  int offset;  // floats from aligned memory to each matrix
+  bool apart;  // what is added is not where the product goes
+  float scale;
+};
+
 // Largest distance of a device's product from the host's, relative to the largest; rows lie 8 floats further apart than they must.
-double product_gap(DeviceProducts& products, const Stream& stream, Product::Way way, int m, int n, int k, bool add) {
+double product_gap(DeviceProducts& products, const Stream& stream, Product::Way way, int m, int n, int k, bool add, const Layout& lies) {
   const bool turn_a = way == Product::Way::transposed, turn_b = way == Product::Way::by_transposed;
   const int lda = (turn_a ? m : k) + 8, ldb = (turn_b ? k : n) + 8, ldc = n + 8;
-  const auto a = normals(static_cast<std::size_t>(turn_a ? k : m) * lda, 1), b = normals(static_cast<std::size_t>(turn_b ? n : k) * ldb, 2);
-  const auto start = normals(static_cast<std::size_t>(m) * ldc, 3);
+  const int o = lies.offset;
+  const auto a = normals(o + static_cast<std::size_t>(turn_a ? k : m) * lda, 1);
+  const auto b = normals(o + static_cast<std::size_t>(turn_b ? n : k) * ldb, 2);
+  const auto start = normals(o + static_cast<std::size_t>(m) * ldc, 3), added = normals(start.size(), 4);
   std::vector<float> want = start, got(start.size());
+  const auto plus = [&](const float* there, const float* here) { return !add ? nullptr : lies.apart ? there + o : here + o; };
   twin::HostQueue host;
-  host.product({way, m, n, k, a.data(), lda, b.data(), ldb, add ? want.data() : nullptr, want.data(), ldc});
-  DeviceBuffer<float> da(a.size()), db(b.size()), dc(start.size());
+  host.product({way, m, n, k, &a[o], lda, &b[o], ldb, plus(added.data(), want.data()), &want[o], ldc, lies.scale});
+  DeviceBuffer<float> da(a.size()), db(b.size()), dc(start.size()), dadded(added.size());
   da.send(a, stream);
   db.send(b, stream);
   dc.send(start, stream);
-  products({way, m, n, k, da.data(), lda, db.data(), ldb, add ? dc.data() : nullptr, dc.data(), ldc}, stream);
+  dadded.send(added, stream);
+  products({way, m, n, k, da.data() + o, lda, db.data() + o, ldb, plus(dadded.data(), dc.data()), dc.data() + o, ldc, lies.scale}, stream);
   dc.fetch(got, stream);
   stream.wait();
   double worst = 0, size = 0;
@@ -72,13 +83,15 @@ TEST_CASE("products on the GPU are the host's within their precision", "[product
     double worst = 0;
     for (const auto way : {Product::Way::plain, Product::Way::transposed, Product::Way::by_transposed})
       for (const bool add : {false, true})
-        for (const auto [m, n, k] : {std::array{512, 192, 64}, {512, 64, 256}, {64, 256, 12288}, {13, 6, 16}, {1, 8, 8}, {77, 13, 24}}) {
-          const double gap = product_gap(products, stream, way, m, n, k, add);
-          INFO(products.name() << " way " << static_cast<int>(way) << " " << m << " x " << n << " x " << k << (add ? " added" : ""));
-          CHECK(gap < (tf32 ? 2e-3 : 2e-6));
-          CHECK(product_gap(products, stream, way, m, n, k, add) == gap);  // the same bits again
-          worst = std::fmax(worst, gap);
-        }
+        for (const auto [m, n, k] : {std::array{512, 192, 64}, {512, 64, 256}, {64, 256, 12288}, {13, 6, 16}, {1, 8, 8}, {77, 13, 24}})
+          for (const Layout& lies : {Layout{0, false, 1}, {1, false, 1}, {0, true, 0.5}, {1, true, 0.5}}) {
+            const double gap = product_gap(products, stream, way, m, n, k, add, lies);
+            INFO(products.name() << " way " << static_cast<int>(way) << " " << m << " x " << n << " x " << k << (add ? " added" : "")
+                                 << (lies.apart ? " from elsewhere" : "") << " offset " << lies.offset << " scale " << lies.scale);
+            CHECK(gap < (tf32 ? 2e-3 : 2e-6));
+            CHECK(product_gap(products, stream, way, m, n, k, add, lies) == gap);  // the same bits again
+            worst = std::fmax(worst, gap);
+          }
     std::printf("%s: worst gap of a product %.1e\n", products.name().c_str(), worst);
   }
 }
