@@ -1,6 +1,5 @@
-// The transformer's on-policy step on a GPU, without graph and KL pass: 64 prompts x 8 responses of 24 tokens after prompts of 8,
-// vocabulary
-// 64. Whole and stage by stage, by device events, as transformer_bench.cpp does on the CPU.
+// The transformer's on-policy step on a GPU, without graph and KL pass: 64 prompts x 8 responses of 24 tokens after prompts of 8 tokens,
+// from 64 words. Whole and stage by stage, by device events, as transformer_bench.cpp does on the CPU.
 #include <benchmark/benchmark.h>
 
 #include <functional>
