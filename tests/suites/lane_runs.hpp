@@ -10,6 +10,7 @@
 #include "kernels/random.hpp"
 #include "suites/spec.hpp"
 #include "tests/catch.hpp"
+#include "tests/suites/trained.hpp"
 
 namespace odrpo {
 
@@ -24,20 +25,8 @@ struct Chooser {
 };
 
 inline RunSpec base_run(PolicyKind policy, const std::string& estimator) {
-  RunSpec r;
-  r.env_name = "bandit";
-  r.rater_name = "mixed";
-  r.rater = rater_presets()[0].config;
-  r.policy.kind = policy;
-  r.estimator_name = estimator;
-  r.estimator = *parse_estimator(estimator);
-  r.env.bandit.prompts = 24;
-  r.env.bandit.actions = 10;
+  RunSpec r = small_run(policy, estimator);
   r.learn.steps = 60;
-  r.learn.batch = 8;
-  r.learn.optimizer.lr = 0.1;
-  r.run_key = derive_key(1, 0);
-  r.id = "x";
   return r;
 }
 

@@ -15,25 +15,6 @@ using namespace odrpo;
 
 namespace {
 
-RunSpec small_run(PolicyKind policy = PolicyKind::linear, const char* estimator = "grpo", int votes = 1) {
-  RunSpec r;
-  r.env_name = "bandit";
-  r.rater_name = "mixed";
-  r.rater = rater_presets()[0].config;
-  r.policy.kind = policy;
-  r.estimator_name = estimator;
-  r.estimator = *parse_estimator(estimator);
-  r.votes = votes;
-  r.env.bandit.prompts = 24;
-  r.env.bandit.actions = 10;
-  r.learn.steps = 200;
-  r.learn.batch = 8;
-  r.learn.optimizer.lr = 0.1;
-  r.run_key = derive_key(1, 0);
-  r.id = "x";
-  return r;
-}
-
 const Curve& curve_of(const RunRecord& r, const std::string& name) {
   for (const Curve& c : r.curves)
     if (c.name == name) return c;
