@@ -2,6 +2,7 @@
 #pragma once
 #include "estimators/group_pass.hpp"
 #include "estimators/whitening_scale.hpp"
+#include "kernels/lane_math.hpp"
 
 namespace odrpo::lane {
 
@@ -77,7 +78,7 @@ ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* kept, in
       }
     }
   }
-  return o.sum((sum[0] + sum[2]) + (sum[1] + sum[3]));
+  return lane_math::sum_lanes(o, sum);
 }
 
 /// How n advantages are whitened (`count` of them take part), by one octet. (whiten of batch_stage.cpp)

@@ -43,6 +43,12 @@ ODRPO_HD typename O::F log_positive(typename O::F x) {
   return n * 0.693359375f + (2.0f * s + (n * -2.12194440e-4f + 2.0f * s * z * p));
 }
 
+/// Sum over 32 lanes, of which lane l of the octet holds l, l + 8, l + 16 and l + 24: halves 16 and 8, then those of o.sum().
+template <class O>
+ODRPO_HD float sum_lanes(const O& o, const typename O::F (&x)[4]) {
+  return o.sum((x[0] + x[2]) + (x[1] + x[3]));
+}
+
 /// The one float of a thread, or of plain code.
 struct OneLane {
   using F = float;

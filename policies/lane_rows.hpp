@@ -153,9 +153,8 @@ ODRPO_HD RowMeans row_means(const O& o, const float* logits, const float* qualit
       sx[j] += e * d;
     }
   }
-  const auto fold = [&](const F* x) { return o.sum((x[0] + x[2]) + (x[1] + x[3])); };
-  const float sum = fold(s);
-  return {fold(sq) / sum, lane_math::log_positive<lane_math::OneLane>(sum) - fold(sx) / sum};
+  const float sum = lane_math::sum_lanes(o, s);
+  return {lane_math::sum_lanes(o, sq) / sum, lane_math::log_positive<lane_math::OneLane>(sum) - lane_math::sum_lanes(o, sx) / sum};
 }
 
 /// pi becomes the gradient by the logits: g[a] = sum_i c_i (1[a = a_i] - pi_a), `sum` = the c_i added up eight rollouts at a time.
@@ -221,7 +220,7 @@ ODRPO_HD float dot(const O& o, const float* x, const float* y, int n) {
     ODRPO_UNROLL
     for (int j = 0; j < 4; ++j) s[j] += o.load(x + i + 8 * j) * o.load(y + i + 8 * j);
   }
-  return o.sum((s[0] + s[2]) + (s[1] + s[3]));
+  return lane_math::sum_lanes(o, s);
 }
 
 }  // namespace odrpo::lane
