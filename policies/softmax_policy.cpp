@@ -33,7 +33,11 @@ RatioLimits ratio_limits(double clip) {
 }
 
 SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs)
-    : kind_(kind), shape_(shape), config_(config), stages_(policy_stages(isa)), scalars_(config, steps, row_memory(kind, shape.prompts, shape.batch, epochs).updates) {
+    : kind_(kind),
+      shape_(shape),
+      config_(config),
+      stages_(policy_stages(isa)),
+      scalars_(config, steps, row_memory(kind, shape.prompts, shape.batch, epochs).updates) {
   const std::size_t batch_cells = static_cast<std::size_t>(shape.batch) * shape.width;
   row_width_ = tabular() ? shape.width : (shape.features + 31) / 32 * 32;
   const std::size_t rows = tabular() ? shape.prompts : 1;

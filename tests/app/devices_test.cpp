@@ -140,8 +140,10 @@ TEST_CASE("runs without a lane are told of, by reason") {
   suite.runs[3].votes = 2048;
   const Placement p = placed(suite, {"cuda", ""}, source);
   CHECK(p.on_engines == 1);
-  CHECK(p.words == std::vector<std::string>{"1 of 4 runs train on cuda:0 (A)", "2 of 4 runs train on the CPU: odd",
-                                            "1 of 4 runs train on the CPU: their lanes take 2 KiB and more, a device has room for 100 B (or `memory_gib` allows no more)"});
+  CHECK(p.words ==
+        std::vector<std::string>{
+            "1 of 4 runs train on cuda:0 (A)", "2 of 4 runs train on the CPU: odd",
+            "1 of 4 runs train on the CPU: their lanes take 2 KiB and more, a device has room for 100 B (or `memory_gib` allows no more)"});
   const Placement many = placed(suite_of({"", "a", "b", "c", "d", "e", "f"}), {"auto", ""}, source);
   REQUIRE(many.words.size() == 6);
   CHECK(many.words.back() == "2 of 7 runs train on the CPU for 2 other reasons");

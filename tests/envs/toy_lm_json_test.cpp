@@ -4,7 +4,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <regex>
 
 #include "envs/judge_json.hpp"
 #include "tests/catch.hpp"
@@ -23,6 +22,18 @@ bool is_json(std::string_view text) {
   const auto length = json_value_length(text);
   if (!length) return false;
   return text.find_first_not_of(" \t\n\r", *length) == std::string_view::npos;
+}
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// An exponent of three digits: what may be too large for a double.
+bool has_huge_exponent(std::string_view text) {
+  for (std::size_t at = text.find_first_of("eE"); at != text.npos; at = text.find_first_of("eE", at + 1)) {
+    std::string_view tail = text.substr(at + 1);
+    if (!tail.empty() && (tail[0] == '+' || tail[0] == '-')) tail.remove_prefix(1);
+    if (tail.size() >= 3 && is_digit(tail[0]) && is_digit(tail[1]) && is_digit(tail[2])) return true;
+  }
+  return false;
 }
 
 // The definition in terms of another parser: the first '{' from which some prefix is an object; it counts when its score does.
@@ -138,7 +149,6 @@ TEST_CASE("what is JSON and what is not, by RFC 8259") {
 TEST_CASE("agreement with another parser on mutated answers") {
   std::mt19937_64 g(11);
   const std::string_view alphabet = "{}[]\",:\\ 0123456789.-+eEscore\nun\x01\xc3\xa9";
-  const std::regex huge("[eE][+-]?[0-9]{3}");
   int valid = 0, scored = 0;
   for (int i = 0; i < 60000; ++i) {
     std::string text = write_answer(static_cast<Answer>(g() % answer_kinds), 1 + static_cast<int>(g() % 10), 10);
@@ -153,7 +163,7 @@ TEST_CASE("agreement with another parser on mutated answers") {
     // the other parser refuses lone surrogates and numbers too large for a double, which the RFC's grammar allows
     if (text.find("\\ud") != std::string::npos || text.find("\\uD") != std::string::npos || text.find("\xef\xbb\xbf") != std::string::npos)
       continue;
-    if (std::regex_search(text, huge)) continue;
+    if (has_huge_exponent(text)) continue;
     INFO(text);
     REQUIRE(is_json(text) == nlohmann::json::accept(text));
     const auto score = parse_score(text, 10);
