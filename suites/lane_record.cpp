@@ -6,12 +6,13 @@
 
 #include "kernels/math.hpp"
 #include "suites/bandit_record.hpp"
+#include "suites/curves.hpp"
 
 namespace odrpo {
 
 RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane::Plan& plan, std::span<const lane::Record> records,
                       const std::function<lane::Seen(int t)>& seen, double seconds_per_tick) {
-  RunRecord r = begin_bandit_record(spec);
+  RunRecord r = begin_record(spec);
   const double n = lane::draws(plan);
   const double levels = static_cast<double>(plan.batch) * (plan.levels - lowest_score(spec.rater));
   int last_record = 0;
@@ -20,16 +21,16 @@ RunRecord lane_record(const RunSpec& spec, const BanditWorld& world, const lane:
     const int t = i + 1 == records.size() ? plan.steps : static_cast<int>(i) * plan.every;
     if (!std::isfinite(from.quality)) return diverged_record(spec, t);
     r.step.push_back(t);
-    add_value(r, spec, BanditCurve::quality, from.quality);
-    add_value(r, spec, BanditCurve::kl, from.kl);
-    add_value(r, spec, BanditCurve::entropy, from.entropy);
+    add_value(r, spec, CurveId::quality, from.quality);
+    add_value(r, spec, CurveId::kl, from.kl);
+    add_value(r, spec, CurveId::entropy, from.entropy);
     const SeenSum rewards{from.seen, n - from.counts.missing};
     BatchSummary batch{rewards.mean(), 1 - rewards.count / n, math::sqrt(from.squares / n), from.lowest, from.highest};
     batch.dead = {static_cast<double>(from.counts.dead_groups) / plan.batch, static_cast<double>(from.counts.dead_levels) / levels};
     add_batch(r, spec, batch, static_cast<double>(from.counts.truth) / 16 / n);
-    add_value(r, spec, BanditCurve::clipped, from.clipped);
-    add_value(r, spec, BanditCurve::cosine, from.cosine);
-    add_value(r, spec, BanditCurve::snr, from.snr);
+    add_value(r, spec, CurveId::clipped, from.clipped);
+    add_value(r, spec, CurveId::gradient_cosine, from.cosine);
+    add_value(r, spec, CurveId::gradient_snr, from.snr);
     double seconds[stage_count];
     for (int stage = 0; stage < stage_count; ++stage) seconds[stage] = static_cast<double>(from.ticks[stage]) * seconds_per_tick;
     record_seconds(r, seconds, t, last_record);

@@ -3,50 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "kernels/clock.hpp"
 #include "policies/transformer_bytes.hpp"
+#include "suites/curves.hpp"
 #include "suites/finish.hpp"
 #include "suites/lm_keep.hpp"
 
 namespace odrpo {
 namespace {
 
-// Curves of a run, in the order they are stored.
-enum CurveIndex {
-  quality,
-  reward,
-  batch_quality,
-  kl,
-  entropy,
-  advantage_rms,
-  advantage_min,
-  advantage_max,
-  dead_groups,
-  dead_levels,
-  clean,
-  length,
-  repeats,
-  gradient_norm,
-  missing,
-  clipped,
-  curve_count
-};
-constexpr const char* curve_names[] = {"quality",       "reward",        "batch_quality", "kl",          "entropy", "advantage_rms",
-                                       "advantage_min", "advantage_max", "dead_groups",   "dead_levels", "clean",   "length",
-                                       "repeats",       "gradient_norm", "missing",       "clipped"};
-static_assert(std::size(curve_names) == curve_count);
-
-// Curves of the policy, recorded before a step; the others tell of its batch, after it.
-bool of_policy(int curve) { return curve == quality || curve == clean || curve == length || curve == repeats; }
-
-bool has_curve(const LmProblem& p, int curve) {
-  if (curve == missing) return reward_kind(*p.spec).gaps;
-  if (curve == clipped) return p.spec->learn.ratio_clip > 0;
-  return true;
-}
+// Curves of what the policy writes, recorded before a step; the others tell of its batch, after it.
+bool of_policy(CurveId id) { return id == CurveId::quality || id == CurveId::clean || id == CurveId::length || id == CurveId::repeats; }
 
 /// A mean over responses of what their texts say.
 struct TextMeans {
@@ -69,9 +38,7 @@ struct Recorder {
   RunRecord& record;
   const LmProblem& problem;
 
-  void value(CurveIndex curve, double x) {
-    if (has_curve(problem, curve)) record.curves[curve].values.push_back(x);
-  }
+  void value(CurveId id, double x) { add_value(record, *problem.spec, id, x); }
 
   // what the policy of step t writes on prompts that it does not learn from
   void policy(const std::vector<Token>& tokens, int t) {
@@ -82,28 +49,20 @@ struct Recorder {
       means.add(text, judge_text(text));
     }
     record.step.push_back(t);
-    value(quality, means.quality / means.count);
-    value(clean, means.clean / means.count);
-    value(length, means.length / means.count);
-    value(repeats, means.repeats / means.count);
+    value(CurveId::quality, means.quality / means.count);
+    value(CurveId::clean, means.clean / means.count);
+    value(CurveId::length, means.length / means.count);
+    value(CurveId::repeats, means.repeats / means.count);
   }
 
   void batch(LmState& s) {
     double truth = 0;
     for (const Verdict& verdict : s.verdict) truth += verdict.quality();
-    const BatchSummary seen = summarise(*problem.spec, s.batch);
-    value(reward, seen.reward);
-    value(batch_quality, truth / static_cast<double>(s.batch.raw.size()));
-    value(kl, s.report.kl);
-    value(entropy, s.report.entropy);
-    value(advantage_rms, seen.rms);
-    value(advantage_min, seen.lowest);
-    value(advantage_max, seen.highest);
-    value(dead_groups, seen.dead.groups);
-    value(dead_levels, seen.dead.levels);
-    value(gradient_norm, s.report.gradient_norm);
-    value(missing, seen.missing);
-    value(clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
+    add_batch(record, *problem.spec, summarise(*problem.spec, s.batch), truth / static_cast<double>(s.batch.raw.size()));
+    value(CurveId::kl, s.report.kl);
+    value(CurveId::entropy, s.report.entropy);
+    value(CurveId::gradient_norm, s.report.gradient_norm);
+    value(CurveId::clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
     s.clipped = s.updates = 0;
   }
 };
@@ -128,9 +87,8 @@ void add_held_out(RunRecord& r, const LmProblem& p, std::span<const Token> first
 }  // namespace
 
 LmRun begin_lm_run(const LmProblem& problem) {
-  LmRun run{make_lm_state(problem), failed_record(*problem.spec, ""), FinalReward(problem.spec->learn.steps),
+  LmRun run{make_lm_state(problem), begin_record(*problem.spec), FinalReward(problem.spec->learn.steps),
             CollapseWatch(problem.spec->record, problem.spec->learn.steps)};
-  for (const char* name : curve_names) run.record.curves.push_back({name, {}});
   return run;
 }
 
@@ -141,9 +99,10 @@ bool fits(const LmProblem& problem, const LmRun& run) {
   for (std::size_t i = 0; i < now; ++i)
     if (run.record.step[i] != static_cast<int>(i) * every) return false;
   if (run.last_record != run.record.step.back() || run.record.seconds.size() != now * stage_count) return false;
-  for (int c = 0; c < curve_count; ++c) {
-    const std::size_t wanted = !has_curve(problem, c) ? 0 : of_policy(c) ? now : before;
-    if (run.record.curves[static_cast<std::size_t>(c)].values.size() != wanted) return false;
+  for (std::size_t c = 0; c < run.record.curves.size(); ++c) {
+    const CurveId id = static_cast<CurveId>(c);
+    const std::size_t wanted = !has_curve(*problem.spec, id) ? 0 : of_policy(id) ? now : before;
+    if (run.record.curves[c].values.size() != wanted) return false;
   }
   return true;
 }
@@ -191,11 +150,10 @@ RunRecord train_lm(const RunSpec& spec, Shared& shared, const std::atomic<bool>&
     }
     if (recorded) recorder.batch(state);
   }
-  finish_record(r, {r.curves[quality].values.front(), static_cast<double>(toy_levels)}, run->final_reward.mean(), run->watch,
+  finish_record(r, {curve_of(r, CurveId::quality).front(), static_cast<double>(toy_levels)}, run->final_reward.mean(), run->watch,
                 state.judge_calls);
   add_held_out(r, problem, first, last);
-  std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
-  r.status = RunStatus::ok;
+  end_record(r);
   return std::move(r);
 }
 
@@ -218,7 +176,7 @@ Cost estimate_lm_cost(const RunSpec& spec) {
   const LearnConfig& learn = spec.learn;
   const double rollouts = static_cast<double>(learn.batch) * learn.rollouts, cap = spec.env.toy_lm.response_tokens;
   const double records = learn.steps / static_cast<double>(spec.record.every) + 2,
-               recorded = records * (curve_count * 8 + 4.0 * stage_count);
+               recorded = records * (8.0 * curve_count(spec) + 4.0 * stage_count);
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * evaluated_prompts * cap * 4e-6;

@@ -7,6 +7,7 @@
 #include "kernels/clock.hpp"
 #include "suites/bandit_record.hpp"
 #include "suites/canonical.hpp"
+#include "suites/curves.hpp"
 #include "suites/finish.hpp"
 #include "suites/lm_train.hpp"
 #include "suites/signal.hpp"
@@ -19,15 +20,15 @@ struct Recorder {
   RunRecord& record;
   const Problem& problem;
 
-  void value(BanditCurve curve, double x) { add_value(record, *problem.spec, curve, x); }
+  void value(CurveId curve, double x) { add_value(record, *problem.spec, curve, x); }
 
   // What the policy is worth before step t, exactly.
   double policy(TrainState& s, int t) {
     const ExactMeans now = s.policy.exact(problem.world->quality.data());
     record.step.push_back(t);
-    value(BanditCurve::quality, now.quality);
-    value(BanditCurve::kl, now.kl);
-    value(BanditCurve::entropy, now.entropy);
+    value(CurveId::quality, now.quality);
+    value(CurveId::kl, now.kl);
+    value(CurveId::entropy, now.entropy);
     return now.quality;
   }
 
@@ -39,7 +40,7 @@ struct Recorder {
       truth += problem.world->quality[row * problem.world->width + s.action[i]];
     }
     add_batch(record, *problem.spec, summarise(*problem.spec, s.batch), truth / static_cast<double>(s.batch.raw.size()));
-    value(BanditCurve::clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
+    value(CurveId::clipped, s.updates > 0 ? s.clipped / s.updates : std::nan(""));
     s.clipped = s.updates = 0;
   }
 };
@@ -64,7 +65,7 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
 
 RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& stop, const Keeper& keeper) {
   if (spec.env.kind == WorldKind::toy_lm) return train_lm(spec, shared, stop, keeper);
-  RunRecord r = begin_bandit_record(spec);
+  RunRecord r = begin_record(spec);
   const std::optional<Problem> made = make_problem(spec, shared, best_isa(), stop);
   if (!made) return failed_record(spec, "stopped");
   const Problem& problem = *made;
@@ -87,8 +88,8 @@ RunRecord train(const RunSpec& spec, Shared& shared, const std::atomic<bool>& st
     if (recorded && spec.record.gradient > 0) {  // of the policy that met the batch: before any update
       LapClock clock(state.seconds);
       const GradientSignal signal = gradient_signal(problem, state, t);
-      recorder.value(BanditCurve::cosine, signal.cosine);
-      recorder.value(BanditCurve::snr, signal.snr);
+      recorder.value(CurveId::gradient_cosine, signal.cosine);
+      recorder.value(CurveId::gradient_snr, signal.snr);
       clock.lap(stage_record);
     }
     if (t < steps) {
@@ -116,7 +117,7 @@ Cost estimate_cost(const RunSpec& spec) {
   const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.bandit.features : 2e-9, per_rollout = 6e-9 + (draws ? 3e-9 * spec.votes : 0);
   const double step = cells * per_cell * spec.learn.epochs + rollouts * per_rollout + 0.3e-6;
   const double records = spec.learn.steps / static_cast<double>(spec.record.every) + 2;
-  const double recorded = records * (12 * 8 + 4.0 * stage_count);
+  const double recorded = records * (8.0 * curve_count(spec) + 4.0 * stage_count);
   Cost c;
   c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
