@@ -1,9 +1,23 @@
 // The arithmetic of a policy's row for any number of lanes: the stages' vectors of eight, and the one float of a GPU's thread.
 #pragma once
+#include "kernels/math.hpp"
 #include "kernels/portable.hpp"
 #include "policies/optimizer.hpp"
 
 namespace odrpo::row_math {
+
+/// Norm of a gradient of n elements, given their sum of squares in float; summed again, one by one in double, where floats cannot hold it.
+ODRPO_HD double gradient_norm(float square_sum, const float* gradient, int n) {
+  double squares = static_cast<double>(square_sum);
+  if (!(squares < 1e30 && squares > 1e-30)) {
+    squares = 0;
+    for (int i = 0; i < n; ++i) squares += static_cast<double>(gradient[i]) * static_cast<double>(gradient[i]);
+  }
+  return math::sqrt(squares);
+}
+
+/// What a gradient is multiplied by so that its norm does not exceed the clip; clip 0 = never.
+ODRPO_HD float clip_factor(double norm, double clip) { return clip > 0 && norm > clip ? static_cast<float>(clip / norm) : 1.0f; }
 
 // Pending steps of a parameter x with first moment m and root of the second: x <- decay_j x + rate_j m / d_j with d_j = root scale_j +
 // eps. Two steps share one division, or four where the product of four d's can neither underflow nor overflow.

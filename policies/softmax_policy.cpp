@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/math.hpp"
+#include "policies/row_math.hpp"
 
 namespace odrpo {
 namespace {
@@ -179,13 +179,9 @@ void SoftmaxPolicy::exact_gradient(const float* quality, float* out) {
 void SoftmaxPolicy::update() {
   const int n = gradient_size();
   if (config_.clip > 0) {
-    double squares = static_cast<double>(stages_.dot(gradient_.data(), gradient_.data(), n));
-    if (!(squares < 1e30 && squares > 1e-30)) {  // out of the range of float sums
-      squares = 0;
-      for (float g : gradient_) squares += static_cast<double>(g) * static_cast<double>(g);
-    }
-    const double norm = math::sqrt(squares);
-    if (norm > config_.clip) stages_.scale(gradient_.data(), static_cast<float>(config_.clip / norm), n);
+    const float* g = gradient_.data();
+    const float factor = row_math::clip_factor(row_math::gradient_norm(stages_.dot(g, g, n), g, n), config_.clip);
+    if (factor != 1.0f) stages_.scale(gradient_.data(), factor, n);
   }
   const int count = static_cast<int>(visits_.size());
   if (!adam()) return stages_.ascend(table(), visits_.data(), count, scalars_.rate(), gradient_.data());

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "policies/row_math.hpp"
 #include "policies/transformer_fixed_rows.hpp"
 #include "policies/transformer_lane_math.hpp"
 
@@ -85,7 +86,7 @@ struct ClipFactor {
     for (int p = 0; p < f.parts; ++p) sum += f.part[p];
     const float norm = __builtin_sqrtf(static_cast<float>(sum));
     o.store(f.norm, O::splat(norm), 1);
-    o.store(f.norm + 1, O::splat(f.clip > 0 && norm > f.clip ? f.clip / norm : 1.0f), 1);
+    o.store(f.norm + 1, O::splat(row_math::clip_factor(norm, f.clip)), 1);
   }
 };
 

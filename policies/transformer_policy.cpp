@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/math.hpp"
+#include "policies/row_math.hpp"
 
 namespace odrpo {
 
@@ -84,8 +85,7 @@ TransformerReport TransformerPolicy::update(int t, const LearnFrom& from, const 
   report.gradient_norm = math::sqrt(pass_.stages.square_sum(trained_, ascent));
   for (; begun_ <= t; ++begun_) scalars_.begin_step(begun_);
   const PendingStep now = scalars_.pending(t)[0];
-  const bool clip = optimizer_.clip > 0 && report.gradient_norm > optimizer_.clip;
-  const float factor = clip ? static_cast<float>(optimizer_.clip / report.gradient_norm) : 1.0f;
+  const float factor = row_math::clip_factor(report.gradient_norm, optimizer_.clip);
   float* theta = adapter_table_.rank > 0 ? adapter_.data() : weights_.flat.data();
   if (optimizer_.kind == OptimizerKind::sgd) {
     const float rate = scalars_.rate() * factor;

@@ -1,6 +1,7 @@
 // A lane learns from its batch: gradients, their clip, the update; learn_from_batch (suites/train_step.hpp) and SoftmaxPolicy's part of it.
 #pragma once
 #include "estimators/lane_groups.hpp"
+#include "policies/row_math.hpp"
 #include "suites/lane_work.hpp"
 
 namespace odrpo::lane {
@@ -90,13 +91,8 @@ template <class W, class B>
 ODRPO_HD void measure_gradient(const B& b, const W& w, const float* gradient, int n) {
   b.aside(
       [&](const auto& o) {
-        double squares = static_cast<double>(dot(o, gradient, gradient, n));
-        if (!(squares < 1e30 && squares > 1e-30)) {  // out of the range of float sums
-          squares = 0;
-          for (int i = 0; i < n; ++i) squares += static_cast<double>(gradient[i]) * static_cast<double>(gradient[i]);
-        }
-        const double norm = math::sqrt(squares);
-        if (o.leads()) w.s.factor = norm > w.run.clip ? static_cast<float>(w.run.clip / norm) : 1.0f;
+        const double norm = row_math::gradient_norm(dot(o, gradient, gradient, n), gradient, n);
+        if (o.leads()) w.s.factor = row_math::clip_factor(norm, w.run.clip);
       },
       [] {});
 }
