@@ -81,7 +81,7 @@ struct Commands {
         ->check(CLI::Range(0, 1'000'000))
         ->type_name("SECONDS");
     c->add_flag("--dry-run", run.dry_run, "show the grid and its cost; train nothing, write nothing");
-    c->add_flag("--force", run.force, "discard an output file or work folder that belongs to another suite");
+    c->add_flag("--force", run.force, "begin from nothing; discard an output file or work folder that is in the way");
     c->add_flag("--json", run.json, "print a summary and the table as JSON");
     c->add_flag("-q,--quiet", run.quiet, "no progress and no notes on stderr, errors only");
 

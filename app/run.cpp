@@ -108,7 +108,7 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
 
 // What was saved, and where: never a folder that is gone because nothing was left to keep.
 std::string stop_message(const RunReport& report, const RunSettings& settings) {
-  std::string where;
+  std::string where, how = "the same command continues";
   for (const std::string& path : {settings.output, settings.output + ".work"}) {
     std::error_code ignored;
     if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
@@ -116,9 +116,13 @@ std::string stop_message(const RunReport& report, const RunSettings& settings) {
   }
   if (where.empty())
     return fmt::format("stopped: none of {} runs had come to anything to save; the same command begins again", report.total);
+  std::error_code ignored;
+  if (settings.force)  // which would begin again
+    how = "the same command without --force continues" +
+          (std::filesystem::exists(settings.output, ignored) ? ", once " + settings.output + " is moved away" : "");
   const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
-  return fmt::format("stopped: {} of {} runs are saved{}{}; the same command continues", report.resumed + report.ran - report.failed,
-                     report.total, where, half_way);
+  return fmt::format("stopped: {} of {} runs are saved{}{}; {}", report.resumed + report.ran - report.failed, report.total, where, half_way,
+                     how);
 }
 
 // Names this build for checkpoints: two that git does not tell apart differ in the program's bytes.

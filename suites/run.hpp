@@ -28,7 +28,7 @@ struct RunSettings {
   int jobs = 1;                       ///< worker threads
   std::vector<LaneEngine> engines;    ///< train the runs that have a lane, each driven by a thread of its own
   LaneRules lanes;                    ///< which runs have one, and which go together
-  bool force = false;                 ///< discard another suite's output or work folder
+  bool force = false;                 ///< begin from nothing; discard an output or work folder in the way
   std::atomic<bool>* stop = nullptr;  ///< set from outside (a signal) or when an engine fails: start nothing new, commit what is done
   std::function<void(const Tally&)> on_progress;     ///< called from the calling thread: before training, then about 10 times a second
   double commit_seconds = 1;                         ///< commit at least this often …

@@ -26,16 +26,18 @@ votes = [1, 8]
 steps = 4000
 TOML
 
+began=$(date +%s%N)
 "$program" run slow.toml --jobs 2 -o whole.h5 --json >whole.json 2>err.txt || { fail "the undisturbed run"; cat err.txt; }
 whole=$(digest <whole.json)
 [[ -n $whole ]] || fail "no digest in the summary"
+half=$(awk "BEGIN { print ($(date +%s%N) - $began) / 2e9 }")  # seconds: by then some runs are done and some are not
 
 # one signal: exit 75, a note how to go on, and a second call that resumes
 for signal in INT TERM HUP; do
   rm -rf slow.h5 slow.h5.work
   "$program" run slow.toml --jobs 2 >out.txt 2>err.txt &
   pid=$!
-  sleep 1.2
+  sleep "$half"
   kill -"$signal" "$pid"
   wait "$pid"; code=$?
   [[ $code == 75 ]] || fail "SIG$signal: exit $code, expected 75"
@@ -45,6 +47,21 @@ for signal in INT TERM HUP; do
   grep -qE 'resumed: [1-9][0-9]* of 60 runs were already done' err.txt || { fail "SIG$signal: nothing was resumed:"; cat err.txt; }
   [[ $(digest <out.txt) == "$whole" ]] || fail "SIG$signal: another digest after the resumption"
 done
+
+# --force begins from nothing, so the way on is without it, and without the output that it would replace
+rm -rf slow.h5 slow.h5.work
+cp whole.h5 slow.h5
+"$program" run slow.toml --jobs 2 --force >out.txt 2>err.txt &
+pid=$!
+sleep "$half"
+kill -INT "$pid"
+wait "$pid"; code=$?
+[[ $code == 75 ]] || fail "--force, stopped: exit $code, expected 75"
+grep -q 'the same command without --force continues, once slow.h5 is moved away' err.txt || { fail "--force, stopped: no word on how to go on:"; cat err.txt; }
+rm -f slow.h5
+"$program" run slow.toml --jobs 2 --json >out.txt 2>err.txt || fail "after a stopped --force: the second call failed"
+grep -qE 'resumed: [1-9]' err.txt || { fail "after a stopped --force: nothing was resumed:"; cat err.txt; }
+[[ $(digest <out.txt) == "$whole" ]] || fail "after a stopped --force: another digest"
 
 # nothing kept: no folder is named. Supervised steps are kept only when all are done
 cat >start.toml <<'TOML'
