@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "estimators/definition.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo::app {
@@ -35,17 +35,15 @@ E read_word(const Word<E> (&table)[n], const std::string& text, std::string_view
   if (const auto value = find_word<E>(table, text)) return *value;
   std::vector<std::string_view> words;
   for (const auto& w : table) words.push_back(w.word);
-  const auto near = nearest_word(text, words);
-  throw Failure(Exit::usage, fmt::format("{}: there is no \"{}\"{}; it is one of {}", flag, shown(text),
-                                         near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near), one_of(words)));
+  throw Failure(Exit::usage,
+                fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
 }
 
 EstimatorConfig read_estimator(const std::string& text) {
   if (const auto config = parse_estimator(text)) return *config;
   const auto words = estimator_catalogue();
-  const auto near = nearest_word(text, words);
-  throw Failure(Exit::usage, fmt::format("--estimator: there is no \"{}\"{}; `list estimators` has them all", shown(text),
-                                         near.empty() ? "" : fmt::format(" (did you mean \"{}\"?)", near)));
+  throw Failure(Exit::usage, fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text),
+                                         did_you_mean(text, words)));
 }
 
 template <class T>

@@ -11,7 +11,7 @@
 #include "app/usage.hpp"
 #include "kernels/need_room.hpp"
 #include "suites/field_list.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 
 namespace odrpo::app {
 
@@ -98,9 +98,8 @@ int list(const ListOptions& options) {
     if (found == parts.end()) {
       std::vector<std::string_view> names;
       for (const auto& part : parts) names.push_back(part.name);
-      const auto near = nearest_word(options.what, names);
-      throw Failure(Exit::usage, fmt::format("list knows no `{}`{}; it knows {}", shown(options.what),
-                                             near.empty() ? "" : fmt::format(" (did you mean `{}`?)", near), one_of(names)));
+      throw Failure(Exit::usage, fmt::format("list knows no \"{}\" (it knows {}){}", shown(options.what), one_of(names),
+                                             did_you_mean(options.what, names)));
     }
     parts = {*found};
   }

@@ -13,7 +13,7 @@
 #include "app/command.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -175,11 +175,6 @@ struct Commands {
     return names;
   }
 };
-
-std::string did_you_mean(const std::string& word, const Arguments& words) {
-  const std::string best = nearest_word(word, std::vector<std::string_view>(words.begin(), words.end()));
-  return best.empty() ? "" : "; did you mean \"" + best + "\"?";
-}
 
 // what to say about a command line that CLI11 refused
 std::string usage_message(Commands& c, const CLI::ParseError& error) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "app/command.hpp"
+#include "estimators/estimator.hpp"
 #include "results/export_json.hpp"
 
 namespace odrpo::app {
@@ -23,6 +24,14 @@ std::vector<std::string> value_names(const std::vector<std::string>& lists) {
   return names;
 }
 
+/// The row that --baseline means: the word itself, or the estimator that it is another word for (dr-grpo, odrpo-uniform(grpo), …).
+std::string baseline_row(const ResultFile& file, const std::string& rows, const std::string& word) {
+  if (word == "none") return "";
+  const bool is_row = std::any_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.estimator == word; });
+  const auto config = rows == "estimator" && !is_row ? parse_estimator(word) : std::nullopt;
+  return config ? estimator_word(*config) : word;
+}
+
 }  // namespace
 
 int table(const TableOptions& o) {
@@ -38,7 +47,7 @@ int table(const TableOptions& o) {
   if (!o.columns.empty()) spec.columns = o.columns;
   if (!o.value.empty()) spec.value = value_names(o.value);
   else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // the suite's list was for its own columns
-  if (!o.baseline.empty()) spec.baseline = o.baseline == "none" ? "" : o.baseline;
+  if (!o.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, o.baseline);
   if (!o.compare.empty()) {
     const auto compare = find_word(std::span<const Word<Compare>>(compare_words), o.compare);
     if (!compare) throw Failure(Exit::usage, "--compare: \"" + o.compare + "\" is not one of difference, percent");

@@ -9,6 +9,7 @@
 
 #include "kernels/failure.hpp"
 #include "results/table_cells.hpp"
+#include "results/suggest.hpp"
 #include "results/table_words.hpp"
 
 namespace odrpo {
@@ -56,7 +57,8 @@ std::string dimension_named(const std::vector<std::string>& names, const std::st
   }
   if (found.size() == 1) return found[0];
   throw Failure(Exit::usage,
-                fmt::format("{}: the results have no dimension \"{}\"; they have {}", what, printable_text(word), joined(names)));
+                fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, printable_text(word), joined(names),
+                            did_you_mean(word, names)));
 }
 
 std::vector<std::string> values_in_order(const ResultFile& file, const std::string& dimension) {
@@ -177,7 +179,8 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.columns = entries(spec.columns);
   if (!spec.baseline.empty() && std::find(table.rows.begin(), table.rows.end(), spec.baseline) == table.rows.end())
     throw Failure(Exit::usage,
-                  fmt::format("baseline: \"{}\" is not among the rows: {}", printable_text(spec.baseline), joined(table.rows)));
+                  fmt::format("baseline: \"{}\" is not among the rows ({}){}", printable_text(spec.baseline), joined(table.rows),
+                              did_you_mean(spec.baseline, table.rows)));
 
   // one block per combination of the other dimensions, in file order
   std::set<std::string> used{spec.rows, spec.columns};

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernels/failure.hpp"
+#include "results/suggest.hpp"
 #include "results/table_words.hpp"
 
 namespace odrpo {
@@ -38,11 +39,13 @@ Shown shown_value(const ResultFile& file, const std::string& name) {
     if (file.column(v.column)) known.push_back(v.word);
   for (const RunRecord& run : file.runs) {
     if (run.status != RunStatus::ok) continue;
-    for (const Final& f : run.finals) known.push_back(f.name);
+    for (const Final& f : run.finals)
+      if (std::find(known.begin(), known.end(), f.name) == known.end()) known.push_back(f.name);
     break;
   }
   throw Failure(Exit::usage,
-                fmt::format("value: the results have no value \"{}\"; they have {}", printable_text(name), fmt::join(known, ", ")));
+                fmt::format("value: the results have no value \"{}\" (they have {}){}", printable_text(name), fmt::join(known, ", "),
+                            did_you_mean(name, known)));
 }
 
 const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableSpec& spec, const Shown& value) {

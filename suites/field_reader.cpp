@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

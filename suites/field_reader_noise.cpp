@@ -7,7 +7,7 @@
 
 #include "kernels/math.hpp"
 #include "suites/field_reader.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

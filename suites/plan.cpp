@@ -9,7 +9,7 @@
 
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

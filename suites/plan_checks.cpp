@@ -8,7 +8,7 @@
 #include "results/table.hpp"
 #include "suites/assign.hpp"
 #include "suites/plan.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

@@ -8,7 +8,7 @@
 #include "suites/field_reader.hpp"
 #include "suites/judge.hpp"
 #include "suites/plan.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

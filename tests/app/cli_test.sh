@@ -91,7 +91,7 @@ for words in 'verl' 'gdpo' 'sigma with ddof 1' 'over tokens' 'max_rl at every le
 expect 0 '' list dead-groups; expect_out 'it is left out of all three'
 expect 0 '' list estimator; expect_out 'odrpo-gini-median(maxrl)'
 expect 0 '' list ties --json; expect_out '"median-low"'
-expect 2 'did you mean `raters`?' list ratres
+expect 2 'did you mean "raters"?' list ratres
 
 # --- what the machine is like: always exit 0
 expect 0 '' doctor
@@ -172,7 +172,10 @@ expect 0 '' table tiny.h5 "${several[@]}" --format csv; expect_out ',seconds,us,
 expect 2 'rows or columns "value"' table tiny.h5 --value gain,regret
 expect 2 '"gain" is named twice' table tiny.h5 --columns value --value gain --value gain
 expect 2 'a word is missing in "gain,"' table tiny.h5 --columns value --value gain,
-expect 2 'no value "gian"' table tiny.h5 --columns value --value gain,gian
+expect 2 'no value "gian"' table tiny.h5 --columns value --value gain,gian; expect 2 'did you mean "gain"?' table tiny.h5 --value gian
+expect 2 'did you mean "votes"?' table tiny.h5 --columns vote
+expect 2 'did you mean "grpo"?' table tiny.h5 --baseline grop
+expect 0 '' table tiny.h5 --baseline 'odrpo_gini(maxrl)'; expect_out '- odrpo-gini(maxrl)'  # another way to write the row
 expect 2 '--compare' table tiny.h5 --compare ratio
 expect 2 'there is no baseline' table tiny.h5 --baseline none --compare percent
 expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"device": {'

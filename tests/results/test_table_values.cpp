@@ -178,7 +178,7 @@ TEST_CASE("several values that do not go together") {
   const ResultFile file = file_of(timed_runs());
   CHECK(contains(refusal(file, {.value = {"gain", "regret"}}), "several values (gain, regret) need rows or columns \"value\""));
   CHECK(contains(refusal(file, {.columns = "value", .value = {"gain", "regret", "gain"}}), "\"gain\" is named twice"));
-  CHECK(contains(refusal(file, {.columns = "value", .value = {"gain", "goodness"}}), "no value \"goodness\"; they have gain, regret"));
+  CHECK(contains(refusal(file, {.columns = "value", .value = {"gain", "goodness"}}), "no value \"goodness\" (they have gain, regret"));
   CHECK(contains(refusal(file, {.columns = "value", .value = {}}), "no value is named"));
   CHECK(contains(refusal(file, {.rows = "value", .columns = "value"}), "both"));
   CHECK(contains(refusal(file, {.rows = "value", .baseline = "gain"}), "make them the columns"));

@@ -5,7 +5,7 @@
 
 #include "suites/field_list.hpp"
 #include "suites/glob.hpp"
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 #include "suites/text.hpp"
 #include "tests/catch.hpp"
 

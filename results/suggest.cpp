@@ -1,5 +1,5 @@
 // Edit distance and suggestions.
-#include "suites/suggest.hpp"
+#include "results/suggest.hpp"
 
 #include <algorithm>
 
@@ -46,6 +46,15 @@ std::string nearest_word(std::string_view word, std::span<const std::string_view
     }
   }
   return std::string(best);
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {
+  const std::string near = nearest_word(word, words);
+  return near.empty() ? "" : "; did you mean \"" + near + "\"?";
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& words) {
+  return did_you_mean(word, std::vector<std::string_view>(words.begin(), words.end()));
 }
 
 std::string one_of(std::span<const std::string_view> words, std::size_t limit) {
