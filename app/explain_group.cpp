@@ -42,8 +42,8 @@ E read_word(const Word<E> (&table)[n], const std::string& text, std::string_view
 EstimatorConfig read_estimator(const std::string& text) {
   if (const auto config = parse_estimator(text)) return *config;
   const auto words = estimator_catalogue();
-  throw Failure(Exit::usage, fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text),
-                                         did_you_mean(text, words)));
+  throw Failure(Exit::usage,
+                fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words)));
 }
 
 template <class T>

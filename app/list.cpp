@@ -10,8 +10,8 @@
 #include "app/schema.hpp"
 #include "app/usage.hpp"
 #include "kernels/need_room.hpp"
-#include "suites/field_list.hpp"
 #include "results/suggest.hpp"
+#include "suites/field_list.hpp"
 
 namespace odrpo::app {
 

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "kernels/failure.hpp"
-#include "results/table_cells.hpp"
 #include "results/suggest.hpp"
+#include "results/table_cells.hpp"
 #include "results/table_words.hpp"
 
 namespace odrpo {
@@ -56,9 +56,8 @@ std::string dimension_named(const std::vector<std::string>& names, const std::st
     if (name.ends_with("." + word)) found.push_back(name);
   }
   if (found.size() == 1) return found[0];
-  throw Failure(Exit::usage,
-                fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, printable_text(word), joined(names),
-                            did_you_mean(word, names)));
+  throw Failure(Exit::usage, fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, printable_text(word),
+                                         joined(names), did_you_mean(word, names)));
 }
 
 std::vector<std::string> values_in_order(const ResultFile& file, const std::string& dimension) {
@@ -178,9 +177,8 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.rows = entries(spec.rows);
   table.columns = entries(spec.columns);
   if (!spec.baseline.empty() && std::find(table.rows.begin(), table.rows.end(), spec.baseline) == table.rows.end())
-    throw Failure(Exit::usage,
-                  fmt::format("baseline: \"{}\" is not among the rows ({}){}", printable_text(spec.baseline), joined(table.rows),
-                              did_you_mean(spec.baseline, table.rows)));
+    throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is not among the rows ({}){}", printable_text(spec.baseline),
+                                           joined(table.rows), did_you_mean(spec.baseline, table.rows)));
 
   // one block per combination of the other dimensions, in file order
   std::set<std::string> used{spec.rows, spec.columns};

@@ -43,9 +43,8 @@ Shown shown_value(const ResultFile& file, const std::string& name) {
       if (std::find(known.begin(), known.end(), f.name) == known.end()) known.push_back(f.name);
     break;
   }
-  throw Failure(Exit::usage,
-                fmt::format("value: the results have no value \"{}\" (they have {}){}", printable_text(name), fmt::join(known, ", "),
-                            did_you_mean(name, known)));
+  throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\" (they have {}){}", printable_text(name),
+                                         fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
 const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableSpec& spec, const Shown& value) {

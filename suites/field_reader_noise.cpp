@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "kernels/math.hpp"
-#include "suites/field_reader.hpp"
 #include "results/suggest.hpp"
+#include "suites/field_reader.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

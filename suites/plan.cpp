@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "results/suggest.hpp"
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
-#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

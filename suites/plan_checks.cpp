@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "estimators/compat.hpp"
+#include "results/suggest.hpp"
 #include "results/table.hpp"
 #include "suites/assign.hpp"
 #include "suites/plan.hpp"
-#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

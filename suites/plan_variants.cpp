@@ -4,11 +4,11 @@
 #include <set>
 #include <type_traits>
 
+#include "results/suggest.hpp"
 #include "suites/catalogue.hpp"
 #include "suites/field_reader.hpp"
 #include "suites/judge.hpp"
 #include "suites/plan.hpp"
-#include "results/suggest.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {

@@ -3,9 +3,9 @@
 #include <string_view>
 #include <vector>
 
+#include "results/suggest.hpp"
 #include "suites/field_list.hpp"
 #include "suites/glob.hpp"
-#include "results/suggest.hpp"
 #include "suites/text.hpp"
 #include "tests/catch.hpp"
 
