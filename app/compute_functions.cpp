@@ -52,6 +52,12 @@ void read_conventions(const Arguments& a, EstimatorConfig& c) {
   if (const auto why = compat_refusal(c)) throw Refusal{"out_of_range", *why};
 }
 
+EstimatorConfig named_estimator(const Arguments& a) {
+  const auto parsed = parse_estimator(a.text("est"));
+  if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
+  return *parsed;
+}
+
 EstimatorConfig odrpo_config(const Arguments& a) {
   EstimatorConfig c;
   c.form = Form::odrpo;
@@ -62,9 +68,7 @@ EstimatorConfig odrpo_config(const Arguments& a) {
 
 std::string advantage(const Arguments& a) {
   const auto rewards = a.numbers("rewards");
-  const auto parsed = parse_estimator(a.text("est"));
-  if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
-  EstimatorConfig c = *parsed;
+  EstimatorConfig c = named_estimator(a);
   c.eps = a.number("eps", 0, 1e6);
   c.ddof = a.integer("ddof", 0, 1);
   read_conventions(a, c);
@@ -117,19 +121,60 @@ std::string loo(const Arguments& a) {
   return "{\"t\":" + json_list(t) + ",\"u\":" + json_list(u) + '}';
 }
 
-std::string normalize(const Arguments& a) {
-  const auto groups = a.rows("groups", false);
+using Groups = std::vector<std::vector<double>>;
+
+std::vector<double> joined(const Groups& groups) {
   std::vector<double> batch;
   for (const auto& group : groups) batch.insert(batch.end(), group.begin(), group.end());
-  batch_normalize(batch, a.integer("ddof", 0, 1), a.number("eps", 0, 1e6));
+  return batch;
+}
+
+/// The batch again in groups of those sizes.
+std::string json_groups(const Groups& shape, std::span<const double> batch) {
   std::string text = "[";
   std::size_t at = 0;
-  for (const auto& group : groups) {
+  for (const auto& group : shape) {
     if (text.size() > 1) text += ',';
-    text += json_list(std::span<const double>(batch).subspan(at, group.size()));
+    text += json_list(batch.subspan(at, group.size()));
     at += group.size();
   }
   return text + ']';
+}
+
+std::string normalize(const Arguments& a) {
+  const Groups groups = a.rows("groups", false);
+  std::vector<double> batch = joined(groups);
+  batch_normalize(batch, a.integer("ddof", 0, 1), a.number("eps", 0, 1e6));
+  return json_groups(groups, batch);
+}
+
+/// A whole number from 0 to `high` for every advantage of the batch; none without the argument.
+template <class Int>
+std::vector<Int> beside(const Arguments& a, const char* name, const Groups& groups, double high) {
+  std::vector<Int> all;
+  if (!a.given(name)) return all;
+  const Groups rows = a.rows(name, false);
+  const auto same_size = [](const auto& x, const auto& y) { return x.size() == y.size(); };
+  if (!std::equal(rows.begin(), rows.end(), groups.begin(), groups.end(), same_size))
+    throw Refusal{"wrong_shape", fmt::format("{}: one number for every advantage of `groups` is needed", name)};
+  for (const double x : joined(rows)) {
+    if (!(x >= 0 && x <= high && x == std::floor(x)))
+      throw Refusal{"out_of_range", fmt::format("{}: whole numbers from 0 to {} are needed", name, high)};
+    all.push_back(static_cast<Int>(x));
+  }
+  return all;
+}
+
+std::string whiten(const Arguments& a) {
+  const Groups groups = a.rows("groups", false);
+  EstimatorConfig c = named_estimator(a);
+  read_conventions(a, c);
+  const auto tokens = beside<int>(a, "tokens", groups, 1e6);
+  const auto kept = beside<std::uint8_t>(a, "kept", groups, 1);
+  check_work(std::accumulate(tokens.begin(), tokens.end(), 0.0), 5e7, "whiten");  // the definition lists every token
+  std::vector<double> batch = joined(groups);
+  whiten_definition(whitening_after(c), batch, kept, tokens);
+  return json_groups(groups, batch);
 }
 
 std::string medians(const Arguments& a) {
@@ -260,6 +305,7 @@ constexpr std::string_view odrpo_names[] = {"rewards", "K", "norm", "weights", "
 constexpr std::string_view continuous_names[] = {"rewards", "norm", "weights", "eps", "median_rule", "median_value"};
 constexpr std::string_view loo_names[] = {"M", "level", "med", "norm", "weights"};
 constexpr std::string_view normalize_names[] = {"groups", "eps", "ddof"};
+constexpr std::string_view whiten_names[] = {"groups", "est"};
 constexpr std::string_view medians_names[] = {"batches", "kind", "init", "window", "rho", "rule"};
 constexpr std::string_view vote_names[] = {"scores", "tie"};
 constexpr std::string_view judges_names[] = {"judges"};
@@ -270,6 +316,7 @@ constexpr std::string_view law_names[] = {"pmf", "N", "tie"};
 constexpr std::string_view score_names[] = {"pmf", "N"};
 constexpr std::string_view conventions_taken[] = {"compat", "origin"};
 constexpr std::string_view compat_taken[] = {"compat"};
+constexpr std::string_view whiten_taken[] = {"compat", "tokens", "kept"};
 
 constexpr ComputeFunction functions[] = {
     {"advantage", advantage_names, advantage, conventions_taken},
@@ -277,6 +324,7 @@ constexpr ComputeFunction functions[] = {
     {"odrpo_continuous", continuous_names, continuous, compat_taken},
     {"loo", loo_names, loo, compat_taken},
     {"batch_normalize", normalize_names, normalize},
+    {"whiten", whiten_names, whiten, whiten_taken},
     {"running_median", medians_names, medians},
     {"vote", vote_names, vote_of},
     {"kendall_w", judges_names, concordance},

@@ -202,7 +202,7 @@ std::vector<double> distinct_values(std::span<const double> rewards) {
   std::vector<double> values(rewards.begin(), rewards.end());
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
-  if (rewards.size() == 1) values.insert(values.begin(), 0.0);
+  if (rewards.size() == 1 && values[0] > 0) values.insert(values.begin(), 0.0);
   return values;
 }
 

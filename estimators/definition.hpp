@@ -41,7 +41,8 @@ void leave_one_out(const EstimatorConfig& config, int members, int level, double
 /// The parts of the definition, which break_down() shares: the median that the weight reads (NaN for those that read none); w_k; the
 /// integral of w over a gap (low, high]; that of sqrt(ceil(x)), which is U(high) - U(low) of convex-reinforce (from 0 to an integer r the
 /// sum of sqrt(k) over k <= r; 0 for r <= 0); the mean and standard deviation of a group (NaN for no more than ddof values); members with
-/// at least a threshold; the distinct rewards in order, after a 0 for a group of one; whether all rewards are whole levels 0..levels.
+/// at least a threshold; the distinct rewards in order, after a 0 for a group of one positive reward; whether all rewards are whole levels
+/// 0..levels.
 double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median);
 double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median);
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median);

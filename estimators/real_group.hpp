@@ -96,7 +96,7 @@ template <class Sorted>
 ODRPO_HD void ordinal(const RealView& e, Sorted sorted, int n) {
   const Damping damping = damping_of(e, median_of(e, sorted, n));
   double base = 0, sum = 0, low = sorted[0];
-  if (n == 1) sum = weight_of_gap(e, count_of(e.weight, e.rule, 1, 1), 0, low, damping) * e.rule.single;
+  if (n == 1 && low > 0) sum = weight_of_gap(e, count_of(e.weight, e.rule, 1, 1), 0, low, damping) * e.rule.single;
   sorted[0] = sum;
   for (int i = 1; i < n; ++i) {
     const double high = sorted[i];

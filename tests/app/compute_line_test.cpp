@@ -97,6 +97,15 @@ TEST_CASE("bad requests get a stable code word") {
       {R"({"fn":"kl_k3","args":{"logp":[0],"logref":[0],"clamp":-1}})", "out_of_range"},
       {R"({"fn":"rater_pmf","args":{"center":3,"sigma":-1,"K":5,"p_low":0,"p_high":0}})", "out_of_range"},
       {R"({"fn":"rater_pmf","args":{"center":3,"sigma":1,"K":0,"p_low":0,"p_high":0}})", "out_of_range"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]]}})", "missing_argument"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"grop"}})", "out_of_range"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"maxrl","compat":"verl"}})", "out_of_range"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"grpo","eps":0}})", "unknown_argument"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"grpo","tokens":[[1],[2]]}})", "wrong_shape"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"grpo","tokens":[[1,2],[]]}})", "wrong_shape"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"grpo","tokens":[[1,0.5]]}})", "out_of_range"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"grpo","tokens":[[1,-1]]}})", "out_of_range"},
+      {R"({"fn":"whiten","args":{"groups":[[1,2]],"est":"grpo","kept":[[1,2]]}})", "out_of_range"},
       {R"({"fn":"vote_pmf","args":{"pmf":[0.5,0.4],"N":3,"tie":"first"}})", "out_of_range"},
       {R"({"fn":"vote_pmf","args":{"pmf":[],"N":3,"tie":"first"}})", "out_of_range"},
       {R"({"fn":"vote_pmf","args":{"pmf":[0.5,0.5],"N":100000,"tie":"first"}})", "out_of_range"},
@@ -187,6 +196,40 @@ TEST_CASE("conventions of systems, by hand") {
   CHECK(loo["t"][0].get<double>() == Approx(3 * half));
   CHECK(loo["u"][1].get<double>() == Approx(-3 * half));
   CHECK(loo["t"][1] == 0);
+}
+
+TEST_CASE("what systems do to a whole batch, by hand") {
+  const auto whiten = [](const std::string& est, const std::string& more) {
+    const json answer = json::parse(compute_line(R"({"fn":"whiten","args":{"groups":[[1,-1],[2,-2]],"est":")" + est + '"' + more + "}}"));
+    CAPTURE(answer.dump());
+    REQUIRE(answer.contains("out"));
+    std::vector<double> batch;
+    for (const json& group : answer["out"])
+      for (const json& x : group) batch.push_back(x.get<double>());
+    return batch;
+  };
+  const auto close = [](const std::vector<double>& got, const std::vector<double>& wanted) {
+    REQUIRE(got.size() == wanted.size());
+    for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(wanted[i]).epsilon(1e-12).margin(1e-15));
+  };
+  // 1, -1, 2, -2: mean 0, squares 10
+  const double paper = std::sqrt(10 / 4.0), sample = std::sqrt(10 / 3.0);
+  close(whiten("grpo", ""), {1 / paper, -1 / paper, 2 / paper, -2 / paper});
+  close(whiten("grpo", R"(,"compat":"trl")"), {1, -1, 2, -2});
+  const double gdpo = sample + 1e-4, verl = std::sqrt(10 / 3.0 + 1e-8);
+  close(whiten("odrpo(grpo)", R"(,"compat":"trl")"), {1 / gdpo, -1 / gdpo, 2 / gdpo, -2 / gdpo});
+  close(whiten("odrpo-gini(grpo)", R"(,"compat":"nemo")"), {1 / sample, -1 / sample, 2 / sample, -2 / sample});
+  close(whiten("reinforce", R"(,"compat":"verl")"), {1 / verl, -1 / verl, 2 / verl, -2 / verl});
+  // over tokens 1, -1 twice, 2 thrice, -2 never: mean 5/6, squares 1/36 + 2 (121/36) + 3 (49/36) = 65/6, over 5
+  const double tokens = std::sqrt(13 / 6.0 + 1e-8), clamped = std::sqrt(65 / 36.0);
+  close(whiten("reinforce", R"(,"compat":"verl","tokens":[[1,2],[3,0]])"), {1 / 6.0 / tokens, -11 / 6.0 / tokens, 7 / 6.0 / tokens, 0});
+  close(whiten("reinforce", R"(,"compat":"nemo","tokens":[[1,2],[3,0]])"), {1 / 6.0 / clamped, -11 / 6.0 / clamped, 7 / 6.0 / clamped, 0});
+  close(whiten("grpo", R"(,"tokens":[[1,2],[3,0]])"), {1 / paper, -1 / paper, 2 / paper, -2 / paper});  // the paper's are responses
+  // without the -2: mean 2/3, squares 14/3, ddof 0 and 1
+  const double three = std::sqrt(14 / 9.0), nemo = std::sqrt(14 / 6.0);
+  close(whiten("grpo", R"(,"kept":[[1,1],[1,0]])"), {1 / 3.0 / three, -5 / 3.0 / three, 4 / 3.0 / three, 0});
+  close(whiten("odrpo(grpo)", R"(,"compat":"nemo","kept":[[1,1],[1,0]])"), {1 / 3.0 / nemo, -5 / 3.0 / nemo, 4 / 3.0 / nemo, 0});
+  close(whiten("grpo", R"(,"compat":"verl","kept":[[1,1],[1,0]])"), {1, -1, 2, 0});  // not whitened, left out all the same
 }
 
 TEST_CASE("laws of the median and of the sum of scores, by hand") {

@@ -171,6 +171,11 @@ TEST_CASE("groups of one: of reals, of 0 and of weighted levels") {
   check_close(run(config_of(Compat::verl, "odrpo(grpo)"), {2.5}), {2.5});
   check_close(run(config_of(Compat::verl, "odrpo-gini(grpo)"), {2.5}), {0.3280238966157534});  // .1 (1 + sqrt 2 + sqrt(3) / 2)
   check_close(run(config_of(Compat::verl, "grpo"), {-1.5}), {-1.5});
+  for (const char* word : {"odrpo(grpo)", "odrpo-linear(grpo)", "odrpo-gini-median(grpo)"}) {  // no level is at or below 0
+    CHECK(run(config_of(Compat::verl, word), {-2.5}) == Values{0});
+    CHECK(run(config_of(Compat::verl, word), {0}) == Values{0});
+  }
+  CHECK(run(config_of(Compat::maxrl_reference, "odrpo(maxrl)"), {-2.5}) == Values{0});
   check_close(run(config_of(Compat::skyrl, "maxrl", 0), {0.5}), {-0.5});
   check_close(run(config_of(Compat::skyrl, "odrpo-linear(maxrl)"), {4}), {10});
   CHECK(run(config_of(Compat::verl, "odrpo(grpo)"), {0}) == Values{0});
