@@ -16,7 +16,8 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::size_t most_rewards = 255;
-constexpr double out_of_proportion = 100;  // an advantage; usual ones are below G
+constexpr double out_of_proportion = 100;  // an advantage; usual ones are below G, or a sum over many levels or of large weights
+constexpr double most_amplified = 1000;    // by a deviation or a mean that is not almost zero: MaxRL's largest is the largest group, 255
 constexpr const char* usual_estimators[] = {
     "reinforce", "rloo", "grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
 
@@ -46,6 +47,15 @@ EstimatorConfig read_estimator(const std::string& text) {
                 fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words)));
 }
 
+/// A rule for the median of one group: any but running.
+MedianRule read_median_rule(const std::string& text) {
+  const auto rule = find_word<MedianRule>(median_words, text);
+  if (rule == MedianRule::running)
+    throw Failure(Exit::usage, "--median: one group has no running median; give its present value as a number");
+  if (!rule) throw Failure(Exit::usage, fmt::format("--median: \"{}\" is none of lower, mid, upper or a number", shown(text)));
+  return *rule;
+}
+
 template <class T>
 void add_once(std::vector<T>& list, const T& value) {
   if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
@@ -59,21 +69,15 @@ bool same_part(const LevelPart& p, const LevelPart& q) {
   return p.count == q.count && p.weight == q.weight && same_number(p.norm, q.norm) && p.reached == q.reached && p.missed == q.missed;
 }
 
-/// What a group of one gets in place of the formula.
-std::string single_text(const EstimatorConfig& config) {
-  const Convention row = convention_of(config);
-  if (row.single == Single::zero) return "0";
-  const bool weighted = config.form == Form::odrpo && config.weight != Weight::uniform, over = row.single == Single::over_eps;
-  std::string text = weighted ? "sum of w_k over k <= r" : config.origin == 0 ? "r - 1" : "r";
-  if (over && text != "r") text = "(" + text + ")";
-  return over ? text + " / " + number_text(row.eps) : text;
-}
-
-/// The formula without the system's name at its end, so that equal ones are seen to be equal; of a group of one what that gets.
-std::string plain_formula(const EstimatorConfig& config, std::size_t group) {
+/// The formula without the system's name at its end, so that equal ones are seen to be equal; of a group of one what that gets; with the
+/// median given, if there is one, in place of the rule.
+std::string plain_formula(const EstimatorConfig& config, std::size_t group, double median) {
   std::string text = estimator_formula(config);
   const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));
   if (text.ends_with(name)) text.resize(text.size() - name.size());
+  const std::string rule = fmt::format("Med {}", word_of<MedianRule>(median_words, config.median));
+  if (const auto at = text.rfind(rule); at != std::string::npos && !std::isnan(median))
+    text.replace(at, rule.size(), fmt::format("Med = {} (given)", number_text(median)));
   return group == 1 ? text + "; a group of one gets " + single_text(config) : text;
 }
 
@@ -89,7 +93,7 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
     Convened row{{system},
                  {whitening_after(config)},
                  config,
-                 plain_formula(config, group.rewards.size()),
+                 plain_formula(config, group.rewards.size(), median),
                  break_down(config, group.levels, group.rewards, median)};
     const auto same = std::find_if(out.rows.begin(), out.rows.end(), [&](const Convened& r) {
       return r.formula == row.formula && same_numbers(r.parts.advantages, row.parts.advantages);
@@ -104,15 +108,27 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
   return out;
 }
 
+/// How many times more than it differs from the others a reward counts, by what it is divided by: at every level, or as a whole.
+double amplification(const Explanation& group, const Breakdown& parts, double reward) {
+  double most = 0;
+  for (const LevelPart& p : parts.levels)
+    if (p.weight > 0) most = std::max({most, std::abs(p.reached) / p.weight, std::abs(p.missed) / p.weight});
+  const double differs = group.rewards.size() == 1 ? reward : std::abs(reward - group.mean);
+  if (parts.levels.empty() && differs > 0) most = std::abs(group.advantage(parts, reward)) / differs;
+  return most;
+}
+
 std::vector<std::string> remarks_on(const Explanation& group) {
   std::vector<std::string> remarks;
-  if (group.values.size() == 1 && group.rewards.size() > 1)
-    remarks.push_back("All rewards are equal: the group is dead, nobody learns anything from it.");
+  if (group.values.size() == 1)
+    remarks.push_back(group.rewards.size() > 1 ? "All rewards are equal: the group is dead, nobody learns anything from it."
+                                               : "A group of one has nobody to be compared with: training counts it among the dead.");
   for (const auto& estimator : group.estimators)
     for (const auto& row : estimator.rows)
       for (const auto& [reward, count] : group.values) {
         const double a = group.advantage(row.parts, reward);
-        if (!(std::abs(a) > out_of_proportion) && std::isfinite(a)) continue;
+        const bool usual = std::abs(a) <= out_of_proportion || amplification(group, row.parts, reward) <= most_amplified;
+        if (usual && std::isfinite(a)) continue;
         std::string systems;
         for (const Compat s : row.systems) systems.append(systems.empty() ? "" : ", ").append(word_of<Compat>(compat_words, s));
         remarks.push_back(
@@ -179,9 +195,7 @@ Explanation explain_group(const ExplainOptions& o) {
   MedianRule rule = MedianRule::lower;
   double given = no_median;
   if (!o.median.empty() && (o.median[0] == '.' || (o.median[0] >= '0' && o.median[0] <= '9'))) given = read_number(o.median, "--median");
-  else if (!o.median.empty()) rule = read_word(median_words, o.median, "--median");
-  if (rule == MedianRule::running)
-    throw Failure(Exit::usage, "--median: one group has no running median; give its present value as a number");
+  else if (!o.median.empty()) rule = read_median_rule(o.median);
   group.median_rule = std::isnan(given) ? std::string(word_of<MedianRule>(median_words, rule)) : "given";
   group.median = std::isnan(given) ? group_median(group.rewards, rule) : given;
 

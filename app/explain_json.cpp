@@ -49,14 +49,9 @@ json row_json(const Convened& row) {
 
 std::string explanation_json(const Explanation& group) {
   json out = {{"rewards", group.rewards}, {"levels", group.levels}, {"origin", group.origin}};
-  out["group"] = {{"size", group.rewards.size()},
-                  {"mean", group.mean},
-                  {"sd_ddof0", group.population_sd},
-                  {"sd_ddof1", group.sample_sd},
-                  {"median", group.median},
-                  {"median_rule", group.median_rule},
-                  {"dead", group.values.size() < 2 && group.rewards.size() > 1},
-                  {"distinct", json::array()}};
+  out["group"] = {{"size", group.rewards.size()},    {"mean", group.mean},       {"sd_ddof0", group.population_sd},
+                  {"sd_ddof1", group.sample_sd},     {"median", group.median},   {"median_rule", group.median_rule},
+                  {"dead", group.values.size() < 2}, {"distinct", json::array()}};
   for (const auto& [reward, count] : group.values) out["group"]["distinct"].push_back({{"reward", reward}, {"count", count}});
   out["estimators"] = json::array();
   for (const auto& estimator : group.estimators) {

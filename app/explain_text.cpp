@@ -67,6 +67,12 @@ std::string dead_text(const Explanation& g) {
   return text;
 }
 
+/// Whether the members of a living level have different N_k: those who leave the member out.
+bool own_norms(const Explanation& g, const LevelPart& p) {
+  return std::isnan(p.norm) && p.count > 0 && p.count < static_cast<int>(g.rewards.size());
+}
+constexpr const char* own_norms_text = "  (N_k -: each member is divided by the deviation of the others)\n";
+
 /// (b) one estimator's levels under its first convention: where they lie, and what they give.
 std::string first_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
   const auto line = [](std::string_view level, std::string_view n, std::string_view mu, std::string_view w, std::string_view norm,
@@ -83,6 +89,8 @@ std::string first_levels(const Explanation& g, const ExplainedEstimator& e, cons
     out += line(level_text(g, p, runs[i]), std::to_string(p.count), fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm),
                 cell(p.reached), cell(p.missed));
   }
+  if (std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, e.rows.front().parts.levels[run.first]); }))
+    out += own_norms_text;
   if (runs.size() > most_runs) out += fmt::format("  ... {} more lines of levels; --json has them\n", runs.size() - most_runs);
   if (folded) out += "  (levels in one line are alike: each of them gives this)\n";
   return out;
@@ -134,6 +142,10 @@ std::string other_levels(const Explanation& g, const ExplainedEstimator& e, cons
       out += line(s == 1 ? level_text(g, e.rows.front().parts.levels[runs[i].first], runs[i]) : "", systems_text(all[s].systems), cells[0],
                   cells[1], cells[2]);
     }
+  const auto has_own = [&](const Convened& row) {
+    return std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, row.parts.levels[run.first]); });
+  };
+  if (!has_own(e.rows.front()) && std::any_of(e.rows.begin(), e.rows.end(), has_own)) out += own_norms_text;
   return out;
 }
 
@@ -147,13 +159,19 @@ std::string levels_text(const Explanation& g, const ExplainedEstimator& e, bool 
   return head + first_levels(g, e, runs) + other_levels(g, e, runs, verbose, left_out);
 }
 
-/// The formula of a row; what it has in common with the first row's from the weights on is not said again.
+/// The formula of a row; weights that are those of the first row's are not said again.
 std::string formula_text(const ExplainedEstimator& e, const Convened& row) {
-  const std::string& first = e.rows.front().formula;
-  const auto at = row.formula.find(", w_k"), usual = first.find(", w_k");
-  const bool again =
-      &row != &e.rows.front() && at != std::string::npos && usual != std::string::npos && row.formula.substr(at) == first.substr(usual);
-  return again ? row.formula.substr(0, at) : row.formula;
+  const auto weights = [](const std::string& formula) {
+    const std::size_t from = std::min(formula.find(", w_k ="), formula.size());
+    return std::pair(from, std::min(formula.find("; a group of one", from), formula.size()));
+  };
+  const std::string &first = e.rows.front().formula, &text = row.formula;
+  const auto [from, to] = weights(text);
+  const auto [usual_from, usual_to] = weights(first);
+  constexpr std::string_view above = ", w_k as above";
+  const bool again = &row != &e.rows.front() && to - from > above.size() &&
+                     text.substr(from, to - from) == first.substr(usual_from, usual_to - usual_from);
+  return again ? text.substr(0, from) + std::string(above) + text.substr(to) : text;
 }
 
 /// (c) rewards as columns: a row per convention, its formula under it.

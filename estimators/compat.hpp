@@ -76,6 +76,9 @@ LevelRule level_rule(const EstimatorConfig& config);
 /// What a group of one gets per unit of its reward (of its reward - 1 under origin 0): 0, 1 or 1 / eps.
 double single_factor(const Convention& convention);
 
+/// The same in words, for every form: "0", "r", "(sum of w_k over k <= r) / 1e-06". Throws as convention_of().
+std::string single_text(const EstimatorConfig& config);
+
 /// What the system does after the estimator. Of `paper`: population std over responses, no eps. Throws as convention_of().
 Whitening whitening_after(const EstimatorConfig& config);
 

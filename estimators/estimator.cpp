@@ -95,6 +95,15 @@ std::string whitening_text(const Whitening& w) {
   return "(A - mean) / " + scale() + ", ddof " + std::to_string(w.ddof) + unit;
 }
 
+std::string single_text(const EstimatorConfig& c) {
+  const Convention row = convention_of(c);
+  if (row.single == Single::zero) return "0";
+  const bool weighted = c.form == Form::odrpo && c.weight != Weight::uniform, over = row.single == Single::over_eps;
+  const std::string text = weighted ? "sum of w_k over k <= r" : c.origin == 0 ? "r - 1" : "r";
+  if (!over) return text;
+  return (text == "r" ? text : "(" + text + ")") + " / " + number(row.eps);
+}
+
 std::string estimator_formula(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
   const std::string eps = row.eps != 0 ? " + " + number(row.eps) : "";

@@ -15,8 +15,12 @@ namespace odrpo {
 
 namespace {
 
-std::string formula_of(const RunSpec& run) {
-  const std::string formula = estimator_formula(run.estimator);
+// A group can be left with one score: told of because systems differ widely there.
+bool may_be_alone(const RunSpec& run) { return has_gaps(run.rater) || run.learn.rollouts == 1; }
+
+std::string formula_of(const RunSpec& run, bool alone) {
+  std::string formula = estimator_formula(run.estimator);
+  if (alone) formula += "; a group of one gets " + single_text(run.estimator);
   if (run.learn.whiten != Whiten::compat) return formula;
   return formula + "; afterwards " + whitening_text(whitening_after(run.estimator));
 }
@@ -54,12 +58,13 @@ std::string formula_lines(const Suite& suite) {
   std::vector<Line> lines;  // one for each choice of the axes that can matter
   std::set<std::string> met;
   std::map<std::string, std::set<std::string>> formulas;  // of each estimator
+  const bool alone = std::any_of(suite.runs.begin(), suite.runs.end(), may_be_alone);
   for (const auto& run : suite.runs) {
     std::string axes;
     for (const auto& [axis, value] : run.axes)
       if (decides_formula(axis)) axes += fmt::format(" {}={}", axis, value_text(value));
     if (!met.insert(run.estimator_name + axes).second) continue;
-    lines.push_back({run.estimator_name, axes, formula_of(run)});
+    lines.push_back({run.estimator_name, axes, formula_of(run, alone)});
     formulas[run.estimator_name].insert(lines.back().formula);
   }
   std::string text;
@@ -69,6 +74,19 @@ std::string formula_lines(const Suite& suite) {
     if (told.insert(name).second) text += fmt::format("{}\t{}\n", name, line.formula);
   }
   return text + settings(suite);
+}
+
+std::vector<std::string> exploding_groups(const Suite& suite) {
+  std::vector<std::string> notes;
+  std::set<std::string> met;
+  for (const auto& run : suite.runs) {
+    const Convention convention = convention_of(run.estimator);
+    if (convention.single != Single::over_eps || !may_be_alone(run) || !met.insert(run.estimator_name).second) continue;
+    notes.push_back(fmt::format("{}: a group of one, which occurs here ({}), gets its reward times {}, as in its authors' code",
+                                run.estimator_name, has_gaps(run.rater) ? "answers that cannot be read are dropped" : "rollouts = 1",
+                                value_text(single_factor(convention))));
+  }
+  return notes;
 }
 
 }  // namespace odrpo

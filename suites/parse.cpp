@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "suites/expand.hpp"
+#include "suites/formulas.hpp"
 #include "suites/overrides.hpp"
 #include "suites/plan.hpp"
 #include "suites/prescan.hpp"
@@ -233,6 +234,7 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   suite.overrides = set;
   for (const auto& rater : plan.rater)
     if (!rater.note.empty()) suite.notes.push_back(rater.note);
+  for (auto& note : exploding_groups(suite)) suite.notes.push_back(std::move(note));
   return suite;
 }
 

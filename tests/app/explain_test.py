@@ -106,8 +106,8 @@ for estimator, system, formula, number in [
     if not row["formula"].endswith(formula):
         fail(f"group of one: {row['formula']!r} does not end in {formula!r}")
     near(row["advantages"], [number], f"group of one: {estimator} {system}")
-if single["group"]["dead"] or not json.loads(run("--rewards", "3,3", "--json")[0])["group"]["dead"]:
-    fail("a group of one is not dead where it pays, one of equals is")
+if not single["group"]["dead"] or not json.loads(run("--rewards", "3,3", "--json")[0])["group"]["dead"]:
+    fail("groups of one and of equals are dead, as training counts them")
 origin = json.loads(run("--rewards", "3", "--json", "--estimator", "maxrl", "--compat", "maxrl-reference", "--origin", "0")[0])
 if not origin["estimators"][0]["conventions"][0]["formula"].endswith("a group of one gets (r - 1) / 1e-06"):
     fail("group of one, origin 0")
@@ -116,41 +116,77 @@ for words in ["levels 1-3: reached by the only member; levels 4-10: by nobody", 
     if words not in one:
         fail(f"a group of one: the text lacks {words!r}")
 if "tells members apart" in one or "nothing to learn" in one or "a group of one" in text:
-    fail("a group of one is not told as a dead one")
+    fail("a group of one is not told as one of equals")
+if " ".join(one.split()).count("a group of one gets") != sum(len(e["conventions"]) for e in json.loads(run("--rewards", "3", "--json")[0])["estimators"]) + 4:
+    fail("a group of one: a formula does not say what it gets (four more stand above the levels)")
 if "no level gives anything to a group of one" not in run("--rewards", "3", "--compat", "paper")[0]:
     fail("a group of one under the paper")
 if "no level tells members apart" not in run("--rewards", "3,3")[0]:
     fail("a group of equals")
 
-# --- every estimator and convention, against definitions written anew
-def definition(word, r, levels):
-    g = len(r)
-    mean = math.fsum(r) / g
-    if len(set(r)) == 1:
-        return [0.0] * g
-    if word == "reinforce":
-        return [x - mean for x in r]
-    if word == "rloo":
-        return [x - (math.fsum(r) - x) / (g - 1) for x in r]
-    if word == "grpo":
-        return [(x - mean) / math.sqrt(math.fsum((y - mean) ** 2 for y in r) / g) for x in r]
-    if word == "maxrl":
-        return [(x - mean) / mean for x in r]
+# --- every estimator under every system, against definitions written anew. A system's own: what a mean and a deviation are of, ddof and
+# eps of the deviation, eps of MaxRL's mean, what a group of one gets per unit of reward
+systems_by_hand = {
+    "paper": {"ddof": 0, "eps": 0, "mean_eps": 0, "guard": True, "single": 0},
+    "verl": {"ddof": 1, "eps": 1e-6, "single": 1},
+    "trl": {"ddof": 1, "eps": 1e-4, "single": 0},
+    "nemo": {"others": True, "eps": 1e-6, "single": 0},
+    "openrlhf": {"ddof": 1, "eps": 1e-9, "single": 0},
+    "gdpo": {"ddof": 1, "eps": 1e-4, "single": 0},
+    "maxrl-reference": {"mean_eps": 1e-6, "single": 1e6},
+    "skyrl": {"mean_eps": 1e-6, "single": 1},
+    "prime": {"mean_eps": 0, "guard": True, "single": 0},
+}
+forms_by_hand = {"paper": {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce"}, "verl": {"reinforce", "rloo", "grpo"},
+                 "trl": {"reinforce", "rloo", "grpo"}, "nemo": {"reinforce", "grpo"}, "openrlhf": {"reinforce", "rloo", "grpo"},
+                 "gdpo": {"grpo"}, "maxrl-reference": {"maxrl"}, "skyrl": {"maxrl"}, "prime": {"maxrl"}}
+
+
+def mean_of(x):
+    return math.fsum(x) / len(x)
+
+
+def deviation(x, ddof):
+    mean = mean_of(x)
+    return math.sqrt(math.fsum((y - mean) ** 2 for y in x) / (len(x) - ddof)) if len(x) > ddof else 0.0
+
+
+def cardinal(form, x, system):
+    rule = systems_by_hand[system]
+    if len(x) == 1:
+        return [rule["single"] * x[0]]
+    if len(set(x)) == 1:
+        return [0.0] * len(x)
+    others = [x[:i] + x[i + 1:] for i in range(len(x))]
+    if form == "reinforce":
+        return [y - mean_of(x) for y in x]
+    if form == "rloo":
+        return [y - mean_of(o) for y, o in zip(x, others)]
+    if form == "maxrl":
+        if mean_of(x) <= 0 and rule.get("guard"):
+            return [0.0] * len(x)
+        return [(y - mean_of(x)) / (mean_of(x) + rule["mean_eps"]) for y in x]
+    if rule.get("others"):
+        spreads = [deviation(o, 1) for o in others]
+        return [(y - mean_of(o)) / (sd + rule["eps"] if sd > 1e-12 else 1) for y, o, sd in zip(x, others, spreads)]
+    return [(y - mean_of(x)) / (deviation(x, rule["ddof"]) + rule["eps"]) for y in x]
+
+
+def definition(word, r, levels, system="paper"):
     if word == "rank-grpo":
-        return definition("grpo", [sum(y < x for y in r) + (sum(y == x for y in r) + 1) / 2 for x in r], levels)
+        return cardinal("grpo", [sum(y < x for y in r) + (sum(y == x for y in r) + 1) / 2 for x in r], system)
     if word == "convex-reinforce":
-        return definition("reinforce", [math.fsum(math.sqrt(k) for k in range(1, int(x) + 1)) for x in r], levels)
+        return cardinal("reinforce", [math.fsum(math.sqrt(k) for k in range(1, int(x) + 1)) for x in r], system)
+    if not word.startswith("odrpo"):
+        return cardinal(word, r, system)
     weight, norm = word[5:].strip("-)").split("(")
-    out = [0.0] * g
-    median = sorted(r)[(g - 1) // 2]
+    out = [0.0] * len(r)
+    median = sorted(r)[(len(r) - 1) // 2]
     for k in range(1, levels + 1):
-        mu = sum(x >= k for x in r) / g
-        if mu in (0, 1):
-            continue
+        mu = sum(x >= k for x in r) / len(r)
         w = {"": 1, "linear": k, "gini": math.sqrt(k) * (0.1 + 4 * mu * (1 - mu)),
              "gini-median": math.sqrt(k) * (0.1 + 4 * mu * (1 - mu) * math.exp(-max(median - k, 0) / 2))}[weight]
-        n = mu if norm == "maxrl" else math.sqrt(mu * (1 - mu))
-        out = [a + w * ((x >= k) - mu) / n for a, x in zip(out, r)]
+        out = [a + w * b for a, b in zip(out, cardinal(norm, [float(x >= k) for x in r], system))]
     return out
 
 
@@ -160,13 +196,18 @@ systems = [w["word"] for k in listing["estimators"]["keys"] if k["key"] == "comp
 every = [a for w in words for a in ("--estimator", w)]
 if len(words) < 14 or len(systems) < 9:
     fail(f"too few words: {words}, {systems}")
-for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [1, 1, 1, 1, 1, 1, 1, 2], [2, 9, 4, 4, 6, 8, 1, 10], list(range(1, 17))]:
+for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [6], [0, 0, 4], [1, 1, 1, 1, 1, 1, 1, 2], [2, 9, 4, 4, 6, 8, 1, 10], list(range(1, 17))]:
     listed = ",".join(map(str, group))
     answer = json.loads(run("--rewards", listed, "--json", *every)[0])
     if [e["estimator"] for e in answer["estimators"]] != words:
         fail(f"estimators of {listed}")
     for e in answer["estimators"]:
-        near(rows(answer, e["estimator"])["paper"]["advantages"], definition(e["estimator"], group, max(10, max(group))), f"{e['estimator']} of {listed}")
+        for system, row in rows(answer, e["estimator"]).items():
+            near(row["advantages"], definition(e["estimator"], group, max(10, max(group)), system), f"{e['estimator']} of {listed} under {system}")
+        form = e["estimator"].split("(")[-1].rstrip(")")
+        offered = {system for system in forms_by_hand if form in forms_by_hand[system]}
+        if set(rows(answer, e["estimator"])) != offered:
+            fail(f"{e['estimator']}: offered by {sorted(rows(answer, e['estimator']))}, not {sorted(offered)}")
         told = [s for c in e["conventions"] for s in c["compat"]] + [x["compat"] for x in e["refused"]]
         if sorted(told) != sorted(systems):
             fail(f"{e['estimator']}: {told} are not all systems")
@@ -195,6 +236,22 @@ if "advantage of 9e+06" not in run("--rewards", "9")[0]:
     fail("a group of one under maxrl-reference explodes, and nothing is said")
 if "explodes" in text or "advantage of" in text:
     fail("3, 7, 7, 9 has no advantage that is out of proportion")
+# large for reasons of its own: 54 levels' weights over 1/8, 995 levels, no divisor at all
+for group, estimator in [("1,1,1,1,1,1,1,10", "odrpo-linear(maxrl)"), ("1e3,5", "odrpo(grpo)"), ("1e3,5", "reinforce"), ("0,0,0,0,0,0,200", "maxrl")]:
+    if "almost zero" in run("--rewards", group, "--estimator", estimator, "--compat", "paper")[0]:
+        fail(f"{estimator} of {group} is divided by nothing small")
+# nemo: the others of 9 are 5, 5 and a hair: 4 over 4.7e-5 + 1e-6
+if "almost zero" not in run("--rewards", "9,5,5,5.0001", "--estimator", "grpo", "--compat", "nemo")[0]:
+    fail("a leave-one-out deviation of nearly 0 is not told")
+shown = json.loads(run("--rewards", "3,7", "--median", "5.5", "--estimator", "odrpo-gini-median(grpo)", "--json")[0])
+if any("Med = 5.5 (given)" not in c["formula"] or "lower" in c["formula"] for c in shown["estimators"][0]["conventions"]):
+    fail("a median that is given stands in the formula")
+flat = " ".join(text.split())
+# in full above the levels of four, in all five and two rows of uniform weight, in the first of gini-median's five and two
+if flat.count("w_k as above") != 4 + 1 or flat.count("w_k =") != 4 + 5 + 2 + 2:
+    fail(f"every formula says its weights: {flat.count('w_k as above')} as above, {flat.count('w_k =')} in full")
+if text.count("each member is divided by the deviation of the others") != 2:
+    fail("nemo's N_k are explained")
 if "the group is dead" not in run("--rewards", "5,5,5")[0]:
     fail("a dead group is not called so")
 
@@ -243,7 +300,7 @@ for arguments, said in [
     (["--rewards", "3,7", "--estimator", "x" * 300], "..."),
     (["--rewards", "3,7", "--compat", "verll"], 'did you mean "verl"?'),
     (["--rewards", "3,7", "--compat", "verl", "--estimator", "maxrl"], "has no maxrl"),
-    (["--rewards", "3,7", "--median", "midle"], "--median"),
+    (["--rewards", "3,7", "--median", "midle"], '--median: "midle" is none of lower, mid, upper or a number'),
     (["--rewards", "3,7", "--median", "-1"], "--median"),
     (["--rewards", "3,7", "--median", "running"], "running"),
     (["--rewards", "3,7", "--origin", "2"], "--origin"),

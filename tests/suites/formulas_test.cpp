@@ -33,3 +33,20 @@ TEST_CASE("formulas: rules of learning that are not the usual ones are named, un
       small_suite, {"learn.epochs=4", "learn.ratio_clip=[0.1, 0.2]", "learn.dead_groups=drop", "learn.whiten_eps=1e-6", "learn.kl=0"}));
   CHECK(text.ends_with("\n\tlearn.whiten_eps=1e-06\n\tlearn.dead_groups=drop\n\tlearn.epochs=4\n"));
 }
+
+TEST_CASE("formulas: what a group of one gets is said where there can be one; an explosion is a note") {
+  const std::string suite = small_suite + "[estimator.ref]\nbase = \"maxrl\"\ncompat = \"maxrl-reference\"\n";
+  const std::vector<std::string> alone{"rater.mixed.parse_failure=0.1", "rater.mixed.parse_policy=drop"};
+  const auto with = [](std::vector<std::string> set, const std::string& more) { return set.push_back(more), set; };
+  const Suite dropped = loaded(suite, with(alone, "grid.estimator=[grpo, ref]"));
+  CHECK(formula_lines(dropped) ==
+        "grpo\tA = (r - mu) / sigma, sigma with ddof 0; a group of one gets 0\n"
+        "ref\tA = (r - mu) / (mu + 1e-06) [maxrl-reference]; a group of one gets r / 1e-06\n");
+  REQUIRE(dropped.notes.size() == 1);
+  CHECK(dropped.notes[0] ==
+        "ref: a group of one, which occurs here (answers that cannot be read are dropped), gets its reward times 1e+06, as in its "
+        "authors' code");
+  CHECK(loaded(suite, with(alone, "grid.estimator=[grpo]")).notes.empty());
+  CHECK(loaded(suite, {"grid.estimator=[ref]"}).notes.empty());
+  CHECK(formula_lines(loaded(suite, {"grid.estimator=[ref]"})).find("a group of one") == std::string::npos);
+}
