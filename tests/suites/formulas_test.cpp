@@ -34,7 +34,7 @@ TEST_CASE("formulas: rules of learning that are not the usual ones are named, un
   CHECK(text.ends_with("\n\tlearn.whiten_eps=1e-06\n\tlearn.dead_groups=drop\n\tlearn.epochs=4\n"));
 }
 
-TEST_CASE("formulas: what a group of one gets is said where there can be one; an explosion is a note") {
+TEST_CASE("formulas: what a group of one gets is said where there can be one, and an explosion is a note") {
   const std::string suite = small_suite + "[estimator.ref]\nbase = \"maxrl\"\ncompat = \"maxrl-reference\"\n";
   const std::vector<std::string> alone{"rater.mixed.parse_failure=0.1", "rater.mixed.parse_policy=drop"};
   const auto with = [](std::vector<std::string> set, const std::string& more) { return set.push_back(more), set; };
