@@ -59,6 +59,10 @@ ODRPO_HD LevelCount count_of(Weight weight, const LevelRule& rule, int count, in
   return {level_shares(rule, 1.0, count, group), fixed, level_mix(weight, variance, 1) - fixed};
 }
 
+/// A mean that is this small beside the largest reward is zero but for rounding: rewards come as floats, each with an error of 6e-8, and
+/// means of up to 64 votes of 1..10 in groups of 8 are 0 or 2e-4 of the largest at least. (The definition, given doubles: 1e-12.)
+inline constexpr double zero_mean = 1e-6;
+
 /// Of a group's median: the decay of levels up to `below` is `factor` e^(k/2), above it is 1.
 struct Damping {
   double below, factor;
@@ -199,7 +203,7 @@ ODRPO_HD void cardinal(const RealView& e, const Value& value, int n, Deviation d
         const double size = math::abs(value[i]);
         largest = size > largest ? size : largest;
       }
-      if (e.guard && !(mean > 1e-12 * largest)) {
+      if (e.guard && !(mean > zero_mean * largest)) {
         for (int i = 0; i < n; ++i) out[i] = 0.0;
         return;
       }

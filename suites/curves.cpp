@@ -17,7 +17,7 @@ static_assert(std::size(names) == static_cast<std::size_t>(CurveId::count));
 
 bool has_curve(const RunSpec& spec, CurveId id) {
   switch (id) {
-    case CurveId::missing: return has_gaps(spec.rater);
+    case CurveId::missing: return reward_kind(spec).gaps;
     case CurveId::clipped: return spec.learn.ratio_clip > 0;
     case CurveId::clean:
     case CurveId::length:

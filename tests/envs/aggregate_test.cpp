@@ -211,6 +211,19 @@ TEST_CASE("the chi-square tells aggregates, parse policies and offsets apart") {
   }
 }
 
+TEST_CASE("the laws of many calls, some of them left out, lose nothing") {
+  for (const Kind& kind : kinds) {
+    const RaterConfig rater = with(rater_presets()[0].config, kind, parsings[2]);
+    const int votes = kind.tie == TieRule::nearest_mean ? 16 : 64;
+    CAPTURE(kind.name, votes);
+    const Outcomes outcomes = make_outcomes(rater, 10, votes);
+    std::vector<double> call(make_outcomes(rater, 10, 1).count), law(outcomes.count);
+    call_law(rater, {.quality = 6.5}, 10, call);
+    aggregate_law(rater, outcomes, call, votes, law);
+    CHECK(std::abs(std::accumulate(law.begin(), law.end(), 0.0) - 1) < 1e-13);
+  }
+}
+
 TEST_CASE("no answer at all, and no unreadable answer: the extremes of parse_failure") {
   const BanditWorld w = small_world(6);
   for (const Kind& kind : kinds)

@@ -85,6 +85,9 @@ TEST_CASE("the sum's law: convolution one by one, moments at the largest N, cert
   CHECK(std::abs(total - 1) < 1e-12);
   CHECK(mean == Approx(1024 * 2.6).epsilon(1e-12));               // 0.2 + 3 * 0.4 + 4 * 0.3
   CHECK(variance == Approx(1024 * (8.6 - 6.76)).epsilon(1e-11));  // 0.2 + 9 * 0.4 + 16 * 0.3
+  std::vector<double> rare(5);
+  sum_law(std::vector<double>{1 - 1e-8, 1e-8}, 4, rare);  // probabilities far below anything drawn keep their digits
+  CHECK(rare[4] == Approx(1e-32).epsilon(1e-9));
   std::vector<double> out(3);
   CHECK_THROWS_AS(sum_law(std::vector<double>{1.0}, 0, out), Failure);
   CHECK_THROWS_AS(median_law(std::vector<double>{1.0}, max_law_votes + 1, out), Failure);

@@ -157,6 +157,17 @@ TEST_CASE("nearest-mean of ten levels is that of the count vectors") {
   CHECK(nearest_mean_seconds(10, 32) > 3);
 }
 
+// Sums of multinomial terms over all count vectors in exact fractions, by another program: pmf, law of 16 votes.
+TEST_CASE("nearest-mean of sixteen votes, as computed elsewhere in fractions") {
+  const std::pair<Law, Law> rows[] = {
+      {{.3, .3, .4}, {0.2437189295220963, 0.2696943078594333, 0.4865867626184704}},
+      {{.3, .1, .2, .4}, {0.2665903783911651, 0.0116362979459869, 0.1058404211170304, 0.6159329025458176}},
+      {{.25, .125, .125, .25, .25},
+       {0.2630832933318743, 0.05231489721257887, 0.061944353682395814, 0.35193110591717414, 0.2707263498559769}},
+  };
+  for (const auto& [pmf, wanted] : rows) CHECK(difference(law(pmf, 16, TieRule::nearest_mean), wanted) < 1e-15);
+}
+
 TEST_CASE("ten levels at the votes of the suites: sums to 1, mirror symmetry, uniform ties") {
   const Law pmf = {.03, .02, .05, .07, .1, .13, .2, .25, .1, .05}, mirrored(pmf.rbegin(), pmf.rend()), flat(10, 0.1);
   for (const int votes : {1, 2, 3, 8, 16, 32, 64, 128}) {

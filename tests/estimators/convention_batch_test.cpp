@@ -177,6 +177,23 @@ TEST_CASE("whole rewards give what scores give") {
   });
 }
 
+// 2/3 and 4/3 less one have mean 0; as floats 3e-8, and a relative deviation from that would be of the order of 1e7.
+TEST_CASE("a mean of real rewards that is zero but for the rounding of floats is zero to maxrl") {
+  EstimatorConfig c = *parse_estimator("maxrl");
+  c.origin = 0;
+  const BatchEstimator fast(c, 10, 2);
+  float out[2] = {1, 1};
+  for (const float third : {2 / 3.0f, 1 / 3.0f, 5 / 6.0f}) {
+    const float around[2] = {third, 2 - third};
+    fast.real(around, 1, out);
+    CHECK((out[0] == 0 && out[1] == 0));
+  }
+  const float apart[2] = {0.5f, 1.6f};  // means of ten votes: -0.5 and 0.6 about 0.05
+  fast.real(apart, 1, out);
+  CHECK(out[0] == Approx(-11).epsilon(1e-5));
+  CHECK(out[1] == Approx(11).epsilon(1e-5));
+}
+
 TEST_CASE("constant groups are zeros, and what is centred on the group sums to zero, under every convention") {
   std::mt19937 g(6);
   for_each_batch([&](const EstimatorConfig& c, Shape shape, const BatchEstimator& fast, double) {

@@ -89,6 +89,23 @@ TEST_CASE("MaxRL has no relative deviation from a mean that is not positive") {
   CHECK(run("maxrl", {-1, 1, 0.001})[0] != 0);
 }
 
+TEST_CASE("a mean is zero within rounding of doubles in the definition, and no further") {
+  CHECK(run("maxrl", {-1, 1 + 1e-13}) == Values(2, 0.0));
+  check_close(run("maxrl", {-1, 1 + 1e-10}), {-2 / 1e-10, 2 / 1e-10}, 1e-5);  // over half of 1e-10, known to six digits
+}
+
+TEST_CASE("rank-grpo adds eps to the deviation of ranks") {
+  // 1 3 3 9 have the ranks 1, 2.5, 2.5, 4: mean 2.5, variance 4.5 / 4
+  const double a = 1.5 / (std::sqrt(1.125) + 0.5);
+  check_close(run("rank-grpo", {1, 3, 3, 9}, 10, 0.5), {-a, 0, 0, a});
+}
+
+TEST_CASE("ddof is of grpo's deviation alone") {
+  for (const char* word : {"odrpo(grpo)", "odrpo-gini-median(maxrl)", "rank-grpo", "maxrl", "reinforce"})
+    CHECK(run(word, {3, 7, 7, 9}, 10, 0, 1) == run(word, {3, 7, 7, 9}));
+  CHECK(run("grpo", {3, 7, 7, 9}, 10, 0, 1) != run("grpo", {3, 7, 7, 9}));
+}
+
 TEST_CASE("medians by rule") {
   const Values even = {4, 1, 2, 8}, odd = {5, 1, 3};
   CHECK(group_median(even, MedianRule::lower) == 2);
