@@ -17,7 +17,7 @@ namespace odrpo {
 namespace {
 
 // A group can be left with one score: told of because systems differ widely there.
-bool may_be_alone(const RunSpec& run) { return reward_kind(run).gaps || run.learn.rollouts == 1; }
+bool may_be_alone(const RunSpec& run) { return reward_kind(run).gaps; }
 
 std::string formula_of(const RunSpec& run, bool alone) {
   std::string formula = estimator_formula(run.estimator);
@@ -83,9 +83,10 @@ std::vector<std::string> exploding_groups(const Suite& suite) {
   for (const auto& run : suite.runs) {
     const Convention convention = convention_of(run.estimator);
     if (convention.single != Single::over_eps || !may_be_alone(run) || !met.insert(run.estimator_name).second) continue;
-    notes.push_back(fmt::format("{}: a group of one, which occurs here ({}), gets its reward times {}, as in its authors' code",
-                                run.estimator_name, reward_kind(run).gaps ? "answers that cannot be read are dropped" : "rollouts = 1",
-                                value_text(single_factor(convention))));
+    notes.push_back(
+        fmt::format("{}: a group of one, which occurs here (answers that cannot be read are dropped), gets its reward times {}, as "
+                    "in its authors' code",
+                    run.estimator_name, value_text(single_factor(convention))));
   }
   return notes;
 }

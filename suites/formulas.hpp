@@ -11,7 +11,7 @@ namespace odrpo {
 /// Lines `estimator<TAB>formula` in order of appearance, with what `whiten = "compat"` does after it; an estimator whose axes make several
 /// formulas has a line for each, called `estimator axis=value …`. Then lines `<TAB>learn.KEY=VALUE` for each of whitening, dead groups,
 /// epochs and clip that is not at its default and no axis.
-/// Where groups of one can occur (a rollout each, or answers that are dropped), every formula says what such a group gets.
+/// Where groups of one can occur (answers that are dropped), every formula says what such a group gets.
 std::string formula_lines(const Suite& suite);
 
 /// A sentence for each estimator that divides a group of one by next to nothing, where such groups can occur: nobody should meet its
