@@ -119,6 +119,8 @@ if "tells members apart" in one or "nothing to learn" in one or "a group of one"
     fail("a group of one is not told as one of equals")
 if " ".join(one.split()).count("a group of one gets") != sum(len(e["conventions"]) for e in json.loads(run("--rewards", "3", "--json")[0])["estimators"]) + 4:
     fail("a group of one: a formula does not say what it gets (four more stand above the levels)")
+if "the group is dead" in one:
+    fail("a group of one is not told as one of equals")
 if "no level gives anything to a group of one" not in run("--rewards", "3", "--compat", "paper")[0]:
     fail("a group of one under the paper")
 if "no level tells members apart" not in run("--rewards", "3,3")[0]:

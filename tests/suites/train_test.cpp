@@ -128,6 +128,24 @@ TEST_CASE("the mean of redrawn gradients without noise and baseline points along
   CHECK(signal.snr > 0);
 }
 
+TEST_CASE("cosine and signal-to-noise by hand") {
+  const float along[] = {1, 1};
+  // redraws (1, 0) and (0, 1): mean (1/2, 1/2), squared norm 1/2; trace 2 (1/2) / 1 = 1, of which half belongs to the mean's own square
+  const double two[] = {1, 1};
+  GradientSignal signal = signal_of(two, along, 2, 2, 2);
+  CHECK(signal.cosine == Approx(1).epsilon(1e-14));
+  CHECK(signal.snr == Approx(0).margin(1e-14));
+  // and (1, 1): mean (2/3, 2/3), squared norm 8/9; trace (4 - 8/3) / 2 = 2/3; (8/9 - 2/9) / (2/3)
+  const double three[] = {2, 2};
+  signal = signal_of(three, along, 2, 4, 3);
+  CHECK(signal.snr == Approx(1).epsilon(1e-14));
+  const float across[] = {1, -1};
+  CHECK(signal_of(three, across, 2, 4, 3).cosine == Approx(0).margin(1e-14));
+  CHECK(std::isnan(signal_of(three, along, 2, 4, 1).snr));
+  const float nothing[] = {0, 0};
+  CHECK(std::isnan(signal_of(three, nothing, 2, 4, 3).cosine));
+}
+
 TEST_CASE("the gradient signal is the policy's that met the batch, whatever is learned from it, and changes nothing") {
   for (PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
     RunSpec spec = small_run(policy, "maxrl");
@@ -148,6 +166,46 @@ TEST_CASE("the gradient signal is the policy's that met the batch, whatever is l
     spec.learn.dead_groups = DeadGroups::drop;
     const RunRecord dropped = run(spec);
     for (const Curve& c : dropped.curves) CHECK(c.values == curve_of(often, c.name).values);
+  }
+}
+
+TEST_CASE("finals are what the record's own curves say") {
+  RunSpec spec = small_run(PolicyKind::tabular);
+  spec.record.every = 1;
+  const RunRecord fine = run(spec);
+  double reward = 0;
+  for (int t = 180; t < 200; ++t) reward += curve_of(fine, "reward").values[static_cast<std::size_t>(t)] / 20;
+  CHECK(final_of(fine, "final_reward") == Approx(reward).epsilon(1e-12));
+  spec.record.every = 7;  // steps 0, 7, .., 196, 200
+  const RunRecord r = run(spec);
+  CHECK(final_of(r, "final_reward") == final_of(fine, "final_reward"));  // whatever is recorded
+  const auto area = [&](const char* name) {
+    const auto& y = curve_of(r, name).values;
+    double sum = 0;
+    for (std::size_t i = 1; i < y.size(); ++i) sum += (y[i - 1] + y[i]) / 2 * (r.step[i] - r.step[i - 1]);
+    return sum / 200;
+  };
+  const double start = final_of(r, "uniform_quality"), best = final_of(r, "best_quality");
+  CHECK(final_of(r, "auc_quality") == Approx(area("quality")).epsilon(1e-12));
+  CHECK(final_of(r, "auc_reward") == Approx(area("reward")).epsilon(1e-12));
+  CHECK(final_of(r, "auc_gain") == Approx((area("quality") - start) / (best - start)).epsilon(1e-12));
+  CHECK(final_of(r, "final_gain") == Approx((curve_of(r, "quality").values.back() - start) / (best - start)).epsilon(1e-12));
+  CHECK(final_of(r, "final_kl") == curve_of(r, "kl").values.back());
+  CHECK(final_of(r, "final_entropy") == curve_of(r, "entropy").values.back());
+}
+
+TEST_CASE("runs that differ in votes or rollouts alone share no law, scores or tables") {
+  for (const Sampling sampling : {Sampling::law, Sampling::draws}) {
+    Shared shared;
+    for (const int votes : {1, 4})
+      for (const int rollouts : {8, 3})
+        for (const char* estimator : {"odrpo(grpo)", "odrpo-gini-median(grpo)"}) {
+          RunSpec spec = small_run(PolicyKind::tabular, estimator, votes);
+          spec.learn.rollouts = rollouts;
+          spec.rater.sampling = sampling;
+          const RunRecord together = train(spec, shared, never), alone = run(spec);
+          for (std::size_t c = 0; c < alone.curves.size(); ++c) CHECK(together.curves[c].values == alone.curves[c].values);
+        }
   }
 }
 
