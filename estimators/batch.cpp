@@ -6,6 +6,7 @@
 
 #include "estimators/group_range.hpp"
 #include "estimators/weights.hpp"
+#include "estimators/whitening_scale.hpp"
 
 namespace odrpo {
 
@@ -224,9 +225,7 @@ void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kep
     squares += times(k) * (d * d);
   }
   const double variance = squares / (count - w.ddof);
-  double scale = math::sqrt(variance) + w.eps;
-  if (w.scale == WhitenScale::inside) scale = math::sqrt(variance + w.eps);
-  if (w.scale == WhitenScale::floor) scale = math::sqrt(std::max(variance, w.eps));
+  const double scale = whitening_scale(w, variance);
   for (int k = 0; k < n; ++k)
     if (times(k) != 0) advantage[k] = static_cast<float>(((static_cast<double>(advantage[k]) - first) - mean) / scale);
 }

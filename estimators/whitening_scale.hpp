@@ -5,8 +5,10 @@
 
 namespace odrpo {
 
-ODRPO_HD float whitening_scale(const Whitening& w, float variance) {
-  const float eps = static_cast<float>(w.eps);
+/// For float, or for double where counts are large.
+template <class Real>
+ODRPO_HD Real whitening_scale(const Whitening& w, Real variance) {
+  const Real eps = static_cast<Real>(w.eps);
   switch (w.scale) {
     case WhitenScale::inside: return math::sqrt(variance + eps);
     case WhitenScale::floor: return math::sqrt(variance > eps ? variance : eps);
