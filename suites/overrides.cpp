@@ -97,8 +97,10 @@ void apply_override(Node& root, const std::vector<std::string>& path, Node value
   value.key = path.back();
   value.key_place = here;
   if (Node* old = find_child(*table, path.back())) {
-    if (old->kind == Node::Kind::table && value.kind != Node::Kind::table) {
-      errors.add(here, fmt::format("`{}` is a section; name a key inside it", shown(path.back())));
+    if (old->kind == Node::Kind::table) {  // a table in its place would silently drop every key that it does not repeat
+      std::string key;
+      for (const auto& part : path) key += written_key(part) + ".";
+      errors.add(here, fmt::format("`{}` is a section; name a key inside it: --set {}KEY=VALUE", shown(path.back()), shown(key)));
       return;
     }
     value.key = old->key;

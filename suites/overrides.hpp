@@ -19,7 +19,7 @@ struct Override {
 /// when the key is not a dotted key.
 Override split_override(const std::string& argument, int ordinal, Diagnostics& errors);
 
-/// Sets or adds the value at the path; sections on the way are made when missing.
+/// Sets or adds the value at the path; sections on the way are made when missing. A section that is there is not replaced.
 void apply_override(Node& root, const std::vector<std::string>& path, Node value, int ordinal, Diagnostics& errors);
 
 }  // namespace odrpo

@@ -26,6 +26,15 @@ TEST_CASE("override --set changes, adds and replaces values") {
   CHECK(loaded(small_suite, {"grid.votes=[ 1,8 ]", "table.baseline=''"}).runs.size() == 4);
 }
 
+TEST_CASE("override --set replaces lists of tables, but no section, whose other keys would be lost") {
+  const std::string rater = small_suite + "[rater.mixed]\nlow.p = 0.3\nworld_spread = 2\n";
+  CHECK(loaded(rater, {"rater.mixed.noise=[{model=\"gaussian\"}]"}).runs[0].rater.noise.size() == 2);
+  CHECK(refusal(rater, {"rater.mixed.low={target=\"mid\"}"})
+            .has("`low` is a section; name a key inside it: --set rater.mixed.low.KEY=VALUE"));
+  CHECK(refusal(rater, {"rater={mixed={}}"}).code == Exit::suite);
+  CHECK(refusal(small_suite, {"learn.steps=20", "learn={batch=32}"}).has("--set 2: error: `learn` is a section"));
+}
+
 TEST_CASE("override --set without a key or value is a mistake of the command line") {
   for (const auto* argument : {"learn.steps", "", "=", "=3", "learn.steps=", "learn.steps= ", " =3"}) {
     INFO(argument);
@@ -52,6 +61,8 @@ TEST_CASE("errors in the content of --set say which one") {
       {"learn.steps=99999999999999999999", "error:"},
       {"learn.schedule=cosin", "did you mean `cosine`?"},
       {"learn=3", "`learn` is a section"},
+      {"learn={steps=3}", "`learn` is a section; name a key inside it: --set learn.KEY=VALUE"},
+      {"learn={}", "`learn` is a section"},
       {"suite.name.x=3", "nothing can be set inside it"},
       {"lern.steps=3", "unknown section [lern]"},
       {"steps=3", "stands outside of any section"},
