@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "envs/scores.hpp"
+
 namespace odrpo {
 namespace {
 
@@ -58,7 +60,7 @@ std::string CsvErrors::text() const {
     if (i > 0) out += '\n';
     out += file_ + ':' + std::to_string(order[i]->line) + ':' + std::to_string(order[i]->column) + ": error: " + order[i]->message;
   }
-  return enough() ? out + "\n… and more" : out;
+  return enough() ? (out + '\n').append(and_more) : out;
 }
 
 CsvReader::CsvReader(std::string_view text) : text_(text) {

@@ -95,7 +95,7 @@ bool read_whole(const CsvField& field, std::string_view column, std::int64_t& va
 }
 
 /// All rows that can be read; stops at the 21st mistake.
-std::vector<Cell> read_cells(CsvReader& reader, const Header& header, std::size_t lines, std::size_t bytes, CsvErrors& errors) {
+std::vector<Cell> read_cells(CsvReader& reader, const Header& header, std::size_t lines, std::size_t bytes, int levels, CsvErrors& errors) {
   std::vector<Cell> cells;
   cells.reserve(std::min(lines, bytes / std::string_view("1,1,1,1\n").size()) + 1);
   std::vector<CsvField> fields;
@@ -116,6 +116,11 @@ std::vector<Cell> read_cells(CsvReader& reader, const Header& header, std::size_
       const CsvField& at = fields[header.place[3]];
       errors.add(at.line, at.column, "score " + std::to_string(value[3]) + " is outside of 1.." + std::to_string(max_score));
       continue;
+    }
+    if (levels > 0 && value[3] > levels) {  // told once: the others are above it for the same reason
+      const CsvField& at = fields[header.place[3]];
+      errors.add(at.line, at.column, "score " + std::to_string(value[3]) + " is above the judge's `levels`, " + std::to_string(levels));
+      levels = 0;
     }
     cells.push_back({value[0], value[1], value[2], static_cast<std::uint32_t>(fields[0].line), static_cast<std::uint8_t>(value[3])});
   }
@@ -170,7 +175,7 @@ ScoreTable make_table(const std::vector<Cell>& cells, CsvErrors& errors) {
 
 }  // namespace
 
-ScoreTable parse_scores(std::string_view text, const std::string& file) {
+ScoreTable parse_scores(std::string_view text, const std::string& file, int levels) {
   CsvErrors errors(file);
   CsvReader reader(text);
   std::vector<CsvField> fields;
@@ -182,7 +187,7 @@ ScoreTable parse_scores(std::string_view text, const std::string& file) {
   const Header header = read_header(fields, errors);
 
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  std::vector<Cell> cells = read_cells(reader, header, lines, text.size(), errors);
+  std::vector<Cell> cells = read_cells(reader, header, lines, text.size(), levels, errors);
   const auto before = [](const Cell& a, const Cell& b) {
     return std::tie(a.prompt, a.response, a.sample, a.line) < std::tie(b.prompt, b.response, b.sample, b.line);
   };

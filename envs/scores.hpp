@@ -11,6 +11,8 @@ namespace odrpo {
 inline constexpr std::size_t max_scores_bytes = std::size_t{256} << 20;  ///< largest CSV, bytes
 inline constexpr int max_score = 100;                                    ///< scores are whole numbers 1..max_score
 
+inline constexpr std::string_view and_more = "… and more";  ///< the line behind the mistakes that are told
+
 /// Scores of M responses to each of P prompts, N samples per response; N may differ between prompts, not inside one, nor may M differ
 /// from the responses that stand in the file.
 struct ScoreTable {
@@ -26,7 +28,8 @@ struct ScoreTable {
 /// Reads `prompt_id,response_id,sample_id,score` (columns in any order, further columns ignored); lines that start with `#` are comments,
 /// CRLF, a BOM, blank lines and any order of rows are accepted. Throws Failure(Exit::bad_input) with one `file:line:column: error: …` for
 /// each of up to 20 mistakes: another format (UTF-16, gzip, zip), no header, a missing column, a wrong number of fields, text or a fraction
-/// for a number, a score outside 1..max_score, a cell given twice, responses of one prompt with different numbers of samples, no rows.
-ScoreTable parse_scores(std::string_view text, const std::string& file);
+/// for a number, a score outside 1..max_score, the first score above `levels` (0 = any), a cell given twice, responses of one prompt with
+/// different numbers of samples, no rows.
+ScoreTable parse_scores(std::string_view text, const std::string& file, int levels = 0);
 
 }  // namespace odrpo

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "kernels/failure.hpp"
+#include "envs/scores.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {
@@ -18,6 +18,20 @@ Diagnostics::Diagnostics(std::string path, std::string_view text, std::vector<st
 
 void Diagnostics::add(Place place, std::string message, std::string allowed, std::string suggestion) {
   if (++count_ <= kept_) entries_.push_back({place, std::move(message), std::move(allowed), std::move(suggestion)});
+}
+
+void Diagnostics::add_file(Place place, Exit code, std::string message) {
+  if (++count_ <= kept_) entries_.push_back({place, std::move(message), {}, {}, code});
+}
+
+void Diagnostics::add_lines(Place place, Exit code, std::string_view lines) {
+  while (!lines.empty()) {
+    const auto line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    cut_ = cut_ || line == and_more;
+    const bool told = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& e) { return e.placed && e.message == line; });
+    if (line != and_more && !told && ++count_ <= kept_) entries_.push_back({place, std::string(line), {}, {}, code, true});
+  }
 }
 
 namespace {
@@ -97,7 +111,9 @@ std::string wrapped(const std::string& lead, std::string_view words) {
 
 std::string Diagnostics::told(const Entry& e) const {
   std::string text;
-  if (e.place.set > 0) {
+  if (e.placed) {
+    text = e.message;
+  } else if (e.place.set > 0) {
     text = fmt::format("--set {}: error: {}", e.place.set, e.message);
     const auto n = static_cast<std::size_t>(e.place.set);
     if (n <= set_.size()) text += fmt::format("\n      | --set {}", shown(set_[n - 1], 100));
@@ -119,8 +135,9 @@ void Diagnostics::finish() const {
   std::string text;
   const std::size_t n = std::min(sorted.size(), shown_);
   for (std::size_t i = 0; i < n; ++i) text.append(i > 0 ? "\n" : "").append(told(sorted[i]));
-  if (count_ > n) text += fmt::format("\nand {} more", count_ - n);
-  throw Failure(Exit::suite, text);
+  if (cut_) text.append("\n").append(and_more);
+  else if (count_ > n) text += fmt::format("\nand {} more", count_ - n);
+  throw Failure(sorted[0].code, text);
 }
 
 }  // namespace odrpo

@@ -1,12 +1,11 @@
-// Reads a judge's file, and says what is in it.
+// Learns a judge from a file's table, and says what is in it.
 #include "suites/judge.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "suites/read_file.hpp"
-#include "suites/text.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo {
 
@@ -42,12 +41,14 @@ std::string note_of(const std::string& file, const ScoreTable& table, const Empi
 
 }  // namespace
 
-JudgeFile read_judge(const std::string& path, int levels) {
-  const std::string file = shown(path, 4096);
-  const ScoreTable table = parse_scores(read_scores_file(path), file);
-  EmpiricalJudge judge = learn_judge(table, levels);
-  std::string note = note_of(file, table, judge);
-  return {std::move(judge), std::move(note)};
+JudgeFile make_judge(const ScoreTable& table, const std::string& file, int levels) {
+  try {
+    EmpiricalJudge judge = learn_judge(table, levels);
+    std::string note = note_of(file, table, judge);
+    return {std::move(judge), std::move(note)};
+  } catch (const Failure& failure) {
+    throw Failure(failure.code, fmt::format("{}: {}", file, failure.what()));
+  }
 }
 
 }  // namespace odrpo

@@ -224,10 +224,11 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
     else sound = false;
   }
   const auto slash = path.rfind('/');
-  Reading reading{errors, sound, slash == std::string::npos ? "" : path.substr(0, slash + 1), std::nullopt};
+  Diagnostics files(shown(path, 4096), text, set);
+  Reading reading{errors, files, sound, slash == std::string::npos ? "" : path.substr(0, slash + 1)};
   const Plan plan = read_plan(root, reading);
   errors.finish();
-  if (reading.bad_input) throw *reading.bad_input;
+  files.finish();
   Suite suite = expand(plan, only);
   suite.resolved = write_plan(plan);
   suite.text = std::move(text);

@@ -1,11 +1,9 @@
 // A suite that has been read and checked, but not yet expanded into runs.
 #pragma once
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "kernels/failure.hpp"
 #include "suites/axis.hpp"
 #include "suites/describe.hpp"
 #include "suites/tree.hpp"
@@ -25,10 +23,10 @@ struct Variant {
 
 /// What reading a suite needs besides its tree, and what it leaves besides its plan.
 struct Reading {
-  Diagnostics& errors;               ///< every error of the suite goes here
-  bool sound = true;                 ///< false: parts of the text could not be read, so nothing is said about what is missing
-  std::string folder;                ///< the suite's, for paths in it; those of --set are relative to the current one
-  std::optional<Failure> bad_input;  ///< the first file that a suite names and that cannot be used; told when the suite itself is right
+  Diagnostics& errors;  ///< every error of the suite goes here
+  Diagnostics& files;   ///< and of the files that it names here; told when the suite itself is right
+  bool sound = true;    ///< false: parts of the text could not be read, so nothing is said about what is missing
+  std::string folder;   ///< the suite's, for paths in it; those of --set are relative to the current one
 };
 
 struct Plan {

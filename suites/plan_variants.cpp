@@ -9,6 +9,7 @@
 #include "suites/field_reader.hpp"
 #include "suites/judge.hpp"
 #include "suites/plan.hpp"
+#include "suites/read_file.hpp"
 #include "suites/text.hpp"
 
 namespace odrpo {
@@ -85,18 +86,27 @@ std::string read_scores(const Node& section, const std::string& label, bool cata
   }
   const std::string path = scores_path(*scores, label, reading);
   if (path.empty()) return "";
+  const std::string file = shown(path, 4096);
+  bool inside = false;  // what is wrong is told at its line of the file
   try {
-    const JudgeFile file = read_judge(path, wanted);
-    if (file.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
+    const std::string text = read_scores_file(path);
+    inside = true;
+    const ScoreTable table = parse_scores(text, file, wanted);
+    inside = false;
+    if (table.largest == 1 && wanted == 0)
+      throw Failure(Exit::bad_input, fmt::format("{}: all scores are 1: `levels` in [{}] must say how many the scale has", file, label));
+    JudgeFile judge = make_judge(table, file, wanted);
+    if (judge.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
       throw Failure(Exit::bad_input,
                     fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "
                                 "learned in their world; give `world_spread` in [{}]",
-                                shown(path, 4096), label));
-    config.noise = {file.judge.channel};
-    config.world = file.judge.world;
-    return file.note;
+                                file, label));
+    config.noise = {judge.judge.channel};
+    config.world = judge.judge.world;
+    return std::move(judge.note);
   } catch (const Failure& failure) {
-    if (!reading.bad_input) reading.bad_input = failure;
+    if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());
+    else reading.files.add_file(scores->place, failure.code, fmt::format("`{}.scores`: {}", label, failure.what()));
   }
   return "";
 }

@@ -164,6 +164,13 @@ TEST_CASE("every mistake of a score file is told at its file, line and column") 
     CAPTURE(row.text);
     CHECK(refusal(row.text) == row.message);
   }
+  try {
+    parse_scores(header + "0,0,0,5\n0,0,1,9\n0,1,0,8\n0,1,1,x\n", "f", 5);
+    FAIL("accepted");
+  } catch (const Failure& f) {
+    CHECK(std::string(f.what()) ==
+          "f:3:7: error: score 9 is above the judge's `levels`, 5\nf:5:7: error: score \"x\": a whole number is wanted");
+  }
   CHECK(std::size(rows) >= 40);
   CHECK(refusal("prompt_id;response_id;sample_id;score\n0;0;0;3\n").find("(columns are separated by commas)") != std::string::npos);
   CHECK(refusal(std::string(max_scores_bytes + 1, '\n')) == "f:1:1: error: larger than 256 MiB");

@@ -130,6 +130,55 @@ TEST_CASE("scores: files that cannot be used end with their own codes, after the
   CHECK(wrong.has("rater judge has 5 levels, and env bandit has 10"));
 }
 
+TEST_CASE("scores: what is wrong is told with the suite's place, the file and the key, for all raters at once") {
+  const Folder folder;
+  const std::string head = "prompt_id,response_id,sample_id,score\n";
+  folder.file("ones.csv", head + "0,0,0,1\n0,0,1,1\n0,1,0,1\n0,1,1,1\n");
+  folder.file("single.csv", head + "0,0,0,3\n");
+  folder.file("high.csv", head + "0,0,0,3\n0,0,1,9\n0,1,0,8\n0,1,1,2\n");
+  folder.file("bad.csv", head + "0,0,0,3\n0,0,1,x\n0,1,0,y\n");
+  std::string many = head;
+  for (int i = 0; i < 30; ++i) many += "0,0," + std::to_string(i) + ",0\n";
+  folder.file("many.csv", many);
+  const auto suite = [&](const std::string& raters) {
+    return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n" + raters);
+  };
+  struct Case {
+    const char *file, *more, *told;
+    Exit code;
+  };
+  const Case cases[] = {
+      {"ones.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/ones.csv: all scores are 1: `levels` in [rater.r] must say",
+       Exit::bad_input},
+      {"single.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples", Exit::bad_input},
+      {"none.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/none.csv: No such file or directory\n    7 | scores = ", Exit::io},
+      {"high.csv", "levels = 5\n", "FOLDER/high.csv:3:7: error: score 9 is above the judge's `levels`, 5", Exit::bad_input},
+      {"bad.csv", "", "FOLDER/bad.csv:4:7: error: score \"y\"", Exit::bad_input},
+  };
+  for (const Case& c : cases) {
+    INFO(c.told);
+    const Refusal r = load(suite(std::string("[rater.r]\nscores = \"") + c.file + "\"\n" + c.more), {});
+    INFO(r.message);
+    CHECK(r.code == c.code);
+    std::string told = c.told;
+    if (const auto at = told.find("FOLDER"); at != std::string::npos) told.replace(at, 6, folder.path.string());
+    CHECK(r.has(told));
+  }
+  const Refusal all = load(suite("[rater.r]\nscores = \"none.csv\"\n[rater.s]\nscores = \"bad.csv\"\n[rater.t]\nscores = \"bad.csv\"\n"),
+                           {"rater.u.scores=/nope.csv"});
+  INFO(all.message);
+  CHECK(all.code == Exit::io);
+  CHECK(all.has("suite.toml:7:10: error: `rater.r.scores`"));
+  CHECK(all.has("bad.csv:3:7: error: "));
+  CHECK(all.message.find("bad.csv:3:7") == all.message.rfind("bad.csv:3:7"));  // one file's mistakes are told once
+  CHECK(all.has("--set 1: error: `rater.u.scores`: /nope.csv: No such file"));
+  const std::string first = "[rater.r]\nscores = \"many.csv\"\n", second = "[rater.s]\nscores = \"none.csv\"\n";
+  const Refusal cut = load(suite(first + second), {});
+  CHECK(cut.code == Exit::bad_input);
+  CHECK(cut.message.ends_with("many.csv:21:8: error: score 0 is outside of 1..100\n… and more"));
+  CHECK(load(suite(second + first), {}).code == Exit::io);
+}
+
 TEST_CASE("scores: a path of --set is taken as it is, whatever it is made of") {
   const Folder folder;
   const std::string toml = folder.file("suite.toml", suite_text);
@@ -159,7 +208,7 @@ TEST_CASE("scores: responses that do not differ beyond the noise are refused, un
     const std::string csv = folder.file("flat.csv", text);
     const Refusal r = load(toml, {"rater.judge.scores=" + csv});
     CHECK(r.code == Exit::bad_input);
-    CHECK(r.has(csv + ": the responses of a prompt do not differ beyond the judge's noise"));
+    CHECK(r.has("--set 1: error: `rater.judge.scores`: " + csv + ": the responses of a prompt do not differ beyond the judge's noise"));
     CHECK(r.has("give `world_spread` in [rater.judge]"));
     CHECK(load(toml, {"rater.judge.scores=" + csv, "rater.judge.world_spread=1"}).code == Exit::ok);
   }
