@@ -66,6 +66,23 @@ std::string found_text(const Node& node) {
   return std::string(kind_text(node.kind));
 }
 
+namespace {
+
+// what stands where a whole number is wanted; a float that is one is shown as both
+std::string not_whole(const Node& node) {
+  if (node.kind != Node::Kind::number || node.number != std::floor(node.number) || !(std::fabs(node.number) < 1e15))
+    return found_text(node);
+  return fmt::format("the float {0:.1f} (write {0:.0f})", node.number);
+}
+
+}  // namespace
+
+std::optional<std::int64_t> FieldReader::whole(std::string_view key, const Node& node, std::int64_t least, std::int64_t most) {
+  const auto value = checked(key, node, {Allowed::Kind::integer, least, most, 0, 0, {}});
+  if (!value) return std::nullopt;
+  return std::get<std::int64_t>(*value);
+}
+
 std::optional<AxisValue> FieldReader::checked(std::string_view key, const Node& node, const Allowed& a) {
   const bool real = node.kind == Node::Kind::number, whole = node.kind == Node::Kind::integer;
   switch (a.kind) {
@@ -73,7 +90,7 @@ std::optional<AxisValue> FieldReader::checked(std::string_view key, const Node& 
       if (whole && node.integer >= a.least && node.integer <= a.most) return node.integer;
       errors_.add(node.place,
                   whole ? fmt::format("{} is {}, out of range", label(key), node.integer)
-                        : fmt::format("{} must be a whole number, not {}", label(key), found_text(node)),
+                        : fmt::format("{} must be a whole number, not {}", label(key), not_whole(node)),
                   range_text(a));
       return std::nullopt;
     case Allowed::Kind::number:

@@ -52,6 +52,8 @@ class FieldReader {
 
   /// A key outside of the description, such as `base`; marks it as known. nullptr when absent.
   const Node* extra(std::string_view key) { return take(key); }
+  /// Such a key as a whole number of a range that is no axis; nothing, and an error, when it is none.
+  std::optional<std::int64_t> whole(std::string_view key, const Node& node, std::int64_t least, std::int64_t most);
   /// Reports keys that nobody asked for, with suggestions, and keys given twice.
   void finish();
 

@@ -77,13 +77,7 @@ std::string read_scores(const Node& section, const std::string& label, bool cata
                          fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
   config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
   int wanted = 0;
-  if (levels != nullptr) {
-    if (levels->kind == Node::Kind::integer && levels->integer >= 2 && levels->integer <= max_score)
-      wanted = static_cast<int>(levels->integer);
-    else
-      reading.errors.add(levels->place, fmt::format("`{}.levels` must be a whole number, not {}", label, found_text(*levels)),
-                         fmt::format("2..{}", max_score));
-  }
+  if (levels != nullptr) wanted = static_cast<int>(fields.whole(levels_key, *levels, 2, max_score).value_or(0));
   const std::string path = scores_path(*scores, label, reading);
   if (path.empty()) return "";
   const std::string file = shown(path, 4096);
