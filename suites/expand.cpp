@@ -62,6 +62,20 @@ void assign(RunSpec& spec, const GridAxis& axis, const AxisValue& value) {
   spec.axes.emplace_back(axis.name, value);
 }
 
+void settle(TextJudge& judge) {
+  const TextJudge plain;
+  if (judge.length_bias == 0) judge.length_mid = plain.length_mid;
+  if (judge.flattery == 0) judge.flattery_most = plain.flattery_most;
+  if (judge.misfire == 0) judge.misfire_trigger = plain.misfire_trigger;
+}
+
+void settle(PolicyConfig& policy) {
+  const PolicyConfig plain;
+  if (policy.transformer.lora_rank == 0) policy.transformer.lora_alpha = plain.transformer.lora_alpha;
+  if (policy.learning.warm_steps == 0)
+    policy.learning.warm_batch = plain.learning.warm_batch, policy.learning.warm_lr = plain.learning.warm_lr;
+}
+
 // Brings what has no effect in this run to its default: one computation has one canonical text, whatever axes it came from.
 void settle(RunSpec& spec) {
   RaterConfig& rater = spec.rater;
@@ -69,6 +83,12 @@ void settle(RunSpec& spec) {
   if (rater.aggregate != Aggregate::mode) rater.tie = TieRule::first;
   if (rater.parse_failure == 0 && rater.text.json_broken == 0) rater.parse_policy = ParsePolicy::resample;
   if (spec.env.kind == WorldKind::toy_lm) rater.world = {};  // the bandit's
+  settle(rater.text);
+  settle(spec.policy);
+  if (learn.optimizer.kind == OptimizerKind::sgd) {
+    const OptimizerConfig usual;
+    learn.optimizer.beta1 = usual.beta1, learn.optimizer.beta2 = usual.beta2, learn.optimizer.eps = usual.eps;
+  }
   if (learn.epochs == 1) learn.ratio_clip = 0;
   if (learn.whiten == Whiten::token && spec.env.kind == WorldKind::bandit) learn.whiten = Whiten::response;  // one token a response
   if (learn.whiten != Whiten::response && learn.whiten != Whiten::token) learn.whiten_ddof = 0, learn.whiten_eps = 0;

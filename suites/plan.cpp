@@ -145,6 +145,7 @@ Plan read_plan(const Node& root, Reading& reading) {
   check_learning(find_section<LearnConfig>(root), plan, errors);
   check_levels(plan, errors);
   check_worlds(find_section<RaterConfig>(root), plan, errors);
+  check_bandits(root, plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
   return plan;
 }

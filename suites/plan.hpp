@@ -59,6 +59,7 @@ std::vector<Variant<C>> read_variants(const Node& root, Reading& reading);
 /// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
+void check_variant(const Node& section, const Variant<PolicyConfig>& variant, Diagnostics& errors);
 void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
 /// Does any run of the rater take the mode, so that its tie rule means something?
 bool may_tie(const Variant<RaterConfig>& rater);
@@ -66,6 +67,8 @@ bool may_tie(const Variant<RaterConfig>& rater);
 void check_levels(const Plan& plan, Diagnostics& errors);
 /// Policies act in the worlds they are for, judges see what there is; `raters` are the sections [rater.NAME]. (plan_checks_lm.cpp)
 void check_worlds(const Node* raters, const Plan& plan, Diagnostics& errors);
+/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (plan_checks_world.cpp)
+void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 /// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.
 bool only_texts(const Plan& plan);
 /// Is a rater's key one of that world's?

@@ -43,9 +43,12 @@ std::vector<std::int64_t> values_of(const std::vector<GridAxis>& axes, std::stri
   return values;
 }
 
-}  // namespace
-
-namespace {
+// Is a number 0 in every run? Not where its key is given another value, even one that was refused.
+bool always_zero(const Node& section, const std::vector<GridAxis>& axes, std::string_view key, double value) {
+  const Node* node = find_child(section, key);
+  const bool number = node != nullptr && (node->kind == Node::Kind::integer || node->kind == Node::Kind::number);
+  return value == 0 && find_axis(axes, key) == nullptr && (node == nullptr || (number && node->number == 0));
+}
 
 // every combination of the axes that conventions depend on must be one that the system has
 void check_conventions(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
@@ -83,11 +86,30 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
   const auto chance = [&](double p) { return failures == nullptr ? c.parse_failure == p : has_value(*failures, p); };
   const bool tie_given = find_child(section, "tie") != nullptr;  // a base's tie rule means nothing where there are no ties
   if (tie_given && set("tie", c.tie != usual.tie) && !may_tie(variant)) idle("tie", "only aggregate = \"mode\" has ties");
-  if (set("parse_policy", c.parse_policy != usual.parse_policy) && failures == nullptr && c.parse_failure == 0 && c.text.json_broken == 0 &&
-      find_axis(variant.axes, "json_broken") == nullptr)
+  const auto off = [&](std::string_view key, double value) { return always_zero(section, variant.axes, key, value); };
+  if (set("parse_policy", c.parse_policy != usual.parse_policy) && off("parse_failure", c.parse_failure) &&
+      off("json_broken", c.text.json_broken))
     idle("parse_policy", "that needs `parse_failure` above 0");
-  if (chance(1.0) && may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop))
-    errors.add(place_of(&section, "parse_failure"), "parse_failure = 1 with parse_policy = \"drop\" leaves no score at all");
+  if (chance(1.0)) errors.add(place_of(&section, "parse_failure"), "parse_failure = 1 leaves no score that tells responses apart");
+  const TextJudge plain;
+  if (set("length_mid", c.text.length_mid != plain.length_mid) && off("length_bias", c.text.length_bias))
+    idle("length_mid", "that needs `length_bias`");
+  if (set("flattery_most", c.text.flattery_most != plain.flattery_most) && off("flattery", c.text.flattery))
+    idle("flattery_most", "that needs `flattery`");
+  if (set("misfire_trigger", c.text.misfire_trigger != plain.misfire_trigger) && off("misfire", c.text.misfire))
+    idle("misfire_trigger", "that needs `misfire` above 0");
+}
+
+void check_variant(const Node& section, const Variant<PolicyConfig>& variant, Diagnostics& errors) {
+  const PolicyConfig& c = variant.config;
+  const PolicyConfig usual;
+  const auto check = [&](std::string_view key, bool differs, std::string_view partner, double value) {
+    if ((differs || find_axis(variant.axes, key) != nullptr) && always_zero(section, variant.axes, partner, value))
+      errors.add(place_of(&section, key), fmt::format("`{}` has no effect here: that needs `{}` above 0", key, partner));
+  };
+  check("lora_alpha", c.transformer.lora_alpha != usual.transformer.lora_alpha, "lora_rank", c.transformer.lora_rank);
+  check("warm_batch", c.learning.warm_batch != usual.learning.warm_batch, "warm_steps", c.learning.warm_steps);
+  check("warm_lr", c.learning.warm_lr != usual.learning.warm_lr, "warm_steps", c.learning.warm_steps);
 }
 
 void check_levels(const Plan& plan, Diagnostics& errors) {
@@ -154,12 +176,20 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
         !may_be(plan.learn_axes, "whiten", c.whiten, whiten_words, Whiten::response) &&
         !may_be(plan.learn_axes, "whiten", c.whiten, whiten_words, Whiten::token))
       idle(key, "that needs whiten = \"response\" or \"token\"");
+  const OptimizerConfig& o = c.optimizer;
+  const OptimizerConfig usual;
+  const auto may_use = [&](OptimizerKind kind) { return may_be(plan.learn_axes, "optimizer", o.kind, optimizer_words, kind); };
+  if (!may_use(OptimizerKind::adam) && !may_use(OptimizerKind::adamw)) {
+    const char* why = "that needs optimizer = \"adam\" or \"adamw\"";
+    if (set("beta1", o.beta1 != usual.beta1)) idle("beta1", why);
+    if (set("beta2", o.beta2 != usual.beta2)) idle("beta2", why);
+    if (set("adam_eps", o.eps != usual.eps)) idle("adam_eps", why);
+  }
   // weight decay belongs to adamw
   const auto* decay = find_axis(plan.learn_axes, "weight_decay");
   const bool decays = decay != nullptr || plan.learn.optimizer.weight_decay != 0;
   for (const auto& w : optimizer_words)
-    if (decays && w.value != OptimizerKind::adamw &&
-        may_be(plan.learn_axes, "optimizer", plan.learn.optimizer.kind, optimizer_words, w.value))
+    if (decays && w.value != OptimizerKind::adamw && may_use(w.value))
       errors.add(place_of(learn, "weight_decay"), fmt::format("`weight_decay` has no effect on optimizer {}", w.word),
                  "optimizer = \"adamw\"", "");
 }
@@ -238,13 +268,17 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
   for (std::size_t i = 0; i < table.best.size(); ++i) {
     auto& best = table.best[i];
     best = axis_word(axes, best);
-    if (std::find(extra.begin(), extra.end(), best) == extra.end())
+    const auto here = table.best.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(table.best.begin(), here, best) != here)
+      errors.add(value_place("best"), fmt::format("`table.best` has {} twice", shown(best)));
+    else if (std::find(extra.begin(), extra.end(), best) == extra.end())
       errors.add(value_place("best"), fmt::format("`table.best` has \"{}\", which is not an extra axis of the grid", shown(best)),
                  one_of(extra), nearest_word(best, extra));
-    else if (best == table.rows || best == table.columns ||
-             std::count(table.best.begin(), table.best.begin() + static_cast<std::ptrdiff_t>(i), best) > 0)
-      errors.add(value_place("best"), fmt::format("\"{}\" cannot be in `best` and in rows, columns or `best` again", best));
+    else if (best == table.rows || best == table.columns)
+      errors.add(value_place("best"), fmt::format("\"{}\" cannot be in `best` and in rows or columns", best));
   }
+  if (table.tune_seeds > 0 && table.best.empty())
+    errors.add(value_place("tune_seeds"), "`table.tune_seeds` has no effect here: there is no `best` to choose");
   if (table.tune_seeds >= plan.head.seeds && table.tune_seeds > 0)
     errors.add(value_place("tune_seeds"), fmt::format("{} seeds to tune on leave none of {} to report", table.tune_seeds, plan.head.seeds),
                fmt::format("0..{}", plan.head.seeds - 1));

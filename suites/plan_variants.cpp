@@ -135,7 +135,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   if constexpr (std::is_same_v<C, EstimatorConfig>) {
     if (start) check_variant(section, variant, errors);
   }
-  if constexpr (is_rater) check_variant(section, variant, errors);
+  if constexpr (is_rater || std::is_same_v<C, PolicyConfig>) check_variant(section, variant, errors);
   if constexpr (std::is_same_v<C, EnvConfig>) variant.levels_given = find_child(section, levels_key) != nullptr;
   return variant;
 }

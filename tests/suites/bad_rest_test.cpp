@@ -60,7 +60,7 @@ TEST_CASE("raters that contradict themselves are refused") {
        {"`tie` has no effect here", "only aggregate = \"mode\" has ties"}},
       {"a policy without failures", rater("parse_policy = \"drop\"\n"), "7:1", {"`parse_policy` has no effect here"}},
       {"failures above 1", rater("parse_failure = 1.5\n"), "7:17", {"out of range", "0..1"}},
-      {"nothing but failures", rater("parse_failure = 1\nparse_policy = \"drop\"\n"), "7:1", {"leaves no score at all"}},
+      {"nothing but failures", rater("parse_failure = 1\nparse_policy = \"drop\"\n"), "7:1", {"leaves no score that tells"}},
       {"an unknown policy", rater("parse_failure = 0.1\nparse_policy = \"nan\"\n"), "8:16", {"resample, drop or zero"}},
       {"levels without scores", rater("levels = 5\n"), "7:1", {"`rater.r.levels` has no effect without `scores`"}},
       {"scores beside a base", rater("scores = \"a.csv\"\n"), "6:1", {"`base` cannot stand beside them"}},
@@ -70,6 +70,8 @@ TEST_CASE("raters that contradict themselves are refused") {
        {"`noise` cannot stand beside them"}},
       {"a matrix beside scores",
        "[rater.r]\nscores = \"a.csv\"\nconfusion.matrix = [[1, 0], [0, 1]]\n",
+      {"nothing but failures, asked again", rater("parse_failure = 1\n"), "7:1", {"parse_failure = 1 leaves no score"}},
+      {"nothing but failures, at times", rater("parse_failure = [0.5, 1]\nparse_policy = \"zero\"\n"), "7:1", {"leaves no score"}},
        "7:1",
        {"has `scores`, which make the whole channel: `confusion` cannot stand beside them"}},
       {"scores of a word", "[rater.mixed]\nscores = \"a.csv\"\n", "6:1", {"the word \"mixed\" mean a judge", "a name of its own"}},
@@ -117,5 +119,72 @@ TEST_CASE("keys of [learn] that would have no effect are refused") {
       {"eps of another's whitening", learn("whiten = \"compat\"\nwhiten_eps = 0.1\n"), "7:1", {"needs whiten = \"response\""}},
       {"an unknown unit", learn("whiten = \"group\"\n"), "6:10", {"none, response, token or compat"}},
       {"dead groups", learn("dead_groups = \"skip\"\n"), "6:15", {"keep or drop"}},
+  });
+}
+      {"Adam's beta1 of sgd", learn("optimizer = \"sgd\"\nbeta1 = 0.5\n"), "7:1", {"`beta1` has no effect here", "optimizer = \"adam\""}},
+      {"Adam's beta2 of sgd, an axis", learn("optimizer = [\"sgd\"]\nbeta2 = [0.9, 0.99]\n"), "7:1", {"`beta2` has no effect here"}},
+      {"Adam's epsilon of sgd", learn("optimizer = \"sgd\"\nadam_eps = 1e-6\n"), "7:1", {"`adam_eps` has no effect here"}},
+
+TEST_CASE("keys of texts' judges, transformers and hacking that would have no effect are refused") {
+  const auto text = [](const std::string& lines) {
+    return "[suite]\nname = \"a\"\n[grid]\nestimator = \"grpo\"\nenv = \"toy-lm\"\npolicy = \"p\"\nrater = \"r\"\n" + lines +
+           (lines.starts_with("[rater.r]") ? "[policy.p]\nbase = \"transformer\"\n" : "[rater.r]\nbase = \"mixed\"\n");
+  };
+  const auto judge = [&](const std::string& lines) { return text("[rater.r]\nbase = \"mixed\"\n" + lines); };
+  const auto policy = [&](const std::string& lines) { return text("[policy.p]\nbase = \"transformer\"\n" + lines); };
+  const auto bandit = [](const std::string& lines) { return "rater = \"r\"\n[rater.r]\nbase = \"mixed\"\n" + lines; };
+  check_refused({
+      {"the middle of no length bias", judge("length_mid = 5\n"), "10:1", {"`length_mid` has no effect here: that needs `length_bias`"}},
+      {"the most of no flattery", judge("flattery_most = [1, 2]\n"), "10:1", {"that needs `flattery`"}},
+      {"the trigger of no misfire", judge("misfire_trigger = \"fact\"\n"), "10:1", {"that needs `misfire` above 0"}},
+      {"alpha of no adapters", policy("lora_alpha = 8\n"), "10:1", {"`lora_alpha` has no effect here: that needs `lora_rank` above 0"}},
+      {"a batch of no warm start", policy("warm_steps = 0\nwarm_batch = 8\n"), "11:1", {"that needs `warm_steps` above 0"}},
+      {"a rate of no warm start", policy("warm_steps = 0\nwarm_lr = [0.1, 0.2]\n"), "11:1", {"that needs `warm_steps` above 0"}},
+      {"a target that nothing is",
+       bandit("high.target = \"hack\"\n"),
+       "8:6",
+       {"nothing hacks in the world of rater r", "world_hack_share"}},
+      {"a target in an axis", bandit("low.target = [\"all\", \"hack\"]\n"), "8:5", {"nothing hacks"}},
+      {"a target in a list",
+       "rater = \"r\"\n[rater.r]\nnoise = [{ model = \"gaussian\" }, { model = \"low\", p = 0.1, target = \"hack\" }]\n",
+       "7:60",
+       {"nothing hacks"}},
+      {"a penalty for nobody", bandit("world_hack_penalty = 1\n"), "8:1", {"`world_hack_penalty` has no effect here: nothing hacks"}},
+      {"a world's penalty for nobody", "[env.bandit]\nhack_penalty = 1\n", "6:1", {"`hack_penalty` has no effect here", "hack_share"}},
+  });
+  for (const std::string& good : {
+           judge("length_mid = 5\nlength_bias = [0, 0.1]\n"),
+           judge("high.target = \"hack\"\n"),  // a text may repeat words
+           policy("lora_alpha = 8\nlora_rank = [0, 4]\n"),
+           policy("warm_steps = [0, 100]\nwarm_batch = 8\n"),
+           small_suite + learn("optimizer = [\"adam\", \"sgd\"]\nbeta1 = 0.5\n"),
+           small_suite + bandit("high.target = \"hack\"\nworld_hack_share = [0, 0.1]\nworld_hack_penalty = 1\n"),
+           small_suite + bandit("high.target = \"hack\"\n[env.bandit]\nhack_share = 0.1\nhack_penalty = 2\n"),
+           small_suite + "rater = \"hack\"\n[env.bandit]\nprofile = \"own\"\n",
+       }) {
+    INFO(good);
+    const auto r = refusal(good);
+    INFO(r.message);
+    CHECK(r.code == Exit::ok);
+    if (r.code == Exit::ok) CHECK(refusal(loaded(good).resolved).message.empty());
+  }
+}
+
+TEST_CASE("worlds whose responses are all equally good are refused") {
+  check_refused({
+      {"a rater's world", rater("world_spread = 0\n"), "", {}, Exit::ok},  // not of the grid
+      {"no spread",
+       "rater = \"r\"\n" + rater("world_spread = 0\n"),
+       "8:1",
+       {"`world_spread` = 0 makes all responses of a prompt equally good"}},
+      {"no spread at times", "rater = \"r\"\n" + rater("world_spread = [0.5, 0]\n"), "8:1", {"equally good"}},
+      {"an env's", "rater = [\"mixed\", \"veto\"]\n[env.bandit]\nspread = 0\n", "7:1", {"`spread` = 0 makes all responses"}},
+      {"hacks that cost nothing",
+       "rater = \"r\"\n" + rater("world_spread = 0\nworld_hack_share = 0.1\nworld_hack_penalty = 0\n"),
+       "8:1",
+       {"equally good"}},
+      {"hacks alone", "rater = \"r\"\n" + rater("world_spread = 0\nworld_hack_share = 0.1\n"), "", {}, Exit::ok},
+      {"a spread of the world's own", "rater = \"r\"\n" + rater("world_spread = 0\n[env.bandit]\nspread = 1\n"), "", {}, Exit::ok},
+      {"the world's own profile", "rater = \"r\"\n" + rater("world_spread = 0\n[env.bandit]\nprofile = \"own\"\n"), "", {}, Exit::ok},
   });
 }

@@ -142,6 +142,9 @@ const std::vector<BadCase>& cases() {
       {"an unknown comparison", "[table]\ncompare = \"ratio\"\n", "6:11", {"difference or percent"}},
       {"a baseline that is no row", "[table]\nbaseline = \"grop\"\n", "6:12", {"not among the rows", "did you mean `grpo`?"}},
       {"best without such an axis", "[table]\nbest = [\"lr\"]\n", "6:8", {"not an extra axis"}},
+      {"best twice", "[table]\nbest = [\"lr\", \"lr\"]\n[learn]\nlr = [0.1, 0.2]\n", "6:8", {"`table.best` has lr twice"}},
+      {"best of a row", "[table]\nrows = \"lr\"\nbest = [\"lr\"]\n[learn]\nlr = [0.1, 0.2]\n", "7:8", {"in rows or columns"}},
+      {"tuning of nothing", "[table]\ntune_seeds = 1\n", "6:14", {"`table.tune_seeds` has no effect here: there is no `best`"}},
       {"tuning on all seeds", "[table]\ntune_seeds = 1\n", "6:14", {"leave none"}},
       // limits
       {"10^9 runs",

@@ -159,6 +159,7 @@ low.p = [0.1, 0.2]
 gaussian.form = "lattice"
 [rater.odd]
 noise = [{ model = "gaussian" }, { model = "low", p = 0.1 }, { model = "low", p = 0.2, target = "hack" }]
+world_hack_share = 0.1
 [env."a.b"]
 base = "bandit"
 mean = [5, 6]
@@ -198,6 +199,7 @@ TEST_CASE("what has no effect in a run is not in its text: one computation has o
   CHECK(apart(keys({one, "rater.mixed.parse_failure=[0, 0.1]", "rater.mixed.parse_policy=[resample, drop, zero]"})) == 4);
   CHECK(keys({one, "learn.epochs=[1, 2]", "learn.ratio_clip=[0, 0.2]"})[1] == plain);
   CHECK(apart(keys({one, "learn.epochs=[1, 2]", "learn.ratio_clip=[0, 0.2]"})) == 3);
+  CHECK(apart(keys({one, "learn.optimizer=[adam, sgd]", "learn.beta1=[0.9, 0.5]", "learn.adam_eps=[1e-8, 1e-6]"})) == 5);
   CHECK(apart(keys({one, "learn.whiten=[none, response]", "learn.whiten_ddof=[0, 1]", "learn.whiten_eps=[0, 0.1]"})) == 5);
   CHECK(apart(keys({"grid.estimator=maxrl", "learn.whiten=[compat, response]", "learn.whiten_eps=[0, 0.1]"})) == 3);
 }

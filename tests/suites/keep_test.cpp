@@ -25,7 +25,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
       {"learn.kl=0.05", "record.every=1"},
       {"learn.epochs=2", "learn.ratio_clip=0.01", "learn.lr=0.01", "record.every=5"},
       {"policy.p.lora_rank=3", "learn.kl=0.01", "policy.p.head=untied", "learn.schedule=linear"},
-      {"policy.p.warm_steps=0", "policy.p.entropy=0.01", "grid.estimator=maxrl", "env.toy-lm.prompts=4"},
+      {"policy.p.warm_steps=0", "policy.p.warm_batch=64", "policy.p.entropy=0.01", "grid.estimator=maxrl", "env.toy-lm.prompts=4"},
       {"grid.estimator=[window, moving]", "suite.seeds=2", "record.every=3"},
       {"grid.estimator=[window, moving]", "grid.votes=4", "rater.mixed.aggregate=mean", "record.every=12"},
       {"grid.estimator=window", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},

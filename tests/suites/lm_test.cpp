@@ -52,7 +52,7 @@ TEST_CASE("toy-lm: every estimator, judge and loss trains, and its record is com
       {"rater.mixed.json_broken=0.4", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.1", "learn.dead_groups=drop"},
       {"rater.mixed.json_broken=0.4", "rater.mixed.json_odd=0.3", "rater.mixed.parse_policy=zero", "rater.mixed.parse_failure=0.1"},
       {"policy.p.temperature=0.7", "policy.p.top_p=0.9", "learn.kl=0", "env.toy-lm.response_tokens=13", "learn.rollouts=3"},
-      {"policy.p.warm_steps=0", "env.toy-lm.vocabulary=80", "env.toy-lm.prompts=5"},
+      {"policy.p.warm_steps=0", "policy.p.warm_batch=64", "env.toy-lm.vocabulary=80", "env.toy-lm.prompts=5"},
   };
   for (const auto& set : settings) {
     const Suite suite = loaded(lm, set);
@@ -121,7 +121,8 @@ TEST_CASE("toy-lm: the KL is measured where it has no weight, and measuring it c
 }
 
 TEST_CASE("toy-lm: no evaluated prompt is trained on, however few there are") {
-  const Suite suite = loaded(lm, {"env.toy-lm.vocabulary=40", "env.toy-lm.prompts=2500", "policy.p.warm_steps=0"});
+  const Suite suite =
+      loaded(lm, {"env.toy-lm.vocabulary=40", "env.toy-lm.prompts=2500", "policy.p.warm_steps=0", "policy.p.warm_batch=64"});
   Shared shared;
   const LmProblem problem = *make_lm_problem(suite.runs[0], shared, best_isa(), never);
   REQUIRE(problem.prompts.size() == 2500 + evaluated_prompts);

@@ -172,7 +172,7 @@ GOOD = [
         "[policy.linear]",
         "[policy.mine]\nbase = 'tabular'",
         "[rater.veto]\nlow.p = [0.01, 0.02]",
-        "[rater.mixed.low]\np = 0.1\ntarget = 'hack'",
+        "[rater.mixed]\nworld_hack_share = 0.1\n[rater.mixed.low]\np = 0.1\ntarget = 'hack'",
         "[rater.r]\ngaussian.sigma = 1",
         "[rater.r]\nnoise = [{ model = 'gaussian' }, { model = 'low', p = 1 }, { model = 'low' }]\nworld-mean-sd = 1.5\nworld_hack-penalty = 2",
         "[rater.r]\nnoise = [{ model = 'confusion', matrix = [[1, 0], [0.25, 0.75]] }, { model = 'offset', sd = 1 }]",
@@ -198,6 +198,8 @@ BEYOND = {
     "a value twice in two spellings": rest("[table]\ncolumns = 'value'\nvalue = ['quality-fall', 'quality_fall']"),
     "several values without their dimension": rest("[table]\nvalue = ['gain', 'regret']"),
     "a value that no world of the grid has": rest("[table]\nvalue = 'grounding'"),
+    "a world that has nothing to learn": rest("[rater.mixed]\nworld_spread = 0"),
+    "a target that nothing is": rest("[rater.mixed.low]\ntarget = 'hack'"),
     "a table of what the grid lacks": rest("[table]\nbest = ['lr']"),
 }
 

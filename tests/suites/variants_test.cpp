@@ -61,7 +61,7 @@ TEST_CASE("a rater keeps its base's world and noise") {
 TEST_CASE("a noise list replaces the base's") {
   const auto r = rater(
       "noise = [{ model = \"gaussian\", form = \"lattice\" }, { model = \"low\", p = 0.1 }, { model = \"low\", p = 0.2, target = \"hack\" "
-      "}]\n");
+      "}]\nworld_hack_share = 0.1\n");
   REQUIRE(r.noise.size() == 3);
   CHECK(std::get<GaussianNoise>(r.noise[0]).form == GaussianForm::lattice);
   CHECK(std::get<LowOutliers>(r.noise[1]).p == 0.1);
