@@ -25,7 +25,8 @@ bool has_text_judge(const Variant<RaterConfig>& rater) {
 void check_pair(const Variant<EnvConfig>& env, const Variant<PolicyConfig>& policy, Diagnostics& errors) {
   const bool text = env.config.kind == WorldKind::toy_lm, writes = policy.config.kind == PolicyKind::transformer;
   if (text == writes) return;
-  errors.add(policy.place, fmt::format("policy {} cannot act in env {}", shown(policy.name), shown(env.name)),
+  const bool given = policy.place.set > 0 || policy.place.line > 0;  // in the grid or a section; the default is nowhere
+  errors.add(given ? policy.place : env.place, fmt::format("policy {} cannot act in env {}", shown(policy.name), shown(env.name)),
              text ? "a policy with base \"transformer\"" : "tabular or linear, or variants of them");
 }
 

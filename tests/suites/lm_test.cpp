@@ -186,6 +186,7 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
   check_refused({
       {"a bandit's policy", text("env = \"toy-lm\"\npolicy = \"linear\"\n", ""), "", {"policy linear cannot act in env toy-lm"}},
       {"a transformer for the bandit", text("policy = \"transformer\"\n", ""), "", {"policy transformer cannot act in env bandit"}},
+      {"no policy", text("env = \"toy-lm\"\n", ""), "5:7", {"policy linear cannot act in env toy-lm"}},
       {"a text judge for the bandit",
        text("rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlength_bias = 1\n"),
        "6:8",
