@@ -47,29 +47,37 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
     return;
   }
   value.clear();
-  for (const auto& entry : node.children) {
-    FieldReader fields(&entry, section, false, errors_);
-    if (entry.kind != Node::Kind::table) continue;
+  for (std::size_t i = 0; i < node.children.size(); ++i) {
+    const Node& entry = node.children[i];
+    const std::string label = fmt::format("{}[{}]", section, i + 1);
+    if (entry.kind != Node::Kind::table) {
+      errors_.add(entry.place, fmt::format("`{}` must be a model, not {}", label, found_text(entry)), "{ model = \"...\" }");
+      continue;
+    }
+    FieldReader fields(&entry, label, false, errors_);
     const Node* model = fields.extra("model");
     const bool word = model != nullptr && model->kind == Node::Kind::text;
     auto noise = word ? make_noise(model->text) : std::nullopt;
     if (!noise) {
       const Place place = model == nullptr ? entry.place : model->place;
-      errors_.add(place, word ? fmt::format("unknown noise model \"{}\"", shown(model->text)) : "a noise model needs `model = \"...\"`",
+      errors_.add(place,
+                  word ? fmt::format("`{}`: unknown noise model \"{}\"", label, shown(model->text))
+                       : fmt::format("`{}` needs `model = \"...\"`", label),
                   one_of(noise_words()), word ? nearest_word(model->text, noise_words()) : "");
       continue;
     }
     std::visit([&](auto& m) { describe(fields, m); }, *noise);
     fields.finish();
-    const bool first = &entry == &node.children.front();
+    const bool first = i == 0;
     if (makes_distribution(*noise) != first)
-      errors_.add(entry.place, first ? fmt::format("the first noise model must make a distribution, and `{}` maps one", noise_word(*noise))
-                                     : fmt::format("`{}` makes a distribution and can only be the first noise model", noise_word(*noise)));
+      errors_.add(entry.place,
+                  first ? fmt::format("`{}`: the first noise model must make a distribution, and `{}` maps one", label, noise_word(*noise))
+                        : fmt::format("`{}`: `{}` makes a distribution and can only be the first noise model", label, noise_word(*noise)));
     // a response has one trait of ambiguity, a prompt one of severity
     const auto again = [&](const Noise& n) { return n.index() == noise->index(); };
     if ((std::holds_alternative<Veto>(*noise) || std::holds_alternative<SeverityOffset>(*noise)) &&
         std::any_of(value.begin(), value.end(), again))
-      errors_.add(entry.place, fmt::format("a noise list may hold one {} model", noise_word(*noise)));
+      errors_.add(entry.place, fmt::format("`{}`: a noise list may hold one {} model", label, noise_word(*noise)));
     value.push_back(*noise);
   }
 }
@@ -161,7 +169,7 @@ void FieldReader::matrix(std::string_view key, Square& value, std::string_view) 
       sum += entry.number;
     }
     if (sound_row && !(math::abs(sum - 1) <= 1e-6))
-      refuse(row, fmt::format("row {} of {} sums to {}, not to 1", i + 1, label(key), number_text(sum)), "");
+      refuse(row, fmt::format("row {} of {} sums to {:.12g}, not to 1", i + 1, label(key), sum), "");
     // a sum that is 1 but for rounding stays as it is, so that what was written out reads back as the same matrix
     const double scale = math::abs(sum - 1) <= 1e-12 ? 1 : sum;
     if (sound)
