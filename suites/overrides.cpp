@@ -55,6 +55,12 @@ std::size_t equals_sign(std::string_view s) {
 
 }  // namespace
 
+std::string Override::key() const {
+  std::string text;
+  for (const auto& part : path) text.append(text.empty() ? "" : ".").append(written_key(part));
+  return text;
+}
+
 Override split_override(const std::string& argument, int ordinal, Diagnostics& errors) {
   const auto equals = equals_sign(argument);
   if (equals == std::string::npos || trimmed(argument.substr(equals + 1)).empty() || trimmed(argument.substr(0, equals)).empty())
@@ -98,9 +104,8 @@ void apply_override(Node& root, const std::vector<std::string>& path, Node value
   value.key_place = here;
   if (Node* old = find_child(*table, path.back())) {
     if (old->kind == Node::Kind::table) {  // a table in its place would silently drop every key that it does not repeat
-      std::string key;
-      for (const auto& part : path) key += written_key(part) + ".";
-      errors.add(here, fmt::format("`{}` is a section; name a key inside it: --set {}KEY=VALUE", shown(path.back()), shown(key)));
+      const std::string key = Override{path, {}}.key();
+      errors.add(here, fmt::format("`{}` is a section; name a key inside it: --set {}.KEY=VALUE", shown(path.back()), shown(key)));
       return;
     }
     value.key = old->key;

@@ -13,6 +13,7 @@ namespace odrpo {
 struct Override {
   std::vector<std::string> path;  ///< parts of the dotted key
   std::string value;              ///< TOML text, or a bare word
+  std::string key() const;        ///< the path as it would be written
 };
 
 /// Splits the n-th (from 1) argument. Failure `usage` when there is no '=', no key or no value; an error in `errors` (and an empty path)

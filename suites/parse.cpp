@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "suites/expand.hpp"
+#include "suites/field_reader.hpp"
 #include "suites/formulas.hpp"
 #include "suites/overrides.hpp"
 #include "suites/plan.hpp"
@@ -136,13 +137,33 @@ std::string with_quotes(std::string_view value) {
   return text + "]";
 }
 
+// `a,b` as the list that was meant; empty when it is none
+std::string list_of(std::string_view value) {
+  if (value.find(',') == std::string_view::npos || std::string_view("[{\"'").find(value[0]) != std::string_view::npos) return "";
+  try {
+    const std::string line = fmt::format("v = {}", with_quotes(fmt::format("[{}]", value)));
+    const toml::table table = toml::parse(std::string_view(line));
+    std::string text;
+    const auto* entries = table.get_as<toml::array>("v");
+    if (entries == nullptr) return "";
+    for (auto&& entry : *entries) {
+      const Node node = to_node(entry, 1);
+      if (node.kind == Node::Kind::list || node.kind == Node::Kind::table || node.kind == Node::Kind::date) return "";
+      text.append(text.empty() ? "[" : ", ").append(node.kind == Node::Kind::text ? quoted_text(node.text) : found_text(node));
+    }
+    return text + "]";
+  } catch (const toml::parse_error&) {
+    return "";
+  }
+}
+
 // how text that is no plain word is written; nothing when it does not begin like text
 std::string quoting_hint(const Override& o) {
   const char first = o.value[0];
-  if (!((first | 32) >= 'a' && (first | 32) <= 'z') && first != '/' && first != '.' && first != '~') return "";
-  std::string key;
-  for (const auto& part : o.path) key.append(key.empty() ? "" : ".").append(written_key(part));
-  return fmt::format("; text with such signs stands in quotes: --set '{}=\"...\"'", shown(key));
+  const bool letter = ((first | 32) >= 'a' && (first | 32) <= 'z') || static_cast<unsigned char>(first) >= 0x80;
+  if (o.value.find('{') != std::string::npos) return "; text inside a table stands in quotes: { model = \"gaussian\", sigma = 0.5 }";
+  if (!letter && first != '/' && first != '.' && first != '~') return "";
+  return fmt::format("; text with such signs stands in quotes: --set '{}=\"...\"'", shown(o.key()));
 }
 
 // The value of one --set: TOML, in which words may lack their quotes. A path of `scores` that is not TOML is taken as it is.
@@ -162,19 +183,20 @@ std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& 
   try {
     return parsed(o.value);
   } catch (const toml::parse_error& e) {
-    if (same_word(o.path.back(), scores_key)) {
+    if (same_word(o.path.back(), scores_key) && o.value[0] != '"' && o.value[0] != '\'') {
       Node path;
       path.kind = Node::Kind::text;
       path.place = here;
       path.text = o.value;
       return path;
     }
-    const std::string quoted = with_quotes(o.value);
+    const std::string quoted = with_quotes(o.value), list = list_of(o.value);
     try {
       if (quoted != o.value) return parsed(quoted);
     } catch (const toml::parse_error&) {  // the first message is about what was written
     }
-    errors.add(here, syntax_message(e.description()) + quoting_hint(o));
+    if (list.empty()) errors.add(here, syntax_message(e.description()) + quoting_hint(o));
+    else errors.add(here, fmt::format("several values stand in brackets: --set '{}={}'", shown(o.key()), shown(list, 200)));
   }
   return std::nullopt;
 }

@@ -87,6 +87,30 @@ TEST_CASE("errors in the content of --set say which one") {
   CHECK(both.message.find("bad.toml:6:6") < both.message.find("--set 1"));
 }
 
+TEST_CASE("override --set that is not TOML is told as it should have been written") {
+  struct Case {
+    const char *argument, *fragment;
+  };
+  const Case cases[] = {
+      {"table.value=gain,seconds", "several values stand in brackets: --set 'table.value=[\"gain\", \"seconds\"]'"},
+      {"learn.lr=0.1,0.2", "several values stand in brackets: --set 'learn.lr=[0.1, 0.2]'"},
+      {"learn.lr=0.1, 2e-3", "--set 'learn.lr=[0.1, 0.002]'"},
+      {"estimator.\"odrpo(grpo)\".ddof=0,1", "--set 'estimator.\"odrpo(grpo)\".ddof=[0, 1]'"},
+      {"learn.lr=0.1,,", "error: "},
+      {"rater.mixed.noise=[{model=gaussian}]", "text inside a table stands in quotes: { model = \"gaussian\", sigma = 0.5 }"},
+      {"suite.name=\xF0\x9F\x99\x82", "--set 'suite.name=\"...\"'"},
+      {"rater.judge.scores=\"C:\\x.csv\"", "escape sequence"},
+  };
+  for (const auto& c : cases) {
+    INFO(c.argument);
+    const auto r = refusal(small_suite, {c.argument});
+    INFO(r.message);
+    CHECK(r.code == Exit::suite);
+    CHECK(r.has("--set 1: error: "));
+    CHECK(r.has(c.fragment));
+  }
+}
+
 TEST_CASE("subset --only keeps the runs that match any glob") {
   const std::string text = small_suite + "votes = [1, 8]\n";
   CHECK(loaded(text, {"suite.seeds=3"}, {"*/n8/*"}).runs.size() == 6);
