@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
+#include <span>
 #include <tuple>
 
 #include "envs/csv.hpp"
@@ -27,12 +29,22 @@ struct Cell {
 
 std::string name(std::string_view column) { return "column \"" + std::string(column) + "\""; }
 
-/// What a file is that starts with the bytes of no CSV; empty when it may be one.
-std::string_view other_format(std::string_view text) {
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return "UTF-16 text: save it as UTF-8";
-  if (text.starts_with("\x1f\x8b")) return "compressed (gzip): unpack it first";
-  if (text.starts_with("PK\x03\x04")) return "a zip archive or a spreadsheet: export it as CSV";
-  return "";
+/// Tells a file that is no CSV once, instead of each of its fields.
+void check_format(std::string_view text, CsvErrors& errors) {
+  const auto wide = wide_encoding(text);
+  if (!wide.empty()) return errors.add(1, 1, std::string(wide) + " text: save it as UTF-8");
+  if (text.starts_with("\x1f\x8b")) return errors.add(1, 1, "compressed (gzip): unpack it first");
+  if (text.starts_with("PK\x03\x04")) return errors.add(1, 1, "a zip archive or a spreadsheet: export it as CSV");
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+    const auto before = text.substr(0, nul);
+    const auto line = std::count(before.begin(), before.end(), '\n');
+    const auto start = line == 0 ? 0 : before.rfind('\n') + 1;
+    return errors.add(static_cast<long>(line) + 1, static_cast<long>(nul - start) + 1, "a NUL byte: this is no text, or UTF-16 in part");
+  }
+  const auto end = text.find_last_not_of("\r\n \t");
+  if (end != std::string_view::npos && text.find('\n') == std::string_view::npos &&
+      text.substr(0, end).find('\r') != std::string_view::npos)
+    errors.add(1, 1, "its lines end in CR alone: save it with line ends LF or CRLF");
 }
 
 bool same_letter(char a, char b) { return a == b || ((a ^ b) == 32 && (a | 32) >= 'a' && (a | 32) <= 'z'); }
@@ -57,6 +69,20 @@ Header read_header(const std::vector<CsvField>& fields, CsvErrors& errors) {
     errors.add(line, fields[0].column, "data where the header was expected: the first line must name the columns " + std::string(wanted));
     refuse(errors);
   }
+  if (fields[0].text.size() >= 4 && std::equal(fields[0].text.begin(), fields[0].text.begin() + 4, "sep=", same_letter)) {
+    errors.add(line, fields[0].column, "a line for Excel: delete it; the first line must name the columns " + std::string(wanted));
+    refuse(errors);
+  }
+  if (const auto other = fields[0].text.find_first_of(";\t|"); fields.size() == 1 && other != std::string_view::npos) {
+    const char mark = fields[0].text[other];
+    errors.add(line, fields[0].column,
+               std::string("columns separated by ") +
+                   (mark == ';'   ? "semicolons"
+                    : mark == '|' ? "bars"
+                                  : "tabs") +
+                   ": they must be separated by commas");
+    refuse(errors);
+  }
   std::string found;
   for (const CsvField& field : fields) found += (found.empty() ? "" : ", ") + shown(field.text);
   if (found.size() > 400) found = std::to_string(fields.size()) + " other columns";
@@ -68,15 +94,10 @@ Header read_header(const std::vector<CsvField>& fields, CsvErrors& errors) {
       else header.place[c] = i;
     }
     if (times > 0) continue;
-    const bool other = fields.size() == 1 && fields[0].text.find_first_of(";\t") != std::string_view::npos;
     const bool capitals = std::any_of(fields.begin(), fields.end(), [&](const CsvField& f) {
       return std::equal(f.text.begin(), f.text.end(), names[c].begin(), names[c].end(), same_letter);
     });
-    errors.add(line, 1,
-               "no " + name(names[c]) + "; found " + found +
-                   (other      ? " (columns are separated by commas)"
-                    : capitals ? " (names are written in small letters)"
-                               : ""));
+    errors.add(line, 1, "no " + name(names[c]) + "; found " + found + (capitals ? " (names are written in small letters)" : ""));
   }
   if (errors.any()) refuse(errors);
   return header;
@@ -141,33 +162,51 @@ void check_twice(const std::vector<Cell>& cells, CsvErrors& errors) {
   }
 }
 
-/// The matrices of the prompts; a prompt whose responses differ in their number of samples is a mistake.
+/// The cells of one response, in order of sample_id.
+using Response = std::span<const Cell>;
+
+/// Tells of the first response that has another number of samples than most of its prompt's.
+void check_samples(const std::vector<Response>& responses, CsvErrors& errors) {
+  std::map<std::size_t, std::size_t> times;
+  for (const Response& r : responses) ++times[r.size()];
+  if (times.size() == 1) return;
+  std::size_t usual = responses[0].size();  // also where none is the most frequent
+  for (const auto& [samples, n] : times)
+    if (n > times[usual]) usual = samples;
+  const auto is_usual = [&](const Response& r) { return r.size() == usual; };
+  const Response odd = *std::find_if_not(responses.begin(), responses.end(), is_usual);
+  const Response other = *std::find_if(responses.begin(), responses.end(), is_usual);
+  const auto earlier = [](const Cell& a, const Cell& b) { return a.line < b.line; };
+  // the one too many is rather the last
+  const Cell& at =
+      odd.size() > usual ? *std::max_element(odd.begin(), odd.end(), earlier) : *std::min_element(odd.begin(), odd.end(), earlier);
+  errors.add(at.line, 1,
+             "prompt " + std::to_string(at.prompt) + ": response " + std::to_string(at.response) + " has " + std::to_string(odd.size()) +
+                 (odd.size() == 1 ? " sample" : " samples") + ", but response " + std::to_string(other[0].response) + " has " +
+                 std::to_string(usual) + " (line " + std::to_string(other[0].line) + ")");
+}
+
+/// The matrices of the prompts; a prompt whose responses differ in their number of samples is a mistake, told once.
 ScoreTable make_table(const std::vector<Cell>& cells, CsvErrors& errors) {
   ScoreTable table;
   table.smallest = max_score;
+  std::vector<Response> responses;
   for (std::size_t at = 0; at < cells.size() && !errors.enough();) {
     const Cell& first = cells[at];
     ScoreTable::Prompt prompt{first.prompt, 0, 0, {}};
-    bool ragged = false;
+    responses.clear();
     while (at < cells.size() && cells[at].prompt == first.prompt) {
-      const Cell& response = cells[at];
-      std::uint32_t line = response.line;
-      int samples = 0;
-      for (; at < cells.size() && cells[at].prompt == first.prompt && cells[at].response == response.response; ++at, ++samples) {
+      const std::size_t begin = at;
+      for (; at < cells.size() && cells[at].prompt == first.prompt && cells[at].response == cells[begin].response; ++at) {
         prompt.score.push_back(cells[at].score);
-        line = std::min(line, cells[at].line);
         table.largest = std::max<int>(table.largest, cells[at].score);
         table.smallest = std::min<int>(table.smallest, cells[at].score);
       }
-      if (prompt.responses++ == 0) prompt.samples = samples;
-      if (samples == prompt.samples || ragged) continue;
-      ragged = true;  // told once a prompt
-      errors.add(line, 1,
-                 "prompt " + std::to_string(first.prompt) + ": response " + std::to_string(response.response) + " has " +
-                     std::to_string(samples) + (samples == 1 ? " sample" : " samples") + ", but response " +
-                     std::to_string(first.response) + " has " + std::to_string(prompt.samples) + " (line " + std::to_string(first.line) +
-                     ")");
+      responses.push_back(Response(cells).subspan(begin, at - begin));
     }
+    check_samples(responses, errors);
+    prompt.responses = static_cast<int>(responses.size());
+    prompt.samples = static_cast<int>(responses[0].size());
     table.prompts.push_back(std::move(prompt));
   }
   return table;
@@ -175,13 +214,21 @@ ScoreTable make_table(const std::vector<Cell>& cells, CsvErrors& errors) {
 
 }  // namespace
 
+std::string_view wide_encoding(std::string_view text) {
+  std::string zeros;  // which of the first four bytes are NUL
+  for (const char c : text.substr(0, 4)) zeros += c == '\0' ? '0' : 'x';
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return zeros == "xx00" ? "UTF-32" : "UTF-16";
+  if (zeros == "x0x0" || zeros == "0x0x") return "UTF-16";
+  return zeros == "x000" || zeros == "000x" || (zeros == "00xx" && text.substr(2, 2) == "\xfe\xff") ? "UTF-32" : "";
+}
+
 ScoreTable parse_scores(std::string_view text, const std::string& file, int levels) {
   CsvErrors errors(file);
   CsvReader reader(text);
   std::vector<CsvField> fields;
-  if (const auto other = other_format(text); !other.empty()) errors.add(1, 1, std::string(other));
-  else if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
-  else if (!reader.next(fields, errors))
+  if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
+  else check_format(text, errors);
+  if (!errors.any() && !reader.next(fields, errors))
     errors.add(1, 1, "nothing in it; wanted a header " + std::string(wanted) + " and rows of whole numbers");
   if (errors.any()) refuse(errors);
   const Header header = read_header(fields, errors);

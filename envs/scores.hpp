@@ -25,6 +25,9 @@ struct ScoreTable {
   int largest = 0, smallest = 0;
 };
 
+/// "UTF-16" or "UTF-32" for text that begins like it, with a byte order mark or without; else empty.
+std::string_view wide_encoding(std::string_view text);
+
 /// Reads `prompt_id,response_id,sample_id,score` (columns in any order, further columns ignored); lines that start with `#` are comments,
 /// CRLF, a BOM, blank lines and any order of rows are accepted. Throws Failure(Exit::bad_input) with one `file:line:column: error: …` for
 /// each of up to 20 mistakes: another format (UTF-16, gzip, zip), no header, a missing column, a wrong number of fields, text or a fraction

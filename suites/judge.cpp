@@ -34,6 +34,8 @@ std::string note_of(const std::string& file, const ScoreTable& table, const Empi
       ++levels, responses_of_few = judge.rows[i];
     }
   if (levels == 0) return text;
+  const auto all = static_cast<long>(judge.rows.size());
+  if (levels > 8) return text + fmt::format("; {} of {} levels have few responses: smoothed", levels, all);
   if (levels > 1) return text + fmt::format("; levels {} have few responses: smoothed", few);
   return text + fmt::format("; level {} has {} response{}: smoothed", few.substr(0, few.find(' ')), responses_of_few,
                             responses_of_few == 1 ? "" : "s");

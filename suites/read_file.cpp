@@ -78,6 +78,7 @@ std::string read_suite_file(const std::string& path) {
   if (text.size() > max_suite_bytes) errors.add({}, "larger than 1 MiB, which no suite needs");
   else if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     errors.add({0, 1, 1}, "the file is empty; a suite needs [suite] and [grid]");
+  else if (const auto wide = wide_encoding(text); !wide.empty()) errors.add({}, fmt::format("{} text: save it as UTF-8", wide));
   else if (const auto bad = first_bad_utf8(text); bad != std::string::npos) {
     const std::string_view before = std::string_view(text).substr(0, bad);
     const auto line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;

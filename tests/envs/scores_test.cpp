@@ -112,6 +112,23 @@ TEST_CASE("every mistake of a score file is told at its file, line and column") 
       // other formats, told once
       {"\xff\xfep\0r\0o\0", "f:1:1: error: UTF-16 text: save it as UTF-8"},
       {std::string("\xfe\xff\0p\0r\0o", 8), "f:1:1: error: UTF-16 text: save it as UTF-8"},
+      {std::string("\xff\xfe\0\0p\0\0\0", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
+      {std::string("\0\0\xfe\xff\0\0\0p", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
+      {std::string("p\0r\0o\0", 6), "f:1:1: error: UTF-16 text: save it as UTF-8"},
+      {std::string("\0p\0r\0o", 6), "f:1:1: error: UTF-16 text: save it as UTF-8"},
+      {std::string("p\0\0\0r\0\0\0", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
+      {std::string("\0\0\0p\0\0\0r", 8), "f:1:1: error: UTF-32 text: save it as UTF-8"},
+      {rows4 + std::string("0,0,1,\0", 7), "f:3:7: error: a NUL byte: this is no text, or UTF-16 in part"},
+      {std::string("\0\0\0", 3), "f:1:1: error: a NUL byte: this is no text, or UTF-16 in part"},
+      {"prompt_id,response_id,sample_id,score\r0,0,0,3\r", "f:1:1: error: its lines end in CR alone: save it with line ends LF or CRLF"},
+      {"sep=,\n" + rows4,
+       "f:1:1: error: a line for Excel: delete it; the first line must name the columns prompt_id,response_id,sample_id,score"},
+      {"SEP=;\n" + rows4,
+       "f:1:1: error: a line for Excel: delete it; the first line must name the columns prompt_id,response_id,sample_id,score"},
+      {"prompt_id;response_id;sample_id;score\n0;0;0;3\n",
+       "f:1:1: error: columns separated by semicolons: they must be separated by commas"},
+      {"prompt_id\tresponse_id\tsample_id\tscore\n0\t0\t0\t3\n",
+       "f:1:1: error: columns separated by tabs: they must be separated by commas"},
       {"\x1f\x8b\x08", "f:1:1: error: compressed (gzip): unpack it first"},
       {"PK\x03\x04", "f:1:1: error: a zip archive or a spreadsheet: export it as CSV"},
       // the number of fields
@@ -153,9 +170,13 @@ TEST_CASE("every mistake of a score file is told at its file, line and column") 
        "f:3:1: error: prompt 0, response 0, sample 0 is given twice; first on line 2\nf:4:7: error: score \"x\": a whole number is wanted"},
       {header + "5,0,0,4\n5,0,1,4\n5,2,0,3\n6,0,0,1\n", "f:4:1: error: prompt 5: response 2 has 1 sample, but response 0 has 2 (line 2)"},
       {header + "5,1,1,4\n5,0,0,4\n5,1,0,3\n5,2,0,1\n5,2,1,1\n",
-       "f:2:1: error: prompt 5: response 1 has 2 samples, but response 0 has 1 (line 3)"},
+       "f:3:1: error: prompt 5: response 0 has 1 sample, but response 1 has 2 (line 4)"},
+      {header + "5,0,0,4\n5,0,1,4\n5,1,0,3\n5,1,1,3\n5,2,0,1\n5,2,1,1\n5,0,2,4\n",
+       "f:8:1: error: prompt 5: response 0 has 3 samples, but response 1 has 2 (line 4)"},
+      {header + "5,0,0,4\n5,0,1,4\n5,1,0,3\n", "f:4:1: error: prompt 5: response 1 has 1 sample, but response 0 has 2 (line 2)"},
       // text that must not reach a terminal as it is
-      {rows4 + "0,0,1," + std::string("\0\x1b[31m\x7f", 7) + "\n", "f:3:7: error: score \"\\x00\\x1b[31m\\x7f\": a whole number is wanted"},
+      {rows4 + "0,0,1," + std::string("\x01\x1b[31m\x7f", 7) + "\n",
+       "f:3:7: error: score \"\\x01\\x1b[31m\\x7f\": a whole number is wanted"},
       {rows4 + "0,0,1,\xc3\xa9\xc3\xff\xe2\x80\xae\n",
        "f:3:7: error: score \"\xc3\xa9\\xc3\\xff\\xe2\\x80\\xae\": a whole number is wanted"},
       {rows4 + "0,0,1," + std::string(1000, 'z') + "\n", "f:3:7: error: score \"" + std::string(40, 'z') + "…\": a whole number is wanted"},
@@ -172,7 +193,6 @@ TEST_CASE("every mistake of a score file is told at its file, line and column") 
           "f:3:7: error: score 9 is above the judge's `levels`, 5\nf:5:7: error: score \"x\": a whole number is wanted");
   }
   CHECK(std::size(rows) >= 40);
-  CHECK(refusal("prompt_id;response_id;sample_id;score\n0;0;0;3\n").find("(columns are separated by commas)") != std::string::npos);
   CHECK(refusal(std::string(max_scores_bytes + 1, '\n')) == "f:1:1: error: larger than 256 MiB");
 }
 

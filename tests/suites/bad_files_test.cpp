@@ -83,6 +83,11 @@ TEST_CASE("empty, huge and non-text files are refused with their place") {
   CHECK(comment.has("the section [suite] is missing"));
   CHECK(comment.has("the section [grid] is missing"));
   CHECK(file_refusal(folder.file("nul.toml", small_suite + std::string(1, '\0'))).code == Exit::suite);
+  for (const auto& wide : {std::string("\xff\xfe[\0s\0", 6), std::string("\xfe\xff\0[\0s", 6), std::string("[\0s\0u\0", 6)}) {
+    const auto r = file_refusal(folder.file("wide.toml", wide));
+    CHECK(r.code == Exit::suite);
+    CHECK(r.has("wide.toml: error: UTF-16 text: save it as UTF-8"));
+  }
   CHECK(file_refusal(folder.file("bom.toml", "\xEF\xBB\xBF" + small_suite)).code == Exit::ok);
   CHECK(file_refusal(folder.file("crlf.toml", "[suite]\r\nname = \"a\"\r\n[grid]\r\nestimator = [\r\n\"grpo\"]\r\n")).code == Exit::ok);
 }

@@ -224,6 +224,8 @@ TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
   CHECK(suite.notes[0] == "judge: " + csv +
                               ": 6 prompts x 4 responses x 3 samples, 6 levels, pooled sd 1.08; levels 1 (5), 2 (5), 3 (5), 4 (9), 5 (0), "
                               "6 (0) have few responses: smoothed");
+  load(toml, {"rater.judge.scores=" + csv, "rater.judge.levels=100"}, &suite);
+  CHECK(suite.notes[0].ends_with("; 100 of 100 levels have few responses: smoothed"));
   std::string more = table() + "9,0,0,5\n9,0,1,5\n";
   for (int r = 0; r < 200; ++r)
     for (const char* sample : {"0", "1"})
