@@ -152,6 +152,11 @@ void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span
   mixed_law(rater, outcomes, readable, votes, out);
 }
 
+double law_cases(const RaterConfig& rater, int levels, int votes) {
+  const bool enumerates = rater.sampling == Sampling::law && rater.aggregate == Aggregate::mode && rater.tie == TieRule::nearest_mean;
+  return enumerates && votes > 1 ? count_vectors(scores_of(rater, levels), votes) : 0;
+}
+
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/raters.md)
   const double n = votes, k = scores_of(rater, levels), p = rater.parse_failure;

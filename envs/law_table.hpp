@@ -36,7 +36,10 @@ void call_law(const RaterConfig& rater, const Traits& traits, int levels, std::s
 /// Failure(Exit::limits) like vote_law.
 void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out);
 
-/// Rough seconds of aggregate_law. Measured on one 2.6 GHz core.
+/// Count vectors that aggregate_law sums over; more than max_law_cases (envs/vote.hpp) are refused. 0 where it needs none.
+double law_cases(const RaterConfig& rater, int levels, int votes);
+
+/// Rough seconds of aggregate_law; where it refuses, an hour at least. Measured on one 2.6 GHz core.
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes);
 
 }  // namespace odrpo

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "envs/channel.hpp"
+#include "envs/law_table.hpp"
+#include "envs/vote.hpp"
 #include "kernels/failure.hpp"
 #include "suites/batch.hpp"
 #include "suites/lm_train.hpp"
@@ -78,10 +81,9 @@ void check_limits(const Suite& suite, int jobs) {
   const Cost cost = total_cost(suite, jobs);
   const LimitsConfig& limits = suite.limits;
   std::string over;
+  const auto refuse = [&](const std::string& line) { over.append(over.empty() ? "" : "\nerror: ").append(line); };
   const auto check = [&](double estimate, double limit, const std::string& told, const std::string& allowed, const char* key) {
-    if (estimate <= limit) return;
-    over +=
-        fmt::format("{}the suite {}, more than the limit of {}; `{}` in [limits] raises it", over.empty() ? "" : "\n", told, allowed, key);
+    if (estimate > limit) refuse(fmt::format("the suite {}, more than the limit of {}; `{}` in [limits] raises it", told, allowed, key));
   };
   const auto runs = static_cast<double>(suite.runs.size());
   check(runs, limits.runs, "has " + count_text(runs) + " runs", count_text(limits.runs), "runs");
@@ -91,15 +93,23 @@ void check_limits(const Suite& suite, int jobs) {
         number_text(limits.memory_gib) + " GiB", "memory_gib");
   check(cost.disk_bytes / gib, limits.disk_gib, "would write about " + bytes_text(cost.disk_bytes), number_text(limits.disk_gib) + " GiB",
         "disk_gib");
-  check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
-        number_text(limits.cpu_hours) + " h", "cpu_hours");
+  const auto cases = [](const RunSpec& run) {
+    return law_cases(run.env.kind == WorldKind::toy_lm ? with_json_failures(run.rater) : run.rater, run.env.levels(), run.votes);
+  };
+  const auto too_large = [&](const RunSpec& run) { return cases(run) > max_law_cases; };
+  if (std::none_of(suite.runs.begin(), suite.runs.end(), too_large))  // what cannot be computed has no time
+    check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
+          number_text(limits.cpu_hours) + " h", "cpu_hours");
+  std::set<std::string_view> told;
   for (const auto& run : suite.runs) {
-    const bool text = run.env.kind == WorldKind::toy_lm;
+    const bool text = run.env.kind == WorldKind::toy_lm, large = too_large(run);
     const double seconds = text ? text_law_cost(run.rater, run.votes).seconds : row_seconds(run.env.bandit, run.rater, run.votes);
-    if (seconds <= 3) continue;
-    over += fmt::format("{}the vote's law of {} votes on {} levels takes about {} a row; use sampling = \"draws\" for this rater",
-                        over.empty() ? "" : "\n", run.votes, run.env.levels(), seconds_text(seconds));
-    break;
+    if ((!large && seconds <= 3) || !told.insert(run.rater_name).second) continue;
+    refuse(fmt::format("rater {}: the law of {} votes on {} levels {}; use sampling = \"draws\" for it", shown(run.rater_name), run.votes,
+                       run.env.levels(),
+                       large ? fmt::format("with tie = \"nearest-mean\" is a sum over {} cases, more than {}", count_text(cases(run)),
+                                           count_text(max_law_cases))
+                             : fmt::format("takes about {} a row", seconds_text(seconds))));
   }
   if (!over.empty()) throw Failure(Exit::limits, over);
 }
