@@ -295,6 +295,7 @@ std::string suite_schema() {
   add(RecordConfig{}, false);
   add(TableConfig{}, false);
   add(LimitsConfig{}, false);
+  for (const char* dimension : {"rows", "columns"}) sections["table"]["properties"][dimension]["minLength"] = 1;
   schema["definitions"]["noise"] = noise_schema();
   return schema.dump(1) + "\n";
 }
