@@ -11,6 +11,17 @@ namespace {
 
 char fold(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : fold_dash(c); }
 
+// the shortest candidate that begins with the word; empty when there is none, or for a single letter
+std::string shortest_with(std::string_view word, std::span<const std::string_view> candidates) {
+  std::string_view best;
+  for (const auto c : candidates) {
+    const bool begins = word.size() > 1 && word.size() < c.size() &&
+                        std::equal(word.begin(), word.end(), c.begin(), [](char a, char b) { return fold(a) == fold(b); });
+    if (begins && (best.empty() || c.size() < best.size())) best = c;
+  }
+  return std::string(best);
+}
+
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b) {
@@ -45,7 +56,7 @@ std::string nearest_word(std::string_view word, std::span<const std::string_view
       best_distance = distance;
     }
   }
-  return std::string(best);
+  return best.empty() ? shortest_with(word, candidates) : std::string(best);
 }
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words) {

@@ -10,7 +10,8 @@ namespace odrpo {
 /// Optimal string alignment distance (insert, delete, replace, swap neighbours); letter case and '-'/'_' count as equal.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The nearest candidate within a third of the longer word's length (at least 1 edit), or "" when none is near.
+/// The nearest candidate within a third of the longer word's length (at least 1 edit), else the shortest that begins with the word, or ""
+/// when none is near.
 std::string nearest_word(std::string_view word, std::span<const std::string_view> candidates);
 
 /// `; did you mean "x"?` with the nearest of the words, or "" when none is near.

@@ -79,7 +79,7 @@ std::string quoted_line(std::string_view line, int number, int column) {
     const auto point = line.substr(0, line.size() - rest.size());
     const std::string text = point == "\t" ? "  " : shown(point);
     source += text;
-    if (at++ < caret) below.append(code_points(text), ' ');
+    if (at++ < caret) below.append(columns_of(text), ' ');
     line = rest;
   }
   if (at < caret) below.append(caret - at, ' ');

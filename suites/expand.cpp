@@ -201,8 +201,8 @@ Suite expand(const Plan& plan, const std::vector<std::string>& only) {
   std::string unmet;
   for (std::size_t i = 0; i < only.size(); ++i)
     if (!selection.met[i])
-      unmet += fmt::format("{}--only {}: error: no run matches `{}`\n      = a run id looks like {}", unmet.empty() ? "" : "\n", i + 1,
-                           shown(only[i], 200), first_id(plan));
+      unmet += fmt::format("{}--only {}: error: no run matches `{}`{}\n      = a run id looks like {}", unmet.empty() ? "" : "\n", i + 1,
+                           shown(only[i], 200), has_open_bracket(only[i]) ? ": its bracket is not closed" : "", first_id(plan));
   if (!unmet.empty()) throw Failure(Exit::suite, unmet);
   return suite;
 }

@@ -29,6 +29,17 @@ bool match_one(std::string_view glob, std::size_t g, char c, std::size_t& next) 
 
 }  // namespace
 
+bool has_open_bracket(std::string_view glob) {
+  for (std::size_t g = 0; g < glob.size();) {
+    const auto open = glob.find('[', g);
+    if (open == std::string_view::npos) return false;
+    const auto close = glob.find(']', open + 2);
+    if (close == std::string_view::npos) return true;
+    g = close + 1;
+  }
+  return false;
+}
+
 bool glob_match(std::string_view glob, std::string_view text) {
   std::size_t g = 0, t = 0, next = 0;
   std::size_t star = std::string_view::npos, star_text = 0;  // the last '*' and where its match ends

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -70,6 +71,27 @@ std::size_t code_points(std::string_view text) {
   std::size_t n = 0;
   for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   return n;
+}
+
+std::size_t columns_of(std::string_view text) {
+  struct Range {
+    unsigned first, last;
+  };
+  constexpr Range none[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
+  constexpr Range two[] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
+                           {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
+                           {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  std::size_t columns = 0;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t length = std::max<std::size_t>(code_point_length(text, i), 1);
+    unsigned code = static_cast<unsigned char>(text[i]) & (length == 1 ? 0x7Fu : 0xFFu >> (length + 1));
+    for (std::size_t k = 1; k < length; ++k) code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
+    const auto in = [code](const Range& r) { return r.first <= code && code <= r.last; };
+    if (std::any_of(std::begin(two), std::end(two), in)) columns += 2;
+    else if (std::none_of(std::begin(none), std::end(none), in)) ++columns;
+    i += length;
+  }
+  return columns;
 }
 
 std::string quoted_text(std::string_view text) {

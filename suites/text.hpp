@@ -26,6 +26,9 @@ std::size_t first_bad_utf8(std::string_view text);
 /// Number of code points in (valid) UTF-8 text.
 std::size_t code_points(std::string_view text);
 
+/// Columns of a terminal that (valid) UTF-8 text takes, roughly: East Asian characters and emoji take two, what is put over others none.
+std::size_t columns_of(std::string_view text);
+
 /// A name a suite or a variant may have: ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
 bool is_name(std::string_view text);
 

@@ -122,6 +122,7 @@ TEST_CASE("subset --only keeps the runs that match any glob") {
   CHECK(none.code == Exit::suite);
   CHECK(none.has("--only 2: error: no run matches `*/n9/*`"));
   CHECK(none.has("bandit/mixed/linear/grpo/n1/s0"));
+  CHECK(refusal(text, {}, {"[a"}).has("no run matches `[a`: its bracket is not closed"));
 }
 
 TEST_CASE("override --set that cannot be read is the first thing told, with how to write it, and not what would follow from it") {

@@ -30,6 +30,12 @@ TEST_CASE("suggestions are near or none") {
   CHECK(nearest_word("gravity", words).empty());
   CHECK(nearest_word(std::string(100000, 'x'), words).empty());
   CHECK(nearest_word("", words).empty());
+  CHECK(nearest_word("sche", words) == "schedule");
+  CHECK(nearest_word("Sched", words) == "schedule");
+  CHECK(nearest_word("s", words).empty());
+  const std::vector<std::string_view> ties{"first", "nearest-mean", "nearest"};
+  CHECK(nearest_word("near", ties) == "nearest");
+  CHECK(nearest_word("nearest_m", ties) == "nearest");  // an edit or two, before words that begin so
   CHECK(one_of(words) == "steps, batch, lr, schedule or whiten");
 }
 
@@ -44,10 +50,19 @@ TEST_CASE("globs match whole ids, and '*' crosses '/'") {
     INFO(glob);
     CHECK_FALSE(glob_match(glob, id));
   }
+  for (const auto* glob : {"[", "[a", "*/s[0-4", "[abc][d", "[]"}) CHECK(has_open_bracket(glob));
+  for (const auto* glob : {"", "*", "[a]", "[]]", "x]", "[[]", "[!a]*[b-c]"}) CHECK_FALSE(has_open_bracket(glob));
   CHECK(glob_match("[", "["));
   CHECK(glob_match("[]]", "]"));
   CHECK(glob_match("", ""));
   CHECK_FALSE(glob_match(std::string(60, '*') + "b", std::string(5000, 'a')));
+}
+
+TEST_CASE("carets stand below what is wide or has no width") {
+  CHECK(columns_of("abc é") == 5);
+  CHECK(columns_of("😀日本") == 6);
+  CHECK(columns_of("e\xcc\x81") == 1);
+  CHECK(columns_of("") == 0);
 }
 
 TEST_CASE("numbers are written in their shortest exact form") {
