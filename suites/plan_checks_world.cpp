@@ -119,9 +119,13 @@ void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors) {
   }
   if (plan.env.empty() || only_texts(plan)) return;
   for (const auto& rater : plan.rater) {
-    if (std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& env) { return may_hack(env, rater); })) continue;
+    const auto hacked = [&](WorldKind kind) {
+      return std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& e) { return e.config.kind == kind && may_hack(e, rater); });
+    };
+    if (hacked(WorldKind::bandit)) continue;
     if (find_axis(rater.axes, hack_penalty.in_rater) != nullptr || rater.config.world.hack_penalty != WorldProfile{}.hack_penalty)
       idle(section_of<RaterConfig>(), rater.name, hack_penalty.in_rater, rater.place);
+    if (hacked(WorldKind::toy_lm)) continue;
     // a judge that is hacked in its own world may be tried in one where nothing hacks
     if (!any(of_rater(rater, hack_share), positive)) check_targets(root, rater, errors);
   }
