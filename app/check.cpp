@@ -9,7 +9,7 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/devices.hpp"
-#include "app/printable.hpp"
+#include "app/usage.hpp"
 #include "suites/axis.hpp"
 #include "suites/limits.hpp"
 #include "suites/parse.hpp"
@@ -136,7 +136,7 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const Placement*
 int check(const CheckOptions& options) {
   const DeviceWish wish = device_wish(options.device);
   const Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
-  for (const auto& text : suite.notes) fmt::print(stderr, "note: {}\n", printable(text));
+  for (const auto& text : suite.notes) print_note("note: " + text);
   const int jobs = jobs_or_cores(options.jobs);
   check_limits(suite, jobs);
   const Cost cost = total_cost(suite, jobs);

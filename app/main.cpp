@@ -220,13 +220,14 @@ int dispatch(int argc, char** argv) {
 bool write_failed(const std::system_error& error) { return std::string_view(error.what()).starts_with("cannot write to file"); }
 
 int guarded(int argc, char** argv) {
+  int code = static_cast<int>(Exit::ok);
   try {
-    const int code = dispatch(argc, argv);
+    code = dispatch(argc, argv);
     flush_stdout();
     return code;
   } catch (const Failure& failure) {
     print_error(failure.what());
-    return static_cast<int>(failure.code);
+    return std::max(code, static_cast<int>(failure.code));  // a file that is rejected (8) outranks a stdout that is full (5)
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
   } catch (const std::system_error& error) {

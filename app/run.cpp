@@ -17,7 +17,6 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/devices.hpp"
-#include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
@@ -32,11 +31,6 @@
 
 namespace odrpo::app {
 namespace {
-
-void note(const std::string& text) {
-  const std::string line = printable(text) + '\n';
-  std::fwrite(line.data(), 1, line.size(), stderr);
-}
 
 std::string lines(const std::vector<std::string>& words) {
   std::string text;
@@ -96,14 +90,14 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
 
 // the closing lines on stderr
 void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
-  for (const auto& found : report.notes) note("note: " + found);
+  for (const auto& found : report.notes) print_note("note: " + found);
   if (report.complete)
-    note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
-  else note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, seconds_text(seconds), digest));
-  for (const auto& failure : report.failures) note("failed: " + failure);
+    print_note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
+  else print_note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, seconds_text(seconds), digest));
+  for (const auto& failure : report.failures) print_note("failed: " + failure);
   if (report.failed > report.failures.size())
-    note(fmt::format("failed: {}{} of {} runs", report.failures.empty() ? "" : "in all ", report.failed, report.total));
-  if (report.half_way > 0) note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
+    print_note(fmt::format("failed: {}{} of {} runs", report.failures.empty() ? "" : "in all ", report.failed, report.total));
+  if (report.half_way > 0) print_note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
 }
 
 // What was saved, and where: never a folder that is gone because nothing was left to keep.
@@ -160,10 +154,10 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   const Placement where = place(suite, wish);
   settings.engines = where.engines;
   if (!o.quiet)
-    for (const auto& text : suite.notes) note("note: " + text);
+    for (const auto& text : suite.notes) print_note("note: " + text);
   if (!o.quiet)
-    for (const auto& text : where.words) note("note: " + text);
-  if (!o.quiet && o.checkpoint && !keeps) note("note: --checkpoint does nothing here: only runs of world toy-lm are kept half-way");
+    for (const auto& text : where.words) print_note("note: " + text);
+  if (!o.quiet && o.checkpoint && !keeps) print_note("note: --checkpoint does nothing here: only runs of world toy-lm are kept half-way");
 
   // train
   std::atomic<bool> stop{false};
@@ -171,7 +165,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   ProgressBar bar(progress_style(o.quiet));
   bool told = o.quiet;
   settings.on_progress = [&](const Tally& tally) {
-    if (!told && tally.resumed > 0) note(fmt::format("resumed: {} of {} runs were already done", tally.resumed, tally.total));
+    if (!told && tally.resumed > 0) print_note(fmt::format("resumed: {} of {} runs were already done", tally.resumed, tally.total));
     told = true;
     bar.show(tally);
   };
@@ -183,7 +177,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
-    note(stop_message(report, settings));
+    print_note(stop_message(report, settings));
     return static_cast<int>(Exit::stopped);
   }
 
@@ -195,7 +189,8 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   put(o.json ? summary_json(report, suite.name, settings.output, file.digest, where, seconds, table) : table ? table_text(*table) : "");
   std::fflush(stdout);  // the table first, then where the file is
   for (const LaneEngine& e : settings.engines)
-    if (!o.quiet && !report.complete && e.seconds) note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
+    if (!o.quiet && !report.complete && e.seconds)
+      print_note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
   return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
 }

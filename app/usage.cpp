@@ -23,6 +23,11 @@ void print_error(std::string_view message) {
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
+void print_note(std::string_view text) {
+  const std::string line = printable(text) + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void flush_stdout() {

@@ -7,6 +7,7 @@
 
 #include "app/command.hpp"
 #include "app/printable.hpp"
+#include "app/usage.hpp"
 #include "results/store.hpp"
 
 namespace odrpo::app {
@@ -64,14 +65,14 @@ int verify(const VerifyOptions& o) {
     if (o.json) {
       all.push_back(as_json(v));
     } else if (v.code == Exit::ok) {
-      fmt::print("{}: OK, digest {}, {} runs{}\n", printable(v.path), v.digest, v.runs,
-                 v.failed ? fmt::format(", {} of them failed", v.failed) : "");
+      put(fmt::format("{}: OK, digest {}, {} run{}{}\n", printable(v.path), v.digest, v.runs, v.runs == 1 ? "" : "s",
+                      v.failed ? fmt::format(", {} of them failed", v.failed) : ""));
     } else {
       std::fflush(stdout);
-      fmt::print(stderr, "{}\n", printable(v.what));
+      print_error(v.what);
     }
   }
-  if (o.json) fmt::print("{}\n", all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  if (o.json) put(all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n');
   return static_cast<int>(worst);
 }
 

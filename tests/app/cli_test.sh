@@ -215,6 +215,23 @@ rm -f tiny.h5
 "$program" run tiny.toml 2>err.txt | true; [[ ${PIPESTATUS[0]} == 0 ]] || fail "run | true: exit is not 0"
 "$program" verify tiny.h5 >out.txt 2>err.txt || fail "run | true left a bad file"
 
+# --- what verify finds is its exit code, whoever listens; its errors look like those of table
+head -c 3000 tiny.h5 >trunc.h5
+for command in table verify; do
+  expect 8 "error: 'trunc.h5' is not a result file" $command trunc.h5
+  expect 5 "error: cannot read 'missing.h5'" $command missing.h5
+done
+mkfifo left
+exec 8<>left 9>left 8<&-  # a pipe without a reader
+for case in '8 trunc.h5' '5 missing.h5' '8 missing.h5 trunc.h5' '8 tiny.h5 trunc.h5' '8 trunc.h5 tiny.h5' '8 --json trunc.h5' '0 tiny.h5'; do
+  read -r code words <<<"$case"; read -ra words <<<"$words"
+  "$program" verify "${words[@]}" >&9 2>&9; got=$?; [[ $got == "$code" ]] || fail "verify ${words[*]}, without a reader: exit $got, expected $code"
+  "$program" verify "${words[@]}" >out.txt 2>/dev/full; got=$?; [[ $got == "$code" ]] || fail "verify ${words[*]} 2>/dev/full: exit $got"
+done
+"$program" verify tiny.h5 trunc.h5 >/dev/full 2>err.txt; got=$?; [[ $got == 8 ]] || fail "verify tiny.h5 trunc.h5 >/dev/full: exit $got"
+"$program" verify tiny.h5 >/dev/full 2>err.txt; got=$?; [[ $got == 5 ]] || fail "verify tiny.h5 >/dev/full: exit $got"
+exec 9>&-
+
 # --- what a file of scores holds is told by check and run, not under -q
 { echo prompt_id,response_id,sample_id,score
   for p in 1 2 3 4; do for r in 1 2 3 4 5 6; do for k in 1 2; do echo "$p,$r,$k,$(((p + r + k) % 5 + 1))"; done; done; done; } >scores.csv
