@@ -62,6 +62,13 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const Placement& where, const 
   return facts;
 }
 
+// The file to write. A file of scores is refused as any file that is no result.
+std::string output_of(const std::string& path, const std::string& suite) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(path, suite, ignored)) throw Failure(Exit::io, "'" + path + "' is the suite itself; choose another -o");
+  return output_target(path);
+}
+
 // The suite's table; nothing when no run has brought a number.
 std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
   const auto good = [](const RunRecord& r) { return r.status == RunStatus::ok; };
@@ -144,7 +151,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   // what to do, and whether it can be done at all
   const Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
   RunSettings settings;
-  settings.output = o.output.empty() ? suite.name + ".h5" : o.output;
+  settings.output = output_of(o.output.empty() ? suite.name + ".h5" : o.output, o.suite.path);
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
   settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);

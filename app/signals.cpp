@@ -57,6 +57,7 @@ StopOnSignal::~StopOnSignal() {
 
 void guard_streams() {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) < 0) {  // closed: a stand-in from which nothing comes, or to which stdout cannot be written
       const int opened = open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);

@@ -13,8 +13,8 @@ class StopOnSignal {
   StopOnSignal& operator=(const StopOnSignal&) = delete;
 };
 
-/// Writing to a closed pipe becomes an error code instead of the death of the process, and descriptors 0 to 2 are never
-/// free, so that no result file can be opened as "standard output".
+/// Writing to a closed pipe, or beyond the largest file allowed, becomes an error code instead of the death of the process, and descriptors
+/// 0 to 2 are never free, so that no result file can be opened as "standard output".
 void guard_streams();
 
 }  // namespace odrpo::app

@@ -34,13 +34,18 @@ struct KeptBytes {
   bool damaged = false;
 };
 
+/// The file that a run with this output writes: links are followed, also one to nothing. Failure io when it cannot be a result file,
+/// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is not HDF5.
+std::string output_target(const std::string& path);
+
 /// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
 /// (a lock file held by flock); all members but keep() and kept() may be called from one thread only.
 class WorkFolder {
  public:
   /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
   /// of another suite is refused (Failure io) unless `force`, which discards it. An output that already holds this very suite complete
-  /// is kept and reported by complete(). Never touches anything it did not make.
+  /// is kept and reported by complete(), and no folder is made then. Never touches anything it did not make. The output is that of
+  /// output_target().
   WorkFolder(const std::string& output, const SuiteFacts& facts, bool force);
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;

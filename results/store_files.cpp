@@ -46,9 +46,14 @@ void sync_path(const std::string& path) {
   if (::fsync(file.number) != 0 && errno != EINVAL) fail_io("sync", path, errno);
 }
 
+void make_empty(const std::string& path) {
+  const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.number < 0) fail_io("write", path, errno);
+}
+
 void write_safely(const std::string& path, std::string_view bytes, std::string_view more) {
   const std::string aside = path + ".tmp";
-  {
+  try {
     File file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
     if (file.number < 0) fail_io("write", aside, errno);
     for (std::string_view part : {bytes, more})
@@ -60,8 +65,11 @@ void write_safely(const std::string& path, std::string_view bytes, std::string_v
       }
     if (::fsync(file.number) != 0) fail_io("sync", aside, errno);
     if (::close(std::exchange(file.number, -1)) != 0) fail_io("close", aside, errno);
+    if (::rename(aside.c_str(), path.c_str()) != 0) fail_io("rename to", path, errno);
+  } catch (const Failure&) {
+    ::unlink(aside.c_str());  // what fills the disk helps nobody
+    throw;
   }
-  if (::rename(aside.c_str(), path.c_str()) != 0) fail_io("rename to", path, errno);
   sync_path(folder_of(path));
 }
 
@@ -83,6 +91,21 @@ std::string read_small(const std::string& path, std::size_t limit) {
   const ssize_t count = ::read(file.number, text.data(), limit);
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
+}
+
+std::string head_of(const std::string& path, std::size_t size) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number < 0) fail_io("read", path, errno);
+  std::string bytes(size, '\0');
+  const ssize_t count = ::read(file.number, bytes.data(), size);
+  if (count < 0) fail_io("read", path, errno);
+  bytes.resize(static_cast<std::size_t>(count));
+  return bytes;
+}
+
+void check_opens(const std::string& path) {
+  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number < 0) fail_io("read", path, errno);
 }
 
 std::optional<std::string> read_whole(const std::string& path, std::size_t limit) {

@@ -10,15 +10,21 @@ namespace odrpo::store {
 /// Throws Failure io: "cannot WHAT PATH: reason" with the reason of `error` (an errno).
 [[noreturn]] void fail_io(const std::string& what, const std::string& path, int error);
 
-/// Writes bytes (and `more` behind them) to `path` with a suffix .tmp beside it, fsync, rename, fsync of the folder. Failure io. Several
-/// threads may write different files.
+/// Writes bytes (and `more` behind them) to `path` with a suffix .tmp beside it, fsync, rename, fsync of the folder; leaves nothing
+/// half-written. Failure io. Several threads may write different files.
 void write_safely(const std::string& path, std::string_view bytes, std::string_view more = {});
+/// Makes a file, or empties it. Failure io.
+void make_empty(const std::string& path);
 /// fsync of a file or folder by name. Failure io.
 void sync_path(const std::string& path);
 /// Names in a folder, sorted, without "." and "..". Failure io.
 std::vector<std::string> names_in(const std::string& folder);
 /// A small text file of at most `limit` bytes; empty when it is not there.
 std::string read_small(const std::string& path, std::size_t limit);
+/// The first `size` bytes of a file, fewer when it is shorter. Failure io.
+std::string head_of(const std::string& path, std::size_t size);
+/// Can it be opened? HDF5 does not tell a file that is damaged from one that cannot be opened now. Failure io.
+void check_opens(const std::string& path);
 /// A regular file of at most `limit` bytes, whole; nothing when it is not there, is something else or larger, or cannot be read.
 std::optional<std::string> read_whole(const std::string& path, std::size_t limit);
 /// Folder part of a path, "." when it has none.

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <type_traits>
 
 #include "kernels/failure.hpp"
@@ -148,6 +149,7 @@ void limit(int what, unsigned long long value) {
   if (nowhere >= 0) {
     ::dup2(nowhere, 1);
     ::dup2(nowhere, 2);
+    ::close(nowhere);  // few descriptors may be left
   }
   ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library's last words go there too, not to the terminal
   for (int s : {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
@@ -166,6 +168,9 @@ void limit(int what, unsigned long long value) {
   } catch (const Failure& failure) {
     code = static_cast<int>(failure.code);
     text = failure.what();
+  } catch (const std::bad_alloc&) {
+    code = static_cast<int>(Exit::limits);
+    text = "out of memory while reading '" + path + "'";
   } catch (const std::exception& error) {
     code = static_cast<int>(Exit::bad_input);
     text = "'" + path + "' is not a result file of odrpo-bench, or is damaged: " + error.what();

@@ -50,12 +50,7 @@ bool may_go_on(const RunRecord& run) { return run.status == RunStatus::failed &&
 
 void write_kept(const std::string& path, std::string_view bytes) {
   if (bytes.size() > WorkFolder::kept_limit) throw Failure(Exit::io, "cannot write '" + path + "': larger than it may be read again");
-  try {
-    write_safely(path, header_of(bytes), bytes);
-  } catch (const Failure&) {
-    ::unlink((path + ".tmp").c_str());  // what fills the disk helps nobody
-    throw;
-  }
+  write_safely(path, header_of(bytes), bytes);
 }
 
 KeptBytes read_kept(const std::string& path) {

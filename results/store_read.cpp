@@ -194,7 +194,7 @@ ResultFile read_file(const std::string& path, bool with_curves, std::string* fin
   if (::stat(path.c_str(), &info) != 0) fail_io("read", path, errno);
   if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
   if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read '" + path + "': not a regular file");
-  if (::access(path.c_str(), R_OK) != 0) fail_io("read", path, errno);
+  check_opens(path);
   try {
     const Hid list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "access list");
     H5Pset_file_locking(list, false, true);

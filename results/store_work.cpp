@@ -67,6 +67,7 @@ std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts
 void write_output(const std::string& path, std::span<const RunRecord> runs, const SuiteFacts& facts) {
   using namespace store;
   need_room(hdf5_room);
+  make_empty(path);  // HDF5 does not say why it cannot
   {
     Hid file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation_list(), H5P_DEFAULT), H5Fclose, "creating the file (disk full?)");
     write_layout(file, runs, facts);
@@ -104,10 +105,9 @@ struct WorkFolder::State {
 /// Makes or adopts the folder and its lock; refuses folders that are not ours or another suite's.
 void WorkFolder::State::prepare_folder(bool force) {
   struct stat info {};
-  if (::stat(output.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
-    throw Failure(Exit::io, "cannot write '" + output + "': it exists and is not a regular file");
-  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) store::fail_io("write results: cannot make the folder", folder, errno);
-  if (::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) store::fail_io("write results: not a folder:", folder, ENOTDIR);
+  const std::string why = "write '" + output + "': cannot make its work folder";
+  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) store::fail_io(why, folder, errno);
+  if (::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) store::fail_io(why, folder, ENOTDIR);
   for (const std::string& name : store::names_in(folder))
     if (!is_ours(name)) throw Failure(Exit::io, "'" + folder + "' holds '" + name + "', which this program did not make; move it away");
   lock = store::Lock(folder + "/lock", "another process is writing '" + output + "' (it holds '" + folder + "/lock')");
@@ -131,12 +131,15 @@ void WorkFolder::State::prepare_folder(bool force) {
 /// Decides what an existing output file means.
 void WorkFolder::State::look_at_output(bool force) {
   struct stat info {};
+  source.clear();
+  complete = keep_output = false;
   if (force || ::stat(output.c_str(), &info) != 0) return;
   std::string fingerprint;
   ResultFile file;
   try {
     file = store::read_isolated(output, true, &fingerprint);
   } catch (const Failure& failure) {
+    if (failure.code != Exit::bad_input) throw;  // says nothing about what is in the file
     throw Failure(Exit::io, std::string(failure.what()) + "; it was left as it is (choose another -o, or replace it with --force)");
   }
   if (fingerprint != facts.fingerprint)
@@ -165,6 +168,7 @@ void WorkFolder::State::load_shards() {
         if (const auto place = index.find(run.id); place != index.end() && run.status == RunStatus::ok) source[place->second] = path;
       shards.push_back(path);
     } catch (const Failure& failure) {
+      if (failure.code != Exit::bad_input) throw;
       notes.push_back(std::string("ignored a damaged shard, its runs are run again: ") + failure.what());
     }
   }
@@ -208,21 +212,24 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
   need_room(hdf5_room);  // also for opening the library
   store::quiet();
   State& s = *state_;
-  s.output = output;
-  s.folder = output + ".work";
+  s.output = output_target(output);
+  s.folder = s.output + ".work";
   s.facts = facts;
   for (std::size_t i = 0; i < facts.run_ids.size(); ++i)
     if (!s.index.emplace(facts.run_ids[i], i).second) throw Failure(Exit::internal, "two runs have the id " + facts.run_ids[i]);
-  if (output.empty() || output.back() == '/') throw Failure(Exit::io, "'" + output + "' is not a file name");
-  s.prepare_folder(force);
-  try {
-    s.look_at_output(force);
-    if (!s.complete) s.load_shards();
-  } catch (...) {
-    if (!s.holds_work()) s.remove_folder();
-    throw;
+  if (struct stat info{}; ::stat(s.folder.c_str(), &info) != 0) s.look_at_output(force);  // nothing to do, nothing to make
+  if (!s.complete) {
+    s.prepare_folder(force);
+    try {
+      s.look_at_output(force);  // again: another process may have been writing it
+      if (!s.complete) s.load_shards();
+    } catch (...) {
+      if (!s.holds_work()) s.remove_folder();
+      throw;
+    }
   }
   for (const auto& [place, path] : s.source) s.finished.push_back(place);
+  if (!s.lock) return;
   for (const std::string& name : s.checkpoints(true)) remove_file(s.folder + "/" + name);  // a kill came between commit and removal
 }
 
@@ -281,6 +288,7 @@ std::string WorkFolder::assemble() {
   try {
     write_output(aside, runs, s.facts);
   } catch (const store::Hdf5Error& error) {
+    ::unlink(aside.c_str());  // what fills the disk helps nobody
     throw Failure(Exit::io, "cannot write '" + s.output + "': " + error.what());
   }
   const ResultFile back = store::read_file(aside, true, nullptr);

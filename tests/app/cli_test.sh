@@ -183,6 +183,27 @@ expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"de
 "$program" run tiny.toml -o both.h5 >both.txt 2>&1
 grep -qE '^wrote both\.h5: 8 runs in [0-9.]+ m?s; digest' both.txt || { fail "the table is not followed by a line of its own:"; cat both.txt; }
 
+# --- a link is followed, and what is no result file is never replaced, not even by force
+mkdir big; ln -s big/linked.h5 linked.h5
+for force in '' --force; do
+  expect 0 'wrote big/linked.h5: 8 runs' run tiny.toml -o linked.h5 ${force:+$force}
+  [[ -L linked.h5 && -f big/linked.h5 && ! -L big/linked.h5 ]] || fail 'a link given as output is gone'
+done
+expect 0 'already complete: big/linked.h5' run tiny.toml -o linked.h5
+cp tiny.toml precious.toml; ln precious.toml hard.h5; ln -s precious.toml soft.h5; echo precious >notes.txt; ln -s round.h5 round.h5
+for force in '' --force; do
+  for output in precious.toml ./precious.toml hard.h5 soft.h5; do
+    expect 5 "'$output' is the suite itself; choose another -o" run precious.toml -o "$output" ${force:+$force}
+  done
+  expect 5 "'notes.txt' is not a result file; choose another -o" run tiny.toml -o notes.txt ${force:+$force}
+  ! grep -q -- --force err.txt || fail '--force is recommended for what it does not replace'
+  for output in /dev/null /dev/full /dev/stdout round.h5 big; do expect 5 "$output" run tiny.toml -o "$output" ${force:+$force}; done
+  expect 5 "cannot write 'nofolder/x.h5': its folder 'nofolder'" run tiny.toml -o nofolder/x.h5 ${force:+$force}
+done
+cmp -s tiny.toml precious.toml || fail 'the suite was overwritten'
+[[ $(cat notes.txt) == precious && -c /dev/null ]] || fail 'a file or device was replaced'
+absent nofolder *.work
+
 # --- another suite's output is refused, and replaced on demand only
 expect 5 'tiny.h5' run other.toml -o tiny.h5
 [[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a refused run changed the file"
@@ -200,6 +221,35 @@ expect 7 'resumed: 8 of 16' run tiny.toml "${wild[@]}" --set 'learn.lr=[0.1, 100
 expect 7 'failed' run tiny.toml "${wild[@]}" --set learn.lr=1000000 -o none.h5
 expect 7 '' run tiny.toml "${wild[@]}" --set learn.lr=1000000 -o none.h5 --json --quiet; expect_out '"table": null'
 expect 0 '' verify some.h5 none.h5
+
+# --- a complete result in a folder that cannot be written is read all the same
+ordinary=()
+[[ $(id -u) != 0 ]] || ordinary=(setpriv --reuid=65534 --regid=65534 --clear-groups --)  # root writes everywhere
+if [[ $(id -u) != 0 ]] || "${ordinary[@]}" true 2>err.txt; then
+  mkdir reading; "$program" run tiny.toml -q -o reading/tiny.h5 >out.txt 2>err.txt || fail "the run before: $(cat err.txt)"
+  chmod a+rx . reading; chmod a-w reading; chmod a+r reading/tiny.h5 tiny.toml
+  (cd reading && "${ordinary[@]}" "$program" run ../tiny.toml) >out.txt 2>err.txt; got=$?
+  if [[ $got != 126 ]]; then  # an ordinary user may start the program
+    [[ $got == 0 ]] || fail "complete in a folder that cannot be written: exit $got: $(cat err.txt)"
+    grep -q 'already complete' err.txt && grep -q grpo out.txt || fail 'complete in a folder that cannot be written: no table'
+  fi
+  chmod u+w reading
+fi
+
+# --- few descriptors, or a limit on the size of files, say nothing about a file
+for n in 4 5 6 7; do
+  for words in 'verify sub.h5' 'table sub.h5' 'run tiny.toml -o few.h5'; do
+    read -ra words <<<"$words"
+    rm -rf few.h5 few.h5.work
+    (ulimit -n $n; exec "$program" "${words[@]}") >out.txt 2>err.txt; got=$?
+    [[ $got == 0 ]] || { [[ $got == 5 ]] && grep -q 'Too many open files' err.txt; } || fail "${words[*]} with $n descriptors: exit $got: $(cat err.txt)"
+    ((n > 4 || got == 5)) || fail "${words[*]} with $n descriptors: exit $got, and none is left to read with"
+  done
+done
+rm -rf few.h5 few.h5.work
+(ulimit -f 16; exec "$program" run tiny.toml --jobs 1 -o large.h5) >out.txt 2>err.txt; got=$?
+[[ $got == 5 ]] && grep -q 'File too large' err.txt || fail "a limit on the size of files: exit $got: $(cat err.txt)"
+absent large.h5 large.h5.work
 
 # --- stdout that is full, closed or left by its reader
 "$program" list >/dev/full 2>err.txt; [[ $? == 5 ]] || fail "list >/dev/full: exit is not 5"
@@ -240,6 +290,8 @@ printf '[rater.judge]\nscores = "scores.csv"\n' >>scored.toml
 expect 0 'note: judge: scores.csv: 4 prompts x 6 responses x 2 samples' check scored.toml
 expect 0 'note: judge: scores.csv: 4 prompts x 6 responses x 2 samples' run scored.toml
 expect 0 '' run scored.toml -q
+for force in '' --force; do expect 5 "'scores.csv' is not a result file; choose another -o" run scored.toml -o scores.csv ${force:+$force}; done
+[[ $(wc -l <scores.csv) == 49 ]] || fail 'the file of scores was overwritten'
 
 echo "cli_test: $cases command lines"
 exit "$failed"

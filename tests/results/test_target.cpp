@@ -1,0 +1,96 @@
+// Where an output goes: links are followed, what is no result file is refused, what is complete is left alone.
+#include <tuple>
+
+#include "kernels/failure.hpp"
+#include "tests/catch.hpp"
+#include "tests/results/sample.hpp"
+
+using namespace odrpo;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// The exit code and message of a failing call; ok when it does not fail.
+template <class Call>
+std::pair<Exit, std::string> failure_of(Call call) {
+  try {
+    call();
+  } catch (const Failure& failure) {
+    return {failure.code, failure.what()};
+  }
+  return {Exit::ok, ""};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a damaged result file is replaced by force alone") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  sample::write_file(scratch.file(), all);
+  const std::string bytes = sample::bytes_of(scratch.file());
+  sample::write_bytes(scratch.file(), bytes.substr(0, bytes.size() / 2));
+  const auto [code, message] = failure_of([&] { WorkFolder work(scratch.file(), sample::facts(all), false); });
+  CHECK(code == Exit::io);
+  CHECK(contains(message, "--force"));
+  CHECK_FALSE(fs::exists(scratch.file() + ".work"));
+  WorkFolder work(scratch.file(), sample::facts(all), true);
+  work.commit(all);
+  CHECK(work.assemble() == result_digest(all));
+}
+
+TEST_CASE("a link is followed, not replaced") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  const SuiteFacts facts = sample::facts(all);
+  fs::create_directories(scratch.file("big/deep"));
+  fs::create_symlink("second.h5", scratch.file("first.h5"));
+  fs::create_symlink("big/third.h5", scratch.file("second.h5"));
+  fs::create_symlink(scratch.file("big/deep/out.h5"), scratch.file("big/third.h5"));
+  CHECK(output_target(scratch.file("first.h5")) == scratch.file("big/deep/out.h5"));
+  for (bool force : {false, true}) {  // to nothing, then to a file
+    WorkFolder work(scratch.file("first.h5"), facts, force);
+    CHECK(fs::exists(scratch.file("big/deep/out.h5.work")));
+    work.commit(all);
+    CHECK(work.assemble() == result_digest(all));
+    CHECK(fs::is_symlink(scratch.file("first.h5")));
+    CHECK(fs::is_regular_file(fs::symlink_status(scratch.file("big/deep/out.h5"))));
+  }
+  CHECK(WorkFolder(scratch.file("second.h5"), facts, false).complete());
+
+  fs::create_symlink("loop.h5", scratch.file("loop.h5"));
+  fs::create_symlink("/dev/null", scratch.file("null.h5"));
+  fs::create_symlink("big", scratch.file("folder.h5"));
+  fs::create_symlink("nowhere/out.h5", scratch.file("lost.h5"));
+  for (const char* name : {"loop.h5", "null.h5", "folder.h5", "lost.h5"})
+    for (bool force : {false, true}) {
+      INFO(name);
+      CHECK(failure_of([&] { WorkFolder work(scratch.file(name), facts, force); }).first == Exit::io);
+      CHECK(fs::is_symlink(scratch.file(name)));
+    }
+}
+
+TEST_CASE("what is complete needs no work folder") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  sample::write_file(scratch.file(), all);
+  WorkFolder work(scratch.file(), sample::facts(all), false);
+  CHECK(work.complete());
+  CHECK(work.finished().size() == all.size());
+  CHECK_FALSE(fs::exists(scratch.file() + ".work"));
+}
+
+TEST_CASE("outputs that cannot be written fail before any work") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  fs::create_directory(scratch.file("folder"));
+  const std::string too_long(300, 'x');
+  for (const std::string& path : {scratch.file("missing/out.h5"), scratch.file("folder"), scratch.file("folder/"), std::string("/dev/null"),
+                                  std::string("/proc/out.h5"), std::string(), scratch.file(too_long)}) {
+    INFO(path);
+    const auto [code, message] = failure_of([&] { WorkFolder work(path, sample::facts(all), false); });
+    CHECK(code == Exit::io);
+    CHECK(contains(message, "'" + path + "'"));  // not that of the work folder alone
+  }
+}
