@@ -230,6 +230,7 @@ int guarded(int argc, char** argv) {
     return std::max(code, static_cast<int>(failure.code));  // a file that is rejected (8) outranks a stdout that is full (5)
   } catch (const std::bad_alloc&) {
     print_error("out of memory");
+    return static_cast<int>(Exit::limits);
   } catch (const std::system_error& error) {
     if (error.code() == std::errc::broken_pipe) return static_cast<int>(Exit::ok);
     if (write_failed(error)) {

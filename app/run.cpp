@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -107,8 +108,8 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
   if (report.half_way > 0) print_note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
 }
 
-// What was saved, and where: never a folder that is gone because nothing was left to keep.
-std::string stop_message(const RunReport& report, const RunSettings& settings) {
+// What was saved before the call ended early, and where: never a folder that is gone because nothing was left to keep.
+std::string end_message(const std::string& why, const RunReport& report, const RunSettings& settings) {
   std::string where, how = "the same command continues";
   for (const std::string& path : {settings.output, settings.output + ".work"}) {
     std::error_code ignored;
@@ -116,14 +117,27 @@ std::string stop_message(const RunReport& report, const RunSettings& settings) {
     if (std::filesystem::exists(path, ignored)) where += (where.empty() ? " in " : " and ") + path;
   }
   if (where.empty())
-    return fmt::format("stopped: none of {} runs had come to anything to save; the same command begins again", report.total);
+    return fmt::format("{}: none of {} run{} had come to anything to save; the same command begins again", why, report.total,
+                       report.total == 1 ? "" : "s");
   std::error_code ignored;
   if (settings.force)  // which would begin again
     how = "the same command without --force continues" +
           (std::filesystem::exists(settings.output, ignored) ? ", once " + settings.output + " is moved away" : "");
   const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
-  return fmt::format("stopped: {} of {} runs are saved{}{}; {}", report.resumed + report.ran - report.failed, report.total, where, half_way,
-                     how);
+  return fmt::format("{}: {} of {} run{} saved{}{}; {}", why, report.resumed + report.ran - report.failed, report.total,
+                     report.total == 1 ? " is" : "s are", where, half_way, how);
+}
+
+// The same for a call that found no memory, as far as the last tally knows.
+Failure starved(const Tally& tally, const RunSettings& settings) {
+  const char* less = settings.jobs > 1 ? "; --jobs 1 or a smaller suite needs less" : "; a smaller suite needs less";
+  if (tally.total == 0) return {Exit::limits, std::string("out of memory before anything was trained") + less};
+  RunReport report;
+  report.total = tally.total;
+  report.resumed = tally.resumed;
+  report.ran = tally.committed;
+  report.failed = std::min(tally.failed, tally.committed);
+  return {Exit::limits, end_message("out of memory", report, settings) + less};
 }
 
 // Names this build for checkpoints: two that git does not tell apart differ in the program's bytes.
@@ -171,20 +185,24 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   settings.stop = &stop;
   ProgressBar bar(progress_style(o.quiet));
   bool told = o.quiet;
+  Tally last;
   settings.on_progress = [&](const Tally& tally) {
+    last = tally;
     if (!told && tally.resumed > 0) print_note(fmt::format("resumed: {} of {} runs were already done", tally.resumed, tally.total));
     told = true;
     bar.show(tally);
   };
   const auto start = std::chrono::steady_clock::now();
   RunReport report;
-  {
+  try {
     const StopOnSignal signals(stop);
     report = run_suite(suite, facts_of(suite, settings.jobs, where, argv), settings);
+  } catch (const std::bad_alloc&) {
+    throw starved(last, settings);
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
-    print_note(stop_message(report, settings));
+    print_note(end_message("stopped", report, settings));
     return static_cast<int>(Exit::stopped);
   }
 

@@ -86,7 +86,7 @@ sleep 0.7
 kill -TERM "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 && ! -e start.h5.work ]] || { fail "stopped in the supervised steps: exit $code, or a folder that holds nothing"; cat err.txt; }
-grep -q 'stopped: none of 1 runs' err.txt && ! grep -q 'work' err.txt || { fail "a folder was named that is gone:"; cat err.txt; }
+grep -q 'stopped: none of 1 run ' err.txt && ! grep -q 'work' err.txt || { fail "a folder was named that is gone:"; cat err.txt; }
 # stopped after them: the folder holds the run half-way, and the second call goes on from there
 "$program" run start.toml --set policy.p.warm_steps=3 --set learn.steps=100000 --jobs 1 --checkpoint 0 >out.txt 2>err.txt &
 pid=$!
@@ -94,7 +94,7 @@ sleep 1
 kill -TERM "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 && -d start.h5.work ]] || fail "stopped half-way: exit $code"
-grep -q '0 of 1 runs are saved in start.h5.work, 1 more half-way' err.txt || { fail "no word of the run half-way:"; cat err.txt; }
+grep -q '0 of 1 run is saved in start.h5.work, 1 more half-way' err.txt || { fail "no word of the run half-way:"; cat err.txt; }
 
 # second Ctrl-C: 130 at once, and what was committed is still there
 rm -rf slow.h5 slow.h5.work
