@@ -1,5 +1,6 @@
 // The command line (CLI11's door): binds flags to the commands of command.hpp, and turns what they throw into messages and exit codes.
 #include <algorithm>
+#include <charconv>
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -25,6 +26,33 @@ void repeated(CLI::App& app, const std::string& name, Arguments& values, const s
   app.add_option(name, values, help)->expected(1)->allow_extra_args(false)->take_all()->type_name(value);
 }
 
+// a whole number, plainly written; CLI11 alone would read 010 as eight
+CLI::Validator whole(long long least, long long most) {
+  return {[=](std::string& text) -> std::string {
+            long long value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            const bool digits = end != text.data() && end == text.data() + text.size();
+            if (!digits) return "\"" + text + "\" is not a whole number";
+            if (error != std::errc() || value < least || value > most)
+              return text + " is not in " + std::to_string(least) + ".." + std::to_string(most);
+            text = std::to_string(value);
+            return "";
+          },
+          ""};
+}
+
+// CLI11 takes "[a,b]" among the files of a list apart; a mark before it keeps it whole
+constexpr char literal = '\n';
+std::string marked(std::string argument) {
+  return argument.starts_with('[') || argument.starts_with(literal) ? literal + argument : argument;
+}
+const CLI::Validator unmarked(
+    [](std::string& text) {
+      if (text.starts_with(literal)) text.erase(0, 1);
+      return std::string();
+    },
+    "");
+
 void suite_options(CLI::App& app, SuiteOptions& o) {
   app.add_option("suite", o.path, "the suite file")->required()->type_name("SUITE.toml");
   repeated(app, "--set", o.set, "change one value of the suite, e.g. --set suite.seeds=3; may be repeated", "KEY=VALUE");
@@ -32,7 +60,7 @@ void suite_options(CLI::App& app, SuiteOptions& o) {
 }
 
 void jobs_option(CLI::App& app, int& jobs) {
-  app.add_option("-j,--jobs", jobs, "worker threads (default: all cores)")->check(CLI::Range(1, 4096))->type_name("N");
+  app.add_option("-j,--jobs", jobs, "worker threads (default: all cores)")->check(whole(1, 4096))->type_name("N");
 }
 
 void device_options(CLI::App& app, DeviceOptions& o) {
@@ -40,6 +68,8 @@ void device_options(CLI::App& app, DeviceOptions& o) {
   app.add_option("--devices", o.devices, "numbers of the CUDA devices to use, e.g. 0,1 (default: the first that can be used)")
       ->type_name("LIST");
 }
+
+bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0 || option.get_type_size_max() == 0; }
 
 // One command: its options, and what to call when they are parsed.
 struct Commands {
@@ -63,7 +93,7 @@ struct Commands {
 
   Commands() {
     app.require_subcommand(0, 1);
-    app.add_flag("--version", version, "print version, revision, compiler and devices (with --json: as JSON)");
+    app.add_flag("--version", version, "print version, revision, compiler, HDF5, CUDA and instruction set (with --json: as JSON)");
     app.add_flag("--json", json, "with --version: as JSON");
     app.footer(
         "Start here:\n  odrpo-bench run suites/quickstart.toml\n\n"
@@ -78,7 +108,7 @@ struct Commands {
     c->add_option("--checkpoint", run.checkpoint,
                   "keep a long run of the toy language model when it has gone on for SECONDS since it was kept last (default: 30; 0 = "
                   "after every step)")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(whole(0, 1'000'000))
         ->type_name("SECONDS");
     c->add_flag("--dry-run", run.dry_run, "show the grid and its cost; train nothing, write nothing");
     c->add_flag("--force", run.force, "begin from nothing; discard an output file or work folder that is in the way");
@@ -116,14 +146,14 @@ struct Commands {
         ->type_name("HOW");
     repeated(*c, "--best", table.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
     c->add_option("--tune-seeds", table.tune_seeds, "choose --best on the first N seeds, report the others")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(whole(0, 1'000'000))
         ->type_name("N");
 
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",
-        R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9]}}' | odrpo-bench compute)", [] { return app::compute(); });
+        R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9],"tie":"first"}}' | odrpo-bench compute)", [] { return app::compute(); });
 
     c = add("verify", "check the digests of result files", "odrpo-bench verify quickstart.h5", [this] { return app::verify(verify); });
-    c->add_option("files", verify.paths, "result files")->required()->type_name("FILE.h5");
+    c->add_option("files", verify.paths, "result files")->required()->transform(unmarked)->type_name("FILE.h5");
     c->add_flag("--json", verify.json, "as JSON");
 
     c = add(
@@ -135,14 +165,12 @@ struct Commands {
         ->expected(1, 1'000'000)
         ->type_name("LIST");
     c->add_option("--levels", explain.levels, "K (default: 10, or the largest reward rounded up)")
-        ->check(CLI::Range(1, app::most_explained_level))
+        ->check(whole(1, app::most_explained_level))
         ->type_name("K");
     repeated(*c, "--estimator", explain.estimators, "word of `list estimators`; may be repeated", "WORD");
     repeated(*c, "--compat", explain.compat, "word of `list compat`; may be repeated (default: all)", "WORD");
     c->add_option("--median", explain.median, "what gini-median reads: lower (default), mid, upper or a number")->type_name("RULE");
-    c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")
-        ->check(CLI::Range(0, 1))
-        ->type_name("0|1");
+    c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
     c->add_flag("--verbose", explain.verbose, "many levels under every system, why one is left out, what it does to the batch afterwards");
     c->add_flag("--json", explain.json, "as JSON, with full precision");
 
@@ -156,17 +184,23 @@ struct Commands {
     check_values();
   }
 
-  // "--set --jobs 2" lacks a value, which CLI11 would take "--jobs" for; and an empty one, as of "$unset", is none
+  // "--json=3" gives a value to a flag; "--set --jobs 2" lacks a value, which CLI11 would take "--jobs" for; and an empty one, as of
+  // "$unset", is none
   void check_values() {
     const CLI::Validator no_flag(
         [](std::string& value) { return value.starts_with("--") ? "a value is missing before " + value : std::string(); }, "");
     const CLI::Validator no_blank([](std::string& value) { return value.empty() ? "the value is empty" : ""; }, "");
-    for (CLI::App* sub : app.get_subcommands(nullptr))
-      for (CLI::Option* option : sub->get_options())
-        if (option->get_expected_max() > 0 && option->get_type_size_max() > 0) {
-          option->check(no_blank);
-          if (option->nonpositional()) option->check(no_flag);
+    std::vector<CLI::App*> apps = app.get_subcommands(nullptr);
+    apps.push_back(&app);
+    for (CLI::App* sub : apps)
+      for (CLI::Option* option : sub->get_options()) {
+        if (is_flag(*option)) {
+          option->disable_flag_override();
+          continue;
         }
+        option->check(no_blank);
+        if (option->nonpositional()) option->check(no_flag);
+      }
   }
 
   Arguments command_names() {
@@ -176,6 +210,24 @@ struct Commands {
   }
 };
 
+// What CLI11 means by an error of these options, as a person would say it.
+std::string reason(const CLI::App& sub, const CLI::ParseError& error) {
+  const std::string given = error.what();
+  const bool required = dynamic_cast<const CLI::RequiredError*>(&error), mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error);
+  for (const CLI::Option* option : sub.get_options()) {
+    const std::string name = option->nonpositional() ? option->get_name() : option->get_type_name();
+    if (is_flag(*option)) {
+      for (const auto& flag : option->get_lnames())
+        if (mismatch && given.starts_with(flag + " was given")) return option->get_name() + " takes no value";
+    } else if (required && option->get_required() && option->count() == 0) {
+      return name + " is required: " + option->get_description();
+    } else if (mismatch && static_cast<int>(option->count()) > option->get_items_expected_max()) {
+      return name + " is given " + (option->count() == 2 ? "twice" : std::to_string(option->count()) + " times");
+    }
+  }
+  return given;
+}
+
 // what to say about a command line that CLI11 refused
 std::string usage_message(Commands& c, const CLI::ParseError& error) {
   const auto used = c.app.get_subcommands();
@@ -183,7 +235,7 @@ std::string usage_message(Commands& c, const CLI::ParseError& error) {
   Arguments flags;
   for (const CLI::Option* option : sub.get_options())
     for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
-  std::string message = error.what();
+  std::string message = reason(sub, error);
   for (const auto& word : sub.remaining()) {
     if (word.size() < 2 || word[0] != '-') continue;
     message = "unknown flag \"" + word + "\"" + did_you_mean(word.substr(0, word.find('=')), flags);
@@ -205,7 +257,10 @@ int dispatch(int argc, char** argv) {
   if (!first.starts_with('-') && std::find(names.begin(), names.end(), first) == names.end())
     throw Failure(Exit::usage, "unknown command \"" + first + "\"" + did_you_mean(first, names) + "\nSee: odrpo-bench --help");
   try {
-    c.app.parse(argc, argv);
+    Arguments words(argv + 1, argv + argc);
+    if (first == "verify") std::transform(words.begin(), words.end(), words.begin(), marked);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    c.app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return c.app.exit(error);  // --help
     throw Failure(Exit::usage, usage_message(c, error));

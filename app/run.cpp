@@ -89,7 +89,7 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
                                       {"ran", report.ran},
                                       {"resumed", report.resumed},
                                       {"failed", report.failed},
-                                      {"complete", report.complete},
+                                      {"already_complete", report.complete},
                                       {"seconds", seconds},
                                       {"device", device},
                                       {"table", table ? nlohmann::ordered_json::parse(table_json(*table)) : nlohmann::ordered_json()}};

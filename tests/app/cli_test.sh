@@ -67,15 +67,36 @@ expect 2 '--jobs' run tiny.toml --jobs -3
 for seconds in -1 soon nan 0.5 1000001 ''; do expect 2 '--checkpoint' run tiny.toml --checkpoint "$seconds"; done
 expect 2 '--device' run tiny.toml --device abacus
 expect 2 '--format' table x.h5 --format docx
-expect 2 'suite' run
-expect 2 'file' table
-expect 2 'file' verify
+expect 2 'SUITE.toml is required: the suite file' run
+expect 2 'FILE.h5 is required: a result file' table
+expect 2 'FILE.h5 is required: result files' verify
+expect 2 '--rewards is required' explain
+for word in many 1.5 0x10 1e3 ' 4'; do
+  expect 2 "--jobs: \"$word\" is not a whole number" run tiny.toml --jobs "$word"
+  expect 2 "--checkpoint: \"$word\" is not a whole number" run tiny.toml --checkpoint "$word"
+done
+expect 2 '--jobs: 5000 is not in 1..4096' run tiny.toml --jobs 5000
+expect 2 '--jobs is given twice' run tiny.toml --jobs 1 -j 2
+expect 2 '--output is given 3 times' run tiny.toml -o a.h5 -o b.h5 --output c.h5
+expect 2 '--json takes no value' check tiny.toml --json=3
+expect 2 '--json takes no value' check tiny.toml --json=false
 expect_quiet_out
 absent tiny.h5 tiny.h5.work
 
 # --- help and version go to stdout
 expect 0 '' --help; expect_out 'run'; expect_out 'suites/quickstart.toml'
 for command in run check list table compute verify explain doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
+mkdir -p examples/suites
+sed 's/"tiny"/"quickstart"/' tiny.toml >examples/suites/quickstart.toml
+odrpo-bench() { "$program" "$@"; }
+(cd examples && odrpo-bench run suites/quickstart.toml -q >../out.txt) || fail 'the run before the examples'
+for command in run check list table compute verify explain doctor; do  # what --help shows works as it stands
+  while read -r line; do
+    (cd examples && eval "$line") >out.txt 2>err.txt || fail "the example \"$line\": $(cat err.txt)"
+    [[ $command != compute ]] || expect_out '"out"'
+    cases=$((cases + 1))
+  done < <("$program" $command --help | sed -n '/^Example/,$ { /^  /p }')
+done
 expect 0 '' --version; expect_out 'odrpo-bench'
 expect 0 '' --version --json
 for key in version revision compiler build_type isa cuda hdf5 schema_version; do expect_out "\"$key\""; done
@@ -178,7 +199,7 @@ expect 2 'did you mean "grpo"?' table tiny.h5 --baseline grop
 expect 0 '' table tiny.h5 --baseline 'odrpo_gini(maxrl)'; expect_out '- odrpo-gini(maxrl)'  # another way to write the row
 expect 2 '--compare' table tiny.h5 --compare ratio
 expect 2 'there is no baseline' table tiny.h5 --baseline none --compare percent
-expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"device": {'
+expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"device": {'; expect_out '"already_complete": true'
 
 "$program" run tiny.toml -o both.h5 >both.txt 2>&1
 grep -qE '^wrote both\.h5: 8 runs in [0-9.]+ m?s; digest' both.txt || { fail "the table is not followed by a line of its own:"; cat both.txt; }
@@ -203,6 +224,16 @@ done
 cmp -s tiny.toml precious.toml || fail 'the suite was overwritten'
 [[ $(cat notes.txt) == precious && -c /dev/null ]] || fail 'a file or device was replaced'
 absent nofolder *.work
+
+# --- names of files are taken as they are
+for name in '[a]' '[a,b]' '[[a]]' '[' '{x}'; do
+  cp tiny.h5 "$name"
+  expect 0 '' verify "$name" tiny.h5 "$name"; expect_out "$name: OK"; expect_out 'tiny.h5: OK'
+  [[ $(wc -l <out.txt) == 3 ]] || fail "verify takes $name apart"
+  expect 0 '' table "$name"
+done
+expect 5 "cannot read '[a'" verify '[a'
+expect 2 'unknown flag "--jsno"' verify '[a]' --jsno
 
 # --- another suite's output is refused, and replaced on demand only
 expect 5 'tiny.h5' run other.toml -o tiny.h5
@@ -281,6 +312,18 @@ done
 "$program" verify tiny.h5 trunc.h5 >/dev/full 2>err.txt; got=$?; [[ $got == 8 ]] || fail "verify tiny.h5 trunc.h5 >/dev/full: exit $got"
 "$program" verify tiny.h5 >/dev/full 2>err.txt; got=$?; [[ $got == 5 ]] || fail "verify tiny.h5 >/dev/full: exit $got"
 exec 9>&-
+
+# --- bench: a list that does not arrive, and words that name no benchmark
+if [[ -x ${program%/*}/odrpo-bench-perf ]]; then
+  expect 0 '' bench --benchmark_list_tests; expect_out 'grpo'
+  expect 2 'Could not compile' bench '--benchmark_filter=['
+  expect 2 'Failed to match' bench --benchmark_filter=abacus
+  for closed in '>&-' '>/dev/full'; do
+    eval '"$program" bench --benchmark_list_tests' "$closed" '2>err.txt'; got=$?
+    [[ $got == 5 ]] && grep -q 'standard output' err.txt || fail "bench --benchmark_list_tests $closed: exit $got"
+  done
+  "$program" bench --benchmark_list_tests | true; [[ ${PIPESTATUS[0]} == 0 ]] || fail 'bench | true: exit is not 0'
+fi
 
 # --- what a file of scores holds is told by check and run, not under -q
 { echo prompt_id,response_id,sample_id,score

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "app/usage.hpp"
+#include "kernels/failure.hpp"
 #include "kernels/isa.hpp"
 #include "tests/perf/bench.hpp"
 #include "tests/perf/gpu_bench.hpp"
@@ -17,7 +19,13 @@ int main(int argc, char** argv) {
   odrpo::perf::register_steps();
   odrpo::perf::register_transformer();
   odrpo::perf::register_gpu();
-  benchmark::RunSpecifiedBenchmarks();
+  const bool any = benchmark::RunSpecifiedBenchmarks() > 0;  // else the library has said why: no such benchmark, no regular expression
   benchmark::Shutdown();
-  return 0;
+  try {
+    odrpo::app::flush_stdout();
+  } catch (const odrpo::Failure& failure) {
+    odrpo::app::print_error(failure.what());
+    return static_cast<int>(failure.code);
+  }
+  return static_cast<int>(any ? odrpo::Exit::ok : odrpo::Exit::usage);
 }
