@@ -183,19 +183,23 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   // train
   std::atomic<bool> stop{false};
   settings.stop = &stop;
-  ProgressBar bar(progress_style(o.quiet));
+  const ProgressStyle style = progress_style(o.quiet);
+  ProgressBar bar(style);
   bool told = o.quiet;
   Tally last;
   settings.on_progress = [&](const Tally& tally) {
     last = tally;
     if (!told && tally.resumed > 0) print_note(fmt::format("resumed: {} of {} runs were already done", tally.resumed, tally.total));
     told = true;
+    const bool line = style.show && style.bar && !tally.over;
+    if (line) StopOnSignal::line_begun(true);  // before the bar is drawn, and until it is gone
     bar.show(tally);
+    if (!line) StopOnSignal::line_begun(false);
   };
   const auto start = std::chrono::steady_clock::now();
   RunReport report;
   try {
-    const StopOnSignal signals(stop);
+    const StopOnSignal signals(stop, o.quiet);
     report = run_suite(suite, facts_of(suite, settings.jobs, where, argv), settings);
   } catch (const std::bad_alloc&) {
     throw starved(last, settings);

@@ -1,12 +1,15 @@
-// Signal handlers: they may touch nothing but the three lock-free values below.
+// Signal handlers: they may touch nothing but the lock-free values below, and stderr.
 #include "app/signals.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <string_view>
 
 #include "kernels/failure.hpp"
 
@@ -15,6 +18,7 @@ namespace {
 
 std::atomic<std::atomic<bool>*> target{nullptr};
 std::atomic<std::int64_t> first_at{0};  // milliseconds; 0 = no signal yet
+std::atomic<bool> speaks{false}, on_a_line{false};
 struct sigaction old_int, old_term, old_hup;
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
@@ -24,20 +28,37 @@ std::int64_t now_ms() {
   return static_cast<std::int64_t>(t.tv_sec) * 1000 + t.tv_nsec / 1'000'000;
 }
 
+// to stderr, unless nobody takes it now
+void say(std::string_view text) {
+  pollfd reader{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&reader, 1, 0) > 0 && (reader.revents & POLLOUT) && write(STDERR_FILENO, text.data(), text.size()) < 0) return;
+}
+
 // one key press may arrive twice (a wrapper passes it on to the whole group), hence the 50 ms
 void on_signal(int signal) {
+  const int error = errno;
   std::int64_t expected = 0;
   const std::int64_t now = now_ms();
-  if (!first_at.compare_exchange_strong(expected, now) && signal == SIGINT && now - expected > 50)
+  if (first_at.compare_exchange_strong(expected, now)) {
+    if (speaks && on_a_line) say("\n");
+    if (speaks)
+      say(signal == SIGINT ? "stopping when the steps under way are done; Ctrl-C again leaves at once\n"
+                           : "stopping when the steps under way are done; Ctrl-C leaves at once\n");
+  } else if (signal == SIGINT && now - expected > 50) {
+    if (on_a_line) say("\n");
     _exit(static_cast<int>(Exit::interrupted));
+  }
   if (auto* stop = target.load()) stop->store(true);
+  errno = error;
 }
 
 }  // namespace
 
-StopOnSignal::StopOnSignal(std::atomic<bool>& stop) {
+StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool quiet) {
   target = &stop;
   first_at = 0;
+  speaks = !quiet;
+  on_a_line = false;
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
@@ -54,6 +75,8 @@ StopOnSignal::~StopOnSignal() {
   sigaction(SIGHUP, &old_hup, nullptr);
   target = nullptr;
 }
+
+void StopOnSignal::line_begun(bool begun) { on_a_line = begun; }
 
 void guard_streams() {
   signal(SIGPIPE, SIG_IGN);

@@ -4,13 +4,16 @@
 
 namespace odrpo::app {
 
-/// While alive, SIGINT, SIGTERM and SIGHUP set `stop`; the handlers of before come back afterwards. One at a time.
+/// While alive, SIGINT, SIGTERM and SIGHUP set `stop`, and say so on stderr at once unless `quiet`; the handlers of before come back
+/// afterwards. One at a time.
 class StopOnSignal {
  public:
-  explicit StopOnSignal(std::atomic<bool>& stop);
+  StopOnSignal(std::atomic<bool>& stop, bool quiet);
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
+  /// Does stderr stand in the middle of a line (a progress bar)? It is ended before something is said.
+  static void line_begun(bool begun);
 };
 
 /// Writing to a closed pipe, or beyond the largest file allowed, becomes an error code instead of the death of the process, and descriptors

@@ -41,6 +41,7 @@ for signal in INT TERM HUP; do
   kill -"$signal" "$pid"
   wait "$pid"; code=$?
   [[ $code == 75 ]] || fail "SIG$signal: exit $code, expected 75"
+  grep -q '^stopping when the steps under way are done; Ctrl-C' err.txt || { fail "SIG$signal: not acknowledged:"; cat err.txt; }
   grep -q 'same command' err.txt || { fail "SIG$signal: no word on how to go on:"; cat err.txt; }
   [[ ! -e slow.h5 && -d slow.h5.work ]] || fail "SIG$signal: a work folder and no output were expected"
   "$program" run slow.toml --jobs 1 --json >out.txt 2>err.txt || fail "SIG$signal: the second call failed"
@@ -105,6 +106,15 @@ kill -STOP "$pid"; kill -INT "$pid"; kill -CONT "$pid"; sleep 0.0
 sleep 0.1; kill -INT "$pid" 2>/dev/null
 wait "$pid"; code=$?
 [[ $code == 130 || $code == 75 ]] || fail "second Ctrl-C: exit $code"
+
+# --quiet: no acknowledgement
+rm -rf slow.h5 slow.h5.work
+"$program" run slow.toml --set learn.steps=2000000 --jobs 2 -q >out.txt 2>err.txt &
+pid=$!
+while [[ ! -e slow.h5.work/lock ]]; do sleep 0.05; done
+kill -INT "$pid"
+wait "$pid"; code=$?
+[[ $code == 75 ]] && ! grep -q stopping err.txt || fail "--quiet, stopped: exit $code: $(cat err.txt)"
 
 # SIGKILL at random moments until it is done; RANDOM is seeded, so that a failure can be repeated
 RANDOM=42 kills=0
