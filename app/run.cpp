@@ -18,6 +18,7 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/devices.hpp"
+#include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
@@ -66,7 +67,8 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const Placement& where, const 
 // The file to write. A file of scores is refused as any file that is no result.
 std::string output_of(const std::string& path, const std::string& suite) {
   std::error_code ignored;
-  if (std::filesystem::equivalent(path, suite, ignored)) throw Failure(Exit::io, "'" + path + "' is the suite itself; choose another -o");
+  if (std::filesystem::equivalent(path, suite, ignored))
+    throw Failure(Exit::io, "'" + printable_line(path) + "' is the suite itself; choose another -o");
   return output_target(path);
 }
 
@@ -93,7 +95,7 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
                                       {"seconds", seconds},
                                       {"device", device},
                                       {"table", table ? nlohmann::ordered_json::parse(table_json(*table)) : nlohmann::ordered_json()}};
-  return out.dump(2) + '\n';
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
 // the closing lines on stderr
@@ -114,7 +116,7 @@ std::string end_message(const std::string& why, const RunReport& report, const R
   for (const std::string& path : {settings.output, settings.output + ".work"}) {
     std::error_code ignored;
     if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
-    if (std::filesystem::exists(path, ignored)) where += (where.empty() ? " in " : " and ") + path;
+    if (std::filesystem::exists(path, ignored)) where += (where.empty() ? " in " : " and ") + printable_line(path);
   }
   if (where.empty())
     return fmt::format("{}: none of {} run{} had come to anything to save; the same command begins again", why, report.total,

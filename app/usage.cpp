@@ -24,7 +24,7 @@ void print_error(std::string_view message) {
 }
 
 void print_note(std::string_view text) {
-  const std::string line = printable(text) + '\n';
+  const std::string line = printable_line(text) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

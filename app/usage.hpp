@@ -8,7 +8,7 @@ namespace odrpo::app {
 /// …").
 void print_error(std::string_view message);
 
-/// Prints a line on stderr. Whether it arrives changes nothing.
+/// Prints one line on stderr, whatever it quotes. Whether it arrives changes nothing.
 void print_note(std::string_view text);
 
 /// Writes data to stdout. Errors are told by flush_stdout.

@@ -32,7 +32,8 @@ Verdict judge(const std::string& path) {
     for (const RunRecord& run : file.runs) v.failed += run.status == RunStatus::failed;
     if (v.computed != v.digest) {
       v.code = Exit::bad_input;
-      v.what = fmt::format("'{}': its numbers have digest {}, but it claims {}", path, v.computed, v.digest.empty() ? "none" : v.digest);
+      v.what = fmt::format("'{}': its numbers have digest {}, but it claims {}", printable_line(path), v.computed,
+                           v.digest.empty() ? "none" : v.digest);
     }
   } catch (const Failure& failure) {
     v.code = failure.code;
@@ -65,7 +66,7 @@ int verify(const VerifyOptions& o) {
     if (o.json) {
       all.push_back(as_json(v));
     } else if (v.code == Exit::ok) {
-      put(fmt::format("{}: OK, digest {}, {} run{}{}\n", printable(v.path), v.digest, v.runs, v.runs == 1 ? "" : "s",
+      put(fmt::format("{}: OK, digest {}, {} run{}{}\n", printable_line(v.path), v.digest, v.runs, v.runs == 1 ? "" : "s",
                       v.failed ? fmt::format(", {} of them failed", v.failed) : ""));
     } else {
       std::fflush(stdout);

@@ -30,8 +30,17 @@ struct File {
 
 }  // namespace
 
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text)
+    if (c == '\n') line += "\\x0a";
+    else line += c;
+  return line;
+}
+std::string quoted(std::string_view name) { return "'" + one_line(name) + "'"; }
+
 void fail_io(const std::string& what, const std::string& path, int error) {
-  throw Failure(Exit::io, "cannot " + what + " '" + path + "': " + std::strerror(error));
+  throw Failure(Exit::io, "cannot " + what + " " + quoted(path) + ": " + std::strerror(error));
 }
 
 std::string folder_of(const std::string& path) {

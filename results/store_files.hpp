@@ -7,6 +7,9 @@
 
 namespace odrpo::store {
 
+/// Line ends escaped, so that no name, of a file or in it, can forge a line of a message; and the same in quotes.
+std::string one_line(std::string_view text);
+std::string quoted(std::string_view name);
 /// Throws Failure io: "cannot WHAT PATH: reason" with the reason of `error` (an errno).
 [[noreturn]] void fail_io(const std::string& what, const std::string& path, int error);
 

@@ -170,10 +170,10 @@ void limit(int what, unsigned long long value) {
     text = failure.what();
   } catch (const std::bad_alloc&) {
     code = static_cast<int>(Exit::limits);
-    text = "out of memory while reading '" + path + "'";
+    text = "out of memory while reading " + quoted(path);
   } catch (const std::exception& error) {
     code = static_cast<int>(Exit::bad_input);
-    text = "'" + path + "' is not a result file of odrpo-bench, or is damaged: " + error.what();
+    text = quoted(path) + " is not a result file of odrpo-bench, or is damaged: " + one_line(error.what());
   }
   Pack pack;
   exchange_answer(pack, code, text, file);
@@ -210,7 +210,7 @@ ResultFile read_isolated(const std::string& path, bool with_curves, std::string*
   int status = 0;
   while (::waitpid(reader, &status, 0) < 0 && errno == EINTR) {
   }
-  const std::string refused = "'" + path + "' is not a result file of odrpo-bench, or is damaged: ";
+  const std::string refused = quoted(path) + " is not a result file of odrpo-bench, or is damaged: ";
   if (WIFSIGNALED(status))
     throw Failure(Exit::bad_input,
                   refused + (WTERMSIG(status) == SIGXCPU ? "the HDF5 library hung on it" : "the HDF5 library crashed on it"));

@@ -49,7 +49,7 @@ std::vector<std::string> checkpoints_in(const std::string& folder, const std::ve
 bool may_go_on(const RunRecord& run) { return run.status == RunStatus::failed && !run.error.starts_with("diverged"); }
 
 void write_kept(const std::string& path, std::string_view bytes) {
-  if (bytes.size() > WorkFolder::kept_limit) throw Failure(Exit::io, "cannot write '" + path + "': larger than it may be read again");
+  if (bytes.size() > WorkFolder::kept_limit) throw Failure(Exit::io, "cannot write " + quoted(path) + ": larger than it may be read again");
   write_safely(path, header_of(bytes), bytes);
 }
 

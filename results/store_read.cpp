@@ -193,7 +193,7 @@ ResultFile read_file(const std::string& path, bool with_curves, std::string* fin
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) fail_io("read", path, errno);
   if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
-  if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read '" + path + "': not a regular file");
+  if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read " + quoted(path) + ": not a regular file");
   check_opens(path);
   try {
     const Hid list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "access list");
@@ -204,7 +204,7 @@ ResultFile read_file(const std::string& path, bool with_curves, std::string* fin
     const Hid root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose, "root group");
     return read_layout(root, with_curves, fingerprint);
   } catch (const Hdf5Error& error) {
-    throw Failure(Exit::bad_input, "'" + path + "' is not a result file of odrpo-bench, or is damaged: " + error.what());
+    throw Failure(Exit::bad_input, quoted(path) + " is not a result file of odrpo-bench, or is damaged: " + one_line(error.what()));
   }
 }
 

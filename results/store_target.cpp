@@ -18,7 +18,7 @@ constexpr int most_links = 40;  // as the kernel's own limit
 constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
-  throw Failure(Exit::io, "cannot write '" + path + "': " + why);
+  throw Failure(Exit::io, "cannot write " + store::quoted(path) + ": " + why);
 }
 
 /// The name at the end of the links, whether or not something is there.
@@ -39,7 +39,7 @@ std::string followed(std::string path) {
 }  // namespace
 
 std::string output_target(const std::string& path) {
-  if (path.empty() || path.back() == '/') throw Failure(Exit::io, "'" + path + "' is not a file name");
+  if (path.empty() || path.back() == '/') throw Failure(Exit::io, store::quoted(path) + " is not a file name");
   struct stat info {
   }, end{};
   const bool there = ::stat(path.c_str(), &info) == 0;
@@ -50,9 +50,9 @@ std::string output_target(const std::string& path) {
     if (::stat(target.c_str(), &end) != 0 || end.st_ino != info.st_ino || end.st_dev != info.st_dev)
       cannot_write(path, "it is a link to a file without a name");
     if (store::head_of(target, hdf5_signature.size()) != hdf5_signature)
-      throw Failure(Exit::io, "'" + path + "' is not a result file; choose another -o");
+      throw Failure(Exit::io, store::quoted(path) + " is not a result file; choose another -o");
   } else if (const std::string folder = store::folder_of(target); ::stat(folder.c_str(), &info) != 0) {
-    cannot_write(target, "its folder '" + folder + "': " + std::strerror(errno));
+    cannot_write(target, "its folder " + store::quoted(folder) + ": " + std::strerror(errno));
   }
   return target;
 }

@@ -105,12 +105,14 @@ struct WorkFolder::State {
 /// Makes or adopts the folder and its lock; refuses folders that are not ours or another suite's.
 void WorkFolder::State::prepare_folder(bool force) {
   struct stat info {};
-  const std::string why = "write '" + output + "': cannot make its work folder";
+  const std::string why = "write " + store::quoted(output) + ": cannot make its work folder";
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) store::fail_io(why, folder, errno);
   if (::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) store::fail_io(why, folder, ENOTDIR);
   for (const std::string& name : store::names_in(folder))
-    if (!is_ours(name)) throw Failure(Exit::io, "'" + folder + "' holds '" + name + "', which this program did not make; move it away");
-  lock = store::Lock(folder + "/lock", "another process is writing '" + output + "' (it holds '" + folder + "/lock')");
+    if (!is_ours(name))
+      throw Failure(Exit::io, store::quoted(folder) + " holds " + store::quoted(name) + ", which this program did not make; move it away");
+  lock = store::Lock(folder + "/lock",
+                     "another process is writing " + store::quoted(output) + " (it holds " + store::quoted(folder + "/lock") + ")");
   const std::string wanted = marker_head + facts.fingerprint + "\n" + facts.name + "\n";
   const std::string marker = store::read_small(folder + "/suite", 4096);
   const auto names = store::names_in(folder);
@@ -118,9 +120,9 @@ void WorkFolder::State::prepare_folder(bool force) {
   const bool foreign = marker.empty() ? work_there : !marker.starts_with(marker_head + facts.fingerprint + "\n");
   if (foreign && !force) {
     lock = {};
-    throw Failure(
-        Exit::io,
-        "'" + folder + "' holds work of another suite or version; finish that one, choose another -o, or discard them with --force");
+    throw Failure(Exit::io,
+                  store::quoted(folder) +
+                      " holds work of another suite or version; finish that one, choose another -o, or discard them with --force");
   }
   for (const std::string& name : names)
     if (name.ends_with(".tmp") || (force && is_work(name))) remove_file(folder + "/" + name);
@@ -143,11 +145,11 @@ void WorkFolder::State::look_at_output(bool force) {
     throw Failure(Exit::io, std::string(failure.what()) + "; it was left as it is (choose another -o, or replace it with --force)");
   }
   if (fingerprint != facts.fingerprint)
-    throw Failure(Exit::io, "'" + output + "' holds results of another suite or version ('" + file.suite +
+    throw Failure(Exit::io, store::quoted(output) + " holds results of another suite or version ('" + store::one_line(file.suite) +
                                 "'); choose another -o, or replace it with --force");
   if (result_digest(file.runs) != file.digest)
-    throw Failure(Exit::io,
-                  "'" + output + "' is damaged (its digest differs); it was left as it is (choose another -o, or replace it with --force)");
+    throw Failure(Exit::io, store::quoted(output) +
+                                " is damaged (its digest differs); it was left as it is (choose another -o, or replace it with --force)");
   keep_output = true;
   for (const RunRecord& run : file.runs)
     if (const auto place = index.find(run.id); place != index.end() && run.status == RunStatus::ok) source[place->second] = output;
@@ -163,7 +165,7 @@ void WorkFolder::State::load_shards() {
       std::string fingerprint;
       const ResultFile file = store::read_isolated(path, true, &fingerprint);
       if (fingerprint != facts.fingerprint || result_digest(file.runs) != file.digest)
-        throw Failure(Exit::bad_input, "'" + path + "': its digest differs");
+        throw Failure(Exit::bad_input, store::quoted(path) + ": its digest differs");
       for (const RunRecord& run : file.runs)
         if (const auto place = index.find(run.id); place != index.end() && run.status == RunStatus::ok) source[place->second] = path;
       shards.push_back(path);
@@ -289,11 +291,11 @@ std::string WorkFolder::assemble() {
     write_output(aside, runs, s.facts);
   } catch (const store::Hdf5Error& error) {
     ::unlink(aside.c_str());  // what fills the disk helps nobody
-    throw Failure(Exit::io, "cannot write '" + s.output + "': " + error.what());
+    throw Failure(Exit::io, "cannot write " + store::quoted(s.output) + ": " + error.what());
   }
   const ResultFile back = store::read_file(aside, true, nullptr);
   if (back.digest != digest || result_digest(back.runs) != digest)
-    throw Failure(Exit::io, "'" + aside + "' does not read back as written (disk fault?); the finished runs are kept");
+    throw Failure(Exit::io, store::quoted(aside) + " does not read back as written (disk fault?); the finished runs are kept");
   if (::rename(aside.c_str(), s.output.c_str()) != 0) store::fail_io("rename to", s.output, errno);
   store::sync_path(store::folder_of(s.output));
   s.complete = std::all_of(runs.begin(), runs.end(), [](const RunRecord& r) { return r.status == RunStatus::ok; });

@@ -45,6 +45,12 @@ expect() {
   grep -qF -- "$words" err.txt || fail "odrpo-bench ${*:0:200}: stderr lacks \"$words\": $(head -c 300 err.txt)"
 }
 
+# works ARGUMENTS…
+works() {
+  try "$@"
+  [[ $code == 0 ]] || fail "odrpo-bench ${*:0:200}: exit $code: $(head -c 300 err.txt)"
+}
+
 # --- names with escapes, and of 300 characters
 for name in "$escape" "$long"; do
   shown='x1b[2J'
@@ -73,6 +79,26 @@ expect 5 'too long' run "$(printf 'x%.0s' {1..5000}).toml"
 expect 5 'too long' run tiny.toml -o "$long.h5"
 expect 2 'unknown flag' run tiny.toml "--$escape"
 expect 3 'no run matches' run tiny.toml --only 'no/*' --only '*'
+
+# --- names that would forge a line, turn the direction of writing, or are no UTF-8
+head -c 3000 tiny.h5 >garbage.h5
+for name in $'a\nb.h5: OK, digest 0' $'a\xe2\x80\xaeb' $'a\xffb'; do
+  case $name in *b.h5*) shown='a\x0ab' ;; *$'\xff'*) shown='a\xffb' ;; *) shown='a\u202eb' ;; esac
+  expect 5 "$shown" verify "$name.h5"
+  expect 5 "$shown" table "$name.h5"
+  expect 0 "wrote $shown" run tiny.toml -o "$name.h5"
+  expect 0 "already complete: $shown" run tiny.toml -o "$name.h5"
+  works run tiny.toml -q -o "$name.h5" --json
+  works verify "$name.h5"
+  grep -qF -- "$shown" out.txt && [[ $(wc -l <out.txt) == 1 ]] || fail "verify $name: $(cat out.txt)"
+  works verify --json "$name.h5"
+  cp garbage.h5 "$name.h5"
+  for command in verify table; do
+    expect 8 "$shown" $command "$name.h5"
+    [[ $(wc -l <err.txt) == 1 ]] || fail "$command $name: more than one line: $(cat err.txt)"
+  done
+  rm "$name.h5"
+done
 
 # --- empty words
 expect 2 'the value is empty' run ''
