@@ -73,7 +73,7 @@ std::vector<std::string> examples(const Suite& suite) {
 }
 
 void print_text(const Suite& suite, const Cost& cost, int jobs, const Placement& where) {
-  fmt::print("suite {}: {} runs\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())));
+  fmt::print("suite {}: {} run{}\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())), suite.runs.size() == 1 ? "" : "s");
   const auto grid = dimensions(suite);
   std::size_t width = 9;
   for (const auto& d : grid) width = std::max(width, code_points(d.name));

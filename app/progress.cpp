@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "app/usage.hpp"
+
 namespace odrpo::app {
 namespace {
 
@@ -25,7 +27,7 @@ int terminal_width() {
   return 80;
 }
 
-void put(const std::string& text) {
+void draw(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
@@ -51,7 +53,7 @@ std::string duration_text(double seconds) {
 std::string bar_text(const Tally& tally, double elapsed_seconds, int width) {
   const std::size_t done = tally.resumed + tally.trained;
   const double rate = elapsed_seconds > 0 ? static_cast<double>(tally.trained) / elapsed_seconds : 0;
-  std::string tail = fmt::format(" {}/{} runs", done, tally.total);
+  std::string tail = fmt::format(" {}/{}", done, runs_text(tally.total));
   if (rate > 0)
     tail += fmt::format("  {:.{}f} runs/s  ETA {}", rate, rate < 10 ? 1 : 0, duration_text(static_cast<double>(tally.total - done) / rate));
   if (tally.failed > 0) tail += fmt::format("  {} failed", tally.failed);
@@ -75,19 +77,19 @@ void ProgressBar::show(const Tally& tally) {
     const double rate = static_cast<double>(tally.trained) / elapsed;
     const std::size_t done = tally.resumed + tally.trained;
     const double left = rate > 0 ? static_cast<double>(tally.total - done) / rate : 0;
-    put(fmt::format("{} of {} runs done, {:.2f} runs/s, {} left{}\n", done, tally.total, rate,
-                    rate > 0 ? "about " + duration_text(left) : "unknown time",
-                    tally.failed ? fmt::format(", {} failed", tally.failed) : ""));
+    draw(fmt::format("{} of {} done, {:.2f} runs/s, {} left{}\n", done, runs_text(tally.total), rate,
+                     rate > 0 ? "about " + duration_text(left) : "unknown time",
+                     tally.failed ? fmt::format(", {} failed", tally.failed) : ""));
     return;
   }
   if (tally.over) {  // leave a clean line behind
-    if (drawn_) put("\r\x1b[K");
+    if (drawn_) draw("\r\x1b[K");
     return;
   }
   if (drawn_ && since < 0.1) return;
   last_ = now, drawn_ = true;
   const std::string text = bar_text(tally, elapsed, terminal_width());
-  put(style_.colour ? fmt::format("\r\x1b[36m{}\x1b[0m\x1b[K", text) : fmt::format("\r{}\x1b[K", text));
+  draw(style_.colour ? fmt::format("\r\x1b[36m{}\x1b[0m\x1b[K", text) : fmt::format("\r{}\x1b[K", text));
 }
 
 }  // namespace odrpo::app

@@ -102,11 +102,11 @@ std::string summary_json(const RunReport& report, const std::string& suite, cons
 void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
   for (const auto& found : report.notes) print_note("note: " + found);
   if (report.complete)
-    print_note(fmt::format("already complete: {} holds all {} runs, nothing was trained; digest {}", output, report.total, digest));
-  else print_note(fmt::format("wrote {}: {} runs in {}; digest {}", output, report.total, seconds_text(seconds), digest));
+    print_note(fmt::format("already complete: {} holds all {}, nothing was trained; digest {}", output, runs_text(report.total), digest));
+  else print_note(fmt::format("wrote {}: {} in {}; digest {}", output, runs_text(report.total), seconds_text(seconds), digest));
   for (const auto& failure : report.failures) print_note("failed: " + failure);
   if (report.failed > report.failures.size())
-    print_note(fmt::format("failed: {}{} of {} runs", report.failures.empty() ? "" : "in all ", report.failed, report.total));
+    print_note(fmt::format("failed: {}{} of {}", report.failures.empty() ? "" : "in all ", report.failed, runs_text(report.total)));
   if (report.half_way > 0) print_note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
 }
 
@@ -119,15 +119,14 @@ std::string end_message(const std::string& why, const RunReport& report, const R
     if (std::filesystem::exists(path, ignored)) where += (where.empty() ? " in " : " and ") + printable_line(path);
   }
   if (where.empty())
-    return fmt::format("{}: none of {} run{} had come to anything to save; the same command begins again", why, report.total,
-                       report.total == 1 ? "" : "s");
+    return fmt::format("{}: none of {} had come to anything to save; the same command begins again", why, runs_text(report.total));
   std::error_code ignored;
   if (settings.force)  // which would begin again
     how = "the same command without --force continues" +
           (std::filesystem::exists(settings.output, ignored) ? ", once " + settings.output + " is moved away" : "");
   const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
-  return fmt::format("{}: {} of {} run{} saved{}{}; {}", why, report.resumed + report.ran - report.failed, report.total,
-                     report.total == 1 ? " is" : "s are", where, half_way, how);
+  return fmt::format("{}: {} of {} {} saved{}{}; {}", why, report.resumed + report.ran - report.failed, runs_text(report.total),
+                     report.total == 1 ? "is" : "are", where, half_way, how);
 }
 
 // The same for a call that found no memory, as far as the last tally knows.
@@ -191,7 +190,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   Tally last;
   settings.on_progress = [&](const Tally& tally) {
     last = tally;
-    if (!told && tally.resumed > 0) print_note(fmt::format("resumed: {} of {} runs were already done", tally.resumed, tally.total));
+    if (!told && tally.resumed > 0) print_note(fmt::format("resumed: {} of {} were already done", tally.resumed, runs_text(tally.total)));
     told = true;
     const bool line = style.show && style.bar && !tally.over;
     if (line) StopOnSignal::line_begun(true);  // before the bar is drawn, and until it is gone

@@ -66,7 +66,7 @@ int verify(const VerifyOptions& o) {
     if (o.json) {
       all.push_back(as_json(v));
     } else if (v.code == Exit::ok) {
-      put(fmt::format("{}: OK, digest {}, {} run{}{}\n", printable_line(v.path), v.digest, v.runs, v.runs == 1 ? "" : "s",
+      put(fmt::format("{}: OK, digest {}, {}{}\n", printable_line(v.path), v.digest, runs_text(v.runs),
                       v.failed ? fmt::format(", {} of them failed", v.failed) : ""));
     } else {
       std::fflush(stdout);

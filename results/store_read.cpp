@@ -17,6 +17,13 @@ namespace odrpo {
 namespace store {
 namespace {
 
+/// A result file of a later program.
+struct Newer : Hdf5Error {
+  explicit Newer(long long schema)
+      : Hdf5Error("was written by a newer version of odrpo-bench (result schema " + std::to_string(schema) + ", this one reads " +
+                  std::to_string(schema_version) + ")") {}
+};
+
 /// Names go to terminals and tables: no control characters.
 void check_words(const Column& column) {
   for (const std::string& text : column.text)
@@ -151,7 +158,9 @@ void read_curves(hid_t curves, const std::string& env, ResultFile& file, Budget&
 ResultFile read_layout(hid_t root, bool with_curves, std::string* fingerprint) {
   Budget budget{max_bytes};
   ResultFile result;
-  if (integer_attribute(root, "schema_version") != schema_version) throw Hdf5Error("its schema_version is not one this program knows");
+  const long long schema = integer_attribute(root, "schema_version");
+  if (schema > schema_version) throw Newer(schema);
+  if (schema != schema_version) throw Hdf5Error("its schema_version is not one this program knows");
   result.suite = text_attribute(root, "suite");
   result.status = text_attribute(root, "status");
   result.digest = text_attribute(root, "result_digest");
@@ -203,6 +212,8 @@ ResultFile read_file(const std::string& path, bool with_curves, std::string* fin
     const Hid opened(file, H5Fclose, "file");
     const Hid root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose, "root group");
     return read_layout(root, with_curves, fingerprint);
+  } catch (const Newer& newer) {
+    throw Failure(Exit::bad_input, quoted(path) + " " + newer.what());
   } catch (const Hdf5Error& error) {
     throw Failure(Exit::bad_input, quoted(path) + " is not a result file of odrpo-bench, or is damaged: " + one_line(error.what()));
   }

@@ -242,6 +242,12 @@ expect 0 'tiny.h5' run other.toml -o tiny.h5 --force
 
 # --- overrides and subsets
 expect 0 'sub.h5' run tiny.toml --only '*/grpo/n1/*' --set learn.steps=10 -o sub.h5
+one=(--set suite.seeds=1 --only '*/grpo/n1/*' -o one.h5)
+expect 0 'wrote one.h5: 1 run in' run tiny.toml "${one[@]}"
+expect 0 'holds all 1 run, nothing' run tiny.toml "${one[@]}"
+expect 0 '' verify one.h5; expect_out ', 1 run'
+expect 0 '' check tiny.toml --set suite.seeds=1 --only '*/grpo/n1/*'; expect_out 'suite tiny: 1 run'
+! grep -q '1 runs' out.txt err.txt || fail '1 is not many'
 expect 0 '' verify sub.h5
 
 # --- runs that diverge: recorded, told, exit 7, now and when asked again

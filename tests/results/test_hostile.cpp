@@ -157,6 +157,12 @@ TEST_CASE("wrong types, missing parts, contradictions") {
   CHECK(after(put("final_quality", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, zeros.data())) == "digest differs");
   for (const char* name : {"id", "votes", "status", "key", "run", "curves", "provenance", "step_time_median", "curves/bandit/step"})
     CHECK(contains(after([&](hid_t f) { H5Ldelete(f, name, H5P_DEFAULT); }), "missing"));
+  const auto schema = [](long long version) {
+    return after([=](hid_t f) { H5Adelete(f, "schema_version"), store::set_attribute(f, "schema_version", version); });
+  };
+  CHECK(contains(schema(2), "was written by a newer version of odrpo-bench (result schema 2, this one reads 1)"));
+  CHECK_FALSE(contains(schema(2), "damaged"));
+  CHECK(contains(schema(0), "damaged"));
   for (const char* name : {"schema_version", "runs", "runs_ok", "runs_failed"})
     CHECK(contains(after([&](hid_t f) { H5Adelete(f, name); }), "missing"));
   CHECK(contains(after([](hid_t f) { H5Adelete(f, "status"); }), "counts"));
