@@ -50,6 +50,7 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const Placement& where, const 
       {"resolved", suite.resolved},
       {"table", table_spec_lines(suite.table)},
       {"formulas", formula_lines(suite)},
+      {"raters", rater_lines(suite)},
       {"argv", lines(argv)},
       {"version", build.version},
       {"revision", build.revision},

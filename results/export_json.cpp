@@ -72,6 +72,7 @@ std::string table_json(const TableModel& table) {
   out["best"] = table.spec.best;
   out["tune_seeds"] = table.spec.tune_seeds;
   out["notes"] = table.notes;
+  out["raters"] = object(table.raters);
   out["formulas"] = object(table.formulas);
   out["settings"] = object(table.settings);
   out["blocks"] = Json::array();

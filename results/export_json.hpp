@@ -6,8 +6,8 @@
 
 namespace odrpo {
 
-/// One JSON object (two-space indent, no final newline): spec, meaning, notes, formulas, settings, blocks of cells. Undefined numbers are
-/// null.
+/// One JSON object (two-space indent, no final newline): spec, meaning, notes, raters, formulas, settings, blocks of cells. Undefined
+/// numbers are null.
 std::string table_json(const TableModel& table);
 
 }  // namespace odrpo

@@ -68,6 +68,19 @@ std::vector<std::string> values_in_order(const ResultFile& file, const std::stri
   return values;
 }
 
+/// Calls visit(name, text) for every line `name<TAB>text` of a text of the file's provenance.
+template <class Visit>
+void each_line(const ResultFile& file, const char* of, Visit visit) {
+  const std::string* lines = file.provenance_text(of);
+  for (std::size_t from = 0; lines != nullptr && from < lines->size();) {
+    const std::size_t end = std::min(lines->find('\n', from), lines->size());
+    const std::string line = lines->substr(from, end - from);
+    if (const auto tab = line.find('\t'); tab != std::string::npos)
+      visit(printable_text(line.substr(0, tab)), printable_text(line.substr(tab + 1)));
+    from = end + 1;
+  }
+}
+
 void add_notes(TableModel& table, const ResultFile& file) {
   std::vector<int> undefined(table.values.size()), no_percent(table.values.size());
   for (const TableBlock& block : table.blocks)
@@ -90,18 +103,15 @@ void add_notes(TableModel& table, const ResultFile& file) {
     if (no_percent[v] > 0)
       table.notes.push_back(fmt::format("{} pairs{} have no percentage (the baseline is not above 0) and are left out", no_percent[v], of));
   }
-  if (const std::string* text = file.provenance_text("formulas")) {
-    for (std::size_t from = 0; from < text->size();) {
-      const std::size_t end = std::min(text->find('\n', from), text->size());
-      const std::string line = text->substr(from, end - from);
-      const auto tab = line.find('\t'), equals = line.find('=');
-      if (tab != 0 && tab != std::string::npos)
-        table.formulas.emplace_back(printable_text(line.substr(0, tab)), printable_text(line.substr(tab + 1)));
-      else if (tab == 0 && equals != std::string::npos)  // of no estimator: a setting of all
-        table.settings.emplace_back(printable_text(line.substr(1, equals - 1)), printable_text(line.substr(equals + 1)));
-      from = end + 1;
-    }
-  }
+  each_line(file, "formulas", [&](const std::string& name, const std::string& text) {
+    const auto equals = text.find('=');
+    if (!name.empty()) table.formulas.emplace_back(name, text);
+    else if (equals != std::string::npos)  // of no estimator: a setting of all
+      table.settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  });
+  each_line(file, "raters", [&](const std::string& name, const std::string& text) {
+    if (!name.empty()) table.raters.emplace_back(name, text);
+  });
 }
 
 /// The words of a spec as the file has them. Failure usage for those that it has not, or that do not go together.

@@ -76,6 +76,7 @@ struct TableModel {
   std::vector<TableBlock> blocks;
   std::vector<std::string> notes;                             ///< failed and undefined values, how `best` was chosen
   std::vector<std::pair<std::string, std::string>> formulas;  ///< estimator, formula: the conventions behind the numbers
+  std::vector<std::pair<std::string, std::string>> raters;    ///< rater, what it does
   std::vector<std::pair<std::string, std::string>> settings;  ///< rules of learning that are not the usual ones, the same for all numbers
 };
 

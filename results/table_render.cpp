@@ -129,8 +129,12 @@ std::string escaped(const std::string& text) {
 std::string table_text(const TableModel& table) {
   std::string out = fmt::format("suite {}\n", table.suite);
   for (const std::string& sentence : table_sentences(table)) out += wrapped(sentence, "  ");
-  if (!table.formulas.empty()) out += "formulas:\n";
-  for (const auto& [name, formula] : table.formulas) out += wrapped(fmt::format("  {}: {}", name, formula), "    ");
+  const auto list = [&](const char* title, const std::vector<std::pair<std::string, std::string>>& lines) {
+    if (!lines.empty()) out += title;
+    for (const auto& [name, line] : lines) out += wrapped(fmt::format("  {}: {}", name, line), "    ");
+  };
+  list("raters:\n", table.raters);
+  list("formulas:\n", table.formulas);
   for (const TableBlock& block : table.blocks) {
     out += "\n";
     if (table.blocks.size() > 1) out += fmt::format("{}\n", block_text(table, block, false));
@@ -142,6 +146,7 @@ std::string table_text(const TableModel& table) {
 std::string table_markdown(const TableModel& table) {
   std::string out = fmt::format("**suite {}**\n\n", escaped(table.suite));
   for (const std::string& sentence : table_sentences(table)) out += fmt::format("- {}\n", escaped(sentence));
+  for (const auto& [name, rater] : table.raters) out += fmt::format("- rater `{}`: {}\n", name, escaped(rater));
   for (const auto& [name, formula] : table.formulas) out += fmt::format("- formula of `{}`: {}\n", name, escaped(formula));
   for (const TableBlock& block : table.blocks) {
     out += "\n";

@@ -26,19 +26,13 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
           {std::string(levels_key), "integer", "unset", std::string(levels_help), std::int64_t{2}, std::int64_t{max_score}, {}}};
 }
 
-namespace {
-
-template <class E, std::size_t n>
-std::vector<Listed> listed(const Word<E> (&table)[n]) {
-  std::vector<Listed> entries;
-  for (const auto& w : table) entries.push_back({std::string(w.word), std::string(w.help), {}});
-  return entries;
-}
-
-// "gaussian sigma 0.47, spread 0.2; veto share 0.03": fields at their default are left out
 std::string noise_line(const std::vector<Noise>& list) {
   std::string text;
   for (const auto& noise : list) {
+    if (const auto* confusion = std::get_if<Confusion>(&noise)) {
+      text += fmt::format("{}{} {size} x {size}", text.empty() ? "" : "; ", Confusion::word, fmt::arg("size", confusion->matrix.size));
+      continue;
+    }
     std::vector<std::string> usual;
     FieldWriter defaults([&](std::string_view, const std::string& value, bool) { usual.push_back(value); });
     auto fresh = *make_noise(noise_word(noise));
@@ -53,6 +47,15 @@ std::string noise_line(const std::vector<Noise>& list) {
     std::visit([&](auto& m) { describe(writer, m); }, copy);
   }
   return text;
+}
+
+namespace {
+
+template <class E, std::size_t n>
+std::vector<Listed> listed(const Word<E> (&table)[n]) {
+  std::vector<Listed> entries;
+  for (const auto& w : table) entries.push_back({std::string(w.word), std::string(w.help), {}});
+  return entries;
 }
 
 std::string world_line(WorldProfile world) {

@@ -92,6 +92,9 @@ std::vector<FieldInfo> all_fields<EnvConfig>();
 template <>
 std::vector<FieldInfo> all_fields<PolicyConfig>();
 
+/// "gaussian sigma 0.47 spread 0.2; veto share 0.03": numbers and what else is not at its default; of a matrix its size.
+std::string noise_line(const std::vector<Noise>& list);
+
 /// One thing of a catalogue: its word, what it is, and its keys.
 struct Listed {
   std::string word, help;

@@ -1,4 +1,4 @@
-// The formulas of a suite's runs.
+// The formulas of a suite's runs, and what its raters do.
 #include "suites/formulas.hpp"
 
 #include <fmt/format.h>
@@ -11,10 +11,22 @@
 #include "suites/axis.hpp"
 #include "suites/batch.hpp"
 #include "suites/field_list.hpp"
+#include "suites/field_reader.hpp"
+#include "suites/text.hpp"
 
 namespace odrpo {
 
 namespace {
+
+using Fields = std::vector<FieldInfo>;
+constexpr std::string_view world_name = "env";
+
+// "lr" of the axis "lr" or "learn.lr"
+std::string_view last_part(std::string_view axis) { return axis.substr(axis.rfind('.') + 1); }
+
+bool has_key(const Fields& fields, std::string_view key) {
+  return std::any_of(fields.begin(), fields.end(), [&](const FieldInfo& f) { return f.key == key; });
+}
 
 // A group can be left with one score: told of because systems differ widely there.
 bool may_be_alone(const RunSpec& run) { return reward_kind(run).gaps; }
@@ -26,13 +38,47 @@ std::string formula_of(const RunSpec& run, bool alone) {
   return formula + "; afterwards " + whitening_text(whitening_after(run.estimator));
 }
 
-// "lr" of the axis "lr" or "learn.lr"
-std::string_view last_part(std::string_view axis) { return axis.substr(axis.rfind('.') + 1); }
-
 bool decides_formula(std::string_view axis) {
-  static const std::vector<FieldInfo> keys = fields_of<EstimatorConfig>();
+  static const Fields keys = fields_of<EstimatorConfig>();
+  return last_part(axis) == "whiten" || has_key(keys, last_part(axis));
+}
+
+bool decides_rater(std::string_view axis) {
+  static const Fields keys = fields_of<RaterConfig>();
   const auto key = last_part(axis);
-  return key == "whiten" || std::any_of(keys.begin(), keys.end(), [&](const FieldInfo& f) { return f.key == key; });
+  if (axis == world_name || key == levels_key || has_key(keys, key)) return true;
+  const auto model = axis.substr(0, axis.size() - std::min(axis.size(), key.size() + 1));  // "gaussian.sigma"
+  return make_noise(last_part(model)).has_value();
+}
+
+// Lines `name<TAB>text`; a name whose axes make several texts has a line for each, called `name axis=value …`. Only axes that can matter
+// are looked at, so that a text is made once for each choice of them.
+template <class Decides, class TextOf>
+std::string lines_by(const Suite& suite, std::string RunSpec::*name, Decides decides, TextOf text_of) {
+  struct Line {
+    std::string name, axes, text;
+  };
+  std::vector<Line> lines;
+  std::set<std::string> met;
+  std::map<std::string, std::set<std::string>> texts;  // of each name
+  const bool by_world = decides(world_name) && std::any_of(suite.runs.begin(), suite.runs.end(),
+                                                           [&](const RunSpec& run) { return run.env_name != suite.runs.front().env_name; });
+  for (const auto& run : suite.runs) {
+    std::string axes;
+    if (by_world) axes = fmt::format(" {}={}", world_name, run.env_name);
+    for (const auto& [axis, value] : run.axes)
+      if (decides(axis)) axes += fmt::format(" {}={}", axis, value_text(value));
+    if (!met.insert(run.*name + axes).second) continue;
+    lines.push_back({run.*name, axes, text_of(run)});
+    texts[run.*name].insert(lines.back().text);
+  }
+  std::string text;
+  std::set<std::string> told;
+  for (const auto& line : lines) {
+    const std::string called = line.name + (texts[line.name].size() > 1 ? line.axes : "");
+    if (told.insert(called).second) text += fmt::format("{}\t{}\n", called, line.text);
+  }
+  return text;
 }
 
 std::string settings(const Suite& suite) {
@@ -50,31 +96,58 @@ std::string settings(const Suite& suite) {
   return text;
 }
 
+// "noise of mixed: gaussian sigma 0.47 spread 0.2; …", or where the channel comes from
+std::string channel_text(const Suite& suite, const RunSpec& run) {
+  for (const auto& [rater, found] : suite.judges)
+    if (rater == run.rater_name) {
+      std::string text = "channel learned from these scores: " + found;
+      const std::vector<Noise> further(run.rater.noise.begin() + 1, run.rater.noise.end());
+      return further.empty() ? text : text + "; then " + noise_line(further);
+    }
+  std::string preset;  // of the same noise, and of the same world where there are several
+  for (const auto& p : rater_presets())
+    if (p.config.noise == run.rater.noise && (preset.empty() || p.word == run.rater_name || p.config.world == run.rater.world))
+      if (preset != run.rater_name) preset = p.word;
+  return (preset.empty() || preset == run.rater_name ? "noise: " : "noise of " + preset + ": ") + noise_line(run.rater.noise);
+}
+
+// "length_bias 0.1, length_mid 12": what a judge of texts sees besides their quality
+std::string bias_text(const RaterConfig& rater) {
+  std::string text;
+  const auto usual = fields_of<TextJudge>(), here = fields_of(rater.text);
+  for (std::size_t i = 0; i < here.size(); ++i)
+    if (here[i].value != usual[i].value) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", here[i].key, here[i].value);
+  return text;
+}
+
+std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
+  const RaterConfig& r = run.rater;
+  const bool texts = run.env.kind == WorldKind::toy_lm;
+  std::string text = channel_text(suite, run);
+  if (const std::string biases = texts ? bias_text(r) : ""; !biases.empty()) text += "; texts: " + biases;
+  if (r.parse_failure > 0 || (texts && r.text.json_broken > 0))
+    text += fmt::format("; {}: {}",
+                        r.parse_failure > 0 ? "unreadable with probability " + number_text(r.parse_failure) : "unreadable where broken",
+                        help_of<ParsePolicy>(parse_words, r.parse_policy));
+  if (voting) {
+    text += fmt::format("; N votes: {}", word_of<Aggregate>(aggregate_words, r.aggregate));
+    if (r.aggregate == Aggregate::mode) text += fmt::format(", tie {}", word_of<TieRule>(tie_words, r.tie));
+    text += r.sampling == Sampling::law ? ", drawn from its law" : ", of N draws";
+  }
+  return text + fmt::format("; levels 1 to {}", run.env.levels());
+}
+
 }  // namespace
 
 std::string formula_lines(const Suite& suite) {
-  struct Line {
-    std::string estimator, axes, formula;
-  };
-  std::vector<Line> lines;  // one for each choice of the axes that can matter
-  std::set<std::string> met;
-  std::map<std::string, std::set<std::string>> formulas;  // of each estimator
   const bool alone = std::any_of(suite.runs.begin(), suite.runs.end(), may_be_alone);
-  for (const auto& run : suite.runs) {
-    std::string axes;
-    for (const auto& [axis, value] : run.axes)
-      if (decides_formula(axis)) axes += fmt::format(" {}={}", axis, value_text(value));
-    if (!met.insert(run.estimator_name + axes).second) continue;
-    lines.push_back({run.estimator_name, axes, formula_of(run, alone)});
-    formulas[run.estimator_name].insert(lines.back().formula);
-  }
-  std::string text;
-  std::set<std::string> told;
-  for (const auto& line : lines) {
-    const std::string name = line.estimator + (formulas[line.estimator].size() > 1 ? line.axes : "");
-    if (told.insert(name).second) text += fmt::format("{}\t{}\n", name, line.formula);
-  }
-  return text + settings(suite);
+  return lines_by(suite, &RunSpec::estimator_name, decides_formula, [&](const RunSpec& run) { return formula_of(run, alone); }) +
+         settings(suite);
+}
+
+std::string rater_lines(const Suite& suite) {
+  const bool voting = std::any_of(suite.runs.begin(), suite.runs.end(), [](const RunSpec& run) { return run.votes > 1; });
+  return lines_by(suite, &RunSpec::rater_name, decides_rater, [&](const RunSpec& run) { return rater_text(suite, run, voting); });
 }
 
 std::vector<std::string> exploding_groups(const Suite& suite) {

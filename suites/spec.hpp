@@ -120,6 +120,7 @@ struct Suite {
   std::string resolved;                ///< the same (without --only) with every value written out, as TOML: loading it gives the same runs
   std::vector<std::string> overrides;  ///< the --set arguments, verbatim
   std::vector<std::string> notes;      ///< for the user to see before anything is trained: what the files of scores hold
+  std::vector<std::pair<std::string, std::string>> judges;  ///< raters learned from files: name; the file without its folder, what it holds
   TableConfig table;
   LimitsConfig limits;
   std::vector<std::string> axis_names;  ///< extra axes in suite order

@@ -82,7 +82,8 @@ inline SuiteFacts facts(const std::vector<RunRecord>& all) {
   f.provenance = {{"suite", "[suite]\nname = \"sample\"  # ± UTF-8\n"},
                   {"version", "0.0"},
                   {"table", "rows = estimator\ncolumns = votes\nvalue = gain\nbaseline = maxrl\nbest = \ntune_seeds = 0\n"},
-                  {"formulas", "maxrl\tadvantage (r - mean) / mean\nodrpo-gini(maxrl)\tsum over levels\n"}};
+                  {"formulas", "maxrl\tadvantage (r - mean) / mean\nodrpo-gini(maxrl)\tsum over levels\n"},
+                  {"raters", "mixed\tgaussian; levels 1 to 10\n"}};
   return f;
 }
 

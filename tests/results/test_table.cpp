@@ -28,6 +28,8 @@ column "- maxrl": this row minus maxrl, paired by seed: mean ± half-width of it
   interval; * = the interval excludes 0
 everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
   learn.schedule=cosine
+raters:
+  mixed: gaussian; levels 1 to 10
 formulas:
   maxrl: advantage (r - mean) / mean
   odrpo-gini(maxrl): sum over levels
@@ -48,7 +50,7 @@ TEST_CASE("a table names settings that its file says are not the usual ones") {
   work.commit(all);
   work.assemble();
   const TableModel table = make_table(read_results(scratch.file(), false), {});
-  CHECK(contains(table_text(table), "learn.schedule=cosine, learn.epochs=4, learn.whiten=none\nformulas:"));
+  CHECK(contains(table_text(table), "learn.schedule=cosine, learn.epochs=4, learn.whiten=none\nraters:"));
   CHECK(contains(table_json(table), "\"settings\": {\n    \"learn.epochs\": \"4\""));
 }
 
@@ -61,6 +63,8 @@ TEST_CASE("the same table in Markdown, CSV and JSON") {
 )"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
   CHECK(contains(csv, "\nbandit,mixed,linear,0.1,20,cosine,odrpo-gini(maxrl),8,gain,%,mean and 95% t interval,3,0,0,80"));
+  CHECK(contains(markdown, "\n- rater `mixed`: gaussian; levels 1 to 10\n- formula of `maxrl`: "));
+  CHECK(contains(json, "\"raters\": {\n    \"mixed\": \"gaussian; levels 1 to 10\""));
   CHECK(contains(json, "\"pairs\": 3"));
   CHECK(contains(json, "\"fixed\": {"));
 }

@@ -53,6 +53,8 @@ column "vs maxrl [%]": 100 (this row / maxrl - 1), paired by seed: mean ± half-
   Student-t interval; * = the interval excludes 0
 everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
   learn.schedule=cosine
+raters:
+  mixed: gaussian; levels 1 to 10
 formulas:
   maxrl: advantage (r - mean) / mean
   odrpo-gini(maxrl): sum over levels

@@ -1,6 +1,8 @@
 // What tables are told about the computations behind them: different ones must not read the same.
 #include "suites/formulas.hpp"
 
+#include <algorithm>
+
 #include "tests/catch.hpp"
 #include "tests/suites/loading.hpp"
 
@@ -49,4 +51,47 @@ TEST_CASE("formulas: what a group of one gets is said where there can be one, an
   CHECK(loaded(suite, with(alone, "grid.estimator=[grpo]")).notes.empty());
   CHECK(loaded(suite, {"grid.estimator=[ref]"}).notes.empty());
   CHECK(formula_lines(loaded(suite, {"grid.estimator=[ref]"})).find("a group of one") == std::string::npos);
+}
+
+TEST_CASE("raters: a line for each says its noise, how votes are aggregated where there are several, and the levels") {
+  CHECK(rater_lines(loaded(small_suite)) ==
+        "mixed\tnoise: gaussian sigma 0.47 spread 0.2; high p 0.002; veto share 0.03; low p 0.01; levels 1 to 10\n");
+  const std::string more = small_suite +
+                           "rater = [\"gauss\", \"m\", \"c\"]\nvotes = [1, 8]\n"
+                           "[rater.m]\nbase = \"gauss\"\naggregate = \"mean\"\nsampling = \"draws\"\n"
+                           "parse_failure = 0.1\nparse_policy = \"drop\"\n"
+                           "[rater.c]\nnoise = [{ model = \"confusion\", matrix = [[0.9, 0.1], [0.2, 0.8]] }]\n";
+  CHECK(rater_lines(loaded(more, {"env.bandit.levels=2"})) ==
+        "gauss\tnoise: gaussian sigma 0.52 spread 0.25; N votes: mode, tie first, drawn from its law; levels 1 to 2\n"
+        "m\tnoise of gauss: gaussian sigma 0.52 spread 0.25; unreadable with probability 0.1: leave the call out; a response without any "
+        "score takes no part in the update; N votes: mean, of N draws; levels 1 to 2\n"
+        "c\tnoise: confusion 2 x 2; N votes: mode, tie first, drawn from its law; levels 1 to 2\n");
+}
+
+TEST_CASE("raters: axes that change one stand in its name, others do not") {
+  const std::string two = small_suite + "rater = [\"r\", \"gauss\"]\nvotes = [4]\n[rater.r]\nbase = \"gauss\"\n";
+  const auto text = rater_lines(loaded(two, {"rater.r.aggregate=[median, mean]", "learn.lr=[0.1, 1]"}));
+  CHECK(text.starts_with("r aggregate=median\tnoise of gauss:"));
+  CHECK(text.find("\nr aggregate=mean\tnoise of gauss:") != std::string::npos);
+  CHECK(text.find("\ngauss\tnoise: ") != std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+  CHECK(rater_lines(loaded(two, {"rater.r.gaussian.sigma=[0.1, 1]"})).starts_with("r gaussian.sigma=0.1\tnoise: gaussian sigma 0.1 "));
+}
+
+TEST_CASE("raters: one learned from scores names the file without its folder, and what it holds") {
+  const Suite suite = load_suite(ODRPO_SOURCE_DIR "/suites/judge-scores.toml",
+                                 {"rater.judge.scores=" ODRPO_SOURCE_DIR "/tests/suites/judge.csv", "rater.judge.aggregate=mode"}, {});
+  const std::string text = rater_lines(suite);
+  INFO(text);
+  CHECK(text.starts_with("judge\tchannel learned from these scores: judge.csv: 12 prompts x 6 responses x 4 samples, 10 levels, "));
+  CHECK(text.ends_with("; N votes: mode, tie first, drawn from its law; levels 1 to 10\n"));
+}
+
+TEST_CASE("raters: a judge of texts tells what it sees besides quality") {
+  const std::string texts =
+      "[suite]\nname = \"t\"\n[grid]\nenv = [\"toy-lm\"]\npolicy = [\"transformer\"]\nestimator = [\"grpo\"]\nrater = [\"w\"]\n"
+      "[rater.w]\nbase = \"gauss\"\nlength_bias = 0.3\njson_broken = 0.05\n";
+  CHECK(rater_lines(loaded(texts)) ==
+        "w\tnoise of gauss: gaussian sigma 0.52 spread 0.25; texts: length_bias 0.3, json_broken 0.05; unreadable where broken: ask once "
+        "more; score 1 when that fails too; levels 1 to 10\n");
 }
