@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "kernels/failure.hpp"
@@ -234,6 +235,12 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
 }
 
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out) {
+  if (levels < 1) throw Failure(Exit::limits, "levels = " + std::to_string(levels) + ": there is at least one level");
+  if (out.size() != rewards.size())
+    throw Failure(Exit::limits,
+                  "a group of " + std::to_string(rewards.size()) + " rewards has as many advantages, not " + std::to_string(out.size()));
+  for (const double r : rewards)
+    if (!std::isfinite(r)) throw Failure(Exit::limits, "a reward is not a finite number");
   const Convention convention = convention_of(config);
   const bool single = rewards.size() == 1 && convention.single != Single::zero;
   if (!single && all_equal(rewards)) {

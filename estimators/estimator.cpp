@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "estimators/compat.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo {
 namespace {
@@ -69,6 +70,13 @@ std::optional<EstimatorConfig> parse_estimator(std::string_view word) {
   for (const auto& config : all_choices())
     if (same_word(word, estimator_word(config))) return config;
   return std::nullopt;
+}
+
+EstimatorConfig estimator_named(std::string_view word) {
+  if (const auto config = parse_estimator(word)) return *config;
+  std::string all;
+  for (const std::string_view known : estimator_catalogue()) all.append(all.empty() ? "" : ", ").append(known);
+  throw Failure(Exit::usage, "there is no estimator \"" + std::string(word) + "\" (there are " + all + ")");
 }
 
 std::span<const std::string_view> estimator_catalogue() {

@@ -97,6 +97,9 @@ void describe(V& v, EstimatorConfig& c) {
 /// `odrpo-uniform(x)` and `dr-grpo` are accepted for `odrpo(x)` and `reinforce`.
 std::optional<EstimatorConfig> parse_estimator(std::string_view word);
 
+/// The same for programs that have no use for an unknown word: throws Failure(Exit::usage) with the word and every word there is.
+EstimatorConfig estimator_named(std::string_view word);
+
 /// The canonical catalogue word of the three choices, e.g. "odrpo-gini(maxrl)".
 std::string estimator_word(const EstimatorConfig& config);
 

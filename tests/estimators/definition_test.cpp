@@ -187,3 +187,21 @@ TEST_CASE("batch normalisation") {
   batch_normalize(batch, 1, 0);
   CHECK(batch == Values{0});
 }
+
+TEST_CASE("groups that are none are refused, whatever the estimator") {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const std::string_view word : estimator_catalogue()) {
+    CAPTURE(word);
+    const EstimatorConfig config = estimator_named(word);
+    std::vector<double> out(3);
+    const auto group = [&](int levels, const std::vector<double>& rewards) { advantages(config, levels, rewards, no_median, out); };
+    CHECK_NOTHROW(group(10, {1, 2, 3}));
+    CHECK_THROWS_AS(group(0, {1, 2, 3}), Failure);
+    CHECK_THROWS_AS(group(10, {1, 2}), Failure);
+    CHECK_THROWS_AS(group(10, {1, 2, 3, 4}), Failure);
+    CHECK_THROWS_AS(group(10, {}), Failure);
+    CHECK_THROWS_AS(group(10, {1, 2, inf}), Failure);
+    CHECK_THROWS_AS(group(10, {1, -inf, 2}), Failure);
+    CHECK_THROWS_AS(group(10, {no_median, no_median, no_median}), Failure);
+  }
+}

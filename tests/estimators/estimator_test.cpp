@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
@@ -34,6 +35,19 @@ TEST_CASE("aliases and unknown words") {
   for (const char* word :
        {"", "odrpo", "odrpo()", "odrpo(", "odrpo-uniform(", "odrpo-uniform()", "odrpo(rloo)", "grpo ", "GRPO", "odrpo-gini", "gini(grpo)"})
     CHECK(!parse_estimator(word).has_value());
+}
+
+TEST_CASE("a word that must be one is refused with all there are") {
+  CHECK(estimator_word(estimator_named("odrpo_gini(maxrl)")) == "odrpo-gini(maxrl)");
+  try {
+    estimator_named("grop");
+    FAIL("nothing was thrown");
+  } catch (const Failure& failure) {
+    CHECK(failure.code == Exit::usage);
+    const std::string what = failure.what();
+    CHECK(what.starts_with("there is no estimator \"grop\" (there are reinforce, "));
+    CHECK(what.ends_with(", odrpo-gini-median(maxrl))"));
+  }
 }
 
 TEST_CASE("defaults are the paper's form") {
