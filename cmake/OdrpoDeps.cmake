@@ -1,10 +1,10 @@
 # Third-party packages, found once here; which room may use which is a law (docs/house.md) that .ci/laws checks.
 set(ODRPO_DEPS "" CACHE PATH "prefix holding unpacked -dev packages; empty = the system's own")
 if(ODRPO_DEPS)
-  get_filename_component(ODRPO_DEPS "${ODRPO_DEPS}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+  get_filename_component(ODRPO_DEPS "${ODRPO_DEPS}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
   list(PREPEND CMAKE_PREFIX_PATH "${ODRPO_DEPS}/usr")
 endif()
-find_package(Threads REQUIRED)
+find_package(Threads REQUIRED GLOBAL)  # also for the project that this one is inside of
 find_path(ODRPO_R123_INC Random123/philox.h REQUIRED)
 option(ODRPO_BLAS "matrix products by OpenBLAS instead of our own, which are faster where measured (docs/transformer.md)" OFF)
 if(ODRPO_BLAS)

@@ -4,27 +4,13 @@ include(CMakePackageConfigHelpers)
 set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/odrpo)
 set(_share ${CMAKE_INSTALL_DATADIR}/odrpo-bench)
 
-# odrpo::core: one name for the rooms' libraries
-add_library(odrpo_core INTERFACE)
-set(_rooms kernels estimators envs policies)
-if(TARGET odrpo_agreement)
-  list(APPEND _rooms agreement)
-endif()
-foreach(_room IN LISTS _rooms)
-  target_link_libraries(odrpo_core INTERFACE odrpo_${_room})
-endforeach()
-list(TRANSFORM _rooms PREPEND odrpo_ OUTPUT_VARIABLE _libraries)
-foreach(_library IN ITEMS ${_libraries} odrpo_core)
-  string(REPLACE odrpo_ "" _name ${_library})
-  set_target_properties(${_library} PROPERTIES EXPORT_NAME ${_name})
-endforeach()
 install(TARGETS ${_libraries} odrpo_core EXPORT odrpo ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/odrpo)
 install(EXPORT odrpo NAMESPACE odrpo:: FILE odrpoTargets.cmake DESTINATION ${_package})
-configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/odrpoConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/odrpoConfig.cmake
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/odrpoConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/odrpoConfig.cmake
   INSTALL_DESTINATION ${_package} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/odrpoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/cmake/odrpoConfig.cmake ${CMAKE_BINARY_DIR}/cmake/odrpoConfigVersion.cmake DESTINATION ${_package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/odrpoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/odrpoConfig.cmake ${PROJECT_BINARY_DIR}/cmake/odrpoConfigVersion.cmake DESTINATION ${_package})
 
 # Headers, but for those that only our own sources can use: simd.hpp is for files compiled once per instruction set, random.hpp needs
 # Random123, what is of devices and lanes is in no installed library.
@@ -36,6 +22,7 @@ endif()
 install(DIRECTORY kernels estimators envs policies DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/odrpo FILES_MATCHING PATTERN "*.hpp" ${_not_here})
 
 install(FILES README.md LICENSE DESTINATION ${_share})
+install(DIRECTORY examples DESTINATION ${_share})
 install(DIRECTORY docs DESTINATION ${_share} FILES_MATCHING PATTERN "*.md")
 if(TARGET odrpo-bench)
   install(TARGETS odrpo-bench DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -1,6 +1,6 @@
 # How a room is built: odrpo_room() makes its library, odrpo_stage() compiles a stage file once per instruction set.
 
-option(ODRPO_WERROR "treat warnings as errors" ON)
+option(ODRPO_WERROR "treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 add_library(odrpo_flags INTERFACE)
 # -ffp-contract=off and no fast-math: the same bits from every compiler and SIMD width.
 target_compile_options(odrpo_flags INTERFACE
@@ -12,18 +12,26 @@ target_compile_options(odrpo_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--expt-relaxed-constexpr>
   # a target whose property ODRPO_FMAD is set is fast first and owes nobody its last bits: the transformer on a device
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ODRPO_FMAD>>>>:--fmad=false>)
-target_include_directories(odrpo_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
 # odrpo_room(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME
 function(odrpo_room name)
   cmake_parse_arguments(R "" "" "SOURCES;STAGES;LINK" ${ARGN})
   add_library(odrpo_${name} STATIC ${R_SOURCES})
-  # our flags and source tree stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake) needs C++20 and, for the same bits from
-  # what is inline, no contraction
-  target_link_libraries(odrpo_${name} PUBLIC $<BUILD_INTERFACE:odrpo_flags> ${R_LINK})
+  add_library(odrpo::${name} ALIAS odrpo_${name})
+  # our flags stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake), or has this project inside their own, needs C++20
+  # and, for the same bits from what is inline, no contraction
+  set(contraction $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>)
   target_compile_features(odrpo_${name} PUBLIC cxx_std_20)
-  target_compile_options(odrpo_${name} INTERFACE $<INSTALL_INTERFACE:$<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>>)
+  if(PROJECT_IS_TOP_LEVEL)
+    target_link_libraries(odrpo_${name} PUBLIC $<BUILD_INTERFACE:odrpo_flags> ${R_LINK})
+    target_compile_options(odrpo_${name} INTERFACE $<INSTALL_INTERFACE:${contraction}>)
+  else()
+    target_link_libraries(odrpo_${name} PRIVATE $<BUILD_INTERFACE:odrpo_flags> PUBLIC ${R_LINK})
+    target_include_directories(odrpo_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+    target_compile_options(odrpo_${name} INTERFACE ${contraction})
+  endif()
   foreach(stage IN LISTS R_STAGES)
     odrpo_stage(odrpo_${name} ${stage})
   endforeach()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs a build and uses the installed package alone: the example, every header, the program; then moves the prefix and does it again.
+# Installs a build and uses the installed package alone: the example, every header, components, the program; then moves the prefix and does
+# it again. Then the source tree inside another project.
 # Usage: install_test.sh SOURCE BUILD CMAKE [alone]. With `alone`, BUILD is made here from the numerics only.
 set -uo pipefail
 source=$(readlink -f "$1") build=$2 cmake=$3 alone=${4:-}
@@ -21,10 +22,21 @@ build=$(readlink -f "$build")
 sed -n '/^```console$/,/^```$/p' "$source/docs/library.md" | sed '1d;$d' | grep -v '^\$' >"$work/expected"
 [[ -s $work/expected ]] || fail "docs/library.md shows no output"
 
+# components PREFIX WORDS…: what find_package says to COMPONENTS
+components() {
+  local prefix=$1 out=$work/components
+  shift
+  rm -rf "$out"
+  mkdir "$out"
+  printf 'cmake_minimum_required(VERSION 3.25)\nproject(parts LANGUAGES CXX)\nfind_package(odrpo REQUIRED COMPONENTS %s)\nget_property(there TARGET odrpo::estimators PROPERTY TYPE)\n' \
+    "$*" >"$out/CMakeLists.txt"
+  "$cmake" -S "$out" -B "$out/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF >"$work/log" 2>&1
+}
+
 use() {  # PREFIX: configure, build and run consumers outside of the source tree
   local prefix=$1 out=$work/use program
   rm -rf "$out"
-  cp -r "$source/examples/core" "$out-example"
+  cp -r "$prefix/share/odrpo-bench/examples/core" "$out-example"
   cp -r "$source/tests/install/every_header" "$out-every"
   for what in example every; do
     quiet "$cmake" -S "$out-$what" -B "$out/$what" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" \
@@ -32,6 +44,10 @@ use() {  # PREFIX: configure, build and run consumers outside of the source tree
     grep -q "^odrpo_DIR:PATH=$prefix/" "$out/$what/CMakeCache.txt" || fail "$what found another package than that of $prefix"
     quiet "$cmake" --build "$out/$what" || return
   done
+  components "$prefix" estimators || { cat "$work/log"; fail "component estimators is not found"; }
+  components "$prefix" core kernels envs policies OPTIONAL_COMPONENTS roof || { cat "$work/log"; fail "components are not found"; }
+  components "$prefix" estimators roof && fail "component roof is found"
+  grep -q 'has no component "roof"' "$work/log" || { cat "$work/log"; fail "nobody says which component is missing"; }
   "$out/example/advantages" | diff "$work/expected" - || fail "the example prints something else than docs/library.md"
   program=$("$out/every/rooms") || fail "rooms: exit $?"
   # three votes of ten equal levels: 0.028 for two or three of the lowest, 0.216 for three different ones with the lowest among them
@@ -66,5 +82,21 @@ fi
 use "$first"
 mv "$first" "$second"
 use "$second"
+
+# the source tree inside another project: the numerics alone, as they are, and nothing else of it
+if [[ -z $alone ]]; then
+  inside=$work/inside
+  cp -r "$source/tests/install/inside" "$inside-source"
+  quiet "$cmake" -S "$inside-source" -B "$inside" -G Ninja -DODRPO_SOURCE="$source" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON || exit 1
+  grep -q 'CMAKE_CUDA_COMPILER:' "$inside/CMakeCache.txt" && fail "inside another project it looks for CUDA"
+  grep '"command"' "$inside/compile_commands.json" | grep 'examples/core/main.cpp' | grep -qE -- '-Wall|-Werror|-fno-math-errno' &&
+    fail "another project's program is compiled with our warnings"
+  grep '"command"' "$inside/compile_commands.json" | grep 'examples/core/main.cpp' | grep -q -- '-ffp-contract=off' ||
+    fail "another project's program lacks -ffp-contract=off"
+  quiet "$cmake" --build "$inside" --target advantages
+  "$inside/advantages" | diff "$work/expected" - || fail "inside another project the example prints something else than docs/library.md"
+  quiet "$cmake" --install "$inside" --prefix "$work/nothing"
+  [[ ! -e $work/nothing ]] || fail "inside another project it installs something: $(find "$work/nothing" | head -3)"
+fi
 [[ $failed == 0 ]] && echo "install: ok"
 exit "$failed"
