@@ -49,7 +49,7 @@ int list(const ListOptions&);
 
 struct TableOptions {
   std::string path;                              ///< a result file
-  std::string format = "text";                   ///< text, md, csv, json
+  std::string format;                            ///< text (also when empty), md, csv, json
   std::string rows, columns, baseline, compare;  ///< empty = what the suite's [table] says
   std::vector<std::string> value;                ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;

@@ -146,7 +146,7 @@ struct Commands {
         ->type_name("HOW");
     repeated(*c, "--best", table.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
     c->add_option("--tune-seeds", table.tune_seeds, "choose --best on the first N seeds, report the others")
-        ->check(whole(0, 1'000'000))
+        ->check(whole(0, 100'000))
         ->type_name("N");
 
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",
@@ -266,6 +266,8 @@ int dispatch(int argc, char** argv) {
     throw Failure(Exit::usage, usage_message(c, error));
   }
   if (c.version) return version(c.json);
+  if (c.table_json && !c.table.format.empty() && c.table.format != "json")
+    throw Failure(Exit::usage, "--json is --format json, and cannot stand beside --format " + c.table.format);
   if (c.table_json) c.table.format = "json";
   if (c.chosen) return c.chosen();
   throw Failure(Exit::usage, "which command?\nSee: odrpo-bench --help");

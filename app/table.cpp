@@ -35,7 +35,7 @@ std::string baseline_row(const ResultFile& file, const std::string& rows, const 
 }  // namespace
 
 int table(const TableOptions& o) {
-  if (o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
+  if (!o.format.empty() && o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
     throw Failure(Exit::usage, "--format: \"" + o.format + "\" is not one of text, md, csv, json");
   const ResultFile file = read_results(o.path, false);
   const std::string* stored = file.provenance_text("table");
@@ -57,6 +57,8 @@ int table(const TableOptions& o) {
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return axis == spec.rows || axis == spec.columns; });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
+  if (o.tune_seeds > 0 && spec.best.empty())
+    throw Failure(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
 
   const TableModel model = o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec);
   std::string out = o.format == "md"     ? table_markdown(model)

@@ -98,6 +98,10 @@ TEST_CASE("table") {
   CHECK(with([](auto& o) { o.columns = "value", o.value = {"gain,,regret"}; }).first == 2);
   CHECK(with([](auto& o) { o.rows = "value", o.columns = "estimator", o.value = {"gain,regret"}; }).first == 0);
   CHECK(with([](auto& o) { o.compare = "ratio"; }).first == 2);
+  CHECK(with([](auto& o) { o.tune_seeds = 1; }).first == 2);  // nothing to choose
+  CHECK(with([](auto& o) { o.tune_seeds = 2, o.best = {"learn.lr"}; }).first == 2);
+  CHECK(with([](auto& o) { o.tune_seeds = 1, o.best = {"learn.lr"}; }).first == 0);
+  CHECK(with([](auto& o) { o.tune_seeds = 0; }).second == text);
   const auto json = nlohmann::json::parse(with([](auto& o) { o.format = "json"; }).second);
   CHECK(json["baseline"] == "maxrl");
   CHECK(json["blocks"].size() > 1);
