@@ -41,7 +41,11 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
     out["lo"] = number(cell.lo);
     out["hi"] = number(cell.hi);
   }
-  if (!table.spec.best.empty()) out["chosen"] = object(cell.chosen);
+  if (!table.spec.best.empty()) {
+    out["chosen"] = object(cell.chosen);
+    out["at_edge"] = Json::object();
+    for (std::size_t i = 0; i < cell.chosen.size(); ++i) out["at_edge"][cell.chosen[i].first] = bool{cell.at_edge[i]};
+  }
   if (const MeanInterval& d = cell.difference; d.n + cell.no_percent > 0) {
     Json& compared = out[value.percent ? "percent" : "difference"];
     compared = {{"pairs", d.n}, {"mean", number(d.mean)}, {"sd", number(d.sd)}, {"lo", number(d.lo)}, {"hi", number(d.hi)}};

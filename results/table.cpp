@@ -136,6 +136,15 @@ void settle_spec(TableSpec& spec, const ResultFile& file, const std::vector<std:
     throw Failure(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
 }
 
+/// The row that a baseline means: the word itself, or of numbers the same one (1e6 is 1000000).
+std::string row_named(const std::vector<std::string>& rows, const std::string& baseline) {
+  if (std::find(rows.begin(), rows.end(), baseline) != rows.end()) return baseline;
+  if (const auto wanted = number_of(baseline))
+    for (const std::string& row : rows)
+      if (number_of(row) == wanted) return row;
+  return baseline;
+}
+
 TableValue described(const std::string& name, const ValueWord& word, Compare compare) {
   return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share};
 }
@@ -157,7 +166,10 @@ void add_cells(TableBlock& block, const TableModel& table, const ResultFile& fil
     if (const auto pool = pools.find({spot_in(spec.rows, cell.row), spot_in(spec.columns, cell.column)}); pool != pools.end()) {
       const Choice& best = best_choice(pool->second, file, spec, shown[0]);
       fill_cell(cell, pool->second.runs.at(best), file, spec, shown[cell.of], table.values[cell.of]);
-      for (std::size_t b = 0; b < best.size(); ++b) cell.chosen.emplace_back(spec.best[b], best[b]);
+      for (std::size_t b = 0; b < best.size(); ++b) {
+        cell.chosen.emplace_back(spec.best[b], best[b]);
+        cell.at_edge.push_back(at_edge(pool->second, best, b));
+      }
     }
     block.cells.push_back(std::move(cell));
   }
@@ -174,18 +186,20 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.spec = wanted;
   TableSpec& spec = table.spec;
   const auto names = dimensions_of(file);
-  settle_spec(spec, file, names);
   std::vector<Shown> shown;
-  for (const std::string& name : spec.value) {
+  for (std::string& name : spec.value) {
     shown.push_back(shown_value(file, name));
+    name = shown.back().name;
     table.values.push_back(described(name, shown.back().word, spec.compare));
   }
+  settle_spec(spec, file, names);
   const auto entries = [&](const std::string& dimension) {
     return dimension == values_dimension ? spec.value : values_in_order(file, dimension);
   };
   table.suite = printable_text(file.suite);
   table.rows = entries(spec.rows);
   table.columns = entries(spec.columns);
+  spec.baseline = row_named(table.rows, spec.baseline);
   if (!spec.baseline.empty() && std::find(table.rows.begin(), table.rows.end(), spec.baseline) == table.rows.end())
     throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is not among the rows ({}){}", printable_text(spec.baseline),
                                            joined(table.rows), did_you_mean(spec.baseline, table.rows)));

@@ -58,6 +58,7 @@ struct TableCell {
   MeanInterval difference;               ///< from the baseline row, paired by seed, or percent of it; n = 0 when there is none
   int no_percent = 0;                    ///< pairs that have no percentage: baseline 0 or of the other sign
   std::vector<std::pair<std::string, std::string>> chosen;  ///< value taken of each axis in `best`
+  std::vector<bool> at_edge;                                ///< of each of them: the least or the largest of more than two numbers tried
   std::vector<std::pair<int, double>> values;               ///< (seed, value in the shown unit), by seed
 };
 
@@ -89,7 +90,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& spec);
 /// Plain text, at most about 100 columns wide where it can be.
 std::string table_text(const TableModel& table);
 std::string table_markdown(const TableModel& table);
-/// One line per cell with all numbers (RFC 4180).
+/// One line per cell with all numbers, and the formula and the rater behind them (RFC 4180).
 std::string table_csv(const TableModel& table);
 
 }  // namespace odrpo

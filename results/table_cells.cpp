@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string_view>
 
 #include "kernels/failure.hpp"
 #include "results/suggest.hpp"
@@ -28,12 +31,26 @@ bool lost(const RunRecord& run, double number) { return run.status == RunStatus:
 }  // namespace
 
 Shown shown_value(const ResultFile& file, const std::string& name) {
-  const ValueWord* word = nullptr;
-  for (const ValueWord& v : value_words)
-    if (name == v.word) word = &v;
-  const Column* column = file.column(word ? word->column : name);
-  if (column && column->numeric && column->number.size() == file.runs.size())
-    return {word ? *word : ValueWord{"", "", 1, "", raw_is_better(name), ""}, &column->number};
+  const auto word_named = [&](auto same) {
+    const auto* found =
+        std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return same(v.word, name); });
+    return found == std::end(value_words) ? nullptr : found;
+  };
+  const auto usable = [&](const Column& column) { return column.numeric && column.number.size() == file.runs.size(); };
+  const auto column_named = [&](auto same) -> const Column* {
+    for (const Column& column : file.columns)
+      if (usable(column) && same(column.name, name)) return &column;
+    return nullptr;
+  };
+  const auto exactly = [](std::string_view a, std::string_view b) { return a == b; };
+  const ValueWord* word = word_named(exactly);
+  const Column* column = word ? nullptr : column_named(exactly);
+  if (!word && !column) word = word_named(same_word);
+  if (!word && !column) column = column_named(same_word);
+  if (word) column = file.column(word->column);
+  if (column && usable(*column))
+    return word ? Shown{word->word, *word, &column->number}
+                : Shown{column->name, {"", "", 1, "", raw_is_better(column->name), ""}, &column->number};
   std::vector<std::string> known;
   for (const ValueWord& v : value_words)
     if (file.column(v.column)) known.push_back(v.word);
@@ -45,6 +62,13 @@ Shown shown_value(const ResultFile& file, const std::string& name) {
   }
   throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\" (they have {}){}", printable_text(name),
                                          fmt::join(known, ", "), did_you_mean(name, known)));
+}
+
+std::optional<double> number_of(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
 }
 
 const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableSpec& spec, const Shown& value) {
@@ -77,6 +101,17 @@ const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableS
       most = score;
     }
   return *best;
+}
+
+bool at_edge(const Pool& pool, const Choice& best, std::size_t axis) {
+  std::set<double> tried;
+  for (const Choice& choice : pool.order) {
+    const auto number = number_of(choice[axis]);
+    if (!number) return false;
+    tried.insert(*number);
+  }
+  const double taken = *number_of(best[axis]);
+  return tried.size() > 2 && (taken == *tried.begin() || taken == *tried.rbegin());
 }
 
 TableCell empty_cell() {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,16 @@ namespace odrpo {
 
 /// A value that a table shows, with its numbers: one per run of the file.
 struct Shown {
-  ValueWord word;  ///< of any other column: factor 1, more is better
+  std::string name;  ///< the word, or the column's name
+  ValueWord word;    ///< of any other column: factor 1, more is better
   const std::vector<double>* numbers;
 };
-/// The value of a word of value_words, or any other numeric column of the file. Failure usage when there is none.
+/// The value of a word of value_words, or any other numeric column of the file; what is spelt exactly goes before what differs in - and _
+/// alone. Failure usage when there is none.
 Shown shown_value(const ResultFile& file, const std::string& name);
+
+/// The number that a whole text is, or nothing.
+std::optional<double> number_of(const std::string& text);
 
 using Choice = std::vector<std::string>;  ///< values of the best axes
 /// The runs of one row and column: those of every choice of the best axes, as indices into the file's runs.
@@ -26,6 +32,9 @@ struct Pool {
 
 /// The choice with the best mean of `value` on the seeds that choose; one that lost fewer runs goes first. The pool is not empty.
 const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableSpec& spec, const Shown& value);
+
+/// Is the value that `best` takes of its axis number `axis` the least or the largest of more than two tried in the pool? Not of words.
+bool at_edge(const Pool& pool, const Choice& best, std::size_t axis);
 
 /// A cell without runs.
 TableCell empty_cell();

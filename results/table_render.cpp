@@ -186,7 +186,9 @@ std::string table_csv(const TableModel& table) {
   head.insert(head.end(), spec.best.begin(), spec.best.end());
   std::string out = fields(head) +
                     ",value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,"
-                    "difference_hi,difference_unit,pairs_undefined\n";
+                    "difference_hi,difference_unit,pairs_undefined";
+  for (const std::string& axis : spec.best) out += "," + quoted(axis + "_at_edge");
+  out += ",formula,judge\n";
   for (const TableBlock& block : table.blocks)
     for (const TableCell& cell : block.cells) {
       const TableValue& value = table.values[cell.of];
@@ -196,7 +198,7 @@ std::string table_csv(const TableModel& table) {
       if (columns) at.push_back(cell.column);
       for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].second : "");
       const MeanInterval& d = cell.difference;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", fields(at), quoted(value.name), value.unit,
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", fields(at), quoted(value.name), value.unit,
                          value.median  ? "median and quartiles"
                          : value.share ? "share and 95% Wilson interval"
                                        : "mean and 95% t interval",
@@ -206,6 +208,8 @@ std::string table_csv(const TableModel& table) {
                          : value.percent       ? "% of the baseline"
                                                : value.unit,
                          cell.no_percent);
+      for (std::size_t i = 0; i < spec.best.size(); ++i) out += i < cell.at_edge.size() ? cell.at_edge[i] ? ",true" : ",false" : ",";
+      out += fmt::format(",{},{}\n", quoted(cell_formula(table, block, cell)), quoted(cell_rater(table, block, cell)));
     }
   return out;
 }

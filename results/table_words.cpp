@@ -7,6 +7,9 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string_view>
+
+#include "results/table_cells.hpp"
 
 namespace odrpo {
 namespace {
@@ -66,19 +69,60 @@ std::string cells_sentence(const TableModel& table, std::size_t value) {
   return fmt::format("mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n);
 }
 
+/// "grpo", or "votes=1" of a number.
+std::string baseline_text(const TableModel& table) {
+  return number_of(table.spec.baseline) ? table.spec.rows + "=" + table.spec.baseline : table.spec.baseline;
+}
+
 std::string comparison_heading(const TableModel& table, std::size_t value) {
-  return fmt::format("{} {}{}", table.values[value].percent ? "vs" : "-", table.spec.baseline, table.values[value].percent ? " [%]" : "");
+  return fmt::format("{} {}{}", table.values[value].percent ? "vs" : "-", baseline_text(table), table.values[value].percent ? " [%]" : "");
 }
 
 std::string comparison_sentence(const TableModel& table, std::size_t value) {
   const TableValue& of = table.values[value];
-  const std::string& baseline = table.spec.baseline;
+  const std::string baseline = baseline_text(table);
   return fmt::format("{}, paired by seed: {}", of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
                      of.share ? "difference of shares [95 % interval, Newcombe's for pairs]"
                               : "mean ± half-width of its 95 % Student-t interval; * = the interval excludes 0");
 }
 
+/// Of the lines of a dimension ("estimator": the formulas) the one for a cell: called as the cell's entry, followed by axes at its values.
+std::string line_for(const std::vector<std::pair<std::string, std::string>>& lines, const std::string& dimension, const TableModel& table,
+                     const TableBlock& block, const TableCell& cell) {
+  auto at = block.fixed;
+  at.insert(at.end(), cell.chosen.begin(), cell.chosen.end());
+  at.emplace_back(table.spec.rows, cell.row);
+  at.emplace_back(table.spec.columns, cell.column);
+  const auto named = [&](std::string_view called) {
+    const auto entry = std::find_if(at.begin(), at.end(), [&](const auto& a) { return a.first == dimension; });
+    if (entry == at.end() || !called.starts_with(entry->second)) return false;
+    called.remove_prefix(entry->second.size());
+    for (bool found = true; found && !called.empty();) {
+      found = false;
+      for (const auto& [axis, value] : at)
+        if (const std::string part = fmt::format(" {}={}", axis, value);
+            called.starts_with(part) && (called.size() == part.size() || called[part.size()] == ' ')) {
+          called.remove_prefix(part.size());
+          found = true;
+          break;
+        }
+    }
+    return called.empty();
+  };
+  for (const auto& [called, line] : lines)
+    if (named(called)) return line;
+  return "";
+}
+
 }  // namespace
+
+std::string cell_formula(const TableModel& table, const TableBlock& block, const TableCell& cell) {
+  return line_for(table.formulas, "estimator", table, block, cell);
+}
+
+std::string cell_rater(const TableModel& table, const TableBlock& block, const TableCell& cell) {
+  return line_for(table.raters, "rater", table, block, cell);
+}
 
 std::string printable_text(std::string text) {
   for (char& c : text)
@@ -125,7 +169,7 @@ std::string cell_text(const TableCell& cell, const TableModel& table, int decima
   if (value.median || value.share) text += fmt::format(" [{}, {}]", number(cell.lo, decimals), number(cell.hi, decimals));
   else text += " ± " + (cell.n > 1 ? number((cell.hi - cell.lo) / 2, decimals) : "n/a");
   if (cell.of == 0)
-    for (const auto& choice : cell.chosen) text += " @" + choice.second;
+    for (std::size_t i = 0; i < cell.chosen.size(); ++i) text += " @" + cell.chosen[i].second + (cell.at_edge[i] ? "!" : "");
   if (cell.n != seeds) text += fmt::format(" (n={})", cell.n);
   return text;
 }
@@ -134,7 +178,8 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   const MeanInterval& d = cell.difference;
   if (cell.row == table.spec.baseline) return "baseline";
   if (d.n == 0) return "n/a";
-  std::string text = fmt::format("{}{}", d.mean >= 0 ? "+" : "", number(d.mean, decimals));
+  std::string text = number(d.mean, decimals);
+  if (d.mean > 0 && text.find_first_not_of("0.") != std::string::npos) text = "+" + text;  // what rounds to zero has no sign
   const bool share = table.values[cell.of].share;
   if (share) text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
   else text += " ± " + (d.n > 1 ? number((d.hi - d.lo) / 2, decimals) : "n/a");
@@ -186,6 +231,9 @@ std::vector<std::string> table_sentences(const TableModel& table) {
                                        : fmt::format("{}, chosen per cell{}; chosen on the reported seeds, which flatters every cell{}",
                                                      choice, others, several ? " of " + spec.value[0] : ""));
   }
+  bool at_edge = false;
+  each_cell(table, [&](const TableCell& cell) { at_edge |= std::count(cell.at_edge.begin(), cell.at_edge.end(), true) > 0; });
+  if (at_edge) said.push_back("!: the best is the largest or smallest tried; a wider grid may find better");
   if (!table.blocks.empty()) {
     std::string same = block_text(table, table.blocks[0], true);
     for (const auto& [key, set] : table.settings) same += fmt::format("{}{}={}", same.empty() ? "" : ", ", key, set);

@@ -198,6 +198,14 @@ expect 2 'did you mean "votes"?' table tiny.h5 --columns vote
 expect 2 'did you mean "grpo"?' table tiny.h5 --baseline grop
 expect 0 '' table tiny.h5 --baseline 'odrpo_gini(maxrl)'; expect_out '- odrpo-gini(maxrl)'  # another way to write the row
 expect 2 '--compare' table tiny.h5 --compare ratio
+expect 0 '' table tiny.h5; expect_out 'raters:'; expect_out '  mixed: noise: gaussian sigma'; expect_out 'formulas:'
+expect 0 '' table tiny.h5 --value final-quality; expect_out 'final_quality: the file'
+expect 0 '' table tiny.h5 --rows votes --columns estimator --baseline 8e0; expect_out '- votes=8'
+expect 2 'cannot stand beside --format csv' table tiny.h5 --format csv --json
+expect 2 'cannot stand beside --format text' table tiny.h5 --json --format text
+expect 0 '' table tiny.h5 --format json --json; expect_out '"raters": {'
+expect 2 'there is nothing to choose' table tiny.h5 --tune-seeds 1
+expect 2 '--tune-seeds' table tiny.h5 --tune-seeds 100001; expect 2 '--tune-seeds' table tiny.h5 --tune-seeds -1
 expect 2 'there is no baseline' table tiny.h5 --baseline none --compare percent
 expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"device": {'; expect_out '"already_complete": true'
 

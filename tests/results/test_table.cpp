@@ -63,6 +63,9 @@ TEST_CASE("the same table in Markdown, CSV and JSON") {
 )"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
   CHECK(contains(csv, "\nbandit,mixed,linear,0.1,20,cosine,odrpo-gini(maxrl),8,gain,%,mean and 95% t interval,3,0,0,80"));
+  CHECK(contains(csv, ",pairs_undefined,formula,judge\n"));
+  CHECK(contains(csv, ",%,0,advantage (r - mean) / mean,gaussian; levels 1 to 10\n"));
+  CHECK(contains(csv, ",%,0,sum over levels,gaussian; levels 1 to 10\n"));
   CHECK(contains(markdown, "\n- rater `mixed`: gaussian; levels 1 to 10\n- formula of `maxrl`: "));
   CHECK(contains(json, "\"raters\": {\n    \"mixed\": \"gaussian; levels 1 to 10\""));
   CHECK(contains(json, "\"pairs\": 3"));
@@ -121,6 +124,75 @@ TEST_CASE("the best value of an axis, chosen per cell") {
   const TableModel regret = make_table(file, {.value = {"regret"}, .best = {"learn.lr"}});  // less is better
   CHECK(regret.blocks[0].cells[0].chosen[0].second == "0.1");
   CHECK(regret.blocks[0].cells[2].chosen[0].second == "1");
+}
+
+TEST_CASE("a best value at the edge of a grid of three or more numbers is marked") {
+  const auto text = [](const TableModel& table) { return table_text(table); };
+  const TableModel two = make_table(file_of(some_runs({0.1, 1})), {.best = {"lr"}});
+  CHECK(two.blocks[0].cells[0].at_edge == std::vector<bool>{false});  // of two one is always at an edge
+  CHECK(!contains(text(two), "!"));
+
+  std::vector<RunRecord> all = some_runs({0.1, 0.2, 1});
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].id += "/" + std::to_string(i);
+  const TableModel three = make_table(file_of(all), {.best = {"lr"}});
+  CHECK(three.blocks[0].cells[0].chosen[0].second == "0.1");
+  CHECK(three.blocks[0].cells[0].at_edge == std::vector<bool>{true});
+  CHECK(contains(text(three), "\n!: the best is the largest or smallest tried; a wider grid may find better\n"));
+  CHECK(contains(text(three), "72.0 ± 5.0 @0.1!  "));
+  CHECK(contains(table_markdown(three), "| 72.0 ± 5.0 @0.1! |"));
+  CHECK(contains(table_json(three), "\"at_edge\": {\n            \"learn.lr\": true"));
+  CHECK(contains(table_csv(three), ",pairs_undefined,learn.lr_at_edge,formula,judge\n"));
+  CHECK(contains(table_csv(three), ",true,advantage (r - mean) / mean,"));
+
+  for (RunRecord& r : all) {  // the middle one is best
+    const double lr = std::get<double>(r.axes[0].second);
+    r.finals[0].value += lr == 0.2 ? 0.05 : 0;
+  }
+  const TableModel inside = make_table(file_of(all), {.best = {"lr"}});
+  CHECK(inside.blocks[0].cells[0].at_edge == std::vector<bool>{false});
+  CHECK(!contains(text(inside), "!"));
+  CHECK(contains(table_csv(inside), ",false,sum over levels,"));
+
+  for (RunRecord& r : all)  // of words none is the largest
+    r.axes[0].second = std::string(std::get<double>(r.axes[0].second) == 0.2 ? "b" : std::get<double>(r.axes[0].second) == 1 ? "c" : "a");
+  for (RunRecord& r : all) r.finals[0].value = r.finals[0].value - (std::get<std::string>(r.axes[0].second) == "b" ? 0.5 : 0);
+  CHECK(!contains(text(make_table(file_of(all), {.best = {"lr"}})), "!"));
+}
+
+TEST_CASE("a difference that rounds to zero has no sign") {
+  for (const double shift : {2e-5, -2e-5, 0.0}) {
+    std::vector<RunRecord> all = some_runs({0.1});
+    for (std::size_t i = 0; i < 6; ++i)
+      all[6 + i].finals[0].value = all[i].finals[0].value + shift + (i % 3 == 0 ? 0.01 : i % 3 == 1 ? -0.01 : 0);
+    const std::string text = table_text(make_table(file_of(all), {.baseline = "maxrl"}));
+    INFO(text);
+    CHECK(contains(text, "  0.0 ± 2.5"));
+    CHECK(!contains(text, "+0.0"));
+    CHECK(!contains(text, "-0.0"));
+  }
+}
+
+TEST_CASE("names that differ in - and _ alone, and rows that are the same number") {
+  std::vector<RunRecord> all = some_runs({0.1, 1});
+  for (RunRecord& r : all) {
+    r.finals.push_back({"final_quality", 5});
+    r.finals.push_back({"largest_fall", 2});
+    r.finals.push_back({"win_rate_length_controlled", 0.5});
+    r.axes[1].second = std::int64_t{std::get<double>(r.axes[0].second) == 1 ? 1000000 : 20};
+  }
+  const ResultFile file = file_of(all);
+  const auto value = [&](const std::string& name) { return make_table(file, {.value = {name}}).values[0]; };
+  CHECK(value("final-quality").name == "final_quality");
+  CHECK(value("judge-calls").name == "judge_calls");
+  CHECK(value("win_rate").name == "win-rate");
+  CHECK(value("largest-fall").unit == "levels");  // the word
+  CHECK(value("largest_fall").unit.empty());      // the file's column
+  CHECK(contains(refusal(file, {.columns = "value", .value = {"final-quality", "final_quality"}}), "\"final_quality\" is named twice"));
+
+  const auto base = [&](const std::string& row) { return make_table(file, {.rows = "learn.steps", .baseline = row}).spec.baseline; };
+  CHECK(base("1e6") == "1000000");
+  CHECK(base("20.0") == "20");
+  CHECK(contains(refusal(file, {.rows = "learn.steps", .baseline = "2e6"}), "not among the rows"));
 }
 
 TEST_CASE("other dimensions split the table") {
