@@ -2,9 +2,12 @@
 #include "results/table.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 
 #include "app/command.hpp"
+#include "app/printable.hpp"
 #include "estimators/estimator.hpp"
 #include "results/export_json.hpp"
 
@@ -32,12 +35,29 @@ std::string baseline_row(const ResultFile& file, const std::string& rows, const 
   return config ? estimator_word(*config) : word;
 }
 
+constexpr std::uintmax_t quickly_checked = std::uintmax_t{64} << 20;  // bytes; 2 s or so. The digest covers every curve
+
+/// A note on stderr when the numbers are not those that the file's digest is of, or cannot all be read.
+void tell_wrong_digest(const std::string& path) {
+  std::error_code unknown;
+  if (const auto size = std::filesystem::file_size(path, unknown); unknown || size > quickly_checked) return;
+  const char* what = "the numbers do not match its digest";
+  try {
+    const ResultFile whole = read_results(path, true);
+    if (result_digest(whole.runs) == whole.digest) return;
+  } catch (const Failure&) {
+    what = "not all of it can be read";
+  }
+  std::fprintf(stderr, "note: %s: %s (verify says more)\n", printable(path).c_str(), what);
+}
+
 }  // namespace
 
 int table(const TableOptions& o) {
   if (!o.format.empty() && o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
     throw Failure(Exit::usage, "--format: \"" + o.format + "\" is not one of text, md, csv, json");
   const ResultFile file = read_results(o.path, false);
+  tell_wrong_digest(o.path);
   const std::string* stored = file.provenance_text("table");
   TableSpec spec = parse_table_spec(stored ? *stored : "");
   if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baseline is a value of the suite's rows

@@ -15,13 +15,13 @@ using namespace odrpo;
 
 namespace {
 
-/// Runs a command with stdout and stderr in files: exit code and stdout.
-std::pair<int, std::string> captured(const std::function<int()>& command) {
+/// Runs a command with stdout and stderr in files: exit code and stdout; stderr too where it is asked for.
+std::pair<int, std::string> captured(const std::function<int()>& command, std::string* errors = nullptr) {
   const sample::Scratch scratch;
   std::fflush(stdout);
   std::fflush(stderr);
   const int out = ::dup(1), err = ::dup(2), file = ::open(scratch.file("out").c_str(), O_RDWR | O_CREAT, 0600);
-  const int quiet = ::open("/dev/null", O_WRONLY);
+  const int quiet = ::open(scratch.file("err").c_str(), O_RDWR | O_CREAT, 0600);
   ::dup2(file, 1);
   ::dup2(quiet, 2);
   int code = 0;
@@ -31,6 +31,8 @@ std::pair<int, std::string> captured(const std::function<int()>& command) {
     code = static_cast<int>(failure.code);
   }
   std::fflush(stdout);
+  std::fflush(stderr);
+  if (errors) *errors = sample::bytes_of(scratch.file("err"));
   ::dup2(out, 1);
   ::dup2(err, 2);
   for (int f : {out, err, file, quiet}) ::close(f);
@@ -67,6 +69,26 @@ TEST_CASE("verify") {
   CHECK(json[1]["ok"] == false);
   CHECK(json[1]["computed"] != json[1]["digest"]);
   CHECK(json[2]["ok"] == false);
+}
+
+TEST_CASE("table shows a file whose numbers are not those of its digest, with a note") {
+  const sample::Scratch scratch;
+  sample::write_file(scratch.file(), sample::runs(1));
+  app::TableOptions options;
+  options.path = scratch.file();
+  std::string notes;
+  const auto [good, shown] = captured([&] { return app::table(options); }, &notes);
+  CHECK(good == 0);
+  CHECK(notes.empty());
+  {
+    const store::Hid file(H5Fopen(options.path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
+    const store::Hid dataset(H5Dopen2(file, "final_gain", H5P_DEFAULT), H5Dclose, "column");
+    store::write_all(dataset, H5T_NATIVE_DOUBLE, std::vector<double>(16, 1.0).data());
+  }
+  const auto [bad, wrong] = captured([&] { return app::table(options); }, &notes);
+  CHECK(bad == 0);
+  CHECK(wrong != shown);
+  CHECK(notes == "note: " + options.path + ": the numbers do not match its digest (verify says more)\n");
 }
 
 TEST_CASE("table") {
