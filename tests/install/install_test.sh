@@ -13,7 +13,8 @@ quiet() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "$*"; return 1; }; }
 
 if [[ -n $alone ]]; then
   build=$work/numerics
-  quiet "$cmake" -S "$source" -B "$build" -G Ninja -DODRPO_NUMERICS_ONLY=ON -DODRPO_CUDA=OFF || exit 1
+  quiet "$cmake" -S "$source" -B "$build" -G Ninja -DODRPO_NUMERICS_ONLY=ON || exit 1
+  grep -qE '^CMAKE_CUDA_(COMPILER|FLAGS):' "$build/CMakeCache.txt" && fail "the numerics alone look for CUDA"
   quiet "$cmake" --build "$build" || exit 1
 fi
 build=$(readlink -f "$build")
@@ -88,7 +89,7 @@ if [[ -z $alone ]]; then
   inside=$work/inside
   cp -r "$source/tests/install/inside" "$inside-source"
   quiet "$cmake" -S "$inside-source" -B "$inside" -G Ninja -DODRPO_SOURCE="$source" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON || exit 1
-  grep -q 'CMAKE_CUDA_COMPILER:' "$inside/CMakeCache.txt" && fail "inside another project it looks for CUDA"
+  grep -qE '^CMAKE_CUDA_(COMPILER|FLAGS):' "$inside/CMakeCache.txt" && fail "inside another project it looks for CUDA"
   grep '"command"' "$inside/compile_commands.json" | grep 'examples/core/main.cpp' | grep -qE -- '-Wall|-Werror|-fno-math-errno' &&
     fail "another project's program is compiled with our warnings"
   grep '"command"' "$inside/compile_commands.json" | grep 'examples/core/main.cpp' | grep -q -- '-ffp-contract=off' ||
