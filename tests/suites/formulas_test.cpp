@@ -51,6 +51,12 @@ TEST_CASE("formulas: what a group of one gets is said where there can be one, an
   CHECK(loaded(suite, with(alone, "grid.estimator=[grpo]")).notes.empty());
   CHECK(loaded(suite, {"grid.estimator=[ref]"}).notes.empty());
   CHECK(formula_lines(loaded(suite, {"grid.estimator=[ref]"})).find("a group of one") == std::string::npos);
+  // broken JSON is an answer that cannot be read too
+  const Suite broken = loaded(suite, {"grid.estimator=[ref]", "grid.env=toy-lm", "grid.policy=transformer", "rater.mixed.json_broken=0.1",
+                                      "rater.mixed.parse_policy=drop"});
+  CHECK(formula_lines(broken).find("a group of one gets r / 1e-06") != std::string::npos);
+  REQUIRE(broken.notes.size() == 1);
+  CHECK(broken.notes[0].find("answers that cannot be read are dropped") != std::string::npos);
 }
 
 TEST_CASE("raters: a line for each says its noise, how votes are aggregated where there are several, and the levels") {

@@ -1,4 +1,4 @@
-// How the toy language model learns: whitening over tokens, plain gradient ascent, rewards from literal calls.
+// How the toy language model learns: whitening over tokens, plain gradient ascent, rewards from literal calls, answers without a score.
 #include <unistd.h>
 
 #include <cmath>
@@ -118,6 +118,22 @@ TEST_CASE("toy-lm: a step of SGD is theta + rate x gradient, with schedule and c
         if (clip > 0) CHECK(factor < 1);
       }
     }
+}
+
+TEST_CASE("toy-lm: broken JSON that is dropped leaves responses out, and is counted, without any other failure") {
+  Stepped s({"rater.mixed.json_broken=0.9", "rater.mixed.parse_failure=0", "rater.mixed.parse_policy=drop", "learn.steps=2"});
+  s.step();
+  const auto& batch = s.state.batch;
+  REQUIRE(batch.kept.size() == batch.score.size());
+  double missing = 0;
+  for (std::size_t i = 0; i < batch.score.size(); ++i) {
+    CHECK((batch.kept[i] == 0) == (batch.score[i] == no_score));
+    missing += batch.score[i] == no_score;
+  }
+  CHECK(missing > 0);
+  const RunRecord r = run(s.suite.runs[0]);
+  REQUIRE(r.status == RunStatus::ok);
+  CHECK(curve_of(r, "missing").front() == missing / static_cast<double>(batch.score.size()));
 }
 
 TEST_CASE("toy-lm: literal calls train, count the calls they expect, and the digest does not depend on jobs") {
