@@ -1,4 +1,5 @@
-// How the toy language model learns: whitening over tokens, plain gradient ascent, rewards from literal calls, answers without a score.
+// How the toy language model learns: whitening over tokens, plain gradient ascent, a step from its definition, rewards from literal
+// calls, answers without a score.
 #include <unistd.h>
 
 #include <cmath>
@@ -92,6 +93,23 @@ TEST_CASE("toy-lm: whitening over tokens makes mean 0 and variance 1 over tokens
   CHECK(s.problem.whitening.unit == WhitenUnit::token);
 }
 
+TEST_CASE("toy-lm: whitening over tokens divides as whiten_ddof and whiten_eps say") {
+  Stepped s({"learn.whiten=token", "learn.whiten_ddof=1", "learn.whiten_eps=0.5"});
+  s.step();
+  const auto& lengths = s.state.policy.rollouts().length;
+  const auto worst = [&](const Whitening& w) {
+    std::vector<double> want(s.state.batch.raw.begin(), s.state.batch.raw.end());
+    whiten_definition(w, want, {}, lengths);
+    double gap = 0;
+    for (std::size_t i = 0; i < want.size(); ++i)
+      gap = std::fmax(gap, std::fabs(static_cast<double>(s.state.batch.advantage[i]) - want[i]));
+    return gap;
+  };
+  CHECK(worst({true, WhitenScale::added, 1, 0.5, WhitenUnit::token}) < 1e-6);
+  CHECK(worst({true, WhitenScale::added, 0, 0.5, WhitenUnit::token}) > 1e-5);  // and nothing else gives these numbers
+  CHECK(worst({true, WhitenScale::added, 1, 0.0, WhitenUnit::token}) > 1e-2);
+}
+
 TEST_CASE("toy-lm: a step of SGD is theta + rate x gradient, with schedule and clip, of weights and of adapters") {
   for (const char* rank : {"policy.p.lora_rank=0", "policy.p.lora_rank=4"})
     for (const double clip : {0.0, 0.01}) {
@@ -118,6 +136,40 @@ TEST_CASE("toy-lm: a step of SGD is theta + rate x gradient, with schedule and c
         if (clip > 0) CHECK(factor < 1);
       }
     }
+}
+
+TEST_CASE("toy-lm: a step samples, refers and learns once an epoch from one old policy, with every weight of the loss") {
+  Stepped s({"learn.epochs=3", "learn.ratio_clip=0.2", "learn.kl=0.5", "learn.lr=0.05", "learn.schedule=linear", "policy.p.entropy=0.01",
+             "policy.p.loss=sequence-mean", "policy.p.warm_steps=5", "rater.mixed.parse_failure=0.3", "rater.mixed.parse_policy=drop"});
+  const int steps = 4, batch = 8, rollouts = 4, epochs = 3, width = s.problem.world.config.response_tokens;
+  const RunSpec& spec = s.suite.runs[0];
+  const ToyLm& world = s.problem.world;
+  TransformerPolicy by_hand(
+      spec.policy.transformer,
+      transformer_shape(spec.policy.transformer, world.vocabulary.size, toy_prompt_tokens, width, world.vocabulary.end()), batch, rollouts,
+      spec.learn.optimizer, steps * epochs, spec.run_key, best_isa());
+  by_hand.start_from(s.problem.start->weights);
+  for (int t = 0; t < 2; ++t) {
+    s.step(t);
+    std::vector<std::uint32_t> word;
+    for (const std::uint32_t prompt : s.state.prompt)
+      for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(rollouts * width); ++i)
+        word.push_back(draw(spec.run_key, Purpose::action, static_cast<std::uint32_t>(t), prompt, i / 4).x[i % 4]);
+    by_hand.sample(s.state.prompt_token.data(), word.data());
+    by_hand.refer();
+    for (int e = 0; e < epochs; ++e) {
+      const Rollouts same = by_hand.rollouts();
+      if (e > 0) by_hand.read(s.state.prompt_token.data(), batch, same, false);
+      by_hand.learn(t * epochs + e, s.state.batch.advantage.data(), s.state.batch.kept.data(), {TokenMean::sequence_mean, 0.5, 0.2, 0.01});
+    }
+    CHECK(s.state.policy.rollouts().token == by_hand.rollouts().token);
+    const auto want = by_hand.state().trained;
+    const std::vector<float> trained = s.trained();
+    REQUIRE(std::isfinite(trained[0]));
+    REQUIRE(std::equal(trained.begin(), trained.end(), want.begin(), want.end()));  // said at once: no list of all weights when it fails
+  }
+  CHECK(s.state.updates == 2 * epochs);
+  CHECK(s.state.clipped > 0);
 }
 
 TEST_CASE("toy-lm: broken JSON that is dropped leaves responses out, and is counted, without any other failure") {
