@@ -149,6 +149,20 @@ TEST_CASE("a response that takes no part changes nothing, and a clipped token ha
   CHECK(std::any_of(a.begin(), a.end(), [](double x) { return x != 0; }));
 }
 
+TEST_CASE("the clip holds a ratio from 1 - c on downwards, for a negative coefficient", "[transformer]") {
+  const TransformerShape s = tiny(true);
+  const Numbers w = transformer_samples::weights(s, 13);
+  for (const double ratio : {0.82, 0.79}) {
+    Response one{{1, 2}, {3}, -1.0, {}, {}, true};
+    one.old_log = {response_log_chances(s, w, 1.0, one)[0] - std::log(ratio)};
+    Numbers gradient;
+    const double value = objective(s, w, 1.0, {TokenMean::token_mean, 0, 0.2, 0}, std::span(&one, 1), &gradient);
+    INFO("ratio " << ratio);
+    CHECK(std::fabs(value + std::fmax(ratio, 0.8)) < 1e-12);
+    CHECK(std::all_of(gradient.begin(), gradient.end(), [](double x) { return x == 0; }) == (ratio < 0.8));
+  }
+}
+
 TEST_CASE("LoRA's gradient equals finite differences in every adapter", "[transformer]") {
   for (const bool tied : {true, false}) {
     const TransformerShape s = tiny(tied);

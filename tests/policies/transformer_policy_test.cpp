@@ -124,9 +124,18 @@ TEST_CASE("just drawn rollouts have ratio 1 and no distance to the reference, an
     // the same rollouts again: the ratio is that of new to old
     const std::vector<float> old = run.policy.pass().log_chance();
     run.policy.read(run.prompt.data(), prompts, run.policy.rollouts(), false);
-    CHECK(run.policy.pass().log_chance() != old);
+    const std::vector<float> now = run.policy.pass().log_chance();
+    CHECK(now != old);
     const TransformerReport second = run.policy.learn(2 * t + 1, run.coefficient.data(), nullptr, loss);
     if (t == 0) CHECK(second.clipped > 0);  // a step of this size moves some token by more than a fifth
+    double clipped = 0;
+    for (int i = 0; i < sequences * run.shape.response; ++i) {
+      const int s = i / run.shape.response;
+      if (i % run.shape.response >= run.policy.rollouts().length[s]) continue;
+      const double ratio = std::exp(static_cast<double>(now[i]) - static_cast<double>(old[i]));
+      clipped += run.coefficient[s] > 0 ? ratio > 1.2 : run.coefficient[s] < 0 && ratio < 0.8;
+    }
+    CHECK(second.clipped == Approx(clipped / tokens).margin(1e-12));
     CHECK(second.objective > first.objective - 1e-3);
   }
 }
