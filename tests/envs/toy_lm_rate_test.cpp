@@ -170,4 +170,11 @@ TEST_CASE("toy-lm: calls that are asked for again are counted") {
   TextRater dropped(rater, 4, 1);
   dropped.law(text, judge_text(text));
   CHECK(dropped.expected_calls() == 4.0);
+  // answers in broken JSON are asked for again too: half of those that come, where an exact judge always means 10
+  rater.parse_policy = ParsePolicy::resample;
+  rater.noise = {GaussianNoise{0.0, 0.0, GaussianForm::rounded}};
+  rater.text.json_broken = 0.5;
+  TextRater broken(rater, 4, 1);
+  broken.law(text, judge_text(text));
+  CHECK(broken.expected_calls() == Approx(4 * (1 + 0.25 + 0.75 * 0.5)));
 }
