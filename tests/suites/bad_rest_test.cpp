@@ -110,11 +110,31 @@ TEST_CASE("raters that contradict themselves are refused") {
   });
 }
 
+TEST_CASE("eps of ranks, and keys of a running median, have an effect") {
+  for (const std::string& text : {estimator("rank-grpo", "eps = 1e-6\n"), estimator("maxrl", "origin = [0, 1]\n"),
+                                  estimator("odrpo-gini-median(grpo)", "median = \"running\"\nwindow = 100\n"),
+                                  estimator("odrpo-gini-median(grpo)", "median = \"running\"\nrunning = \"ema\"\nrho = 0.5\n")})
+    CHECK_NOTHROW(loaded(small_suite + text));
+}
+
 TEST_CASE("conventions that a system does not have are refused with the reason") {
   check_refused({
       {"an unknown system", estimator("grpo", "compat = \"vrl\"\n"), "7:10", {"did you mean `verl`?"}},
       {"verl has no maxrl", estimator("maxrl", "compat = \"verl\"\n"), "7:1", {"verl", "maxrl"}},
       {"prime has no grpo", estimator("grpo", "compat = \"prime\"\n"), "7:1", {"prime", "grpo"}},
+      {"an axis of origins on grpo", estimator("grpo", "origin = [1, 0]\n"), "7:1", {"origin = 0 is for maxrl"}},
+      {"an axis of eps beside a system", estimator("grpo", "compat = \"trl\"\neps = [0, 1e-6]\n"), "8:1", {"eps cannot be given beside"}},
+      {"an axis of ddof beside a system", estimator("grpo", "compat = \"trl\"\nddof = [0, 1]\n"), "8:1", {"ddof cannot be given beside"}},
+      {"eps where nothing is divided",
+       estimator("reinforce", "eps = 1e-6\n"),
+       "7:1",
+       {"`eps` has no effect on reinforce", "no denominator"}},
+      {"eps of rloo", estimator("rloo", "eps = 1e-6\n"), "7:1", {"`eps` has no effect on rloo"}},
+      {"rho of a window", estimator("odrpo-gini-median(grpo)", "median = \"running\"\nrho = 0.5\n"), "8:1", {"`rho` has no effect"}},
+      {"the window of a moving average",
+       estimator("odrpo-gini-median(grpo)", "median = \"running\"\nrunning = \"ema\"\nwindow = 100\n"),
+       "9:1",
+       {"`window` has no effect"}},
       {"ranks are nobody's", estimator("rank-grpo", "compat = \"trl\"\n"), "7:1", {"trl"}},
       {"ddof beside a system", estimator("grpo", "compat = \"trl\"\nddof = 1\n"), "8:1", {"ddof"}},
       {"eps beside a system", estimator("grpo", "compat = \"trl\"\neps = 1e-6\n"), "8:1", {"eps"}},
