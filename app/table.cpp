@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "app/command.hpp"
-#include "app/printable.hpp"
+#include "app/usage.hpp"
 #include "estimators/estimator.hpp"
 #include "results/export_json.hpp"
 
@@ -32,7 +32,8 @@ std::string baseline_row(const ResultFile& file, const std::string& rows, const 
   if (word == "none") return "";
   const bool is_row = std::any_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.estimator == word; });
   const auto config = rows == "estimator" && !is_row ? parse_estimator(word) : std::nullopt;
-  return config ? estimator_word(*config) : word;
+  const std::string usual = config ? estimator_word(*config) : word;
+  return std::any_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.estimator == usual; }) ? usual : word;
 }
 
 constexpr std::uintmax_t quickly_checked = std::uintmax_t{64} << 20;  // bytes; 2 s or so. The digest covers every curve
@@ -48,7 +49,7 @@ void tell_wrong_digest(const std::string& path) {
   } catch (const Failure&) {
     what = "not all of it can be read";
   }
-  std::fprintf(stderr, "note: %s: %s (verify says more)\n", printable(path).c_str(), what);
+  print_note("note: " + path + ": " + what + " (verify says more)");
 }
 
 }  // namespace
@@ -77,6 +78,7 @@ int table(const TableOptions& o) {
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return axis == spec.rows || axis == spec.columns; });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
+  else if (spec.best.empty()) spec.tune_seeds = 0;  // the suite's were for a choice that this table does not make
   if (o.tune_seeds > 0 && spec.best.empty())
     throw Failure(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
 

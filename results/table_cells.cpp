@@ -57,7 +57,7 @@ Shown shown_value(const ResultFile& file, const std::string& name) {
   for (const RunRecord& run : file.runs) {
     if (run.status != RunStatus::ok) continue;
     for (const Final& f : run.finals)
-      if (std::find(known.begin(), known.end(), f.name) == known.end()) known.push_back(f.name);
+      if (std::none_of(known.begin(), known.end(), [&](const std::string& k) { return same_word(k, f.name); })) known.push_back(f.name);
     break;
   }
   throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\" (they have {}){}", printable_text(name),

@@ -188,7 +188,7 @@ std::string table_csv(const TableModel& table) {
                     ",value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,"
                     "difference_hi,difference_unit,pairs_undefined";
   for (const std::string& axis : spec.best) out += "," + quoted(axis + "_at_edge");
-  out += ",formula,judge\n";
+  out += ",formula,rater_text\n";
   for (const TableBlock& block : table.blocks)
     for (const TableCell& cell : block.cells) {
       const TableValue& value = table.values[cell.of];

@@ -46,6 +46,7 @@ bool decides_formula(std::string_view axis) {
 bool decides_rater(std::string_view axis) {
   static const Fields keys = fields_of<RaterConfig>();
   const auto key = last_part(axis);
+  if (key.starts_with("world_")) return false;  // not of the line
   if (axis == world_name || key == levels_key || has_key(keys, key)) return true;
   const auto model = axis.substr(0, axis.size() - std::min(axis.size(), key.size() + 1));  // "gaussian.sigma"
   return make_noise(last_part(model)).has_value();
@@ -125,9 +126,10 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
   const bool texts = run.env.kind == WorldKind::toy_lm;
   std::string text = channel_text(suite, run);
   if (const std::string biases = texts ? bias_text(r) : ""; !biases.empty()) text += "; texts: " + biases;
-  if (r.parse_failure > 0 || (texts && r.text.json_broken > 0))
-    text += fmt::format("; {}: {}",
-                        r.parse_failure > 0 ? "unreadable with probability " + number_text(r.parse_failure) : "unreadable where broken",
+  const bool broken = texts && r.text.json_broken > 0;
+  if (r.parse_failure > 0 || broken)
+    text += fmt::format("; unreadable {}{}{}: {}", r.parse_failure > 0 ? "with probability " + number_text(r.parse_failure) : "",
+                        r.parse_failure > 0 && broken ? ", and " : "", broken ? "where broken" : "",
                         help_of<ParsePolicy>(parse_words, r.parse_policy));
   if (voting) {
     text += fmt::format("; N votes: {}", word_of<Aggregate>(aggregate_words, r.aggregate));
@@ -155,11 +157,11 @@ std::vector<std::string> exploding_groups(const Suite& suite) {
   std::set<std::string> met;
   for (const auto& run : suite.runs) {
     const Convention convention = convention_of(run.estimator);
-    if (convention.single != Single::over_eps || !may_be_alone(run) || !met.insert(run.estimator_name).second) continue;
-    notes.push_back(
-        fmt::format("{}: a group of one, which occurs here (answers that cannot be read are dropped), gets its reward times {}, as "
-                    "in its authors' code",
-                    run.estimator_name, value_text(single_factor(convention))));
+    if (convention.single != Single::over_eps || !may_be_alone(run)) continue;
+    std::string note =
+        fmt::format("{}: a group of one, which occurs here (answers that cannot be read are dropped), gets {}, as in its authors' code",
+                    run.estimator_name, single_text(run.estimator));
+    if (met.insert(note).second) notes.push_back(std::move(note));
   }
   return notes;
 }

@@ -82,15 +82,21 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
   const auto idle = [&](std::string_view key, std::string_view why) {
     errors.add(place_of(&section, key), fmt::format("`{}` has no effect here: {}", key, why));
   };
-  const auto* failures = find_axis(variant.axes, "parse_failure");
-  const auto chance = [&](double p) { return failures == nullptr ? c.parse_failure == p : has_value(*failures, p); };
+  // always: no run that learns. In some runs of an axis only it is a control, unless they are left without any score
+  const bool drops = may_be(variant.axes, "parse_policy", c.parse_policy, parse_words, ParsePolicy::drop);
+  const auto unreadable = [&](std::string_view key, double value) {
+    const auto* axis = find_axis(variant.axes, key);
+    if (axis == nullptr ? value == 1.0 : has_value(*axis, 1.0) && drops)
+      errors.add(place_of(&section, key), fmt::format("{} = 1 leaves no score that tells responses apart", key));
+  };
+  unreadable("parse_failure", c.parse_failure);
+  unreadable("json_broken", c.text.json_broken);
   const bool tie_given = find_child(section, "tie") != nullptr;  // a base's tie rule means nothing where there are no ties
   if (tie_given && set("tie", c.tie != usual.tie) && !may_tie(variant)) idle("tie", "only aggregate = \"mode\" has ties");
   const auto off = [&](std::string_view key, double value) { return always_zero(section, variant.axes, key, value); };
   if (set("parse_policy", c.parse_policy != usual.parse_policy) && off("parse_failure", c.parse_failure) &&
       off("json_broken", c.text.json_broken))
     idle("parse_policy", "that needs `parse_failure` above 0");
-  if (chance(1.0)) errors.add(place_of(&section, "parse_failure"), "parse_failure = 1 leaves no score that tells responses apart");
   const TextJudge plain;
   if (set("length_mid", c.text.length_mid != plain.length_mid) && off("length_bias", c.text.length_bias))
     idle("length_mid", "that needs `length_bias`");

@@ -104,9 +104,9 @@ void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors) {
     bool hacks = false;
     for (const auto& rater : plan.rater) {
       hacks = hacks || may_hack(env, rater);
-      const bool some_alike = any(values_of(env, rater, hack_share), [](double share) { return share <= 0 || share >= 1; }) ||
-                              !any(values_of(env, rater, hack_penalty), positive);
-      if (!some_alike || !any(values_of(env, rater, spread), [](double s) { return s <= 0; })) continue;
+      const bool hacks_tell = any(values_of(env, rater, hack_share), [](double share) { return share > 0 && share < 1; }) &&
+                              any(values_of(env, rater, hack_penalty), positive);
+      if (hacks_tell || any(values_of(env, rater, spread), positive)) continue;  // 0 among others is a control
       const bool own = in_env(env, spread);
       const Node* node = own ? find_key(root, section_of<EnvConfig>(), env.name, spread.in_env)
                              : find_key(root, section_of<RaterConfig>(), rater.name, spread.in_rater);

@@ -63,7 +63,7 @@ TEST_CASE("the same table in Markdown, CSV and JSON") {
 )"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
   CHECK(contains(csv, "\nbandit,mixed,linear,0.1,20,cosine,odrpo-gini(maxrl),8,gain,%,mean and 95% t interval,3,0,0,80"));
-  CHECK(contains(csv, ",pairs_undefined,formula,judge\n"));
+  CHECK(contains(csv, ",pairs_undefined,formula,rater_text\n"));
   CHECK(contains(csv, ",%,0,advantage (r - mean) / mean,gaussian; levels 1 to 10\n"));
   CHECK(contains(csv, ",%,0,sum over levels,gaussian; levels 1 to 10\n"));
   CHECK(contains(markdown, "\n- rater `mixed`: gaussian; levels 1 to 10\n- formula of `maxrl`: "));
@@ -141,7 +141,7 @@ TEST_CASE("a best value at the edge of a grid of three or more numbers is marked
   CHECK(contains(text(three), "72.0 ± 5.0 @0.1!  "));
   CHECK(contains(table_markdown(three), "| 72.0 ± 5.0 @0.1! |"));
   CHECK(contains(table_json(three), "\"at_edge\": {\n            \"learn.lr\": true"));
-  CHECK(contains(table_csv(three), ",pairs_undefined,learn.lr_at_edge,formula,judge\n"));
+  CHECK(contains(table_csv(three), ",pairs_undefined,learn.lr_at_edge,formula,rater_text\n"));
   CHECK(contains(table_csv(three), ",true,advantage (r - mean) / mean,"));
 
   for (RunRecord& r : all) {  // the middle one is best

@@ -154,7 +154,7 @@ TEST_CASE("several values in Markdown, CSV and JSON") {
   CHECK(
       csv.starts_with("env,rater,policy,votes,learn.lr,learn.steps,learn.schedule,estimator,value,unit,statistic,n,failed,undefined,"
                       "centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,difference_hi,difference_unit,pairs_undefined,"
-                      "formula,judge\n"));
+                      "formula,rater_text\n"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 2 * 2 * 3);
   CHECK(contains(csv, ",odrpo-gini(maxrl),seconds,us,median and quartiles,3,0,0,20,,14.5,24.25,maxrl,3,-5"));
   CHECK(contains(csv, ",% of the baseline,0,"));

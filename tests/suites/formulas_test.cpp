@@ -46,8 +46,14 @@ TEST_CASE("formulas: what a group of one gets is said where there can be one, an
         "ref\tA = (r - mu) / (mu + 1e-06) [maxrl-reference]; a group of one gets r / 1e-06\n");
   REQUIRE(dropped.notes.size() == 1);
   CHECK(dropped.notes[0] ==
-        "ref: a group of one, which occurs here (answers that cannot be read are dropped), gets its reward times 1e+06, as in its "
-        "authors' code");
+        "ref: a group of one, which occurs here (answers that cannot be read are dropped), gets r / 1e-06, as in its authors' "
+        "code");
+  const auto note = [&](const std::string& lines) {
+    return loaded(small_suite + "[estimator.ref]\n" + lines + "compat = \"maxrl-reference\"\n", with(alone, "grid.estimator=[ref]"))
+        .notes.at(0);
+  };
+  CHECK(note("base = \"maxrl\"\norigin = 0\n").find("gets (r - 1) / 1e-06,") != std::string::npos);
+  CHECK(note("base = \"odrpo-linear(maxrl)\"\n").find("gets (sum of w_k over k <= r) / 1e-06,") != std::string::npos);
   CHECK(loaded(suite, with(alone, "grid.estimator=[grpo]")).notes.empty());
   CHECK(loaded(suite, {"grid.estimator=[ref]"}).notes.empty());
   CHECK(formula_lines(loaded(suite, {"grid.estimator=[ref]"})).find("a group of one") == std::string::npos);
@@ -97,6 +103,8 @@ TEST_CASE("raters: a judge of texts tells what it sees besides quality") {
   const std::string texts =
       "[suite]\nname = \"t\"\n[grid]\nenv = [\"toy-lm\"]\npolicy = [\"transformer\"]\nestimator = [\"grpo\"]\nrater = [\"w\"]\n"
       "[rater.w]\nbase = \"gauss\"\nlength_bias = 0.3\njson_broken = 0.05\n";
+  CHECK(rater_lines(loaded(texts + "parse_failure = 0.1\n")).find("; unreadable with probability 0.1, and where broken: ask") !=
+        std::string::npos);
   CHECK(rater_lines(loaded(texts)) ==
         "w\tnoise of gauss: gaussian sigma 0.52 spread 0.25; texts: length_bias 0.3, json_broken 0.05; unreadable where broken: ask once "
         "more; score 1 when that fails too; levels 1 to 10\n");

@@ -209,7 +209,8 @@ TEST_CASE("a run whose law cannot be made fails with the reason, and its neighbo
   const std::vector<RunRecord> lanes = in_lanes(twin, runs);
   REQUIRE(lanes.size() == 2);
   CHECK(lanes[0].status == RunStatus::failed);
-  CHECK_THAT(lanes[0].error, Catch::Matchers::Contains("nearest-mean"));
+  INFO(lanes[0].error);
+  CHECK(lanes[0].error.find("nearest-mean") != std::string::npos);
   check_same(lanes[1], run(runs[1]));
 }
 
@@ -246,13 +247,14 @@ TEST_CASE("what has no lane says why") {
     change(r);
     return why_no_lane(r);
   };
-  using Catch::Matchers::Contains;
-  CHECK_THAT(why([](RunSpec& r) {
-               r.env.bandit.prompts = 65536;
-               r.learn.batch = 65536;
-             }),
-             Contains("too large"));
-  CHECK_THAT(why([](RunSpec& r) { r.env.kind = WorldKind::toy_lm; }), Contains("toy-lm"));
+  const std::string wide = why([](RunSpec& r) {
+    r.env.bandit.prompts = 65536;
+    r.learn.batch = 65536;
+  });
+  const std::string texts = why([](RunSpec& r) { r.env.kind = WorldKind::toy_lm; });
+  CAPTURE(wide, texts);
+  CHECK(wide.find("too large") != std::string::npos);
+  CHECK(texts.find("toy-lm") != std::string::npos);
 }
 
 TEST_CASE("the general kind is for what needs it, and takes the largest groups, scales and numbers of votes") {
