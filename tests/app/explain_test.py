@@ -193,6 +193,9 @@ def definition(word, r, levels, system="paper"):
 
 
 listing = json.loads(subprocess.run([program, "list", "--json"], check=True, capture_output=True, text=True).stdout)
+learn = {k["key"]: k["default"] for k in listing["learn"]["keys"]}
+if learn["steps"] != 1000 or learn["kl"] != 0.001 or learn["schedule"] != "cosine":
+    fail(f"list --json: defaults are {learn}")
 words = [e["word"] for e in listing["estimators"]["entries"]]
 systems = [w["word"] for k in listing["estimators"]["keys"] if k["key"] == "compat" for w in k["words"]]
 every = [a for w in words for a in ("--estimator", w)]
