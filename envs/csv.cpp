@@ -5,28 +5,17 @@
 #include <tuple>
 
 #include "envs/scores.hpp"
+#include "kernels/utf8.hpp"
 
 namespace odrpo {
 namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-/// Bytes of the UTF-8 character that `s` starts with; 0 when it is none, or a control character.
+/// Bytes of the UTF-8 character that `s` starts with; 0 when it is none, or cannot be seen.
 std::size_t printable(std::string_view s) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(s[i]); };
-  if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
-  const std::size_t size = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-  if (byte(0) < 0xc2 || byte(0) > 0xf4 || s.size() < size) return 0;
-  unsigned code = byte(0) & (0xffu >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  const bool too_long = (size == 3 && code < 0x800) || (size == 4 && (code < 0x10000 || code > 0x10ffff));
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  const bool control = code < 0xa0 || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-                       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;  // C1, invisible, and what turns the direction of writing
-  return too_long || surrogate || control ? 0 : size;
+  const Character c = first_character(s);
+  return is_control(c.point) || is_invisible(c.point) ? 0 : c.bytes;
 }
 
 }  // namespace

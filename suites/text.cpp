@@ -39,28 +39,9 @@ std::string bytes_text(double b) {
   return fmt::format("{:.3g} {}", b, unit[i]);
 }
 
-namespace {
-
-// length of the code point that starts at text[i], or 0 when it is not valid UTF-8
-std::size_t code_point_length(std::string_view text, std::size_t i) {
-  const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[i + k]); };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : (lead & 0xF0) == 0xE0 ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
-  if (length == 0 || i + length > text.size()) return 0;
-  for (std::size_t k = 1; k < length; ++k)
-    if ((byte(k) & 0xC0) != 0x80) return 0;
-  // overlong forms, surrogates, beyond U+10FFFF
-  if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F)) return 0;
-  if ((lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)) return 0;
-  return length;
-}
-
-}  // namespace
-
 std::size_t first_bad_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = code_point_length(text, i);
+    const std::size_t length = first_character(text.substr(i)).bytes;
     if (length == 0) return i;
     i += length;
   }
@@ -83,13 +64,11 @@ std::size_t columns_of(std::string_view text) {
                            {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
   std::size_t columns = 0;
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = std::max<std::size_t>(code_point_length(text, i), 1);
-    unsigned code = static_cast<unsigned char>(text[i]) & (length == 1 ? 0x7Fu : 0xFFu >> (length + 1));
-    for (std::size_t k = 1; k < length; ++k) code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
-    const auto in = [code](const Range& r) { return r.first <= code && code <= r.last; };
+    const Character c = first_character(text.substr(i));
+    const auto in = [&](const Range& r) { return r.first <= c.point && c.point <= r.last; };
     if (std::any_of(std::begin(two), std::end(two), in)) columns += 2;
     else if (std::none_of(std::begin(none), std::end(none), in)) ++columns;
-    i += length;
+    i += std::max<std::size_t>(c.bytes, 1);
   }
   return columns;
 }
@@ -110,15 +89,17 @@ std::string shown(std::string_view text, std::size_t limit) {
   std::size_t points = 0;
   for (std::size_t i = 0; i < text.size(); ++points) {
     if (points == limit) return out + "...";
-    const std::size_t length = code_point_length(text, i);
-    const auto c = static_cast<unsigned char>(text[i]);
-    const bool control = length == 0 || c < 0x20 || c == 0x7F || (c == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0);
-    if (control && length < 2) out += fmt::format("\\x{:02x}", c);
-    else if (control) out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[i + 1]));
-    else out.append(text, i, length);
-    i += length == 0 ? 1 : length;
+    const Character c = first_character(text.substr(i));
+    if (c.bytes == 0 || is_control(c.point)) out += escaped(c, text[i]);
+    else out.append(text, i, c.bytes);
+    i += std::max<std::size_t>(c.bytes, 1);
   }
   return out;
+}
+
+std::string escaped(const Character& c, char first) {
+  const auto byte = static_cast<unsigned char>(first);
+  return byte < 0x80 || c.bytes == 0 ? fmt::format("\\x{:02x}", byte) : fmt::format("\\u{:04x}", static_cast<unsigned>(c.point));
 }
 
 bool is_name(std::string_view text) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/utf8.hpp"
+
 namespace odrpo {
 
 /// The shortest decimal text that reads back as the same double ("0.03", "1e-06", "2").
@@ -14,6 +16,9 @@ std::string count_text(double value);
 std::string seconds_text(double seconds);
 /// "512 B", "3.1 MiB", "2.0 GiB".
 std::string bytes_text(double bytes);
+
+/// `\x1b` or `\u202e`: a character that is not to be printed, or the byte `first` that is no part of one.
+std::string escaped(const Character& c, char first);
 
 /// User text inside a message: control characters escaped, cut after `limit` code points.
 std::string shown(std::string_view text, std::size_t limit = 60);

@@ -1,0 +1,39 @@
+// UTF-8, one character at a time: what messages that quote files and users are made of.
+#pragma once
+#include <cstddef>
+#include <string_view>
+
+namespace odrpo {
+
+/// A character at the front of a text: its code point and its bytes; no bytes when it is not UTF-8 (RFC 3629: no overlong forms, no
+/// surrogates, nothing beyond U+10FFFF).
+struct Character {
+  char32_t point = 0;
+  std::size_t bytes = 0;
+};
+
+/// Of a text that is not empty.
+inline Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t bytes = byte(0) < 0x80 ? 1 : byte(0) < 0xC2 ? 0 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : byte(0) < 0xF5 ? 4 : 0;
+  if (bytes == 0 || bytes > text.size()) return {};
+  char32_t point = bytes == 1 ? byte(0) : byte(0) & (0x7Fu >> bytes);
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {};
+    point = point << 6 | (byte(i) & 0x3Fu);
+  }
+  const bool in_range =
+      bytes < 3 || (bytes == 3 ? point >= 0x800 && (point < 0xD800 || point > 0xDFFF) : point >= 0x10000 && point <= 0x10FFFF);
+  return in_range ? Character{point, bytes} : Character{};
+}
+
+/// Controls, also those that turn the direction of writing or end a line: what a terminal must not obey.
+inline bool is_control(char32_t p) {
+  return p < 0x20 || (p >= 0x7F && p < 0xA0) || p == 0x061C || p == 0x200E || p == 0x200F || (p >= 0x2028 && p <= 0x202E) ||
+         (p >= 0x2066 && p <= 0x206F);
+}
+
+/// Characters without a width of their own that joiners and byte order marks are: two words that look alike may differ by them.
+inline bool is_invisible(char32_t p) { return (p >= 0x200B && p <= 0x200D) || (p >= 0x2060 && p <= 0x2065) || p == 0xFEFF; }
+
+}  // namespace odrpo
