@@ -1,11 +1,13 @@
 // Reads a file in a child process: HDF5 1.10 crashes or hangs on some damaged files, and that must not take this program along.
 // The child reads, packs the result into bytes and sends them through a pipe; the parent never opens the file.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -141,6 +143,27 @@ void limit(int what, unsigned long long value) {
   ::setrlimit(static_cast<__rlimit_resource_t>(what), &bound);
 }
 
+/// A terminal sends these to the whole process group. What they mean is the parent's to decide: it asks its suite to stop, or dies.
+constexpr int for_the_parent[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// Starts a process as fork() does; in the child those signals are ignored, and no handler of the parent ever runs there.
+pid_t start_reader() {
+  sigset_t held, before;
+  ::sigemptyset(&held);
+  for (int s : for_the_parent) ::sigaddset(&held, s);
+  ::pthread_sigmask(SIG_BLOCK, &held, &before);
+  const pid_t parent = ::getpid(), reader = ::fork();
+  const int error = errno;
+  if (reader == 0) {
+    for (int s : for_the_parent) ::signal(s, SIG_IGN);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for the answer then
+    if (::getppid() != parent) ::_exit(1);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return reader;
+}
+
 /// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
 [[noreturn]] void child(int out, const std::string& path, bool with_curves) {
   out = ::dup2(out, 3) == 3 ? 3 : out;
@@ -152,7 +175,7 @@ void limit(int what, unsigned long long value) {
     ::close(nowhere);  // few descriptors may be left
   }
   ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library's last words go there too, not to the terminal
-  for (int s : {SIGINT, SIGTERM, SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
+  for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
   struct stat info {};
   ::stat(path.c_str(), &info);
   unsigned long long pages = 0;
@@ -191,11 +214,12 @@ void limit(int what, unsigned long long value) {
 ResultFile read_isolated(const std::string& path, bool with_curves, std::string* fingerprint) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe to read", path, errno);
-  const pid_t reader = ::fork();
+  const pid_t reader = start_reader();
   if (reader < 0) {
+    const int error = errno;
     ::close(ends[0]);
     ::close(ends[1]);
-    fail_io("start a process to read", path, errno);
+    fail_io("start a process to read", path, error);
   }
   if (reader == 0) child(ends[1], path, with_curves);
   ::close(ends[1]);
@@ -211,9 +235,12 @@ ResultFile read_isolated(const std::string& path, bool with_curves, std::string*
   while (::waitpid(reader, &status, 0) < 0 && errno == EINTR) {
   }
   const std::string refused = quoted(path) + " is not a result file of odrpo-bench, or is damaged: ";
-  if (WIFSIGNALED(status))
-    throw Failure(Exit::bad_input,
-                  refused + (WTERMSIG(status) == SIGXCPU ? "the HDF5 library hung on it" : "the HDF5 library crashed on it"));
+  const int death = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (death == SIGKILL || std::find(std::begin(for_the_parent), std::end(for_the_parent), death) != std::end(for_the_parent))
+    throw Failure(Exit::io, "cannot read " + quoted(path) + ": the process that read it was ended from outside (signal " +
+                                std::to_string(death) + ")");  // somebody's command or a lack of memory: nothing about the file
+  if (death != 0)
+    throw Failure(Exit::bad_input, refused + (death == SIGXCPU ? "the HDF5 library hung on it" : "the HDF5 library crashed on it"));
   int code = 0;
   std::string text;
   ResultFile file;
