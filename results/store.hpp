@@ -35,7 +35,7 @@ struct KeptBytes {
 };
 
 /// The file that a run with this output writes: links are followed, also one to nothing. Failure io when it cannot be a result file,
-/// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is not HDF5.
+/// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is neither empty nor HDF5.
 std::string output_target(const std::string& path);
 
 /// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
@@ -43,7 +43,8 @@ std::string output_target(const std::string& path);
 class WorkFolder {
  public:
   /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
-  /// of another suite is refused (Failure io) unless `force`, which discards it. An output that already holds this very suite complete
+  /// of another suite is refused (Failure io) unless `force`, which discards it; a readable HDF5 file that is none of ours even then, an
+  /// empty one never. An output that already holds this very suite complete
   /// is kept and reported by complete(), and no folder is made then. Never touches anything it did not make. The output is that of
   /// output_target().
   WorkFolder(const std::string& output, const SuiteFacts& facts, bool force);

@@ -164,8 +164,10 @@ pid_t start_reader() {
   return reader;
 }
 
+using Read = ResultFile(const std::string& path, bool with_curves, std::string* text);
+
 /// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
-[[noreturn]] void child(int out, const std::string& path, bool with_curves) {
+[[noreturn]] void child(int out, Read* read, const std::string& path, bool with_curves) {
   out = ::dup2(out, 3) == 3 ? 3 : out;
   ::close_range(static_cast<unsigned>(out) + 1, ~0u, 0);  // a lock must not outlive the process that took it
   const int nowhere = ::open("/dev/null", O_RDWR);
@@ -187,7 +189,7 @@ pid_t start_reader() {
   std::string text;
   ResultFile file;
   try {
-    file = read_file(path, with_curves, &text);
+    file = read(path, with_curves, &text);
   } catch (const Failure& failure) {
     code = static_cast<int>(failure.code);
     text = failure.what();
@@ -209,9 +211,8 @@ pid_t start_reader() {
   ::_exit(0);
 }
 
-}  // namespace
-
-ResultFile read_isolated(const std::string& path, bool with_curves, std::string* fingerprint) {
+/// What `read` returns, run in a child process; `answer` (may be null) receives its text.
+ResultFile in_child(Read* read, const std::string& path, bool with_curves, std::string* answer) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe to read", path, errno);
   const pid_t reader = start_reader();
@@ -221,7 +222,7 @@ ResultFile read_isolated(const std::string& path, bool with_curves, std::string*
     ::close(ends[1]);
     fail_io("start a process to read", path, error);
   }
-  if (reader == 0) child(ends[1], path, with_curves);
+  if (reader == 0) child(ends[1], read, path, with_curves);
   ::close(ends[1]);
   std::string bytes;
   for (std::string block(1 << 20, '\0');;) {
@@ -251,8 +252,25 @@ ResultFile read_isolated(const std::string& path, bool with_curves, std::string*
     throw Failure(Exit::bad_input, refused + error.what());
   }
   if (code != 0) throw Failure(static_cast<Exit>(code), text);
-  if (fingerprint) *fingerprint = text;
+  if (answer) *answer = text;
   return file;
+}
+
+}  // namespace
+
+ResultFile read_isolated(const std::string& path, bool with_curves, std::string* fingerprint) {
+  return in_child(read_file, path, with_curves, fingerprint);
+}
+
+bool is_foreign(const std::string& path) {
+  std::string whose;
+  try {
+    in_child(read_owner, path, false, &whose);
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::bad_input) throw;
+    return false;  // HDF5 crashed on it
+  }
+  return whose == foreign;
 }
 
 }  // namespace odrpo::store

@@ -2,6 +2,7 @@
 #pragma once
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/store.hpp"
@@ -39,5 +40,12 @@ ResultFile read_isolated(const std::string& path, bool with_curves, std::string*
 
 /// Opens and reads a file in this process: for shards and outputs that this process has just written or verified. Throws Failure.
 ResultFile read_file(const std::string& path, bool with_curves, std::string* fingerprint);
+
+/// Is this an HDF5 file of somebody else's, which nothing may replace? HDF5 can open it (in a child process), and it lacks the root
+/// attributes of ours. Throws Failure io.
+bool is_foreign(const std::string& path);
+inline constexpr std::string_view foreign = "foreign";
+/// The same in this process: `whose` becomes `foreign` or empty. The result means nothing.
+ResultFile read_owner(const std::string& path, bool, std::string* whose);
 
 }  // namespace odrpo::store

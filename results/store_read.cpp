@@ -197,6 +197,30 @@ ResultFile read_layout(hid_t root, bool with_curves, std::string* fingerprint) {
   return result;
 }
 
+namespace {
+
+/// Negative when HDF5 cannot open it.
+hid_t open_to_read(const std::string& path) {
+  const Hid list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "access list");
+  H5Pset_file_locking(list, false, true);
+  return H5Fopen(path.c_str(), H5F_ACC_RDONLY, list);
+}
+
+}  // namespace
+
+ResultFile read_owner(const std::string& path, bool, std::string* whose) {
+  quiet();
+  check_opens(path);
+  whose->clear();
+  const hid_t file = open_to_read(path);
+  if (file < 0) return {};
+  const Hid opened(file, H5Fclose, "file");
+  const Hid root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose, "root group");
+  for (const char* mark : {"schema_version", "result_digest", "fingerprint"})
+    if (H5Aexists(root, mark) <= 0) *whose = foreign;
+  return {};
+}
+
 ResultFile read_file(const std::string& path, bool with_curves, std::string* fingerprint) {
   quiet();
   struct stat info {};
@@ -205,9 +229,7 @@ ResultFile read_file(const std::string& path, bool with_curves, std::string* fin
   if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read " + quoted(path) + ": not a regular file");
   check_opens(path);
   try {
-    const Hid list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "access list");
-    H5Pset_file_locking(list, false, true);
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, list);
+    const hid_t file = open_to_read(path);
     if (file < 0) throw Hdf5Error("not an HDF5 file, or damaged");
     const Hid opened(file, H5Fclose, "file");
     const Hid root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose, "root group");

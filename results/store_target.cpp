@@ -49,7 +49,7 @@ std::string output_target(const std::string& path) {
   if (there) {  // links of /proc name files that have no name
     if (::stat(target.c_str(), &end) != 0 || end.st_ino != info.st_ino || end.st_dev != info.st_dev)
       cannot_write(path, "it is a link to a file without a name");
-    if (store::head_of(target, hdf5_signature.size()) != hdf5_signature)
+    if (const std::string head = store::head_of(target, hdf5_signature.size()); !head.empty() && head != hdf5_signature)
       throw Failure(Exit::io, store::quoted(path) + " is not a result file; choose another -o");
   } else if (const std::string folder = store::folder_of(target); ::stat(folder.c_str(), &info) != 0) {
     cannot_write(target, "its folder " + store::quoted(folder) + ": " + std::strerror(errno));

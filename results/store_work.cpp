@@ -135,13 +135,18 @@ void WorkFolder::State::look_at_output(bool force) {
   struct stat info {};
   source.clear();
   complete = keep_output = false;
-  if (force || ::stat(output.c_str(), &info) != 0) return;
+  if (::stat(output.c_str(), &info) != 0 || info.st_size == 0) return;  // as mktemp makes them
+  const auto refuse_foreign = [&] {
+    if (store::is_foreign(output)) throw Failure(Exit::io, store::quoted(output) + " is no result file of odrpo-bench; choose another -o");
+  };
+  if (force) return refuse_foreign();
   std::string fingerprint;
   ResultFile file;
   try {
     file = store::read_isolated(output, true, &fingerprint);
   } catch (const Failure& failure) {
     if (failure.code != Exit::bad_input) throw;  // says nothing about what is in the file
+    refuse_foreign();
     throw Failure(Exit::io, std::string(failure.what()) + "; it was left as it is (choose another -o, or replace it with --force)");
   }
   if (fingerprint != facts.fingerprint)
@@ -219,7 +224,7 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
   s.facts = facts;
   for (std::size_t i = 0; i < facts.run_ids.size(); ++i)
     if (!s.index.emplace(facts.run_ids[i], i).second) throw Failure(Exit::internal, "two runs have the id " + facts.run_ids[i]);
-  if (struct stat info{}; ::stat(s.folder.c_str(), &info) != 0) s.look_at_output(force);  // nothing to do, nothing to make
+  if (struct stat info{}; force || ::stat(s.folder.c_str(), &info) != 0) s.look_at_output(force);  // nothing to do, nothing to make
   if (!s.complete) {
     s.prepare_folder(force);
     try {

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "kernels/failure.hpp"
+#include "results/store_hdf5.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 
@@ -38,6 +39,55 @@ TEST_CASE("a damaged result file is replaced by force alone") {
   WorkFolder work(scratch.file(), sample::facts(all), true);
   work.commit(all);
   CHECK(work.assemble() == result_digest(all));
+}
+
+TEST_CASE("an HDF5 file of somebody else's is never replaced") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  store::quiet();
+  {
+    const store::Hid file(H5Fcreate(scratch.file().c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose, "file");
+    store::set_attribute(file, "schema_version", 1LL);  // a common name
+    store::write_strings(file, "weights", std::vector<std::string>{"precious"}, {});
+  }
+  const std::string bytes = sample::bytes_of(scratch.file());
+  for (bool force : {false, true}) {
+    const auto [code, message] = failure_of([&] { WorkFolder work(scratch.file(), sample::facts(all), force); });
+    CHECK(code == Exit::io);
+    CHECK(message == "'" + scratch.file() + "' is no result file of odrpo-bench; choose another -o");
+    CHECK_FALSE(fs::exists(scratch.file() + ".work"));
+  }
+  CHECK(sample::bytes_of(scratch.file()) == bytes);
+}
+
+TEST_CASE("a result file that this version cannot read is replaced by force alone") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  sample::write_file(scratch.file(), all);
+  store::quiet();
+  {
+    const store::Hid file(H5Fopen(scratch.file().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
+    REQUIRE(H5Ldelete(file, "votes", H5P_DEFAULT) >= 0);
+  }
+  const auto [code, message] = failure_of([&] { WorkFolder work(scratch.file(), sample::facts(all), false); });
+  CHECK(code == Exit::io);
+  CHECK(contains(message, "--force"));
+  WorkFolder work(scratch.file(), sample::facts(all), true);
+  work.commit(all);
+  CHECK(work.assemble() == result_digest(all));
+}
+
+TEST_CASE("an empty file is taken for the output") {
+  const auto all = sample::runs(1);
+  for (bool force : {false, true}) {
+    const sample::Scratch scratch;
+    sample::write_bytes(scratch.file(), "");
+    WorkFolder work(scratch.file(), sample::facts(all), force);
+    CHECK(work.finished().empty());
+    work.commit(all);
+    CHECK(work.assemble() == result_digest(all));
+    CHECK(read_results(scratch.file(), true).digest == result_digest(all));
+  }
 }
 
 TEST_CASE("a link is followed, not replaced") {
