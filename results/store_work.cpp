@@ -95,6 +95,8 @@ struct WorkFolder::State {
   void look_at_output(bool force);
   void load_shards();
   bool holds_work() const;
+  /// Does the folder say that it is this suite's?
+  bool marked_ours() const { return store::read_small(folder + "/suite", 4096).starts_with(marker_head + facts.fingerprint + "\n"); }
   std::vector<std::string> checkpoints(bool of_finished) const {
     return store::checkpoints_in(folder, facts.run_ids, [&](std::size_t i) { return source.contains(i) == of_finished; });
   }
@@ -108,25 +110,29 @@ void WorkFolder::State::prepare_folder(bool force) {
   const std::string why = "write " + store::quoted(output) + ": cannot make its work folder";
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) store::fail_io(why, folder, errno);
   if (::stat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) store::fail_io(why, folder, ENOTDIR);
+  struct stat beside {};
+  if (::stat(store::folder_of(output).c_str(), &beside) == 0 && beside.st_dev != info.st_dev)  // a link, or a mount
+    throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": its work folder " + store::quoted(folder) +
+                                " is on another file system, from where no file can be renamed to it; move the folder away");
   for (const std::string& name : store::names_in(folder))
     if (!is_ours(name))
       throw Failure(Exit::io, store::quoted(folder) + " holds " + store::quoted(name) + ", which this program did not make; move it away");
   lock = store::Lock(folder + "/lock",
                      "another process is writing " + store::quoted(output) + " (it holds " + store::quoted(folder + "/lock") + ")");
   const std::string wanted = marker_head + facts.fingerprint + "\n" + facts.name + "\n";
-  const std::string marker = store::read_small(folder + "/suite", 4096);
+  const bool marked = !store::read_small(folder + "/suite", 1).empty();
   const auto names = store::names_in(folder);
   const bool work_there = std::any_of(names.begin(), names.end(), is_work);
-  const bool foreign = marker.empty() ? work_there : !marker.starts_with(marker_head + facts.fingerprint + "\n");
+  const bool foreign = marked ? !marked_ours() : work_there;
   if (foreign && !force) {
     lock = {};
     throw Failure(Exit::io,
-                  store::quoted(folder) +
-                      " holds work of another suite or version; finish that one, choose another -o, or discard them with --force");
+                  store::quoted(folder) + " holds work of another suite or version; finish that one, choose another -o, or " +
+                      (keep_output ? "move it away" : "discard it with --force"));  // which would discard the output too
   }
   for (const std::string& name : names)
     if (name.ends_with(".tmp") || (force && is_work(name))) remove_file(folder + "/" + name);
-  if (marker != wanted) store::write_safely(folder + "/suite", wanted);
+  if (store::read_small(folder + "/suite", 4096) != wanted) store::write_safely(folder + "/suite", wanted);
   store::sync_path(store::folder_of(folder));
 }
 
@@ -224,7 +230,7 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
   s.facts = facts;
   for (std::size_t i = 0; i < facts.run_ids.size(); ++i)
     if (!s.index.emplace(facts.run_ids[i], i).second) throw Failure(Exit::internal, "two runs have the id " + facts.run_ids[i]);
-  if (struct stat info{}; force || ::stat(s.folder.c_str(), &info) != 0) s.look_at_output(force);  // nothing to do, nothing to make
+  s.look_at_output(force);  // nothing to do, nothing to make
   if (!s.complete) {
     s.prepare_folder(force);
     try {
@@ -233,6 +239,12 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
     } catch (...) {
       if (!s.holds_work()) s.remove_folder();
       throw;
+    }
+  } else if (s.marked_ours()) {
+    try {
+      s.prepare_folder(false);  // a kill came between the output and the removal of its folder
+    } catch (const Failure&) {
+      // in use, or somebody put a file there: left alone
     }
   }
   for (const auto& [place, path] : s.source) s.finished.push_back(place);

@@ -1,4 +1,8 @@
 // Where an output goes: links are followed, what is no result file is refused, what is complete is left alone.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <tuple>
 
 #include "kernels/failure.hpp"
@@ -129,6 +133,74 @@ TEST_CASE("what is complete needs no work folder") {
   CHECK(work.complete());
   CHECK(work.finished().size() == all.size());
   CHECK_FALSE(fs::exists(scratch.file() + ".work"));
+}
+
+TEST_CASE("what is complete stays so beside another suite's work folder") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  const SuiteFacts facts = sample::facts(all);
+  SuiteFacts other = facts;
+  other.fingerprint = std::string(64, 'b');
+  const std::string folder = scratch.file() + ".work";
+  {
+    WorkFolder work(scratch.file(), other, false);
+    work.commit(std::span(all).first(2));
+  }
+  sample::write_file(scratch.file("done.h5"), all);
+  fs::rename(scratch.file("done.h5"), scratch.file());
+  const std::string bytes = sample::bytes_of(scratch.file());
+  const auto names = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder)) found.push_back(entry.path().filename().string());
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  const auto before = names();
+  {
+    WorkFolder work(scratch.file(), facts, false);
+    CHECK(work.complete());
+    CHECK(work.finished().size() == all.size());
+  }
+  CHECK(names() == before);
+  CHECK(sample::bytes_of(scratch.file()) == bytes);
+  fs::rename(scratch.file(), scratch.file("done.h5"));
+  {
+    WorkFolder work(scratch.file(), other, false);
+    CHECK(work.finished().size() == 2);
+  }
+
+  fs::remove_all(folder);  // a folder that this suite left behind goes
+  {
+    WorkFolder work(scratch.file(), facts, false);
+    work.commit(std::span(all).first(2));
+  }
+  fs::rename(scratch.file("done.h5"), scratch.file());
+  CHECK(WorkFolder(scratch.file(), facts, false).complete());
+  CHECK_FALSE(fs::exists(folder));
+  CHECK(sample::bytes_of(scratch.file()) == bytes);
+}
+
+TEST_CASE("a work folder on another file system is refused before any work") {
+  const sample::Scratch scratch;
+  const fs::path elsewhere = "/dev/shm";
+  struct stat here {
+  }, there{};
+  if (::access(elsewhere.c_str(), W_OK) != 0 || ::stat(elsewhere.c_str(), &there) != 0 || ::stat(scratch.path.c_str(), &here) != 0 ||
+      here.st_dev == there.st_dev) {
+    WARN("no second file system here: skipped");
+    return;
+  }
+  std::string away = (elsewhere / "odrpo-results-XXXXXX").string();
+  REQUIRE(::mkdtemp(away.data()));
+  fs::create_directory_symlink(away, scratch.file() + ".work");
+  const auto all = sample::runs(1);
+  for (bool force : {false, true}) {
+    const auto [code, message] = failure_of([&] { WorkFolder work(scratch.file(), sample::facts(all), force); });
+    CHECK(code == Exit::io);
+    CHECK(contains(message, "another file system"));
+    CHECK(fs::is_empty(away));
+  }
+  fs::remove_all(away);
 }
 
 TEST_CASE("outputs that cannot be written fail before any work") {
