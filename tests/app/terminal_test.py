@@ -1,16 +1,28 @@
 #!/usr/bin/env python3
 """On a terminal: a signal is acknowledged on a line of its own, below the bar. Usage: terminal_test.py PATH/TO/odrpo-bench"""
-import os, pty, signal, sys, tempfile
+import os, pty, signal, sys, tempfile, time
 
 program = os.path.abspath(sys.argv[1])
 suite = """
 [suite]
 name = "long"
+[limits]
+cpu_hours = 1e6
 [grid]
+env = "toy-lm"
+rater = "mixed"
+policy = "p"
 estimator = ["grpo", "maxrl"]
+[env.toy-lm]
+vocabulary = 40
+[policy.p]
+base = "transformer"
+warm_steps = 1
 [learn]
-steps = 9000000
+steps = 20000
 """
+# a step of many seconds, nearly all of it updates, between which nobody asks whether to stop
+long_steps = ["--set", "learn.epochs=64", "--set", "learn.batch=64", "--set", "learn.rollouts=16"]
 failed = 0
 
 
@@ -40,20 +52,39 @@ with tempfile.TemporaryDirectory() as folder:
         file.write(suite)
     os.environ["TERM"] = "xterm"
     os.environ.pop("CI", None)
-    for again in (False, True):
+
+    def stop(more, wait, again):
+        """Starts the program and stops it, twice when `again`: its exit code, and whether it waited for the second signal."""
         child, terminal = pty.fork()
         if child == 0:
-            os.execv(program, [program, "run", "long.toml", "--jobs", "1"])
+            os.execv(program, [program, "run", "long.toml", "--jobs", "1"] + more)
         bar = read_until(terminal, b"0/2 runs")
+        time.sleep(wait)
         os.kill(child, signal.SIGINT)
         seen = read_until(terminal, b"leaves at once\r\n")
         check("no line of its own", b"\r\nstopping when the steps under way are done; Ctrl-C again leaves at once\r\n" in seen, bar + seen)
+        waited = True
         if again:
+            said, end, after = seen.partition(b"leaves at once\r\n")
+            seen = said + end + read_until(terminal, b"0/2 runs", after)  # the bar is back
+            time.sleep(0.2)  # more than the 50 ms within which two signals are one
+            waited = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
             os.kill(child, signal.SIGINT)
-        seen = read_until(terminal, None)
+        seen += read_until(terminal, None)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        check(f"exit {code}", code == 75 or (again and code == 130), seen)  # it may be through before the second signal
         check("the last line is not ended", seen.endswith(b"\r\n"), seen)
+        check("not acknowledged once", seen.count(b"leaves at once") == 1, seen)
         os.close(terminal)
+        return code, waited, seen
+
+    code, _, seen = stop([], 0, False)
+    check(f"one signal: exit {code}", code == 75, seen)
+    # the first signal may fall between two steps, most likely before the first; then the program is gone before the second one
+    for wait in (0.5, 1, 2, 4, 8):
+        code, waited, seen = stop(long_steps, wait, True)
+        if waited:
+            break
+    check("five times gone within 0.2 s of the first signal", waited, seen)
+    check(f"two signals: exit {code}", code == 130, seen)
 print("terminal_test: two stops on a terminal")
 sys.exit(failed)
