@@ -9,9 +9,16 @@ cd "$work" || exit 1
 failed=0
 fail() { echo "FAILED: $*"; failed=1; }
 digest() { grep -oE '[0-9a-f]{64}' | head -n 1; }
+# waits until the running program has made such a file
+until_there() {
+  until compgen -G "$1" >nothing.txt; do
+    kill -0 "$pid" 2>nothing.txt || { fail "$1 never came:"; cat err.txt; return; }
+    sleep 0.02
+  done
+}
 
 cat >slow.toml <<'TOML'
-# sixty runs of some 50 ms
+# sixty runs of some 90 ms, committed soon after the first of them is done
 [suite]
 name = "slow"
 seed = 3
@@ -23,28 +30,26 @@ policy = ["linear"]
 estimator = ["grpo", "maxrl", "odrpo-gini-median(grpo)"]
 votes = [1, 8]
 [learn]
-steps = 4000
+steps = 8000
 TOML
 
-began=$(date +%s%N)
 "$program" run slow.toml --jobs 2 -o whole.h5 --json >whole.json 2>err.txt || { fail "the undisturbed run"; cat err.txt; }
 whole=$(digest <whole.json)
 [[ -n $whole ]] || fail "no digest in the summary"
-half=$(awk "BEGIN { print ($(date +%s%N) - $began) / 2e9 }")  # seconds: by then some runs are done and some are not
 
 # one signal: exit 75, a note how to go on, and a second call that resumes
 for signal in INT TERM HUP; do
   rm -rf slow.h5 slow.h5.work
-  "$program" run slow.toml --jobs 2 >out.txt 2>err.txt &
+  "$program" run slow.toml --jobs 1 >out.txt 2>err.txt &
   pid=$!
-  sleep "$half"
+  until_there 'slow.h5.work/shard-*.h5'
   kill -"$signal" "$pid"
   wait "$pid"; code=$?
   [[ $code == 75 ]] || fail "SIG$signal: exit $code, expected 75"
   grep -q '^stopping when the steps under way are done; Ctrl-C' err.txt || { fail "SIG$signal: not acknowledged:"; cat err.txt; }
   grep -q 'same command' err.txt || { fail "SIG$signal: no word on how to go on:"; cat err.txt; }
   [[ ! -e slow.h5 && -d slow.h5.work ]] || fail "SIG$signal: a work folder and no output were expected"
-  "$program" run slow.toml --jobs 1 --json >out.txt 2>err.txt || fail "SIG$signal: the second call failed"
+  "$program" run slow.toml --jobs 2 --json >out.txt 2>err.txt || fail "SIG$signal: the second call failed"
   grep -qE 'resumed: [1-9][0-9]* of 60 runs were already done' err.txt || { fail "SIG$signal: nothing was resumed:"; cat err.txt; }
   [[ $(digest <out.txt) == "$whole" ]] || fail "SIG$signal: another digest after the resumption"
 done
@@ -52,9 +57,9 @@ done
 # --force begins from nothing, so the way on is without it, and without the output that it would replace
 rm -rf slow.h5 slow.h5.work
 cp whole.h5 slow.h5
-"$program" run slow.toml --jobs 2 --force >out.txt 2>err.txt &
+"$program" run slow.toml --jobs 1 --force >out.txt 2>err.txt &
 pid=$!
-sleep "$half"
+until_there 'slow.h5.work/shard-*.h5'
 kill -INT "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 ]] || fail "--force, stopped: exit $code, expected 75"
@@ -83,7 +88,8 @@ steps = 40
 TOML
 "$program" run start.toml --jobs 1 --checkpoint 0 >out.txt 2>err.txt &
 pid=$!
-sleep 0.7
+until_there start.h5.work/lock
+sleep 0.3
 kill -TERM "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 && ! -e start.h5.work ]] || { fail "stopped in the supervised steps: exit $code, or a folder that holds nothing"; cat err.txt; }
@@ -91,7 +97,7 @@ grep -q 'stopped: none of 1 run ' err.txt && ! grep -q 'work' err.txt || { fail 
 # stopped after them: the folder holds the run half-way, and the second call goes on from there
 "$program" run start.toml --set policy.p.warm_steps=3 --set learn.steps=100000 --jobs 1 --checkpoint 0 >out.txt 2>err.txt &
 pid=$!
-sleep 1
+until_there 'start.h5.work/checkpoint-*'
 kill -TERM "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 && -d start.h5.work ]] || fail "stopped half-way: exit $code"
@@ -101,7 +107,7 @@ grep -q '0 of 1 run is saved in start.h5.work, 1 more half-way' err.txt || { fai
 rm -rf slow.h5 slow.h5.work
 "$program" run slow.toml --set learn.steps=2000000 --jobs 2 >out.txt 2>err.txt &
 pid=$!
-sleep 0.5
+until_there slow.h5.work/lock
 kill -STOP "$pid"; kill -INT "$pid"; kill -CONT "$pid"; sleep 0.0
 sleep 0.1; kill -INT "$pid" 2>/dev/null
 wait "$pid"; code=$?
@@ -111,7 +117,7 @@ wait "$pid"; code=$?
 rm -rf slow.h5 slow.h5.work
 "$program" run slow.toml --set learn.steps=2000000 --jobs 2 -q >out.txt 2>err.txt &
 pid=$!
-while [[ ! -e slow.h5.work/lock ]]; do sleep 0.05; done
+until_there slow.h5.work/lock
 kill -INT "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 ]] && ! grep -q stopping err.txt || fail "--quiet, stopped: exit $code: $(cat err.txt)"
