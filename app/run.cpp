@@ -114,17 +114,19 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
 // What was saved before the call ended early, and where: never a folder that is gone because nothing was left to keep.
 std::string end_message(const std::string& why, const RunReport& report, const RunSettings& settings) {
   std::string where, how = "the same command continues";
-  for (const std::string& path : {settings.output, settings.output + ".work"}) {
+  const auto holds_something = [](const std::string& path) {
     std::error_code ignored;
+    return std::filesystem::exists(path, ignored) && !std::filesystem::is_empty(path, ignored);
+  };
+  for (const std::string& path : {settings.output, settings.output + ".work"}) {
     if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
-    if (std::filesystem::exists(path, ignored)) where += (where.empty() ? " in " : " and ") + printable_line(path);
+    if (holds_something(path)) where += (where.empty() ? " in " : " and ") + printable_line(path);
   }
   if (where.empty())
     return fmt::format("{}: none of {} had come to anything to save; the same command begins again", why, runs_text(report.total));
-  std::error_code ignored;
   if (settings.force)  // which would begin again
     how = "the same command without --force continues" +
-          (std::filesystem::exists(settings.output, ignored) ? ", once " + settings.output + " is moved away" : "");
+          (holds_something(settings.output) ? ", once " + settings.output + " is moved away" : "");
   const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
   return fmt::format("{}: {} of {} {} saved{}{}; {}", why, report.resumed + report.ran - report.failed, runs_text(report.total),
                      report.total == 1 ? "is" : "are", where, half_way, how);

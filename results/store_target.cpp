@@ -51,6 +51,9 @@ std::string output_target(const std::string& path) {
       cannot_write(path, "it is a link to a file without a name");
     if (const std::string head = store::head_of(target, hdf5_signature.size()); !head.empty() && head != hdf5_signature)
       throw Failure(Exit::io, store::quoted(path) + " is not a result file; choose another -o");
+    for (int stream = 0; stream <= 2; ++stream)  // still empty, but the table goes there
+      if (struct stat open{}; info.st_size == 0 && ::fstat(stream, &open) == 0 && open.st_ino == info.st_ino && open.st_dev == info.st_dev)
+        cannot_write(path, "it is this program's own input or output");
   } else if (const std::string folder = store::folder_of(target); ::stat(folder.c_str(), &info) != 0) {
     cannot_write(target, "its folder " + store::quoted(folder) + ": " + std::strerror(errno));
   }

@@ -86,6 +86,7 @@ warm_steps = 20000
 [learn]
 steps = 40
 TOML
+: >start.h5  # an empty output holds nothing either
 "$program" run start.toml --jobs 1 --checkpoint 0 >out.txt 2>err.txt &
 pid=$!
 until_there start.h5.work/lock
