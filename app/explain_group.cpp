@@ -52,8 +52,12 @@ MedianRule read_median_rule(const std::string& text) {
   const auto rule = find_word<MedianRule>(median_words, text);
   if (rule == MedianRule::running)
     throw Failure(Exit::usage, "--median: one group has no running median; give its present value as a number");
-  if (!rule) throw Failure(Exit::usage, fmt::format("--median: \"{}\" is none of lower, mid, upper or a number", shown(text)));
-  return *rule;
+  if (rule) return *rule;
+  std::vector<std::string_view> words;
+  for (const auto& w : median_words)
+    if (w.value != MedianRule::running) words.push_back(w.word);
+  words.push_back("a number");
+  throw Failure(Exit::usage, fmt::format("--median: \"{}\" is none of {}", shown(text), one_of(words)));
 }
 
 template <class T>

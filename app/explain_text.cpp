@@ -71,6 +71,10 @@ std::string dead_text(const Explanation& g) {
 bool own_norms(const Explanation& g, const LevelPart& p) {
   return std::isnan(p.norm) && p.count > 0 && p.count < static_cast<int>(g.rewards.size());
 }
+/// Has a row of an estimator such levels among these?
+bool has_own_norms(const Explanation& g, const Convened& row, const std::vector<LevelRun>& runs) {
+  return std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, row.parts.levels[run.first]); });
+}
 constexpr const char* own_norms_text = "  (N_k -: each member is divided by the deviation of the others)\n";
 
 /// (b) one estimator's levels under its first convention: where they lie, and what they give.
@@ -89,8 +93,7 @@ std::string first_levels(const Explanation& g, const ExplainedEstimator& e, cons
     out += line(level_text(g, p, runs[i]), std::to_string(p.count), fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm),
                 cell(p.reached), cell(p.missed));
   }
-  if (std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, e.rows.front().parts.levels[run.first]); }))
-    out += own_norms_text;
+  if (has_own_norms(g, e.rows.front(), runs)) out += own_norms_text;
   if (runs.size() > most_runs) out += fmt::format("  ... {} more lines of levels; --json has them\n", runs.size() - most_runs);
   if (folded) out += "  (levels in one line are alike: each of them gives this)\n";
   return out;
@@ -142,9 +145,7 @@ std::string other_levels(const Explanation& g, const ExplainedEstimator& e, cons
       out += line(s == 1 ? level_text(g, e.rows.front().parts.levels[runs[i].first], runs[i]) : "", systems_text(all[s].systems), cells[0],
                   cells[1], cells[2]);
     }
-  const auto has_own = [&](const Convened& row) {
-    return std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, row.parts.levels[run.first]); });
-  };
+  const auto has_own = [&](const Convened& row) { return has_own_norms(g, row, runs); };
   if (!has_own(e.rows.front()) && std::any_of(e.rows.begin(), e.rows.end(), has_own)) out += own_norms_text;
   return out;
 }

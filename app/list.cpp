@@ -63,8 +63,8 @@ nlohmann::ordered_json json_of(const AxisValue& value) {
 
 /// Numbers as numbers, words as words; null for a number that is unset.
 nlohmann::ordered_json default_of(const FieldInfo& key) {
-  if (key.type != "integer" && key.type != "number") return key.value;
-  return key.value == "unset" ? nlohmann::ordered_json() : nlohmann::ordered_json::parse(key.value);
+  if (key.type == "integer" || key.type == "number") return number_default(key);
+  return key.value;
 }
 
 nlohmann::ordered_json json_of(const std::vector<FieldInfo>& keys) {

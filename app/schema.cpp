@@ -107,7 +107,7 @@ std::string description_of(const FieldInfo& f, bool axes) {
 
 /// The default as JSON; nothing where the description has none.
 json default_of(const FieldInfo& f) {
-  if (f.type == "integer" || f.type == "number") return f.value == "unset" ? json() : json::parse(f.value);
+  if (f.type == "integer" || f.type == "number") return number_default(f);
   if (f.type == "word" || f.type == "string" || !f.words.empty()) return f.value.empty() ? json() : json(f.value);
   return {};
 }
@@ -263,6 +263,8 @@ json section_schema(std::string_view what, bool axes) {
 }
 
 }  // namespace
+
+json number_default(const FieldInfo& field) { return field.value == "unset" ? json() : json::parse(field.value); }
 
 std::string suite_schema() {
   const auto words = vocabulary();

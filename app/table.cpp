@@ -30,26 +30,33 @@ std::vector<std::string> value_names(const std::vector<std::string>& lists) {
 /// The row that --baseline means: the word itself, or the estimator that it is another word for (dr-grpo, odrpo-uniform(grpo), …).
 std::string baseline_row(const ResultFile& file, const std::string& rows, const std::string& word) {
   if (word == "none") return "";
-  const bool is_row = std::any_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.estimator == word; });
-  const auto config = rows == "estimator" && !is_row ? parse_estimator(word) : std::nullopt;
+  const auto is_row = [&](const std::string& name) {
+    return std::any_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.estimator == name; });
+  };
+  const auto config = rows == "estimator" && !is_row(word) ? parse_estimator(word) : std::nullopt;
   const std::string usual = config ? estimator_word(*config) : word;
-  return std::any_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.estimator == usual; }) ? usual : word;
+  return is_row(usual) ? usual : word;
 }
 
 constexpr std::uintmax_t quickly_checked = std::uintmax_t{64} << 20;  // bytes; 2 s or so. The digest covers every curve
 
-/// A note on stderr when the numbers are not those that the file's digest is of, or cannot all be read.
-void tell_wrong_digest(const std::string& path) {
+/// The file; with a note on stderr when its numbers are not those that its digest is of, or cannot all be read. Large files are not
+/// checked.
+ResultFile read_and_check(const std::string& path) {
+  const auto note = [&](const char* what) { print_note("note: " + path + ": " + what + " (verify says more)"); };
   std::error_code unknown;
-  if (const auto size = std::filesystem::file_size(path, unknown); unknown || size > quickly_checked) return;
-  const char* what = "the numbers do not match its digest";
+  const auto size = std::filesystem::file_size(path, unknown);
+  if (unknown || size > quickly_checked) return read_results(path, false);
+  ResultFile file;
   try {
-    const ResultFile whole = read_results(path, true);
-    if (result_digest(whole.runs) == whole.digest) return;
+    file = read_results(path, true);
   } catch (const Failure&) {
-    what = "not all of it can be read";
+    file = read_results(path, false);  // throws where it is more than a curve
+    note("not all of it can be read");
+    return file;
   }
-  print_note("note: " + path + ": " + what + " (verify says more)");
+  if (result_digest(file.runs) != file.digest) note("the numbers do not match its digest");
+  return file;
 }
 
 }  // namespace
@@ -57,8 +64,7 @@ void tell_wrong_digest(const std::string& path) {
 int table(const TableOptions& o) {
   if (!o.format.empty() && o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
     throw Failure(Exit::usage, "--format: \"" + o.format + "\" is not one of text, md, csv, json");
-  const ResultFile file = read_results(o.path, false);
-  tell_wrong_digest(o.path);
+  const ResultFile file = read_and_check(o.path);
   const std::string* stored = file.provenance_text("table");
   TableSpec spec = parse_table_spec(stored ? *stored : "");
   if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baseline is a value of the suite's rows

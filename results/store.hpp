@@ -44,9 +44,8 @@ class WorkFolder {
  public:
   /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
   /// of another suite is refused (Failure io) unless `force`, which discards it; a readable HDF5 file that is none of ours even then, an
-  /// empty one never. An output that already holds this very suite complete
-  /// is kept and reported by complete(), and no folder is made then. Never touches anything it did not make. The output is that of
-  /// output_target().
+  /// empty one never. An output that already holds this very suite complete is kept and reported by complete(), and no folder is made then.
+  /// Never touches anything it did not make. The output is that of output_target().
   WorkFolder(const std::string& output, const SuiteFacts& facts, bool force);
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;

@@ -95,8 +95,9 @@ struct WorkFolder::State {
   void look_at_output(bool force);
   void load_shards();
   bool holds_work() const;
-  /// Does the folder say that it is this suite's?
-  bool marked_ours() const { return store::read_small(folder + "/suite", 4096).starts_with(marker_head + facts.fingerprint + "\n"); }
+  /// What says whose the folder is; empty when nothing does.
+  std::string marker() const { return store::read_small(folder + "/suite", 4096); }
+  bool is_ours_by(const std::string& marker) const { return marker.starts_with(marker_head + facts.fingerprint + "\n"); }
   std::vector<std::string> checkpoints(bool of_finished) const {
     return store::checkpoints_in(folder, facts.run_ids, [&](std::size_t i) { return source.contains(i) == of_finished; });
   }
@@ -120,10 +121,10 @@ void WorkFolder::State::prepare_folder(bool force) {
   lock = store::Lock(folder + "/lock",
                      "another process is writing " + store::quoted(output) + " (it holds " + store::quoted(folder + "/lock") + ")");
   const std::string wanted = marker_head + facts.fingerprint + "\n" + facts.name + "\n";
-  const bool marked = !store::read_small(folder + "/suite", 1).empty();
+  const std::string found = marker();
   const auto names = store::names_in(folder);
   const bool work_there = std::any_of(names.begin(), names.end(), is_work);
-  const bool foreign = marked ? !marked_ours() : work_there;
+  const bool foreign = found.empty() ? work_there : !is_ours_by(found);
   if (foreign && !force) {
     lock = {};
     throw Failure(Exit::io,
@@ -132,7 +133,7 @@ void WorkFolder::State::prepare_folder(bool force) {
   }
   for (const std::string& name : names)
     if (name.ends_with(".tmp") || (force && is_work(name))) remove_file(folder + "/" + name);
-  if (store::read_small(folder + "/suite", 4096) != wanted) store::write_safely(folder + "/suite", wanted);
+  if (found != wanted) store::write_safely(folder + "/suite", wanted);
   store::sync_path(store::folder_of(folder));
 }
 
@@ -240,7 +241,7 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
       if (!s.holds_work()) s.remove_folder();
       throw;
     }
-  } else if (s.marked_ours()) {
+  } else if (s.is_ours_by(s.marker())) {
     try {
       s.prepare_folder(false);  // a kill came between the output and the removal of its folder
     } catch (const Failure&) {

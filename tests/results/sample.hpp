@@ -7,8 +7,10 @@
 #include <fstream>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kernels/failure.hpp"
 #include "results/store.hpp"
 
 namespace odrpo::sample {
@@ -25,6 +27,19 @@ struct Scratch {
   ~Scratch() { std::filesystem::remove_all(path); }
   std::string file(const std::string& name = "out.h5") const { return (path / name).string(); }
 };
+
+/// The exit code and message of a failing call; ok when it does not fail.
+template <class Call>
+std::pair<Exit, std::string> failure_of(Call call) {
+  try {
+    call();
+  } catch (const Failure& failure) {
+    return {failure.code, failure.what()};
+  }
+  return {Exit::ok, ""};
+}
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 inline std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

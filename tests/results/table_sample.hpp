@@ -38,6 +38,5 @@ inline std::string refusal(const ResultFile& file, const TableSpec& spec) {
   }
   return "";
 }
-inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace odrpo::sample

@@ -10,6 +10,7 @@
 
 using namespace odrpo;
 using odrpo::store::Hid;
+using sample::contains;
 
 namespace {
 
@@ -48,8 +49,6 @@ void replace(hid_t file, const char* name, hid_t type, const std::vector<hsize_t
 }
 
 Hid creation_list() { return {H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "list"}; }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

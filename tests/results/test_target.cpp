@@ -12,23 +12,7 @@
 
 using namespace odrpo;
 namespace fs = std::filesystem;
-
-namespace {
-
-/// The exit code and message of a failing call; ok when it does not fail.
-template <class Call>
-std::pair<Exit, std::string> failure_of(Call call) {
-  try {
-    call();
-  } catch (const Failure& failure) {
-    return {failure.code, failure.what()};
-  }
-  return {Exit::ok, ""};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
+using sample::contains, sample::failure_of;
 
 TEST_CASE("a damaged result file is replaced by force alone") {
   const sample::Scratch scratch;
