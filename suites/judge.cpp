@@ -15,14 +15,14 @@ std::string range(int least, int most, const char* what) {
   return least == most ? fmt::format("{} {}{}", least, what, least == 1 ? "" : "s") : fmt::format("{} to {} {}s", least, most, what);
 }
 
-std::string note_of(const std::string& file, const ScoreTable& table, const EmpiricalJudge& judge) {
+std::string found_in(const ScoreTable& table, const EmpiricalJudge& judge) {
   int responses[2] = {table.prompts[0].responses, 0}, samples[2] = {table.prompts[0].samples, 0};
   for (const auto& p : table.prompts) {
     responses[0] = std::min(responses[0], p.responses), responses[1] = std::max(responses[1], p.responses);
     samples[0] = std::min(samples[0], p.samples), samples[1] = std::max(samples[1], p.samples);
   }
   const auto prompts = table.prompts.size();
-  std::string text = fmt::format("judge: {}: {} prompt{} x {} x {}, {} levels, pooled sd {:.3g}", file, prompts, prompts == 1 ? "" : "s",
+  std::string text = fmt::format("{} prompt{} x {} x {}, {} levels, pooled sd {:.3g}", prompts, prompts == 1 ? "" : "s",
                                  range(responses[0], responses[1], "response"), range(samples[0], samples[1], "sample"),
                                  judge.channel.matrix.size, judge.pooled_sd);
   // levels whose rows hold more than counts
@@ -46,8 +46,8 @@ std::string note_of(const std::string& file, const ScoreTable& table, const Empi
 JudgeFile make_judge(const ScoreTable& table, const std::string& file, int levels) {
   try {
     EmpiricalJudge judge = learn_judge(table, levels);
-    std::string note = note_of(file, table, judge);
-    return {std::move(judge), std::move(note)};
+    std::string found = found_in(table, judge);
+    return {std::move(judge), std::move(found)};
   } catch (const Failure& failure) {
     throw Failure(failure.code, fmt::format("{}: {}", file, failure.what()));
   }

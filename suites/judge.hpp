@@ -8,7 +8,7 @@ namespace odrpo {
 
 struct JudgeFile {
   EmpiricalJudge judge;
-  std::string note;  ///< what was found, in one line: "judge: FILE: 540 prompts x 8 responses x 8 samples, 6 levels, …"
+  std::string found;  ///< in one line: "540 prompts x 8 responses x 8 samples, 6 levels, …"
 };
 
 /// Learns a judge of `levels` (0 = those of the file). Failure `bad_input` as learn_judge() says, behind the file's name.

@@ -227,12 +227,6 @@ bool parse_toml(std::string_view text, Node& root, Diagnostics& errors) {
   return false;
 }
 
-// "judge: folder/file.csv: 12 prompts x …" as "file.csv: 12 prompts x …"
-std::string without_folder(const std::string& note) {
-  const auto slash = note.rfind('/');
-  return note.substr(slash == std::string::npos ? std::string_view("judge: ").size() : slash + 1);
-}
-
 }  // namespace
 
 Suite load_suite_text(const std::string& path, std::string text, const std::vector<std::string>& set,
@@ -262,9 +256,10 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   suite.text = std::move(text);
   suite.overrides = set;
   for (const auto& rater : plan.rater) {
-    if (rater.note.empty()) continue;
-    suite.notes.push_back(rater.note);
-    suite.judges.emplace_back(rater.name, without_folder(rater.note));
+    const auto& [file, found] = rater.scores;
+    if (found.empty()) continue;
+    suite.notes.push_back(fmt::format("judge: {}: {}", file, found));
+    suite.judges.emplace_back(rater.name, fmt::format("{}: {}", file.substr(file.rfind('/') + 1), found));
   }
   for (auto& note : exploding_groups(suite)) suite.notes.push_back(std::move(note));
   return suite;

@@ -10,6 +10,11 @@
 
 namespace odrpo {
 
+/// A file of scores, as messages show it, and what it holds; empty when there is none.
+struct FoundScores {
+  std::string file, found;
+};
+
 /// A word of a catalogue, or a named variant of one, with its axes.
 template <class C>
 struct Variant {
@@ -18,7 +23,7 @@ struct Variant {
   C config;
   std::vector<GridAxis> axes;
   bool levels_given = false;  ///< env: `levels` stands in its section; otherwise a rater with levels of its own decides
-  std::string note{};         ///< rater: what was found in its file of scores
+  FoundScores scores{};       ///< rater: what was found in its file of scores
 };
 
 /// What reading a suite needs besides its tree, and what it leaves besides its plan.

@@ -59,14 +59,14 @@ std::string scores_path(const Node& scores, const std::string& label, Reading& r
 
 // `scores = "file.csv"` and its `levels`: a channel and a world learned from the file, with the rest of the section put over them. Returns
 // what was found in the file.
-std::string read_scores(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
+FoundScores read_scores(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
                         Reading& reading) {
   const Node *scores = fields.extra(scores_key), *levels = fields.extra(levels_key);
   if (levels != nullptr && scores == nullptr)
     reading.errors.add(levels->key_place, fmt::format("`{}.levels` has no effect without `scores`: a matrix has its own size, and "
                                                       "other raters take the world's levels",
                                                       label));
-  if (scores == nullptr) return "";
+  if (scores == nullptr) return {};
   if (catalogue_word)
     reading.errors.add(
         scores->key_place,
@@ -79,7 +79,7 @@ std::string read_scores(const Node& section, const std::string& label, bool cata
   int wanted = 0;
   if (levels != nullptr) wanted = static_cast<int>(fields.whole(levels_key, *levels, 2, max_score).value_or(0));
   const std::string path = scores_path(*scores, label, reading);
-  if (path.empty()) return "";
+  if (path.empty()) return {};
   const std::string file = shown(path, 4096);
   bool inside = false;  // what is wrong is told at its line of the file
   try {
@@ -97,12 +97,12 @@ std::string read_scores(const Node& section, const std::string& label, bool cata
                                 file, label));
     config.noise = {judge.judge.channel};
     config.world = judge.judge.world;
-    return std::move(judge.note);
+    return {file, std::move(judge.found)};
   } catch (const Failure& failure) {
     if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());
     else reading.files.add_file(scores->place, failure.code, fmt::format("`{}.scores`: {}", label, failure.what()));
   }
-  return "";
+  return {};
 }
 
 template <class C>
@@ -119,7 +119,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
   const auto start = read_base<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
-  if constexpr (is_rater) variant.note = read_scores(section, label, itself.has_value(), fields, variant.config, reading);
+  if constexpr (is_rater) variant.scores = read_scores(section, label, itself.has_value(), fields, variant.config, reading);
   describe(fields, variant.config);
   fields.finish();
   variant.axes = std::move(fields.axes);
