@@ -1,0 +1,45 @@
+// The root table of a result file in memory: one entry per run in every column, texts as codes, so that a million runs fit in little memory.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace odrpo {
+
+/// A column as the file declares it.
+struct ColumnInfo {
+  std::string name;
+  std::string axis;     ///< the grid axis that it holds ("learn.lr"); empty for any other column
+  bool numeric = true;  ///< otherwise text
+};
+
+/// A column that was read. A run without this axis has NaN, or the empty text.
+struct Column : ColumnInfo {
+  std::vector<double> number;       ///< when numeric: one value per run (int64 columns are exact below 2^53)
+  std::vector<std::uint32_t> code;  ///< when text: one index into `words` per run
+  std::vector<std::string> words;   ///< when text: the different texts, in the order in which the runs bring them
+  std::size_t size() const { return numeric ? number.size() : code.size(); }
+  const std::string& text(std::size_t run) const { return words[code[run]]; }
+};
+
+/// What a result file says about its suite, and the columns of its root table that were asked for.
+struct ResultFile {
+  std::string suite, version, status, digest, fingerprint;  ///< as stored
+  std::size_t runs = 0;
+  std::vector<ColumnInfo> all;  ///< every column of the root table in file order, read or not
+  std::vector<Column> columns;  ///< env, rater, policy, estimator, votes, seed, status, all axes, and the columns asked for; in file order
+  std::size_t failed = 0;       ///< runs with status "failed"
+  std::vector<std::string> failed_ids;  ///< ids of the first of them, at most `failed_ids_kept`
+  std::vector<std::pair<std::string, std::string>> provenance;
+  static constexpr std::size_t failed_ids_kept = 10;
+
+  const ColumnInfo* info(const std::string& name) const;  ///< nullptr when the file has no such column
+  const Column* column(const std::string& name) const;    ///< nullptr when absent or not read
+  const std::string* provenance_text(const std::string& name) const;
+  /// Did this run end well? Needs the column `status`.
+  bool ok(std::size_t run) const;
+};
+
+}  // namespace odrpo
