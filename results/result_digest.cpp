@@ -1,13 +1,12 @@
 // The result digest: which numbers count as the science of a file, and in which bytes they are hashed (docs/results.md).
+#include "results/result_digest.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <numeric>
-
-#include "results/digest.hpp"
-#include "results/store.hpp"
 
 namespace odrpo {
 namespace {
@@ -70,24 +69,32 @@ std::map<std::string, Variable> variables(const RunRecord& run) {
 
 }  // namespace
 
-std::string result_digest(std::span<const RunRecord> runs) {
-  std::vector<std::size_t> order(runs.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return runs[a].id < runs[b].id; });
-  Sha256 sum;
+void ResultDigest::add(const RunRecord& run) {
   const std::string_view nul("\0", 1);
-  for (std::size_t i : order) {
-    sum.add("run");
-    sum.add(nul);
-    for (const auto& [name, v] : variables(runs[i])) {
-      for (const std::string* part : {&name, &v.dtype, &v.shape}) {
-        sum.add(*part);
-        sum.add(nul);
-      }
-      sum.add(v.bytes);
+  sum_.add("run");
+  sum_.add(nul);
+  for (const auto& [name, v] : variables(run)) {
+    for (const std::string* part : {&name, &v.dtype, &v.shape}) {
+      sum_.add(*part);
+      sum_.add(nul);
     }
+    sum_.add(v.bytes);
   }
-  return sum.hex();
+}
+
+std::vector<std::uint32_t> id_order(const TextList& ids) {
+  std::vector<std::uint32_t> order(ids.size());
+  std::iota(order.begin(), order.end(), std::uint32_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return ids[a] < ids[b]; });
+  return order;
+}
+
+std::string result_digest(std::span<const RunRecord> runs) {
+  TextList ids;
+  for (const RunRecord& run : runs) ids.add(run.id);
+  ResultDigest digest;
+  for (const std::uint32_t i : id_order(ids)) digest.add(runs[i]);
+  return digest.hex();
 }
 
 }  // namespace odrpo

@@ -13,7 +13,11 @@ struct ColumnInfo {
   std::string name;
   std::string axis;     ///< the grid axis that it holds ("learn.lr"); empty for any other column
   bool numeric = true;  ///< otherwise text
+  bool integer = false;  ///< numeric, and stored as whole numbers: 10000000000000000 is not shown as 1e+16
 };
+
+/// Does a column of this name have a fixed meaning, so that no final value may have it?
+bool is_reserved_column(const std::string& name);
 
 /// A column that was read. A run without this axis has NaN, or the empty text.
 struct Column : ColumnInfo {

@@ -1,6 +1,7 @@
 // The result store: shards committed crash-safely in a work folder, assembled into one HDF5 file, read back with suspicion.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,17 +10,21 @@
 #include <vector>
 
 #include "results/record.hpp"
+#include "results/result_digest.hpp"
+#include "results/result_file.hpp"
+#include "results/store_system.hpp"
 
 namespace odrpo {
 
-/// Of the layout of result files (docs/results.md); a reader refuses any other.
-inline constexpr long long schema_version = 1;
+/// Of the layout of result files (docs/results.md). Older ones are read too; 2 brought checksums of every data set.
+inline constexpr long long schema_version = 2;
 
 /// What the file says about the suite, besides its runs.
 struct SuiteFacts {
   std::string name;
   std::string fingerprint;              ///< SHA-256 of all canonical run texts and the tool's schema version: equal = resumable
-  std::vector<std::string> run_ids;     ///< all planned runs, in canonical order
+  std::size_t runs = 0;                 ///< planned runs
+  std::function<std::string(std::size_t)> run_id;  ///< id of the i-th of them, in canonical order; all different
   std::vector<std::string> axis_names;  ///< extra axes, in suite order
   /// provenance datasets (name, text): suite, resolved, argv, version, revision, compiler, cpu, gpu, device, host, jobs, table
   std::vector<std::pair<std::string, std::string>> provenance;
@@ -45,20 +50,21 @@ class WorkFolder {
   /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
   /// of another suite is refused (Failure io) unless `force`, which discards it; a readable HDF5 file that is none of ours even then, an
   /// empty one never. An output that already holds this very suite complete is kept and reported by complete(), and no folder is made then.
-  /// Never touches anything it did not make. The output is that of output_target().
-  WorkFolder(const std::string& output, const SuiteFacts& facts, bool force);
+  /// A folder that is a link, has another owner or can be written by others is refused. Never touches anything it did not make. The output
+  /// is that of output_target().
+  WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system());
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
 
-  /// What was found and ignored on opening (damaged shards, half-written files), one sentence each, for the user.
+  /// What was found and ignored (damaged shards, half-written files), one sentence each, for the user. Grows when assemble() finds more.
   const std::vector<std::string>& notes() const;
   /// Is the output already there, verified, with this fingerprint and no missing run?
   bool complete() const;
-  /// Indices into facts.run_ids that are committed (status ok).
-  const std::vector<std::size_t>& finished() const;
+  /// Indices of the runs that are committed (status ok), in order.
+  std::vector<std::size_t> finished() const;
   /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe; their
-  /// checkpoints are removed, but those of runs that failed and did not diverge.
+  /// checkpoints are removed, but those of runs that failed and did not diverge. Failure io, also when somebody removed the folder.
   void commit(std::span<const RunRecord> runs);
   /// Keeps bytes for a later call (at most kept_limit), in place of what was kept before. From any thread, but not two at once of one name.
   /// Failure io.
@@ -68,8 +74,10 @@ class WorkFolder {
   /// How many runs that are not finished have a checkpoint, whether or not this build can read it.
   std::size_t checkpoints() const;
   static constexpr std::size_t kept_limit = std::size_t{1} << 30;
-  /// Merges all shards into the output (written aside, re-opened, verified, renamed), removes the folder, unless failed runs have
-  /// checkpoints. Returns the result digest.
+  /// Merges all shards into the output (written aside, re-opened, verified, put into place), removes the folder, unless failed runs have
+  /// checkpoints. Returns the result digest. Empty when a shard is no longer what was committed: notes() says so, finished() has its runs no
+  /// more, and they are to be trained again. A file that appeared at the output meanwhile, or another than the one found there at first, is
+  /// never replaced: Failure io, and all runs stay saved in the folder.
   std::string assemble();
 
  private:
@@ -77,30 +85,27 @@ class WorkFolder {
   std::unique_ptr<State> state_;
 };
 
-/// One column of the root table: numbers or strings, one entry per run.
-struct Column {
-  std::string name;
-  bool numeric = true;
-  std::vector<double> number;     ///< when numeric (int64 columns are exact below 2^53)
-  std::vector<std::string> text;  ///< when not
+/// What reading a file from elsewhere may cost.
+struct ReadLimits {
+  double seconds = 0;                      ///< CPU time; 0 = 2 s, and 10 s more per 100 MB of file
+  std::size_t memory_bytes = 300'000'000;  ///< of the reading process and this one together, beyond what the program takes anyway
 };
 
-/// A result file in memory: the root table and (on request) the curves.
-struct ResultFile {
-  std::string suite, version, status, digest;  ///< digest as stored
-  std::vector<Column> columns;                 ///< id, env, rater, policy, estimator, votes, seed, axes, finals, status, key
-  std::vector<RunRecord> runs;                 ///< in file order, curves filled when asked for
-  std::vector<std::pair<std::string, std::string>> provenance;
-  const Column* column(const std::string& name) const;  ///< nullptr when absent
-  const std::string* provenance_text(const std::string& name) const;
+/// Says which columns of the root table are wanted besides those that are always read (ResultFile::columns); `head` has no columns yet. May
+/// throw Failure.
+using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& head)>;
+
+/// Reads the root table of a result file. Untrusted input: no external links or storage, no virtual datasets, only deflate/shuffle/
+/// fletcher32 filters, sizes checked before reading, every column and text compared with its checksum. Failure io when missing or
+/// unreadable, bad_input when it is not a result file of ours or is damaged, limits when it needs more than it may.
+ResultFile read_results(const std::string& path, const ChooseColumns& choose = {}, const ReadLimits& limits = {});
+
+/// A whole file checked: everything has its checksum. Its digest is for the caller to compare.
+struct Verification {
+  ResultFile head;
+  std::string computed;  ///< the result digest of its numbers
 };
-
-/// Reads a result file. Untrusted input: no external links or storage, no virtual datasets, only deflate/shuffle/fletcher32 filters,
-/// sizes checked before reading. Failure io when missing or unreadable, Failure bad_input when it is not a result file of ours.
-ResultFile read_results(const std::string& path, bool with_curves);
-
-/// SHA-256 (hex) over runs sorted by id and variables sorted by name: name, dtype, shape, little-endian bytes; without seconds,
-/// status, provenance, device, jobs.
-std::string result_digest(std::span<const RunRecord> runs);
+/// Reads all of a result file. Failure as read_results().
+Verification verify_results(const std::string& path, const ReadLimits& limits = {});
 
 }  // namespace odrpo

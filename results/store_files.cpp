@@ -1,34 +1,20 @@
-// Files that survive a kill, by POSIX calls.
+// Files that survive a kill, and folders by descriptor.
 #include "results/store_files.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 #include "kernels/failure.hpp"
 
 namespace odrpo::store {
-namespace {
 
-/// A file descriptor that closes itself.
-struct File {
-  int number;
-  explicit File(int n) : number(n) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (number >= 0) ::close(number);
-  }
-};
-
-}  // namespace
+static_assert(EINTR == 4);
 
 std::string one_line(std::string_view text) {
   std::string line;
@@ -48,43 +34,99 @@ std::string folder_of(const std::string& path) {
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
+std::string name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-void sync_path(const std::string& path) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number < 0) fail_io("open", path, errno);
-  if (::fsync(file.number) != 0 && errno != EINVAL) fail_io("sync", path, errno);
+int File::close() {
+  if (number_ < 0) return 0;
+  const int result = system_->close(std::exchange(number_, -1));
+  return result == -EINTR ? 0 : result;
 }
 
-void make_empty(const std::string& path) {
-  const File file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.number < 0) fail_io("write", path, errno);
+File open_file(const System& system, int folder, const std::string& name, int flags, mode_t mode) {
+  return {system, again([&] { return system.open(folder, name.c_str(), flags, mode); })};
 }
 
-void write_safely(const std::string& path, std::string_view bytes, std::string_view more) {
-  const std::string aside = path + ".tmp";
+int write_all(const File& file, std::string_view bytes, std::uint64_t at) {
+  while (!bytes.empty()) {
+    const ssize_t count =
+        again([&] { return file.system().write(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(at)); });
+    if (count < 0) return static_cast<int>(count);
+    if (count == 0) return -EIO;  // POSIX allows it for no regular file
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+    at += static_cast<std::uint64_t>(count);
+  }
+  return 0;
+}
+
+ssize_t read_some(const File& file, void* to, std::size_t size, std::uint64_t at) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t count = again([&] {
+      return file.system().read(file.number(), static_cast<char*>(to) + done, size - done, static_cast<off_t>(at + done));
+    });
+    if (count < 0) return count;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+Folder open_folder(const System& system, const std::string& path, const std::string& what) {
+  File file = open_file(system, AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+  if (!file) fail_io(what, path, -file.number());
+  return {path, std::move(file)};
+}
+
+File make_file(const Folder& folder, const std::string& name) {
+  remove_file(folder, name);
+  File file = open_file(folder.system(), folder.number(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  if (!file) fail_io("write", folder.path_of(name), -file.number());
+  return file;
+}
+
+void write_safely(const Folder& folder, const std::string& name, std::initializer_list<std::string_view> parts) {
+  const std::string aside = name + ".tmp";
+  const System& system = folder.system();
+  File file = make_file(folder, aside);
   try {
-    File file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.number < 0) fail_io("write", aside, errno);
-    for (std::string_view part : {bytes, more})
-      while (!part.empty()) {
-        const ssize_t count = ::write(file.number, part.data(), part.size());
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0) fail_io("write", aside, errno);
-        part.remove_prefix(static_cast<std::size_t>(count));
-      }
-    if (::fsync(file.number) != 0) fail_io("sync", aside, errno);
-    if (::close(std::exchange(file.number, -1)) != 0) fail_io("close", aside, errno);
-    if (::rename(aside.c_str(), path.c_str()) != 0) fail_io("rename to", path, errno);
+    std::uint64_t at = 0;
+    for (const std::string_view part : parts) {
+      if (const int error = write_all(file, part, at); error < 0) fail_io("write", folder.path_of(aside), -error);
+      at += part.size();
+    }
+    if (const int error = again([&] { return system.sync(file.number()); }); error < 0) fail_io("sync", folder.path_of(aside), -error);
+    if (const int error = file.close(); error < 0) fail_io("close", folder.path_of(aside), -error);
+    if (const int error = again([&] { return system.rename(folder.number(), aside.c_str(), folder.number(), name.c_str(), 0); }); error < 0)
+      fail_io("rename to", folder.path_of(name), -error);
   } catch (const Failure&) {
-    ::unlink(aside.c_str());  // what fills the disk helps nobody
+    system.unlink(folder.number(), aside.c_str(), 0);  // what fills the disk helps nobody
     throw;
   }
-  sync_path(folder_of(path));
+  sync_folder(folder);
 }
 
-std::vector<std::string> names_in(const std::string& folder) {
-  DIR* directory = ::opendir(folder.c_str());
-  if (!directory) fail_io("list", folder, errno);
+void sync_folder(const Folder& folder) {
+  const int error = again([&] { return folder.system().sync(folder.number()); });
+  if (error < 0 && error != -EINVAL) fail_io("sync", folder.path, -error);
+}
+
+void remove_file(const Folder& folder, const std::string& name) {
+  const int error = again([&] { return folder.system().unlink(folder.number(), name.c_str(), 0); });
+  if (error < 0 && error != -ENOENT) fail_io("remove", folder.path_of(name), -error);
+}
+
+std::vector<std::string> names_in(const Folder& folder) {
+  const int copy = again([&] { return folder.system().open(folder.number(), ".", O_RDONLY | O_DIRECTORY, 0); });
+  if (copy < 0) {
+    if (copy == -ENOENT) return {};  // the folder was removed
+    fail_io("list", folder.path, -copy);
+  }
+  DIR* directory = ::fdopendir(copy);
+  if (!directory) {
+    const int error = errno;
+    folder.system().close(copy);
+    fail_io("list", folder.path, error);
+  }
   std::vector<std::string> names;
   while (const dirent* entry = ::readdir(directory))
     if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) names.emplace_back(entry->d_name);
@@ -93,74 +135,56 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-std::string read_small(const std::string& path, std::size_t limit) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number < 0) return "";
-  std::string text(limit, '\0');
-  const ssize_t count = ::read(file.number, text.data(), limit);
-  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-  return text;
-}
-
-std::string head_of(const std::string& path, std::size_t size) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number < 0) fail_io("read", path, errno);
-  std::string bytes(size, '\0');
-  const ssize_t count = ::read(file.number, bytes.data(), size);
-  if (count < 0) fail_io("read", path, errno);
+std::optional<std::string> read_whole(const Folder& folder, const std::string& name, std::size_t limit) {
+  const std::string path = folder.path_of(name);
+  const File file = open_file(folder.system(), folder.number(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  if (file.number() == -ENOENT) return std::nullopt;
+  struct stat info {};
+  if (!file) fail_io("read", path, -file.number());
+  if (::fstat(file.number(), &info) != 0) fail_io("read", path, errno);
+  if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read " + quoted(path) + ": not a regular file");
+  if (info.st_size < 0 || static_cast<std::size_t>(info.st_size) > limit) fail_io("read", path, EFBIG);
+  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
+  const ssize_t count = read_some(file, bytes.data(), bytes.size(), 0);
+  if (count < 0) fail_io("read", path, static_cast<int>(-count));
   bytes.resize(static_cast<std::size_t>(count));
   return bytes;
 }
 
-void check_opens(const std::string& path) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number < 0) fail_io("read", path, errno);
-}
-
-std::optional<std::string> read_whole(const std::string& path, std::size_t limit) {
-  const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
-  struct stat info {};
-  if (file.number < 0 || ::fstat(file.number, &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  if (info.st_size < 0 || static_cast<std::size_t>(info.st_size) > limit) return std::nullopt;
-  std::string bytes(static_cast<std::size_t>(info.st_size), '\0');
-  for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t count = ::read(file.number, bytes.data() + at, bytes.size() - at);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return std::nullopt;
-    at += static_cast<std::size_t>(count);
-  }
+std::string head_of(const System& system, const std::string& path, std::size_t size) {
+  const File file = open_file(system, AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+  if (!file) fail_io("read", path, -file.number());
+  std::string bytes(size, '\0');
+  const ssize_t count = read_some(file, bytes.data(), size, 0);
+  if (count < 0) fail_io("read", path, static_cast<int>(-count));
+  bytes.resize(static_cast<std::size_t>(count));
   return bytes;
 }
 
-Lock::Lock(const std::string& path, const std::string& message) {
+Lock::Result Lock::take(const Folder& folder, const std::string& name) {
+  const std::string path = folder.path_of(name);
   for (int tries = 0;; ++tries) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file < 0) fail_io("write", path, errno);
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    File file = open_file(folder.system(), folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
+    if (file.number() == -ENOENT) return Result::gone;  // O_CREAT in a folder that was removed
+    if (!file) fail_io("write", path, -file.number());
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
       const int error = errno;
-      ::close(file);
-      if (error == EWOULDBLOCK && tries < 10) {  // a killed holder may still be going
-        ::usleep(20'000);
-        continue;
-      }
-      if (error == EWOULDBLOCK) throw Failure(Exit::io, message);
-      fail_io("lock", path, error);
+      if (error != EWOULDBLOCK) fail_io("lock", path, error);
+      if (tries >= 10) return Result::taken;
+      ::usleep(20'000);
+      continue;
     }
-    struct stat ours {
-    }, now{};  // the holder before us may have removed the file between our open and our lock
-    if (::fstat(file, &ours) == 0 && ::stat(path.c_str(), &now) == 0 && ours.st_ino == now.st_ino && ours.st_dev == now.st_dev) {
-      file_ = file;
-      return;
-    }
-    ::close(file);
+    file_ = std::move(file);
+    if (stands(folder, name)) return Result::held;
+    file_.close();  // the holder before us removed the file between our open and our lock
   }
 }
-Lock& Lock::operator=(Lock&& other) noexcept {
-  std::swap(file_, other.file_);
-  return *this;
-}
-Lock::~Lock() {
-  if (file_ >= 0) ::close(file_);
+
+bool Lock::stands(const Folder& folder, const std::string& name) const {
+  struct stat ours {
+  }, now{};
+  return file_ && ::fstat(file_.number(), &ours) == 0 && ::fstatat(folder.number(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+         same_file(ours, now);
 }
 
 }  // namespace odrpo::store

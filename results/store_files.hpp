@@ -1,9 +1,18 @@
-// Files that survive a kill: write aside, fsync, rename, fsync of the folder; and the lock of a work folder. Private to results/store*.
+// Files and folders of the store: held open by descriptors, written so that they survive a kill or a power cut, never through a link that
+// somebody planted. Private to results/store*.
 #pragma once
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "results/store_system.hpp"
 
 namespace odrpo::store {
 
@@ -13,38 +22,90 @@ std::string quoted(std::string_view name);
 /// Throws Failure io: "cannot WHAT PATH: reason" with the reason of `error` (an errno).
 [[noreturn]] void fail_io(const std::string& what, const std::string& path, int error);
 
-/// Writes bytes (and `more` behind them) to `path` with a suffix .tmp beside it, fsync, rename, fsync of the folder; leaves nothing
-/// half-written. Failure io. Several threads may write different files.
-void write_safely(const std::string& path, std::string_view bytes, std::string_view more = {});
-/// Makes a file, or empties it. Failure io.
-void make_empty(const std::string& path);
-/// fsync of a file or folder by name. Failure io.
-void sync_path(const std::string& path);
-/// Names in a folder, sorted, without "." and "..". Failure io.
-std::vector<std::string> names_in(const std::string& folder);
-/// A small text file of at most `limit` bytes; empty when it is not there.
-std::string read_small(const std::string& path, std::size_t limit);
-/// The first `size` bytes of a file, fewer when it is shorter. Failure io.
-std::string head_of(const std::string& path, std::size_t size);
-/// Can it be opened? HDF5 does not tell a file that is damaged from one that cannot be opened now. Failure io.
-void check_opens(const std::string& path);
-/// A regular file of at most `limit` bytes, whole; nothing when it is not there, is something else or larger, or cannot be read.
-std::optional<std::string> read_whole(const std::string& path, std::size_t limit);
-/// Folder part of a path, "." when it has none.
-std::string folder_of(const std::string& path);
+/// Calls again while a signal interrupts the call (-EINTR), at most 100 times.
+template <class Call>
+auto again(Call call) {
+  auto result = call();
+  for (int tries = 0; result == -4 /* EINTR */ && tries < 100; ++tries) result = call();
+  return result;
+}
 
-/// An exclusive flock on a file that it creates; released at destruction or when the process dies.
-class Lock {
+/// An open file or folder that closes itself.
+class File {
  public:
-  Lock() = default;
-  /// Failure io when another process holds it (`message` is shown then) or when it cannot be made.
-  Lock(const std::string& path, const std::string& message);
-  Lock& operator=(Lock&& other) noexcept;
-  ~Lock();
-  explicit operator bool() const { return file_ >= 0; }  ///< held
+  File() = default;
+  File(const System& system, int number) : system_(&system), number_(number) {}
+  File(File&& other) noexcept : system_(other.system_), number_(std::exchange(other.number_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(system_, other.system_);
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~File() { close(); }
+  int number() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+  const System& system() const { return *system_; }
+  /// Closes it now: 0, or minus errno. An interrupted close has closed.
+  int close();
 
  private:
-  int file_ = -1;
+  const System* system_ = nullptr;
+  int number_ = -1;
+};
+
+/// Opens a file: >= 0, or minus errno in number().
+File open_file(const System& system, int folder, const std::string& name, int flags, mode_t mode = 0);
+/// All of these bytes, at this place: 0, or minus errno.
+int write_all(const File& file, std::string_view bytes, std::uint64_t at);
+/// Up to `size` bytes at this place (fewer at the end of the file), or minus errno.
+ssize_t read_some(const File& file, void* to, std::size_t size, std::uint64_t at);
+
+/// A folder held open. Its files are reached through its descriptor, whatever happens to its name.
+struct Folder {
+  std::string path;  ///< for messages
+  File file;
+  int number() const { return file.number(); }
+  const System& system() const { return file.system(); }
+  std::string path_of(std::string_view name) const { return path + "/" + std::string(name); }
+};
+
+/// Opens a folder; Failure io, with `what` in the message.
+Folder open_folder(const System& system, const std::string& path, const std::string& what);
+/// Makes a new empty file of this name, in place of any file or link that has it. Failure io.
+File make_file(const Folder& folder, const std::string& name);
+/// Writes a file under NAME.tmp, fsync, close, rename, fsync of the folder; leaves nothing half-written. Failure io. Several threads may
+/// write different files.
+void write_safely(const Folder& folder, const std::string& name, std::initializer_list<std::string_view> parts);
+/// fsync; Failure io. File systems that cannot sync a folder are left alone.
+void sync_folder(const Folder& folder);
+/// Removes a file, if it is there. Failure io.
+void remove_file(const Folder& folder, const std::string& name);
+/// Names in the folder, sorted, without "." and "..". Failure io.
+std::vector<std::string> names_in(const Folder& folder);
+/// A regular file, whole; nothing when it is not there. Failure io when it cannot be read, also when it is no regular file or has more than
+/// `limit` bytes.
+std::optional<std::string> read_whole(const Folder& folder, const std::string& name, std::size_t limit);
+/// The first `size` bytes of a file, fewer when it is shorter. Failure io.
+std::string head_of(const System& system, const std::string& path, std::size_t size);
+/// Folder part of a path ("." when it has none), and the rest.
+std::string folder_of(const std::string& path);
+std::string name_of(const std::string& path);
+/// Do both describe one file?
+inline bool same_file(const struct stat& a, const struct stat& b) { return a.st_ino == b.st_ino && a.st_dev == b.st_dev; }
+
+/// An exclusive flock on a file of a folder, which it makes; released at destruction or when the process dies.
+class Lock {
+ public:
+  enum class Result { held, taken, gone };  ///< held: now ours; taken: another process has it; gone: the folder is being removed
+  /// Tries for a fifth of a second, as a killed holder may still be going. Failure io when it cannot be made.
+  Result take(const Folder& folder, const std::string& name);
+  /// Is the lock held, and is its file still the one in the folder? (Not when somebody removed the folder or the file.)
+  bool stands(const Folder& folder, const std::string& name) const;
+  void release() { file_.close(); }
+  explicit operator bool() const { return static_cast<bool>(file_); }
+
+ private:
+  File file_;
 };
 
 }  // namespace odrpo::store

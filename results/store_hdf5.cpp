@@ -12,10 +12,12 @@ void keep_order(hid_t list) {
   need(H5Pset_obj_track_times(list, false), "object times");
 }
 
+constexpr std::size_t chunk_bytes = 256 * 1024;
+
 /// Chunks of about 256 KiB: whole rows where possible.
 std::vector<hsize_t> chunk_shape(std::span<const hsize_t> shape, std::size_t element) {
   std::vector<hsize_t> chunk(shape.begin(), shape.end());
-  hsize_t room = std::max<hsize_t>(1, (256 * 1024) / element);
+  hsize_t room = std::max<hsize_t>(1, chunk_bytes / element);
   for (std::size_t d = chunk.size(); d-- > 0;) {
     chunk[d] = std::max<hsize_t>(1, std::min(chunk[d], room));
     room = std::max<hsize_t>(1, room / chunk[d]);
@@ -38,6 +40,7 @@ Hid write_attribute(hid_t object, const std::string& name, hid_t type, std::span
 }  // namespace
 
 void quiet() {
+  H5dont_atexit();  // its exit handlers crash on files that could not be written; every file is closed by us
   H5open();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   H5PLset_loading_state(0);
@@ -76,23 +79,86 @@ Hid make_dataset(hid_t parent, const std::string& name, hid_t type, std::span<co
     need(H5Pset_fletcher32(list), "fletcher32");
   }
   if (fill) need(H5Pset_fill_value(list, type, fill), "fill value");
-  Hid dataset(H5Dcreate2(parent, name.c_str(), type, space(shape), H5P_DEFAULT, list, H5P_DEFAULT), H5Dclose, "data set " + name);
+  const Hid access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose, "data set access list");
+  if (packed) need(H5Pset_chunk_cache(access, 101, chunk_bytes + 4096, 1.0), "chunk cache");  // the chunk that rows are being added to
+  Hid dataset(H5Dcreate2(parent, name.c_str(), type, space(shape), H5P_DEFAULT, list, access), H5Dclose, "data set " + name);
   const hsize_t one[] = {1};
   if (fill) write_attribute(dataset, "_FillValue", type, one, fill);
   return dataset;
 }
 
-void write_all(hid_t dataset, hid_t memory_type, const void* data) {
-  need(H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), "writing a data set");
+Hid write_text(hid_t parent, const std::string& name, const std::string& text) {
+  const Hid type = string_type();
+  Hid dataset = make_dataset(parent, name, type, {});
+  const char* pointer = text.c_str();
+  need(H5Dwrite(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer), "writing '" + name + "'");
+  return dataset;
 }
 
-Hid write_strings(hid_t parent, const std::string& name, std::span<const std::string> texts, std::span<const hsize_t> shape) {
-  const Hid type = string_type();
-  Hid dataset = make_dataset(parent, name, type, shape);
+ElementType int32_type() { return {H5T_STD_I32LE, H5T_NATIVE_INT32, "<i4"}; }
+ElementType int64_type() { return {H5T_STD_I64LE, H5T_NATIVE_INT64, "<i8"}; }
+ElementType double_type() { return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, "<f8"}; }
+ElementType float_type() { return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, "<f4"}; }
+
+ContentSum::ContentSum(const char* word, std::span<const hsize_t> shape) {
+  std::string head = word;
+  head += '\0';
+  for (std::size_t d = 0; d < shape.size(); ++d) head += (d > 0 ? "," : "") + std::to_string(shape[d]);
+  head += '\0';
+  sum_.add(head);
+}
+
+void ContentSum::text(std::string_view text) {
+  sum_.add(text);
+  sum_.add(std::string_view("\0", 1));
+}
+
+SlabWriter::SlabWriter(hid_t parent, const std::string& name, ElementType type, std::vector<hsize_t> shape, bool packed, const void* fill)
+    : shape_(std::move(shape)),
+      memory_(type.memory),
+      row_bytes_(H5Tget_size(type.memory)),
+      text_type_(string_type()),
+      dataset_(make_dataset(parent, name, type.stored, shape_, packed, fill)),
+      sum_(type.word, shape_) {
+  for (std::size_t d = 1; d < shape_.size(); ++d) row_bytes_ *= shape_[d];
+}
+
+SlabWriter::SlabWriter(hid_t parent, const std::string& name, std::vector<hsize_t> shape)
+    : shape_(std::move(shape)),
+      memory_(H5I_INVALID_HID),
+      text_type_(string_type()),
+      dataset_(make_dataset(parent, name, text_type_, shape_)),
+      sum_(text_word, shape_) {}
+
+void SlabWriter::rows(const void* data, std::size_t count) {
+  write(memory_, data, count);
+  sum_.numbers(data, count * row_bytes_);
+}
+
+void SlabWriter::rows(std::span<const std::string> texts) {
   std::vector<const char*> pointers;
-  for (const std::string& text : texts) pointers.push_back(text.c_str());
-  write_all(dataset, type, pointers.data());
-  return dataset;
+  for (const std::string& text : texts) {
+    pointers.push_back(text.c_str());
+    sum_.text(text.c_str());  // as far as HDF5 takes it: to the first NUL
+  }
+  write(text_type_, pointers.data(), texts.size());
+}
+
+void SlabWriter::write(hid_t memory_type, const void* data, hsize_t count) {
+  if (count == 0) return;
+  std::vector<hsize_t> start(shape_.size(), 0), extent = shape_;
+  start[0] = next_;
+  extent[0] = count;
+  const Hid in_file = space(shape_), in_memory = space(extent);
+  need(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr), "rows of a data set");
+  need(H5Dwrite(dataset_, memory_type, in_memory, in_file, H5P_DEFAULT, data), "writing a data set");
+  next_ += count;
+}
+
+std::string SlabWriter::finish() {
+  const std::string sum = sum_.hex();
+  set_attribute(dataset_, content_sum_name, sum);
+  return sum;
 }
 
 void set_attribute(hid_t object, const std::string& name, const std::string& text) {

@@ -2,11 +2,14 @@
 #pragma once
 #include <hdf5.h>
 
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "results/digest.hpp"
 
 namespace odrpo::store {
 
@@ -53,11 +56,59 @@ Hid make_group(hid_t parent, const std::string& name);
 /// element of `type`, stored as HDF5 fill value and as attribute _FillValue.
 Hid make_dataset(hid_t parent, const std::string& name, hid_t type, std::span<const hsize_t> shape, bool packed = false,
                  const void* fill = nullptr);
-void write_all(hid_t dataset, hid_t memory_type, const void* data);
-/// A data set of strings (empty shape: one string).
-Hid write_strings(hid_t parent, const std::string& name, std::span<const std::string> texts, std::span<const hsize_t> shape);
+/// One text as a data set without dimensions.
+Hid write_text(hid_t parent, const std::string& name, const std::string& text);
 void set_attribute(hid_t object, const std::string& name, const std::string& text);
 void set_attribute(hid_t object, const std::string& name, long long value);
+
+/// How elements lie in the file and in memory, and their name in checksums.
+struct ElementType {
+  hid_t stored, memory;
+  const char* word;
+};
+ElementType int32_type();
+ElementType int64_type();
+ElementType double_type();
+ElementType float_type();
+
+/// Checksum of a data set's contents: SHA-256 over type word, NUL, shape ("3,20"), NUL, and the elements in row-major order: numbers as
+/// stored (little-endian), each text followed by NUL. Kept as attribute `sha256` of the data set.
+class ContentSum {
+ public:
+  ContentSum(const char* word, std::span<const hsize_t> shape);
+  void numbers(const void* data, std::size_t bytes) { sum_.add(data, bytes); }
+  void text(std::string_view text);
+  std::string hex() { return sum_.hex(); }
+
+ private:
+  Sha256 sum_;
+};
+inline constexpr const char* content_sum_name = "sha256";
+inline constexpr const char* text_word = "utf8";
+
+/// A data set that is written in slabs of whole rows (its first dimension), in order.
+class SlabWriter {
+ public:
+  /// Numbers. Packed ones are for curves: rows x steps (x stages).
+  SlabWriter(hid_t parent, const std::string& name, ElementType type, std::vector<hsize_t> shape, bool packed = false,
+             const void* fill = nullptr);
+  /// Texts.
+  SlabWriter(hid_t parent, const std::string& name, std::vector<hsize_t> shape);
+  hid_t id() const { return dataset_; }
+  void rows(const void* data, std::size_t count);
+  void rows(std::span<const std::string> texts);
+  /// Writes the attribute `sha256`, once all rows are there; returns it.
+  std::string finish();
+
+ private:
+  void write(hid_t memory_type, const void* data, hsize_t count);
+  std::vector<hsize_t> shape_;
+  hid_t memory_;  ///< invalid for texts
+  std::size_t row_bytes_ = 0;
+  Hid text_type_, dataset_;
+  hsize_t next_ = 0;
+  ContentSum sum_;
+};
 
 /// Dimension scales of one group, written as the HDF5 dimension-scale specification says. (The high-level library writes
 /// uninitialised padding into REFERENCE_LIST, which would make equal files differ.)

@@ -1,8 +1,6 @@
 // Kept files: named by digest, headed by digest.
 #include "results/store_kept.hpp"
 
-#include <unistd.h>
-
 #include <set>
 
 #include "kernels/failure.hpp"
@@ -32,15 +30,14 @@ bool is_kept(std::string_view name, Kept kind) {
 }
 bool is_kept(std::string_view name) { return is_kept(name, Kept::checkpoint) || is_kept(name, Kept::start); }
 
-std::vector<std::string> checkpoints_in(const std::string& folder, const std::vector<std::string>& runs,
-                                        const std::function<bool(std::size_t)>& wanted) {
+std::vector<std::string> checkpoints_in(const Folder& folder, const SuiteFacts& facts, const std::function<bool(std::size_t)>& wanted) {
   std::set<std::string> there;
   for (const std::string& name : names_in(folder))
     if (is_kept(name, Kept::checkpoint)) there.insert(name);
   std::vector<std::string> found;
-  for (std::size_t i = 0; i < runs.size() && !there.empty(); ++i) {
+  for (std::size_t i = 0; i < facts.runs && !there.empty(); ++i) {
     if (!wanted(i)) continue;
-    std::string name = kept_name(Kept::checkpoint, runs[i]);
+    std::string name = kept_name(Kept::checkpoint, facts.run_id(i));
     if (there.contains(name)) found.push_back(std::move(name));
   }
   return found;
@@ -48,18 +45,21 @@ std::vector<std::string> checkpoints_in(const std::string& folder, const std::ve
 
 bool may_go_on(const RunRecord& run) { return run.status == RunStatus::failed && !run.error.starts_with("diverged"); }
 
-void write_kept(const std::string& path, std::string_view bytes) {
-  if (bytes.size() > WorkFolder::kept_limit) throw Failure(Exit::io, "cannot write " + quoted(path) + ": larger than it may be read again");
-  write_safely(path, header_of(bytes), bytes);
+void write_kept(const Folder& folder, const std::string& name, std::string_view bytes) {
+  if (bytes.size() > WorkFolder::kept_limit)
+    throw Failure(Exit::io, "cannot write " + quoted(folder.path_of(name)) + ": larger than it may be read again");
+  write_safely(folder, name, {header_of(bytes), bytes});
 }
 
-KeptBytes read_kept(const std::string& path) {
-  if (::access(path.c_str(), F_OK) != 0) return {};
-  const std::optional<std::string> file = read_whole(path, WorkFolder::kept_limit + header_size);
-  if (!file || file->size() < header_size) return {"", true};
+KeptBytes read_kept(const Folder& folder, const std::string& name) try {
+  const std::optional<std::string> file = read_whole(folder, name, WorkFolder::kept_limit + header_size);
+  if (!file) return {};
+  if (file->size() < header_size) return {"", true};
   std::string bytes = file->substr(header_size);
   if (file->compare(0, header_size, header_of(bytes)) != 0) return {"", true};
   return {std::move(bytes), false};
+} catch (const Failure&) {
+  return {"", true};
 }
 
 }  // namespace odrpo::store

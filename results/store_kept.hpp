@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/store.hpp"
+#include "results/store_files.hpp"
 
 namespace odrpo::store {
 
@@ -16,15 +17,14 @@ std::string kept_name(Kept kind, const std::string& of);
 bool is_kept(std::string_view name, Kept kind);
 bool is_kept(std::string_view name);  ///< of any kind
 
-/// File names of the checkpoints in a folder, of those of these runs that are `wanted`, by their place.
-std::vector<std::string> checkpoints_in(const std::string& folder, const std::vector<std::string>& runs,
-                                        const std::function<bool(std::size_t)>& wanted);
+/// File names of the checkpoints in a folder, of those of the suite's runs that are `wanted`, by their place.
+std::vector<std::string> checkpoints_in(const Folder& folder, const SuiteFacts& facts, const std::function<bool(std::size_t)>& wanted);
 /// Would the run do better when it is tried again from its checkpoint? Memory may be free then; one that diverged does so again.
 bool may_go_on(const RunRecord& run);
 
 /// write_safely behind a header; leaves nothing half-written. Failure io.
-void write_kept(const std::string& path, std::string_view bytes);
+void write_kept(const Folder& folder, const std::string& name, std::string_view bytes);
 /// The bytes behind a good header.
-KeptBytes read_kept(const std::string& path);
+KeptBytes read_kept(const Folder& folder, const std::string& name);
 
 }  // namespace odrpo::store

@@ -1,51 +1,104 @@
-// The layout of a result file: what read and write must agree on. Private to results/store*. In words: docs/results.md.
+// The layout of a result file: what writer and reader must agree on. Private to results/store*. In words: docs/results.md.
 #pragma once
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "results/result_digest.hpp"
 #include "results/store.hpp"
-#include "results/store_hdf5.hpp"
+#include "results/store_driver.hpp"
 
 namespace odrpo::store {
-
-/// Root columns with a fixed meaning. Further float64 columns are finals; columns with attribute `axis` are extra grid axes.
-inline constexpr const char* text_columns[] = {"id", "env", "rater", "policy", "estimator"};
-inline constexpr const char* reserved_columns[] = {
-    "run",    "id",    "env", "rater",  "policy",    "estimator", "votes", "seed", "step_time_median",
-    "status", "error", "key", "curves", "provenance"};
-bool is_reserved(const std::string& name);
 
 /// What a reader refuses to read, stated in docs/results.md.
 inline constexpr unsigned long long max_runs = 2'000'000;
 inline constexpr unsigned long long max_steps = 10'000'001;
 inline constexpr unsigned long long max_objects = 4096;  ///< links in one group
-inline constexpr unsigned long long max_chunk_bytes = 64ULL << 20;
-inline constexpr unsigned long long max_bytes = 8ULL << 30;  ///< of one file, uncompressed
-inline constexpr unsigned long long max_ratio = 1100;        ///< uncompressed / stored; deflate cannot exceed 1032
+inline constexpr unsigned long long max_chunk_bytes = 16ULL << 20;
+inline constexpr unsigned long long max_bytes = 64ULL << 30;  ///< of one data set, uncompressed
+inline constexpr unsigned long long max_ratio = 1100;         ///< uncompressed / stored; deflate cannot exceed 1032
+
+/// Runs are written and read in slabs of so many bytes in memory, roughly.
+inline constexpr std::size_t slab_bytes = std::size_t{8} << 20;
+/// How many runs a slab has when `curves` curves of one run have so many points each.
+std::size_t slab_rows(std::size_t steps, std::size_t curves);
 
 /// Name of an axis's column: its key with every character outside [A-Za-z0-9_] replaced by '_', made unique.
 std::vector<std::string> axis_columns(std::span<const std::string> axis_names);
 
-/// Writes runs (in this order), curves, provenance and root attributes into an empty file. Throws Hdf5Error, or Failure internal
-/// when a record contradicts itself. Failed runs become rows of NaN without curves.
-void write_layout(hid_t file, std::span<const RunRecord> runs, const SuiteFacts& facts);
+/// Runs to write, in the order of the file. `get` returns the run, which may lie in `scratch` until the next call.
+struct Records {
+  std::size_t count = 0;
+  std::function<const RunRecord&(std::size_t i, RunRecord& scratch)> get;
+};
 
-/// Reads our layout from the root group of an open file; `fingerprint` (may be null) receives the root attribute. Throws Hdf5Error.
-ResultFile read_layout(hid_t root, bool with_curves, std::string* fingerprint);
+/// What must be known of all runs before the first is written: which columns, worlds, steps and curves there are. Runs alike share a shape.
+class Outline {
+ public:
+  explicit Outline(std::vector<std::string> axis_names);
+  /// Checks the record (Failure internal when it contradicts itself), and says which shape it has.
+  std::uint32_t shape_of(const RunRecord& run);
+  /// All runs are known: `shapes[i]` is the shape of the i-th run of the file. Failure internal when the columns do not go together.
+  void settle(std::vector<std::uint32_t> shapes);
 
-/// The same in a child process, for files that may crash or hang the HDF5 library. Throws Failure.
-ResultFile read_isolated(const std::string& path, bool with_curves, std::string* fingerprint);
+  enum class AxisKind { text, integer, number };
+  struct World {
+    std::vector<std::int32_t> rows;   ///< places of its runs
+    std::vector<std::int32_t> steps;  ///< union of what they recorded
+    std::vector<std::string> curves;
+    bool recorded = false;  ///< any curve at all
+  };
+  const std::vector<std::string>& axis_names() const { return axis_names_; }
+  AxisKind kind(std::size_t axis) const;
+  const std::vector<std::string>& finals() const { return finals_; }
+  const std::map<std::string, World>& worlds() const { return worlds_; }
+  std::size_t failed() const { return failed_; }
 
-/// Opens and reads a file in this process: for shards and outputs that this process has just written or verified. Throws Failure.
-ResultFile read_file(const std::string& path, bool with_curves, std::string* fingerprint);
+ private:
+  struct Shape {
+    std::string env;
+    bool ok = true;
+    std::vector<std::string> finals, curves;
+    std::vector<std::int32_t> step;
+  };
+  std::vector<std::string> axis_names_;
+  struct Seen {
+    bool text = false, number = false, fraction = false, absent = false;
+  };
+  std::vector<Seen> axes_;
+  std::vector<Shape> shapes_;
+  std::map<std::string, std::uint32_t> numbers_;  ///< of a shape's text
+  std::vector<std::string> finals_;
+  std::map<std::string, World> worlds_;
+  std::size_t failed_ = 0;
+};
 
-/// Is this an HDF5 file of somebody else's, which nothing may replace? HDF5 can open it (in a child process), and it lacks the root
-/// attributes of ours. Throws Failure io.
-bool is_foreign(const std::string& path);
-inline constexpr std::string_view foreign = "foreign";
-/// The same in this process: `whose` becomes `foreign` or empty. The result means nothing.
-ResultFile read_owner(const std::string& path, bool, std::string* whose);
+/// Writes runs, curves, provenance and root attributes into an empty file. Throws Hdf5Error, or Failure internal. Failed runs become rows of
+/// NaN without curves. `go_on` is asked after every slab and may throw.
+void write_layout(hid_t file, const Records& runs, const Outline& outline, const SuiteFacts& facts, const std::string& digest,
+                  const std::function<void()>& go_on);
+
+/// Root attributes that the root checksum covers, in its order.
+inline constexpr const char* checked_texts[] = {"Conventions", "suite", "status", "result_digest", "fingerprint"};
+inline constexpr const char* checked_integers[] = {"runs", "runs_failed", "runs_ok", "schema_version"};
+inline constexpr const char* root_sum_name = "contents_sha256";
+/// The root checksum: SHA-256 over the attributes above, "NAME NUL VALUE NUL" each, then over the names of the root table's columns in their
+/// order, "NAME NUL" each, then over every data set of the file by its path (as bytes), "PATH NUL SUM NUL AXIS NUL" each; SUM is its
+/// attribute `sha256`, AXIS its attribute `axis` or empty.
+class RootSum {
+ public:
+  void attribute(const std::string& name, const std::string& value);
+  /// The next column of the root table, `run` too.
+  void column(const std::string& name);
+  void dataset(const std::string& path, const std::string& sum, const std::string& axis);
+  std::string hex() const;
+
+ private:
+  std::string attributes_, columns_;
+  std::map<std::string, std::string> datasets_;
+};
 
 }  // namespace odrpo::store

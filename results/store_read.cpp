@@ -1,258 +1,328 @@
-// Reads the layout of a result file back into memory.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+// Reading a result file: its head, its columns, its runs.
+#include "results/store_read.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
+#include <new>
 #include <set>
 
 #include "kernels/failure.hpp"
-#include "results/store_files.hpp"
-#include "results/store_layout.hpp"
-#include "results/store_source.hpp"
 
-namespace odrpo {
-namespace store {
+namespace odrpo::store {
 namespace {
 
-/// A result file of a later program.
-struct Newer : Hdf5Error {
-  explicit Newer(long long schema)
-      : Hdf5Error("was written by a newer version of odrpo-bench (result schema " + std::to_string(schema) + ", this one reads " +
-                  std::to_string(schema_version) + ")") {}
-};
+constexpr const char* text_columns[] = {"id", "env", "rater", "policy", "estimator", "status", "error", "key"};
+constexpr const char* number_columns[] = {"votes", "seed", "step_time_median"};
 
 /// Names go to terminals and tables: no control characters.
-void check_words(const Column& column) {
-  for (const std::string& text : column.text)
+void check_words(const std::string& column, const std::vector<std::string>& texts) {
+  if (column == "error") return;
+  for (const std::string& text : texts)
     for (unsigned char c : text)
-      if (c < 0x20 || c == 0x7f) throw Hdf5Error("'" + column.name + "' has a text with control characters");
+      if (c < 0x20 || c == 0x7f) throw Hdf5Error("'" + column + "' has a text with control characters");
 }
 
-/// One root column; also puts its values into the runs.
-Column read_column(hid_t file, const std::string& name, std::vector<RunRecord>& runs, Budget& budget) {
-  const Source source(file, name);
-  source.expect({runs.size()});
-  const std::string axis = source.attribute("axis");
-  Column column{name, true, {}, {}};
-  if (source.is_text()) {
-    column.numeric = false;
-    column.text = source.texts(budget);
-    if (name != "error") check_words(column);
-  } else if (source.is(H5T_IEEE_F64LE)) {
-    column.number = source.doubles(budget);
-  } else {
-    const auto integers = source.int64s(budget);
-    column.number.assign(integers.begin(), integers.end());
-    if (!axis.empty())
-      for (std::size_t i = 0; i < runs.size(); ++i) runs[i].axes.emplace_back(axis, integers[i]);
-    return column;
-  }
-  if (!axis.empty()) {
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (!column.numeric && !column.text[i].empty()) runs[i].axes.emplace_back(axis, column.text[i]);
-      if (column.numeric && !std::isnan(column.number[i])) runs[i].axes.emplace_back(axis, column.number[i]);
-    }
-  } else if (column.numeric && !is_reserved(name)) {
-    for (std::size_t i = 0; i < runs.size(); ++i) runs[i].finals.push_back({name, column.number[i]});
-  }
-  return column;
-}
-
-int to_int(double value, const char* what) {
-  if (!(value >= 0 && value <= 2147483647.0)) throw Hdf5Error(std::string("'") + what + "' has a refused value");
+int to_int(double value, const std::string& what) {
+  if (!(value >= 0 && value <= 2147483647.0)) throw Hdf5Error("'" + what + "' has a refused value");
   return static_cast<int>(value);
 }
 
-const Column& required(const ResultFile& file, const char* name, bool numeric) {
-  const Column* column = file.column(name);
-  if (!column || column->numeric != numeric) throw Hdf5Error(std::string("column '") + name + "' is missing or of the wrong type");
-  return *column;
+RunStatus status_of(const std::string& text) {
+  if (text != "ok" && text != "failed") throw Hdf5Error("'status' has a value that is neither ok nor failed");
+  return text == "ok" ? RunStatus::ok : RunStatus::failed;
 }
 
-void fill_runs(ResultFile& file) {
-  const Column &id = required(file, "id", false), &env = required(file, "env", false), &rater = required(file, "rater", false),
-               &policy = required(file, "policy", false), &estimator = required(file, "estimator", false),
-               &votes = required(file, "votes", true), &seed = required(file, "seed", true), &status = required(file, "status", false),
-               &error = required(file, "error", false), &key = required(file, "key", false),
-               &time = required(file, "step_time_median", true);
-  std::set<std::string> ids;
-  for (std::size_t i = 0; i < file.runs.size(); ++i) {
-    RunRecord& run = file.runs[i];
-    run.id = id.text[i];
-    run.env = env.text[i];
-    run.rater = rater.text[i];
-    run.policy = policy.text[i];
-    run.estimator = estimator.text[i];
-    run.votes = to_int(votes.number[i], "votes");
-    run.seed = to_int(seed.number[i], "seed");
-    run.error = error.text[i];
-    run.key = key.text[i];
-    run.step_time_median = time.number[i];
-    if (status.text[i] != "ok" && status.text[i] != "failed") throw Hdf5Error("'status' has a value that is neither ok nor failed");
-    run.status = status.text[i] == "ok" ? RunStatus::ok : RunStatus::failed;
-    if (run.status == RunStatus::failed) run.finals.clear();
-    if (!ids.insert(run.id).second) throw Hdf5Error("two runs have the id '" + run.id + "'");
-  }
-}
-
-void read_curves(hid_t curves, const std::string& env, ResultFile& file, Budget& budget) {
-  const Hid group = open_group(curves, env);
-  const Source run_source(group, "run"), step_source(group, "step");
-  if (run_source.shape().size() != 1 || step_source.shape().size() != 1 || step_source.shape()[0] > max_steps)
-    throw Hdf5Error("scales of world '" + env + "' are not one-dimensional, or too long");
-  const auto rows = run_source.int32s(budget);
-  const auto step = step_source.int32s(budget);
-  if (rows.size() > file.runs.size()) throw Hdf5Error("world '" + env + "' has more runs than the root table");
-  if (std::adjacent_find(step.begin(), step.end(), std::greater_equal<>()) != step.end())
-    throw Hdf5Error("steps of world '" + env + "' do not increase");
-  std::set<std::int32_t> seen;
-  for (std::int32_t r : rows)
-    if (r < 0 || static_cast<std::size_t>(r) >= file.runs.size() || !seen.insert(r).second || file.runs[r].env != env)
-      throw Hdf5Error("world '" + env + "' names a run that is not its own");
-  const std::size_t n = rows.size(), m = step.size();
-
-  std::vector<std::pair<std::string, std::vector<double>>> tables;
-  std::vector<float> seconds;
-  for (const std::string& name : link_names(group, env)) {
-    if (name == "run" || name == "step" || name == "stage") continue;
-    const Source source(group, name);
-    if (name == "seconds") {
-      source.expect({n, m, stage_count});
-      seconds = source.floats(budget);
-    } else {
-      source.expect({n, m});
-      tables.emplace_back(name, source.doubles(budget));
-    }
-  }
-  budget.charge(tables.size() * n * m * sizeof(double) + seconds.size() * sizeof(float), env);  // the copies into the runs
-  for (std::size_t r = 0; r < n; ++r) {
-    RunRecord& run = file.runs[rows[r]];
-    if (run.status == RunStatus::failed) continue;
-    std::vector<std::size_t> own;  // the steps this run recorded: any value is defined
-    for (std::size_t s = 0; s < m; ++s) {
-      bool any = !seconds.empty() && !std::isnan(seconds[(r * m + s) * stage_count]);
-      for (const auto& table : tables) any |= !std::isnan(table.second[r * m + s]);
-      if (any) own.push_back(s);
-    }
-    for (std::size_t s : own) run.step.push_back(step[s]);
-    for (const auto& [name, values] : tables) {
-      Curve curve{name, {}};
-      bool any = false;
-      for (std::size_t s : own) {
-        curve.values.push_back(values[r * m + s]);
-        any |= !std::isnan(curve.values.back());
-      }
-      if (any) run.curves.push_back(std::move(curve));
-    }
-    if (!seconds.empty())
-      for (std::size_t s : own)
-        run.seconds.insert(run.seconds.end(), &seconds[(r * m + s) * stage_count], &seconds[(r * m + s) * stage_count] + stage_count);
-  }
+std::vector<double> as_doubles(const Source& source, Rows rows, Budget& budget) {
+  if (source.is(H5T_IEEE_F64LE)) return source.doubles(rows, budget);
+  const auto integers = source.int64s(rows, budget);
+  return {integers.begin(), integers.end()};
 }
 
 }  // namespace
 
-ResultFile read_layout(hid_t root, bool with_curves, std::string* fingerprint) {
-  Budget budget{max_bytes};
-  ResultFile result;
-  const long long schema = integer_attribute(root, "schema_version");
-  if (schema > schema_version) throw Newer(schema);
-  if (schema != schema_version) throw Hdf5Error("its schema_version is not one this program knows");
-  result.suite = text_attribute(root, "suite");
-  result.status = text_attribute(root, "status");
-  result.digest = text_attribute(root, "result_digest");
-  if (fingerprint) *fingerprint = text_attribute(root, "fingerprint");
+Newer::Newer(long long schema)
+    : Hdf5Error("was written by a newer version of odrpo-bench (result schema " + std::to_string(schema) + ", this one reads up to " +
+                std::to_string(schema_version) + ")") {}
 
+Reader::Reader(hid_t root, Budget& budget) : budget_(budget), root_(H5Gopen2(root, "/", H5P_DEFAULT), H5Gclose, "root group") {
+  read_head(root_);
+  read_columns(root_);
+  read_provenance(root_);
+  if (has_checksums()) check_root_sum(root_);
+  check_status();
+}
+
+void Reader::read_head(hid_t root) {
+  schema_ = integer_attribute(root, "schema_version");
+  if (schema_ > schema_version) throw Newer(schema_);
+  if (schema_ < 1) throw Hdf5Error("its schema_version is not one this program knows");
+  head_.suite = text_attribute(root, "suite");
+  head_.status = text_attribute(root, "status");
+  head_.digest = text_attribute(root, "result_digest");
+  head_.fingerprint = text_attribute(root, "fingerprint");
   const long long count = integer_attribute(root, "runs");
   if (count < 1 || static_cast<unsigned long long>(count) > max_runs) throw Hdf5Error("its number of runs is refused");
+  head_.runs = static_cast<std::size_t>(count);
+}
+
+void Reader::read_columns(hid_t root) {
   const Source scale(root, "run");
-  scale.expect({static_cast<hsize_t>(count)});
-  const auto numbers = scale.int32s(budget);
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    if (numbers[i] != static_cast<std::int32_t>(i)) throw Hdf5Error("'run' is not 0, 1, 2, …");
-  budget.charge(numbers.size() * sizeof(RunRecord), "run");
-  result.runs.resize(numbers.size());
-  for (const std::string& name : link_names(root, "/"))
-    if (name != "run" && name != "curves" && name != "provenance") result.columns.push_back(read_column(root, name, result.runs, budget));
-  fill_runs(result);
-  const auto failed =
-      std::count_if(result.runs.begin(), result.runs.end(), [](const RunRecord& r) { return r.status == RunStatus::failed; });
-  if (integer_attribute(root, "runs_failed") != failed || integer_attribute(root, "runs_ok") != count - failed ||
-      result.status != (failed ? "failed runs" : "complete"))
-    throw Hdf5Error("its counts of runs contradict its table");
-
-  const Hid provenance = open_group(root, "provenance");
-  for (const std::string& name : link_names(provenance, "provenance")) {
-    const Source source(provenance, name);
-    source.expect({});
-    result.provenance.emplace_back(name, source.texts(budget).at(0));
+  scale.expect({head_.runs});
+  for (hsize_t from = 0, step = scale.rows_of_slab(); from < head_.runs; from += step) {
+    const auto numbers = scale.int32s({from, std::min<hsize_t>(step, head_.runs - from)}, budget_);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      if (numbers[i] != static_cast<std::int32_t>(from + i)) throw Hdf5Error("'run' is not 0, 1, 2, …");
   }
-  if (const std::string* version = result.provenance_text("version")) result.version = *version;
-  const Hid curves = open_group(root, "curves");
-  for (const std::string& env : link_names(curves, "curves"))
-    if (with_curves) read_curves(curves, env, result, budget);
-  return result;
+  for (const std::string& name : link_names(root, "/")) {
+    if (name == "run" || name == "curves" || name == "provenance") continue;
+    columns_.push_back(std::make_unique<Source>(root, name));
+    const Source& source = *columns_.back();
+    source.expect({head_.runs});
+    if (!source.is_text() && !source.is(H5T_IEEE_F64LE) && !source.is_integer()) throw Hdf5Error("'" + name + "' has the wrong type");
+    ColumnInfo info;
+    info.name = name;
+    info.axis = source.attribute("axis");
+    info.numeric = !source.is_text();
+    info.integer = source.is_integer();
+    head_.all.push_back(info);
+  }
+  const auto require = [&](const char* name, bool numeric) {
+    const ColumnInfo* info = head_.info(name);
+    if (!info || info->numeric != numeric || !info->axis.empty())
+      throw Hdf5Error(std::string("column '") + name + "' is missing or of the wrong type");
+  };
+  for (const char* name : text_columns) require(name, false);
+  for (const char* name : number_columns) require(name, true);
 }
 
-namespace {
-
-/// Negative when HDF5 cannot open it.
-hid_t open_to_read(const std::string& path) {
-  const Hid list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "access list");
-  H5Pset_file_locking(list, false, true);
-  return H5Fopen(path.c_str(), H5F_ACC_RDONLY, list);
+void Reader::read_provenance(hid_t root) {
+  const Hid group = open_group(root, "provenance");
+  for (const std::string& name : link_names(group, "provenance")) {
+    const Source source(group, name);
+    source.expect({});
+    head_.provenance.emplace_back(name, source.texts(source.all(), budget_).at(0));
+    const std::string& text = head_.provenance.back().second;
+    budget_.charge(text.size(), "provenance/" + name);
+    if (!has_checksums()) continue;
+    ContentSum sum(text_word, {});
+    sum.text(text);
+    if (sum.hex() != source.attribute(content_sum_name)) throw Hdf5Error("'provenance/" + name + "' does not have its checksum");
+  }
+  if (const std::string* version = head_.provenance_text("version")) head_.version = *version;
 }
 
-}  // namespace
+void Reader::check_root_sum(hid_t root) {
+  RootSum sum;
+  for (const char* name : checked_texts) sum.attribute(name, text_attribute(root, name));
+  for (const char* name : checked_integers) sum.attribute(name, std::to_string(integer_attribute(root, name)));
+  const auto add = [&](hid_t group, const std::string& folder, const std::string& name) {
+    const Source source(group, name);
+    const std::string hex = source.attribute(content_sum_name);
+    sum.dataset(folder + name, hex, source.attribute("axis"));
+    sums_[folder + name] = hex;
+  };
+  for (const std::string& name : link_names(root, "/"))
+    if (name != "curves" && name != "provenance") {
+      sum.column(name);
+      add(root, "", name);
+    }
+  const Hid provenance = open_group(root, "provenance"), curves = open_group(root, "curves");
+  for (const std::string& name : link_names(provenance, "provenance")) add(provenance, "provenance/", name);
+  for (const std::string& env : link_names(curves, "curves")) {
+    const Hid world = open_group(curves, env);
+    for (const std::string& name : link_names(world, env)) add(world, "curves/" + env + "/", name);
+  }
+  if (sum.hex() != text_attribute(root, root_sum_name)) throw Hdf5Error("its attributes, columns and checksums do not belong together");
+  const Source scale(root, "run");
+  check_sum(scale, "run");
+}
 
-ResultFile read_owner(const std::string& path, bool, std::string* whose) {
+void Reader::check_status() {
+  std::vector<std::size_t> failed;
+  std::size_t at = 0;
+  column("status", {}, [&](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) {
+      if (status_of(text) == RunStatus::failed) {
+        ++head_.failed;
+        if (failed.size() < ResultFile::failed_ids_kept) failed.push_back(at);
+      }
+      ++at;
+    }
+  });
+  for (const std::size_t i : failed) {
+    head_.failed_ids.push_back(source("id").texts({i, 1}, budget_).at(0));
+    check_words("id", {head_.failed_ids.back()});
+  }
+  const auto count = static_cast<long long>(head_.runs), bad = static_cast<long long>(head_.failed);
+  if (integer_attribute(root_, "runs_failed") != bad || integer_attribute(root_, "runs_ok") != count - bad ||
+      head_.status != (bad > 0 ? "failed runs" : "complete"))
+    throw Hdf5Error("its counts of runs contradict its table");
+}
+
+const Source& Reader::source(const std::string& column) const {
+  for (const auto& source : columns_)
+    if (source->name() == column) return *source;
+  throw Hdf5Error("'" + column + "' is missing");
+}
+
+void Reader::column(const std::string& name, const std::function<void(const std::vector<double>&)>& numbers,
+                    const std::function<void(const std::vector<std::string>&)>& texts) {
+  const Source& from = source(name);
+  ContentSum sum(from.word(), from.shape());
+  for (hsize_t first = 0, step = from.rows_of_slab(); first < head_.runs; first += step) {
+    const Rows rows{first, std::min<hsize_t>(step, head_.runs - first)};
+    const auto add = [&](const auto& values) { sum.numbers(values.data(), values.size() * sizeof values[0]); };
+    if (from.is_text()) {
+      const auto some = from.texts(rows, budget_);
+      for (const std::string& text : some) sum.text(text);
+      check_words(name, some);
+      texts(some);
+    } else if (from.is(H5T_IEEE_F64LE)) {
+      const auto some = from.doubles(rows, budget_);
+      add(some);
+      numbers(some);
+    } else {
+      from.add_to(sum, rows, budget_);
+      numbers(as_doubles(from, rows, budget_));
+    }
+  }
+  if (has_checksums() && sum.hex() != sums_[name]) throw Hdf5Error("column '" + name + "' does not have its checksum");
+}
+
+void Reader::check_sum(const Source& source, const std::string& path) {
+  ContentSum sum(source.word(), source.shape());
+  const hsize_t count = source.all().count;
+  for (hsize_t first = 0, step = source.rows_of_slab(); first < count; first += step)
+    source.add_to(sum, {first, std::min<hsize_t>(step, count - first)}, budget_);
+  if (sum.hex() != sums_[path]) throw Hdf5Error("'" + path + "' does not have its checksum");
+}
+
+void Reader::check_contents() {
+  if (!has_checksums()) return;
+  for (const auto& source : columns_) check_sum(*source, source->name());
+  open_worlds();
+  for (const World& world : worlds_) {
+    const std::string folder = "curves/" + world.name + "/";
+    for (const std::string& name : link_names(world.group, world.name)) {
+      if (name == "seconds" && !world.seconds) continue;
+      check_sum(Source(world.group, name), folder + name);
+    }
+  }
+}
+
+std::string Reader::digest() {
+  open_worlds();
+  TextList ids;
+  column("id", {}, [&](const std::vector<std::string>& texts) {
+    for (const std::string& id : texts) {
+      budget_.charge(id.size() + 2 * sizeof(std::uint64_t), "id");
+      ids.add(id);
+    }
+  });
+  budget_.charge(ids.size() * sizeof(std::uint32_t), "id");
+  const std::vector<std::uint32_t> order = id_order(ids);
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (ids[order[i - 1]] == ids[order[i]]) throw Hdf5Error("two runs have the id '" + std::string(ids[order[i]]) + "'");
+
+  // a window: as many runs, in the order of ids, as fit; what is read of them lies in blocks of the file
+  const std::size_t block = slab(Parts::curves), window = std::max<std::size_t>(block, 4 * block);
+  ResultDigest digest;
+  for (std::size_t first = 0; first < order.size(); first += window) {
+    const std::size_t count = std::min(window, order.size() - first);
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted;  // row, place in the window
+    for (std::size_t i = 0; i < count; ++i) wanted.emplace_back(order[first + i], static_cast<std::uint32_t>(i));
+    std::sort(wanted.begin(), wanted.end());
+    std::vector<RunRecord> held(count);
+    for (std::size_t i = 0; i < count;) {
+      const std::size_t from = wanted[i].first;
+      std::size_t to = i;
+      while (to < count && wanted[to].first < from + block) ++to;
+      auto read = runs(from, wanted[to - 1].first - from + 1, Parts::curves);
+      for (; i < to; ++i) held[wanted[i].second] = std::move(read[wanted[i].first - from]);
+    }
+    for (const RunRecord& run : held) digest.add(run);
+  }
+  return digest.hex();
+}
+
+void Reader::each_slab(Parts parts, const std::function<void(std::vector<RunRecord>&)>& visit) {
+  const std::size_t step = slab(parts);
+  for (std::size_t from = 0; from < head_.runs; from += step) {
+    auto some = runs(from, std::min(step, head_.runs - from), parts);
+    visit(some);
+  }
+}
+
+std::vector<RunRecord> Reader::runs(std::size_t from, std::size_t count, Parts parts) {
+  std::vector<RunRecord> runs(count);
+  const Rows rows{from, count};
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    const Source& source = *columns_[c];
+    const ColumnInfo& info = head_.all[c];
+    const auto texts = info.numeric ? std::vector<std::string>() : source.texts(rows, budget_);
+    const auto numbers = info.numeric && !(info.integer && !info.axis.empty()) ? as_doubles(source, rows, budget_) : std::vector<double>();
+    check_words(info.name, texts);
+    const auto set_text = [&](std::string RunRecord::*member) {
+      for (std::size_t i = 0; i < count; ++i) runs[i].*member = texts[i];
+    };
+    if (info.integer && !info.axis.empty()) {
+      const auto integers = source.int64s(rows, budget_);
+      for (std::size_t i = 0; i < count; ++i) runs[i].axes.emplace_back(info.axis, integers[i]);
+    } else if (!info.axis.empty()) {
+      for (std::size_t i = 0; i < count; ++i) {
+        if (!info.numeric && !texts[i].empty()) runs[i].axes.emplace_back(info.axis, texts[i]);
+        if (info.numeric && !std::isnan(numbers[i])) runs[i].axes.emplace_back(info.axis, numbers[i]);
+      }
+    } else if (info.name == "id") set_text(&RunRecord::id);
+    else if (info.name == "env") set_text(&RunRecord::env);
+    else if (info.name == "rater") set_text(&RunRecord::rater);
+    else if (info.name == "policy") set_text(&RunRecord::policy);
+    else if (info.name == "estimator") set_text(&RunRecord::estimator);
+    else if (info.name == "error") set_text(&RunRecord::error);
+    else if (info.name == "key") set_text(&RunRecord::key);
+    else if (info.name == "status")
+      for (std::size_t i = 0; i < count; ++i) runs[i].status = status_of(texts[i]);
+    else if (info.name == "votes")
+      for (std::size_t i = 0; i < count; ++i) runs[i].votes = to_int(numbers[i], info.name);
+    else if (info.name == "seed")
+      for (std::size_t i = 0; i < count; ++i) runs[i].seed = to_int(numbers[i], info.name);
+    else if (info.name == "step_time_median")
+      for (std::size_t i = 0; i < count; ++i) runs[i].step_time_median = numbers[i];
+    else if (info.numeric && !is_reserved_column(info.name))
+      for (std::size_t i = 0; i < count; ++i) runs[i].finals.push_back({info.name, numbers[i]});
+  }
+  for (RunRecord& run : runs)
+    if (run.status == RunStatus::failed) run.finals.clear();
+  if (parts != Parts::words) {
+    open_worlds();
+    for (const World& world : worlds_) read_curves(world, from, runs, parts);
+  }
+  return runs;
+}
+
+void with_reader(Bytes& bytes, const std::string& path, std::size_t memory, const std::function<void(Reader&)>& use) {
   quiet();
-  check_opens(path);
-  whose->clear();
-  const hid_t file = open_to_read(path);
-  if (file < 0) return {};
-  const Hid opened(file, H5Fclose, "file");
-  const Hid root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose, "root group");
-  for (const char* mark : {"schema_version", "result_digest", "fingerprint"})
-    if (H5Aexists(root, mark) <= 0) *whose = foreign;
-  return {};
-}
-
-ResultFile read_file(const std::string& path, bool with_curves, std::string* fingerprint) {
-  quiet();
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) fail_io("read", path, errno);
-  if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
-  if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read " + quoted(path) + ": not a regular file");
-  check_opens(path);
+  const auto refuse = [&](const std::string& why) {
+    if (bytes.error != 0) fail_io("read", path, bytes.error);
+    throw Failure(Exit::bad_input, quoted(path) + " is not a result file of odrpo-bench, or is damaged: " + one_line(why));
+  };
   try {
-    const hid_t file = open_to_read(path);
+    Budget budget{memory};
+    const hid_t file = open_hdf5(bytes);
     if (file < 0) throw Hdf5Error("not an HDF5 file, or damaged");
     const Hid opened(file, H5Fclose, "file");
-    const Hid root(H5Gopen2(opened, "/", H5P_DEFAULT), H5Gclose, "root group");
-    return read_layout(root, with_curves, fingerprint);
+    Reader reader(opened, budget);
+    use(reader);
+    if (bytes.error != 0) refuse("");
   } catch (const Newer& newer) {
     throw Failure(Exit::bad_input, quoted(path) + " " + newer.what());
   } catch (const Hdf5Error& error) {
-    throw Failure(Exit::bad_input, quoted(path) + " is not a result file of odrpo-bench, or is damaged: " + one_line(error.what()));
+    refuse(error.what());
+  } catch (const TooLarge& error) {
+    throw Failure(Exit::limits, "reading " + quoted(path) + ": " + one_line(error.what()) + "; --max-memory raises the limit");
+  } catch (const std::bad_alloc&) {
+    throw Failure(Exit::limits, "out of memory while reading " + quoted(path) + "; --max-memory raises the limit");
   }
 }
 
-}  // namespace store
-
-const Column* ResultFile::column(const std::string& name) const {
-  for (const Column& c : columns)
-    if (c.name == name) return &c;
-  return nullptr;
-}
-
-const std::string* ResultFile::provenance_text(const std::string& name) const {
-  for (const auto& [key, text] : provenance)
-    if (key == name) return &text;
-  return nullptr;
-}
-
-}  // namespace odrpo
+}  // namespace odrpo::store

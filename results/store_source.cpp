@@ -1,7 +1,9 @@
 // The suspicious half of reading: checks on links, layouts, filters, types and sizes.
 #include "results/store_source.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <new>
 
 #include "results/store_layout.hpp"
 
@@ -61,12 +63,19 @@ void check_layout(hid_t list, const std::string& name, std::size_t element) {
 struct Arena {
   Budget& budget;
   std::vector<std::unique_ptr<char[]>> blocks;
+  bool refused = false;
   static void* take(std::size_t size, void* self) {
     auto& arena = *static_cast<Arena*>(self);
-    if (size > arena.budget.left) return nullptr;
-    arena.budget.left -= size;
-    arena.blocks.push_back(std::make_unique<char[]>(size + 1));
-    return arena.blocks.back().get();
+    constexpr std::size_t overhead = 32;  // of a block, and the copy that becomes a std::string
+    if (2 * size + overhead > arena.budget.left) {
+      arena.refused = true;
+      return nullptr;
+    }
+    arena.budget.left -= 2 * size + overhead;
+    char* block = new (std::nothrow) char[size + 1];
+    if (!block) return arena.refused = true, nullptr;
+    arena.blocks.emplace_back(block);
+    return block;
   }
   static void give(void*, void*) {}
 };
@@ -74,7 +83,7 @@ struct Arena {
 }  // namespace
 
 void Budget::charge(unsigned long long bytes, const std::string& what) {
-  if (bytes > left) throw Hdf5Error("'" + what + "' is too large: a file may hold 8 GiB uncompressed");
+  if (bytes > left) throw TooLarge("'" + what + "' needs more memory than is allowed");
   left -= bytes;
 }
 
@@ -137,34 +146,84 @@ void Source::expect(const std::vector<hsize_t>& shape) const {
 bool Source::is_text() const { return H5Tget_class(type_) == H5T_STRING && H5Tis_variable_str(type_) > 0; }
 bool Source::is(hid_t type) const { return H5Tequal(type_, type) > 0; }
 
+const char* Source::word() const {
+  if (is_text()) return text_word;
+  for (const ElementType& type : {int32_type(), int64_type(), double_type(), float_type()})
+    if (is(type.stored)) return type.word;
+  throw Hdf5Error("'" + name_ + "' has the wrong type");
+}
+
+unsigned long long Source::row_count() const { return shape_.empty() || shape_[0] == 0 ? count_ : count_ / shape_[0]; }
+
+hsize_t Source::rows_of_slab() const {
+  const unsigned long long row = std::max<unsigned long long>(1, row_count()) * (is_text() ? 64 : H5Tget_size(type_));
+  return std::clamp<unsigned long long>(slab_bytes / row, 1, 1 << 17);
+}
+
+void Source::read_rows(hid_t memory, Rows rows, hid_t transfer, void* to) const {
+  const std::string what = "reading '" + name_ + "' (damaged?)";
+  if (rows.from == 0 && rows.count == all().count) return need(H5Dread(dataset_, memory, H5S_ALL, H5S_ALL, transfer, to), what);
+  std::vector<hsize_t> start(shape_.size(), 0), extent = shape_;
+  start[0] = rows.from;
+  extent[0] = rows.count;
+  const Hid in_file(H5Dget_space(dataset_), H5Sclose, what), in_memory = space(extent);
+  need(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start.data(), nullptr, extent.data(), nullptr), what);
+  need(H5Dread(dataset_, memory, in_memory, in_file, transfer, to), what);
+}
+
 template <class T>
-std::vector<T> Source::read(hid_t stored, hid_t memory, Budget& budget) const {
+std::vector<T> Source::read(hid_t stored, hid_t memory, Rows rows, Budget& budget) const {
   if (!is(stored)) throw Hdf5Error("'" + name_ + "' has the wrong type");
-  budget.charge(count_ * sizeof(T), name_);
-  std::vector<T> values(count_);
-  need(H5Dread(dataset_, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), "reading '" + name_ + "' (damaged?)");
+  const unsigned long long bytes = rows.count * row_count() * sizeof(T);
+  budget.charge(bytes, name_);
+  std::vector<T> values(rows.count * row_count());
+  if (!values.empty()) read_rows(memory, rows, H5P_DEFAULT, values.data());
+  budget.give_back(bytes);
   return values;
 }
 
-std::vector<std::int32_t> Source::int32s(Budget& budget) const { return read<std::int32_t>(H5T_STD_I32LE, H5T_NATIVE_INT32, budget); }
-std::vector<std::int64_t> Source::int64s(Budget& budget) const {
-  return read<std::int64_t>(is(H5T_STD_I32LE) ? H5T_STD_I32LE : H5T_STD_I64LE, H5T_NATIVE_INT64, budget);
+std::vector<std::int32_t> Source::int32s(Rows rows, Budget& budget) const {
+  return read<std::int32_t>(H5T_STD_I32LE, H5T_NATIVE_INT32, rows, budget);
 }
-std::vector<double> Source::doubles(Budget& budget) const { return read<double>(H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, budget); }
-std::vector<float> Source::floats(Budget& budget) const { return read<float>(H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, budget); }
+std::vector<std::int64_t> Source::int64s(Rows rows, Budget& budget) const {
+  return read<std::int64_t>(is(H5T_STD_I32LE) ? H5T_STD_I32LE : H5T_STD_I64LE, H5T_NATIVE_INT64, rows, budget);
+}
+std::vector<double> Source::doubles(Rows rows, Budget& budget) const {
+  return read<double>(H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, rows, budget);
+}
+std::vector<float> Source::floats(Rows rows, Budget& budget) const {
+  return read<float>(H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, rows, budget);
+}
 
-std::vector<std::string> Source::texts(Budget& budget) const {
+std::vector<std::string> Source::texts(Rows rows, Budget& budget) const {
   if (!is_text()) throw Hdf5Error("'" + name_ + "' is not text");
-  budget.charge(count_ * sizeof(std::string), name_);
+  const unsigned long long count = rows.count * row_count(), bytes = count * (sizeof(std::string) + sizeof(char*)), before = budget.left;
+  budget.charge(bytes, name_);
   const Hid list(H5Pcreate(H5P_DATASET_XFER), H5Pclose, "transfer list");
   Arena arena{budget, {}};
   need(H5Pset_vlen_mem_manager(list, Arena::take, &arena, Arena::give, &arena), "string memory");
-  std::vector<char*> pointers(count_, nullptr);
-  need(H5Dread(dataset_, type_, H5S_ALL, H5S_ALL, list, pointers.data()), "reading '" + name_ + "' (damaged?)");
+  std::vector<char*> pointers(count, nullptr);
+  try {
+    if (count > 0) read_rows(type_, rows, list, pointers.data());
+  } catch (const Hdf5Error&) {
+    if (arena.refused) throw TooLarge("'" + name_ + "' needs more memory than is allowed");
+    throw;
+  }
   std::vector<std::string> texts;
-  texts.reserve(count_);
+  texts.reserve(count);
   for (const char* p : pointers) texts.emplace_back(p ? p : "");
+  budget.left = before;
   return texts;
+}
+
+void Source::add_to(ContentSum& sum, Rows rows, Budget& budget) const {
+  const auto add = [&](const auto& values) { sum.numbers(values.data(), values.size() * sizeof values[0]); };
+  if (is_text())
+    for (const std::string& text : texts(rows, budget)) sum.text(text);
+  else if (is(H5T_IEEE_F64LE)) add(doubles(rows, budget));
+  else if (is(H5T_IEEE_F32LE)) add(floats(rows, budget));
+  else if (is(H5T_STD_I32LE)) add(int32s(rows, budget));
+  else add(int64s(rows, budget));
 }
 
 std::string Source::attribute(const std::string& name) const { return text_attribute(dataset_, name); }

@@ -9,10 +9,15 @@
 
 namespace odrpo::store {
 
-/// Bytes that may still be read from this file; every read is charged first.
+/// Bytes of memory that a reader may still take; what it keeps or allocates is charged first. Throws TooLarge.
 struct Budget {
   unsigned long long left;
   void charge(unsigned long long bytes, const std::string& what);
+  void give_back(unsigned long long bytes) { left += bytes; }
+};
+/// The file is perhaps right, but reading it takes more memory than is allowed.
+struct TooLarge : std::runtime_error {
+  using std::runtime_error::runtime_error;
 };
 
 /// Names in a group, in creation order when the file keeps it, else sorted. Only hard links are accepted.
@@ -21,26 +26,42 @@ std::vector<std::string> link_names(hid_t group, const std::string& what);
 bool has_link(hid_t group, const std::string& name);
 Hid open_group(hid_t parent, const std::string& name);
 
-/// A data set opened with suspicion.
+/// Some whole rows of a data set (its first dimension); a data set without dimensions has one row.
+struct Rows {
+  hsize_t from = 0, count = 0;
+};
+
+/// A data set opened with suspicion. Nothing that a read returns stays charged to the budget: who keeps it charges it.
 class Source {
  public:
   Source(hid_t parent, const std::string& name);
   const std::vector<hsize_t>& shape() const { return shape_; }
+  const std::string& name() const { return name_; }
+  Rows all() const { return {0, shape_.empty() ? 1 : shape_[0]}; }
   /// Refuses another shape.
   void expect(const std::vector<hsize_t>& shape) const;
   bool is_text() const;
   bool is(hid_t type) const;
-  std::vector<std::int32_t> int32s(Budget& budget) const;
-  std::vector<std::int64_t> int64s(Budget& budget) const;  ///< from int32 or int64
-  std::vector<double> doubles(Budget& budget) const;
-  std::vector<float> floats(Budget& budget) const;
-  std::vector<std::string> texts(Budget& budget) const;
+  bool is_integer() const { return is(H5T_STD_I32LE) || is(H5T_STD_I64LE); }
+  /// The type's word in checksums. Throws Hdf5Error for a type that no result file has.
+  const char* word() const;
+  std::vector<std::int32_t> int32s(Rows rows, Budget& budget) const;
+  std::vector<std::int64_t> int64s(Rows rows, Budget& budget) const;  ///< from int32 or int64
+  std::vector<double> doubles(Rows rows, Budget& budget) const;
+  std::vector<float> floats(Rows rows, Budget& budget) const;
+  std::vector<std::string> texts(Rows rows, Budget& budget) const;
+  /// Adds these rows to a checksum, as they are stored.
+  void add_to(ContentSum& sum, Rows rows, Budget& budget) const;
+  /// How many rows are about a slab.
+  hsize_t rows_of_slab() const;
   /// Text attribute of this data set; empty when absent.
   std::string attribute(const std::string& name) const;
 
  private:
   template <class T>
-  std::vector<T> read(hid_t stored, hid_t memory, Budget& budget) const;
+  std::vector<T> read(hid_t stored, hid_t memory, Rows rows, Budget& budget) const;
+  void read_rows(hid_t memory, Rows rows, hid_t transfer, void* to) const;
+  unsigned long long row_count() const;  ///< elements of a row
   std::string name_;
   Hid dataset_, type_;
   std::vector<hsize_t> shape_;

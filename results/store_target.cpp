@@ -49,7 +49,7 @@ std::string output_target(const std::string& path) {
   if (there) {  // links of /proc name files that have no name
     if (::stat(target.c_str(), &end) != 0 || end.st_ino != info.st_ino || end.st_dev != info.st_dev)
       cannot_write(path, "it is a link to a file without a name");
-    if (const std::string head = store::head_of(target, hdf5_signature.size()); !head.empty() && head != hdf5_signature)
+    if (const std::string head = store::head_of(posix_system(), target, hdf5_signature.size()); !head.empty() && head != hdf5_signature)
       throw Failure(Exit::io, store::quoted(path) + " is not a result file; choose another -o");
     for (int stream = 0; stream <= 2; ++stream)  // still empty, but the table goes there
       if (struct stat open{}; info.st_size == 0 && ::fstat(stream, &open) == 0 && open.st_ino == info.st_ino && open.st_dev == info.st_dev)

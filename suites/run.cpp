@@ -21,6 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t failures_kept = 10, notes_kept = 100;
+constexpr int most_assemblies = 3;
 
 // The work folder as runs see it, from any worker; and what there is to tell of that, the first lines of it.
 class Desk {
@@ -99,91 +100,136 @@ SuiteFacts suite_facts(const Suite& suite, const std::string& program_version) {
   facts.axis_names = suite.axis_names;
   Sha256 hash;
   hash.add("odrpo-bench " + program_version + '\n');
+  std::vector<std::string> ids;
   for (const RunSpec& run : suite.runs) {
-    facts.run_ids.push_back(run.id);
+    ids.push_back(run.id);
     hash.add(run.id + '\n' + canonical_text(run) + '\n');
   }
+  facts.runs = ids.size();
+  facts.run_id = [ids](std::size_t i) { return ids[i]; };
   facts.fingerprint = hash.hex();
   return facts;
 }
 
-RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings) {
-  std::atomic<bool> never{false};
-  std::atomic<bool>& stop = settings.stop ? *settings.stop : never;
-  RunReport report;
-  report.total = suite.runs.size();
+namespace {
 
-  // what is already there
-  WorkFolder folder(settings.output, facts, settings.force);
-  report.notes = folder.notes();
+// A call of run_suite while it goes on.
+class Call {
+ public:
+  Call(const Suite& suite, const RunSettings& settings, WorkFolder& folder)
+      : suite_(suite), settings_(settings), folder_(folder), stop_(settings.stop ? *settings.stop : never_) {
+    tally_.total = report.total = suite.runs.size();
+  }
+  // trains the runs that are not committed; false when it had to stop before the last one
+  bool train_missing();
+  void tell() const {
+    if (settings_.on_progress) settings_.on_progress(tally_);
+  }
+  RunReport report;
+
+ private:
+  std::vector<std::size_t> missing() const;
+  void count_finished(const std::vector<RunRecord>& waiting, std::size_t from);
+  void commit_as_they_come(Team& team);
+
+  const Suite& suite_;
+  const RunSettings& settings_;
+  WorkFolder& folder_;
+  std::atomic<bool> never_{false};
+  std::atomic<bool>& stop_;
+  Tally tally_;
+  bool began_ = false;
+};
+
+std::vector<std::size_t> Call::missing() const {
+  std::vector<bool> done(suite_.runs.size(), false);
+  for (const std::size_t i : folder_.finished()) done[i] = true;
+  std::vector<std::size_t> todo;
+  for (const std::size_t i : schedule(suite_))
+    if (!done[i]) todo.push_back(i);
+  return todo;
+}
+
+void Call::count_finished(const std::vector<RunRecord>& waiting, std::size_t from) {
+  for (std::size_t i = from; i < waiting.size(); ++i) {
+    ++tally_.trained;
+    if (waiting[i].status != RunStatus::failed) continue;
+    ++tally_.failed;
+    if (report.failures.size() < failures_kept) report.failures.push_back(waiting[i].id + ": " + waiting[i].error);
+  }
+}
+
+// commits what the team has finished, at least every second or 64 MiB, until the team is done
+void Call::commit_as_they_come(Team& team) {
+  std::vector<RunRecord> waiting;
+  std::size_t bytes = 0;
+  auto last_commit = Clock::now();
+  double period_seconds = std::min(0.05, settings_.commit_seconds);  // short at first, so that even a short-lived call gets somewhere
+  for (bool working = true; working;) {
+    const auto now = Clock::now();
+    const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_seconds));
+    auto until = now + std::chrono::milliseconds(100);
+    if (!waiting.empty()) until = std::min(until, std::max(now, last_commit + period));
+    const std::size_t counted = waiting.size();
+    working = team.queue().take(waiting, bytes, until);
+    count_finished(waiting, counted);
+    const bool due = Clock::now() - last_commit >= period || bytes >= settings_.commit_bytes || !working || stop_;
+    if (due && !waiting.empty()) {
+      folder_.commit(waiting);
+      tally_.committed += waiting.size();
+      waiting.clear();
+      bytes = 0;
+      last_commit = Clock::now();
+      period_seconds = std::min(2 * period_seconds, settings_.commit_seconds);
+    }
+    tell();
+  }
+}
+
+bool Call::train_missing() {
+  const std::vector<std::size_t> todo = missing();
+  if (!std::exchange(began_, true)) tally_.resumed = report.resumed = report.total - todo.size();
+  tell();
+  const std::size_t before = tally_.trained;
+  std::optional<Failure> failure;
+  Desk desk(folder_, settings_);
+  if (!todo.empty()) {
+    Team team({suite_, settings_.engines, desk.keeper(), stop_, settings_.jobs, settings_.queue_bytes},
+              deal(suite_.runs, todo, settings_.engines, settings_.lanes));
+    commit_as_they_come(team);
+    failure = team.failure();
+    report.by_engines += team.by_engines();
+  }
+  tally_.over = true;
+  tell();
+  tally_.over = false;
+  report.notes.insert(report.notes.end(), desk.notes().begin(), desk.notes().end());
+  report.ran = tally_.trained;
+  report.failed = tally_.failed;
+  report.stopped = tally_.trained - before < todo.size();
+  report.half_way = folder_.checkpoints();
+  if (failure) throw with_the_rest(*failure, settings_, report, tally_.resumed + tally_.committed - tally_.failed);
+  return !report.stopped;
+}
+
+}  // namespace
+
+RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings) {
+  WorkFolder folder(settings.output, facts, settings.force, settings.system);
+  Call call(suite, settings, folder);
+  RunReport& report = call.report;
   if (folder.complete()) {
     report.complete = true;
     report.resumed = report.total;
+    report.notes = folder.notes();
     return report;
   }
-  std::vector<bool> done(report.total, false);
-  for (std::size_t i : folder.finished()) done[i] = true;
-  std::vector<std::size_t> todo;
-  for (std::size_t i : schedule(suite))
-    if (!done[i]) todo.push_back(i);
-
-  Tally tally;
-  tally.total = report.total;
-  tally.resumed = report.resumed = report.total - todo.size();
-  const auto tell = [&] {
-    if (settings.on_progress) settings.on_progress(tally);
-  };
-  tell();
-
-  // train the rest; commit at least every second or 64 MiB
-  const std::size_t missing = todo.size();
-  std::optional<Failure> failure;
-  Desk desk(folder, settings);
-  if (missing > 0) {
-    Team team({suite, settings.engines, desk.keeper(), stop, settings.jobs, settings.queue_bytes},
-              deal(suite.runs, todo, settings.engines, settings.lanes));
-    std::vector<RunRecord> waiting;
-    std::size_t bytes = 0, counted = 0;
-    auto last_commit = Clock::now();
-    double period_seconds = std::min(0.05, settings.commit_seconds);  // short at first, so that even a short-lived call gets somewhere
-    bool working = true;
-    while (working) {
-      const auto now = Clock::now();
-      const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_seconds));
-      auto until = now + std::chrono::milliseconds(100);
-      if (!waiting.empty()) until = std::min(until, std::max(now, last_commit + period));
-      working = team.queue().take(waiting, bytes, until);
-      for (; counted < waiting.size(); ++counted) {
-        const RunRecord& r = waiting[counted];
-        ++tally.trained;
-        if (r.status != RunStatus::failed) continue;
-        ++tally.failed;
-        if (report.failures.size() < failures_kept) report.failures.push_back(r.id + ": " + r.error);
-      }
-      const bool due = Clock::now() - last_commit >= period || bytes >= settings.commit_bytes || !working || stop;
-      if (due && !waiting.empty()) {
-        folder.commit(waiting);
-        tally.committed += waiting.size();
-        waiting.clear();
-        bytes = counted = 0;
-        last_commit = Clock::now();
-        period_seconds = std::min(2 * period_seconds, settings.commit_seconds);
-      }
-      tell();
-    }
-    failure = team.failure();
-    report.by_engines = team.by_engines();
+  for (int times = 0; report.digest.empty() && call.train_missing(); ++times) {
+    if (times == most_assemblies)
+      throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
+    report.digest = folder.assemble();  // empty when a committed run was damaged since: it is missing now
   }
-  tally.over = true;
-  tell();
-
-  report.notes.insert(report.notes.end(), desk.notes().begin(), desk.notes().end());
-  report.ran = tally.trained;
-  report.failed = tally.failed;
-  report.stopped = tally.trained < missing;
-  report.half_way = folder.checkpoints();
-  if (failure) throw with_the_rest(*failure, settings, report, tally.resumed + tally.committed - tally.failed);
-  if (!report.stopped) report.digest = folder.assemble();
+  report.notes.insert(report.notes.begin(), folder.notes().begin(), folder.notes().end());
   return report;
 }
 

@@ -36,6 +36,7 @@ struct RunSettings {
   std::size_t queue_bytes = std::size_t{256} << 20;  ///< finished runs that may wait for the committing thread before others pause
   double checkpoint_seconds = 30;                    ///< long runs of the toy language model are kept as often (Keeper)
   std::string build;                                 ///< names the program's build: checkpoints of another one are not taken over
+  System system = posix_system();                    ///< by which the result store reaches the disk
 };
 
 struct RunReport {

@@ -1,10 +1,13 @@
 // Made-up records for the tests of results/: small, deterministic, with every kind of column; and a scratch folder.
 #pragma once
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -12,16 +15,18 @@
 
 #include "kernels/failure.hpp"
 #include "results/store.hpp"
+#include "results/store_isolate.hpp"
 
 namespace odrpo::sample {
 
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// A folder that goes away with the test.
+/// A folder that goes away with the test; in memory where it can be, since thousands of files are synced there.
 struct Scratch {
   std::filesystem::path path;
   Scratch() {
-    std::string name = (std::filesystem::temp_directory_path() / "odrpo-results-XXXXXX").string();
+    const std::filesystem::path fast = "/dev/shm";
+    std::string name = ((::access(fast.c_str(), W_OK) == 0 ? fast : std::filesystem::temp_directory_path()) / "odrpo-results-XXXXXX").string();
     path = ::mkdtemp(name.data());
   }
   ~Scratch() { std::filesystem::remove_all(path); }
@@ -92,7 +97,10 @@ inline SuiteFacts facts(const std::vector<RunRecord>& all) {
   SuiteFacts f;
   f.name = "sample";
   f.fingerprint = std::string(64, 'a');
-  for (const RunRecord& r : all) f.run_ids.push_back(r.id);
+  std::vector<std::string> ids;
+  for (const RunRecord& r : all) ids.push_back(r.id);
+  f.runs = ids.size();
+  f.run_id = [ids](std::size_t i) { return ids[i]; };
   f.axis_names = {"learn.lr", "learn.steps", "learn.schedule"};
   f.provenance = {{"suite", "[suite]\nname = \"sample\"  # ± UTF-8\n"},
                   {"version", "0.0"},
@@ -100,6 +108,32 @@ inline SuiteFacts facts(const std::vector<RunRecord>& all) {
                   {"formulas", "maxrl\tadvantage (r - mean) / mean\nodrpo-gini(maxrl)\tsum over levels\n"},
                   {"raters", "mixed\tgaussian; levels 1 to 10\n"}};
   return f;
+}
+
+/// A whole result file in memory: all columns, and all runs as records.
+struct WholeFile : ResultFile {
+  std::vector<RunRecord> records;
+};
+inline WholeFile read_all(const std::string& path) {
+  const System system = posix_system();
+  WholeFile file;
+  static_cast<ResultFile&>(file) = read_results(path, [](const ResultFile& head) {
+    std::vector<std::string> names;
+    for (const ColumnInfo& column : head.all) names.push_back(column.name);
+    return names;
+  });
+  store::read_checked_runs(store::open_untrusted(system, path), {}, true, [](const ResultFile&) {},
+                           [&](std::vector<RunRecord>& some) { std::move(some.begin(), some.end(), std::back_inserter(file.records)); });
+  return file;
+}
+
+/// Paths of the files in a folder whose names begin so, sorted.
+inline std::vector<std::string> files_in(const std::string& folder, const std::string& prefix) {
+  std::vector<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path().string());
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 /// Commits all runs in shards of `shard` and assembles; returns the digest.

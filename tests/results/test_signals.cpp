@@ -25,7 +25,7 @@ void on_signal(int) {
 /// The exit code and message of reading a file; ok when it can be read.
 std::pair<Exit, std::string> outcome(const std::string& path) {
   try {
-    read_results(path, true);
+    verify_results(path);
   } catch (const Failure& failure) {
     return {failure.code, failure.what()};
   }

@@ -80,24 +80,28 @@ TEST_CASE("what a kill may leave behind does no harm") {
     work.commit(std::span(all).subspan(4, 4));
     work.commit(std::span(all).subspan(8, 4));
   }
-  const std::string shard = sample::bytes_of(folder + "shard-000001.h5");
-  sample::write_bytes(folder + "shard-000003.h5.tmp", shard.substr(0, shard.size() / 2));
+  const auto shards = sample::files_in(folder, "shard-");
+  REQUIRE(shards.size() == 3);
+  const std::string shard = sample::bytes_of(shards[1]), half_written = shards[1] + ".tmp";
+  sample::write_bytes(half_written, shard.substr(0, shard.size() / 2));
   sample::write_bytes(folder + "output.tmp", "half");
-  sample::write_bytes(folder + "shard-000001.h5", shard.substr(0, shard.size() - 100));
-  auto flipped = sample::bytes_of(folder + "shard-000002.h5");
+  sample::write_bytes(folder + "rows.tmp", "half");
+  sample::write_bytes(shards[1], shard.substr(0, shard.size() - 100));
+  auto flipped = sample::bytes_of(shards[2]);
   const double value = all[9].finals[0].value;  // a flipped value that HDF5 cannot notice, our digest does
   const auto at = flipped.find(std::string(reinterpret_cast<const char*>(&value), sizeof value));
   REQUIRE(at != std::string::npos);
   flipped[at] ^= 1;
-  sample::write_bytes(folder + "shard-000002.h5", flipped);
+  sample::write_bytes(shards[2], flipped);
   {
     WorkFolder work(scratch.file(), facts, false);
     CHECK(work.finished() == std::vector<std::size_t>{0, 1, 2, 3});
     CHECK(work.notes().size() == 2);
     CHECK_FALSE(fs::exists(folder + "output.tmp"));
-    CHECK_FALSE(fs::exists(folder + "shard-000003.h5.tmp"));
+    CHECK_FALSE(fs::exists(folder + "rows.tmp"));
+    CHECK_FALSE(fs::exists(half_written));
     work.commit(std::span(all).subspan(4));
-    CHECK(fs::exists(folder + "shard-000003.h5"));  // numbers are not used twice
+    CHECK(sample::files_in(folder, "shard-000003-").size() == 1);  // numbers are not used twice
     CHECK(work.assemble() == result_digest(all));
   }
   CHECK_FALSE(fs::exists(folder));
@@ -137,9 +141,10 @@ TEST_CASE("a writer killed at random moments loses no committed run") {
     ::close(pipe_ends[0]);
     WorkFolder work(scratch.file(), facts, false);
     CHECK(work.notes().empty());
-    for (std::size_t i : acknowledged) CHECK(std::count(work.finished().begin(), work.finished().end(), i) == 1);
+    const auto done = work.finished();
+    for (std::size_t i : acknowledged) CHECK(std::count(done.begin(), done.end(), i) == 1);
     if (work.complete()) {
-      CHECK(read_results(scratch.file(), true).digest == digest);
+      CHECK(read_results(scratch.file()).digest == digest);
       fs::remove(scratch.file());
     }
   }
@@ -174,11 +179,11 @@ TEST_CASE("a writer killed while assembling loses nothing") {
     ::waitpid(child, &status, 0);
     kills += WIFSIGNALED(status);
     wrote += fs::exists(scratch.file());
-    if (fs::exists(scratch.file())) CHECK(result_digest(read_results(scratch.file(), true).runs) == digest);  // whole or not there
+    if (fs::exists(scratch.file())) CHECK(result_digest(sample::read_all(scratch.file()).records) == digest);  // whole or not there
     WorkFolder work(scratch.file(), facts, false);
     CHECK(work.finished().size() == all.size());
     if (!work.complete()) CHECK(work.assemble() == digest);
-    CHECK(read_results(scratch.file(), false).digest == digest);
+    CHECK(read_results(scratch.file()).digest == digest);
   }
   WARN("seed 7: " << kills << " of 30 were killed, " << wrote << " of 30 had renamed the output");
 }
@@ -197,11 +202,11 @@ TEST_CASE("failed runs are rows, and are run again next time") {
     CHECK(work.assemble() == result_digest(failing));
     CHECK_FALSE(work.complete());
   }
-  const ResultFile file = read_results(scratch.file(), true);
+  const auto file = sample::read_all(scratch.file());
   CHECK(file.status == "failed runs");
-  CHECK(file.runs[2].status == RunStatus::failed);
-  CHECK(file.runs[2].error == "not finite");
-  CHECK(file.runs[2].curves.empty());
+  CHECK(file.records[2].status == RunStatus::failed);
+  CHECK(file.records[2].error == "not finite");
+  CHECK(file.records[2].curves.empty());
   CHECK(std::isnan(file.column("final_quality")->number[2]));
   {
     WorkFolder work(scratch.file(), facts, false);
@@ -210,7 +215,7 @@ TEST_CASE("failed runs are rows, and are run again next time") {
     work.commit(std::span(all).subspan(2, 1));
     CHECK(work.assemble() == result_digest(all));
   }
-  CHECK(read_results(scratch.file(), false).status == "complete");
+  CHECK(read_results(scratch.file()).status == "complete");
 }
 
 TEST_CASE("all runs failed") {
@@ -218,7 +223,7 @@ TEST_CASE("all runs failed") {
   auto all = sample::runs(1);
   for (RunRecord& r : all) r.status = RunStatus::failed;
   sample::write_file(scratch.file(), all);
-  CHECK(read_results(scratch.file(), true).runs.size() == all.size());
+  CHECK(sample::read_all(scratch.file()).records.size() == all.size());
 }
 
 TEST_CASE("another suite's folder or output is refused without force") {
@@ -309,11 +314,11 @@ TEST_CASE("two writers of one output") {
 
 TEST_CASE("missing and unreadable files") {
   const sample::Scratch scratch;
-  CHECK(failure_of([&] { read_results(scratch.file("none.h5"), true); }).first == Exit::io);
-  CHECK(failure_of([&] { read_results(scratch.path.string(), true); }).first == Exit::io);
-  CHECK(failure_of([&] { read_results("/dev/zero", true); }).first == Exit::io);
+  CHECK(failure_of([&] { read_results(scratch.file("none.h5")); }).first == Exit::io);
+  CHECK(failure_of([&] { read_results(scratch.path.string()); }).first == Exit::io);
+  CHECK(failure_of([&] { read_results("/dev/zero"); }).first == Exit::io);
   sample::write_bytes(scratch.file("empty.h5"), "");
-  CHECK(failure_of([&] { read_results(scratch.file("empty.h5"), true); }).first == Exit::bad_input);
+  CHECK(failure_of([&] { read_results(scratch.file("empty.h5")); }).first == Exit::bad_input);
   sample::write_bytes(scratch.file("text.h5"), "id,votes\n");
-  CHECK(failure_of([&] { read_results(scratch.file("text.h5"), true); }).first == Exit::bad_input);
+  CHECK(failure_of([&] { read_results(scratch.file("text.h5")); }).first == Exit::bad_input);
 }

@@ -1,0 +1,201 @@
+// The final file: merged from the shards, written aside, read back, put into place without replacing what is not ours.
+#include <fcntl.h>
+#include <stdio.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "kernels/failure.hpp"
+#include "kernels/need_room.hpp"
+#include "results/store_isolate.hpp"
+#include "results/store_rows.hpp"
+#include "results/store_work.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr const char* aside = "output.tmp";
+constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+constexpr std::size_t hdf5_room = std::size_t{32} << 20;  // it does not look at what malloc returns everywhere
+
+}  // namespace
+
+/// All records in a row file, by place: of each run the latest that worked, else the latest.
+struct WorkFolder::State::Merged {
+  store::RowFile rows;
+  store::Outline outline;
+  std::vector<std::uint64_t> at;
+  std::vector<std::uint32_t> shape;
+  std::vector<bool> ok;
+  explicit Merged(const State& s)
+      : rows(s.folder), outline(s.facts.axis_names), at(s.facts.runs, nowhere), shape(s.facts.runs), ok(s.facts.runs, false) {}
+  void add(const RunRecord& run, const store::PlaceIndex& index) {
+    const auto place = index.find(run.id);
+    if (!place || (ok[*place] && run.status == RunStatus::failed)) return;
+    shape[*place] = outline.shape_of(run);
+    at[*place] = rows.add(run);
+    ok[*place] = run.status == RunStatus::ok;
+  }
+};
+
+/// False when a shard is no longer what was committed: its runs are not done any more.
+bool WorkFolder::State::merge(Merged& merged) {
+  const auto add = [&](std::vector<RunRecord>& some) {
+    for (const RunRecord& run : some) merged.add(run, index);
+  };
+  if (keep_output) {
+    const auto file = store::open_untrusted(system, output);
+    if (!found || file.inode != found->st_ino || file.device != found->st_dev)
+      throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is, and all new runs stay "
+                                                      "saved in " +
+                                  store::quoted(folder.path));
+    store::read_checked_runs(file, store::own_limits(file), true, [](const ResultFile&) {}, add);
+  }
+  std::vector<std::string> good;
+  for (const std::string& shard : shards) {
+    const auto image = store::read_shard(folder, shard);
+    if (image) {
+      store::read_image(*image, folder.path_of(shard), true, add);
+      good.push_back(shard);
+    } else {
+      notes.push_back("a shard was damaged after it was committed, its runs are run again: " + store::quoted(folder.path_of(shard)));
+    }
+  }
+  if (good.size() < shards.size()) {
+    shards = good;
+    done = merged.ok;
+    return false;
+  }
+  for (std::size_t i = 0; i < facts.runs; ++i)
+    if (merged.at[i] == nowhere) throw Failure(Exit::internal, "run " + facts.run_id(i) + " was never committed");
+  merged.rows.flush();
+  return true;
+}
+
+std::string WorkFolder::State::digest_of(const Merged& merged) const {
+  TextList ids;
+  for (std::size_t i = 0; i < facts.runs; ++i) ids.add(facts.run_id(i));
+  ResultDigest digest;
+  RunRecord run;
+  for (const std::uint32_t i : id_order(ids)) {
+    merged.rows.get(merged.at[i], run);
+    digest.add(run);
+  }
+  return digest.hex();
+}
+
+void WorkFolder::State::write_output(const Merged& merged, const std::string& digest) {
+  using namespace store;
+  need_room(hdf5_room);
+  const File file = make_file(folder, aside);
+  if (found && S_ISREG(found->st_mode)) {  // a stricter mode of the file that is replaced stays
+    struct stat made {};
+    if (::fstat(file.number(), &made) == 0) ::fchmod(file.number(), made.st_mode & found->st_mode & 0777);
+  }
+  const Records records{facts.runs, [&](std::size_t i, RunRecord& scratch) -> const RunRecord& {
+                          merged.rows.get(merged.at[i], scratch);
+                          return scratch;
+                        }};
+  Bytes bytes;
+  bytes.file = &file;
+  const std::string cannot = "write " + quoted(output) + ", as its new file";
+  try {
+    Hid hdf5 = create_hdf5(bytes);
+    write_layout(hdf5, records, merged.outline, facts, digest, [&] {
+      if (bytes.error != 0) throw Hdf5Error("stopped");
+    });
+    close_hdf5(hdf5);
+  } catch (const Hdf5Error& error) {
+    if (bytes.error == 0) throw Failure(Exit::io, "cannot write " + quoted(output) + ": " + error.what());
+  }
+  if (bytes.error != 0) fail_io(cannot, folder.path_of(aside), bytes.error);
+  if (const int error = again([&] { return system.sync(file.number()); }); error < 0) fail_io(cannot, folder.path_of(aside), -error);
+}
+
+void WorkFolder::State::check_written(const std::string& digest) {
+  const auto file = store::open_untrusted(system, folder.path_of(aside));
+  Verification there;
+  try {
+    there = store::verify(file, store::own_limits(file));
+  } catch (const Failure& failure) {
+    if (failure.code == Exit::io) throw;
+    throw Failure(Exit::io, std::string(failure.what()) + " (it was just written: a fault of the disk?); the finished runs are kept");
+  }
+  if (there.head.digest != digest || there.computed != digest)
+    throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?); the finished runs are kept");
+}
+
+bool WorkFolder::State::is_found(const struct stat& now) const {
+  return found && store::same_file(*found, now) && now.st_size == found->st_size && now.st_mtim.tv_sec == found->st_mtim.tv_sec &&
+         now.st_mtim.tv_nsec == found->st_mtim.tv_nsec;
+}
+
+void WorkFolder::State::put_into_place() {
+  using store::again;
+  const auto appeared = [&] {
+    throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": " +
+                                (found ? "another file took its place" : "a file appeared there") +
+                                " while the suite was running, and is not replaced; all runs stay saved in " + store::quoted(folder.path) +
+                                ": move that file away, and the same command finishes");
+  };
+  const auto rename = [&](unsigned flags) {
+    return again([&] { return system.rename(folder.number(), aside, beside.number(), name.c_str(), flags); });
+  };
+  const auto unsupported = [](int error) { return error == -EINVAL || error == -ENOSYS || error == -EOPNOTSUPP || error == -EPERM; };
+  struct stat now {};
+  const bool there = ::fstatat(beside.number(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0;
+  if (there && !is_found(now)) appeared();
+  int error = rename(there ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+  if (error == -EEXIST) appeared();
+  if (there && error == -ENOENT) error = rename(RENAME_NOREPLACE);  // it went away just now
+  if (there && error == 0) {
+    struct stat out {};
+    if (::fstatat(folder.number(), aside, &out, AT_SYMLINK_NOFOLLOW) == 0 && !is_found(out)) {
+      rename(RENAME_EXCHANGE);  // it was replaced just now: back again
+      appeared();
+    }
+  } else if (!there && unsupported(error)) {
+    error = again([&] { return system.link(folder.number(), aside, beside.number(), name.c_str()); });
+    if (error == -EEXIST) appeared();
+  }
+  if (unsupported(error)) error = rename(0);  // a file system without any of them: what was checked above must do
+  if (error < 0) store::fail_io("rename to", output, -error);
+  store::sync_folder(beside);
+  store::remove_file(folder, aside);
+}
+
+/// The output is there, whatever becomes of the folder.
+void WorkFolder::State::clean_up() try {
+  if (complete || checkpoints(false).empty()) return remove_folder();
+  for (const std::string& shard : shards) store::remove_file(folder, shard);  // what failed goes on from its checkpoint the next time
+} catch (const Failure& failure) {
+  notes.push_back(std::string("the work folder is no longer needed, but: ") + failure.what());
+}
+
+std::string WorkFolder::assemble() {
+  store::quiet();
+  State& s = *state_;
+  s.check_lock("the output cannot be made");
+  try {
+    State::Merged merged(s);
+    if (!s.merge(merged)) return "";
+    const bool all_ok = std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end();
+    merged.outline.settle(std::move(merged.shape));
+    const std::string digest = s.digest_of(merged);
+    s.write_output(merged, digest);
+    s.check_written(digest);
+    s.put_into_place();
+    s.complete = all_ok;
+    s.clean_up();
+    s.lock.release();
+    s.shards.clear();
+    s.next_shard = 0;
+    s.keep_output = true;
+    return digest;
+  } catch (...) {
+    if (s.lock) s.system.unlink(s.folder.number(), aside, 0);  // what fills the disk helps nobody
+    throw;
+  }
+}
+
+}  // namespace odrpo

@@ -1,0 +1,97 @@
+// Reading the curves of a result file: one group per world, rows are its runs, columns the union of their recorded steps.
+#include <algorithm>
+#include <cmath>
+
+#include "results/store_read.hpp"
+
+namespace odrpo::store {
+
+void Reader::open_worlds() {
+  if (worlds_open_) return;
+  worlds_open_ = true;
+  const Hid curves = open_group(root_, "curves");
+  for (const std::string& env : link_names(curves, "curves")) {
+    World world{env, open_group(curves, env), {}, {}, {}, {}};
+    const Source rows(world.group, "run"), steps(world.group, "step");
+    if (rows.shape().size() != 1 || steps.shape().size() != 1 || steps.shape()[0] > max_steps)
+      throw Hdf5Error("scales of world '" + env + "' are not one-dimensional, or too long");
+    if (rows.shape()[0] > head_.runs) throw Hdf5Error("world '" + env + "' has more runs than the root table");
+    budget_.charge((rows.shape()[0] + steps.shape()[0]) * sizeof(std::int32_t), env);
+    world.rows = rows.int32s(rows.all(), budget_);
+    world.steps = steps.int32s(steps.all(), budget_);
+    if (std::adjacent_find(world.steps.begin(), world.steps.end(), std::greater_equal<>()) != world.steps.end())
+      throw Hdf5Error("steps of world '" + env + "' do not increase");
+    if (std::adjacent_find(world.rows.begin(), world.rows.end(), std::greater_equal<>()) != world.rows.end() ||
+        (!world.rows.empty() && (world.rows.front() < 0 || static_cast<std::size_t>(world.rows.back()) >= head_.runs)))
+      throw Hdf5Error("world '" + env + "' names a run that is not its own");
+    const hsize_t n = world.rows.size(), m = world.steps.size();
+    for (const std::string& name : link_names(world.group, env)) {
+      if (name == "run" || name == "step" || name == "stage") continue;
+      auto source = std::make_unique<Source>(world.group, name);
+      if (name == "seconds") {
+        source->expect({n, m, stage_count});
+        world.seconds = std::move(source);
+      } else {
+        source->expect({n, m});
+        world.curves.emplace_back(name, std::move(source));
+      }
+    }
+    worlds_.push_back(std::move(world));
+  }
+}
+
+std::size_t Reader::slab(Parts parts) {
+  std::size_t rows = slab_rows(0, 0);
+  if (parts == Parts::words) return rows;
+  open_worlds();
+  for (const World& world : worlds_) rows = std::min(rows, slab_rows(world.steps.size(), world.curves.size()));
+  return rows;
+}
+
+/// Fills curves of those of the runs (the file's, from row `first` on) that are the world's.
+void Reader::read_curves(const World& world, std::size_t first, std::vector<RunRecord>& runs, Parts parts) {
+  const auto begin = std::lower_bound(world.rows.begin(), world.rows.end(), static_cast<std::int32_t>(first));
+  const auto end = std::lower_bound(begin, world.rows.end(), static_cast<std::int32_t>(first + runs.size()));
+  const std::size_t n = static_cast<std::size_t>(end - begin), m = world.steps.size();
+  if (n == 0) return;
+  const Rows rows{static_cast<hsize_t>(begin - world.rows.begin()), n};
+  // a step is a run's own where any of its values is defined
+  const unsigned long long bytes = world.curves.size() * n * m * sizeof(double) + n * m;
+  budget_.charge(bytes, world.name);
+  std::vector<unsigned char> own(n * m, 0);
+  std::vector<float> seconds;
+  if (world.seconds && parts == Parts::all) {  // the digest is of the curves alone
+    seconds = world.seconds->floats(rows, budget_);
+    for (std::size_t i = 0; i < n * m; ++i) own[i] = !std::isnan(seconds[i * stage_count]);
+  }
+  std::vector<std::vector<double>> tables;
+  for (const auto& [name, source] : world.curves) {
+    tables.push_back(source->doubles(rows, budget_));
+    for (std::size_t i = 0; i < n * m; ++i) own[i] |= static_cast<unsigned char>(!std::isnan(tables.back()[i]));
+  }
+  for (std::size_t r = 0; r < n; ++r) {
+    RunRecord& run = runs[static_cast<std::size_t>(begin[static_cast<std::ptrdiff_t>(r)]) - first];
+    if (run.env != world.name) throw Hdf5Error("world '" + world.name + "' names a run that is not its own");
+    if (run.status == RunStatus::failed) continue;
+    std::vector<std::size_t> places;
+    for (std::size_t s = 0; s < m; ++s)
+      if (own[r * m + s]) places.push_back(r * m + s);
+    for (const std::size_t i : places) run.step.push_back(world.steps[i - r * m]);
+    for (std::size_t c = 0; c < tables.size(); ++c) {
+      Curve curve{world.curves[c].first, {}};
+      bool any = false;
+      curve.values.reserve(places.size());
+      for (const std::size_t i : places) {
+        curve.values.push_back(tables[c][i]);
+        any |= !std::isnan(curve.values.back());
+      }
+      if (any) run.curves.push_back(std::move(curve));
+    }
+    if (parts == Parts::all && world.seconds)
+      for (const std::size_t i : places)
+        run.seconds.insert(run.seconds.end(), &seconds[i * stage_count], &seconds[i * stage_count] + stage_count);
+  }
+  budget_.give_back(bytes);
+}
+
+}  // namespace odrpo::store

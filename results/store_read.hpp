@@ -1,0 +1,77 @@
+// Reads the layout of a result file in slabs, with suspicion: nothing in it is believed before it is checked. Private to results/store*.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/result_file.hpp"
+#include "results/store_layout.hpp"
+#include "results/store_source.hpp"
+
+namespace odrpo::store {
+
+/// A result file of a later program.
+struct Newer : Hdf5Error {
+  explicit Newer(long long schema);
+};
+
+/// An open result file: what it says of its suite, and its runs on demand. Throws Hdf5Error or TooLarge whenever something is not as it
+/// should be. Files of schema 1 have no checksums: only digest() tells whether their numbers are right.
+class Reader {
+ public:
+  /// Checks attributes, columns, provenance, the counts and, in schema 2, the root checksum.
+  Reader(hid_t root, Budget& budget);
+  const ResultFile& head() const { return head_; }
+  bool has_checksums() const { return schema_ >= 2; }
+
+  /// A column of the root table from the first run to the last: one of the visitors gets it in slabs. Compares its checksum at the end.
+  void column(const std::string& name, const std::function<void(const std::vector<double>&)>& numbers,
+              const std::function<void(const std::vector<std::string>&)>& texts);
+  /// Which parts of a run are wanted besides its words, axes and finals.
+  enum class Parts { words, curves, all };  ///< all: curves and seconds
+  /// Some runs of the file.
+  std::vector<RunRecord> runs(std::size_t from, std::size_t count, Parts parts);
+  /// All runs in file order, in slabs.
+  void each_slab(Parts parts, const std::function<void(std::vector<RunRecord>&)>& visit);
+  /// Compares every data set with its checksum (schema 2).
+  void check_contents();
+  /// The result digest of the runs, whatever the file claims. Throws when two runs have one id.
+  std::string digest();
+
+ private:
+  struct World {
+    std::string name;
+    Hid group;
+    std::vector<std::int32_t> rows, steps;
+    std::vector<std::pair<std::string, std::unique_ptr<Source>>> curves;
+    std::unique_ptr<Source> seconds;
+  };
+  void read_head(hid_t root);
+  void read_columns(hid_t root);
+  void read_provenance(hid_t root);
+  void check_root_sum(hid_t root);
+  void check_status();
+  void open_worlds();
+  void read_curves(const World& world, std::size_t from, std::vector<RunRecord>& runs, Parts parts);
+  const Source& source(const std::string& column) const;
+  void check_sum(const Source& source, const std::string& path);
+  std::size_t slab(Parts parts);
+
+  Budget& budget_;
+  ResultFile head_;
+  long long schema_ = 0;
+  Hid root_;
+  std::map<std::string, std::string> sums_;            ///< of every data set, by path
+  std::vector<std::unique_ptr<Source>> columns_;       ///< as head_.all
+  std::vector<World> worlds_;
+  bool worlds_open_ = false;
+};
+
+/// Opens the HDF5 file in these bytes and calls `use` with its reader. Failure io when a read failed, bad_input when it is not a result
+/// file or is damaged, limits when it needs more than `memory` bytes. `path` is for messages.
+void with_reader(Bytes& bytes, const std::string& path, std::size_t memory, const std::function<void(Reader&)>& use);
+
+}  // namespace odrpo::store

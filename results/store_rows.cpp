@@ -1,0 +1,59 @@
+// Records one after the other, each behind its length.
+#include "results/store_rows.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "kernels/failure.hpp"
+#include "results/store_pack.hpp"
+
+namespace odrpo::store {
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
+
+}  // namespace
+
+RowFile::RowFile(const Folder& folder) : path_(folder.path_of(name)), file_(make_file(folder, name)) { remove_file(folder, name); }
+
+std::uint64_t RowFile::add(const RunRecord& run) {
+  RunRecord copy = run;
+  const std::string bytes = packed(copy);
+  const std::uint64_t size = bytes.size(), at = written_ + waiting_.size();
+  waiting_.append(reinterpret_cast<const char*>(&size), sizeof size);
+  waiting_ += bytes;
+  if (waiting_.size() >= buffer_bytes) flush();
+  return at;
+}
+
+void RowFile::flush() {
+  if (const int error = write_all(file_, waiting_, written_); error < 0) fail_io("write", path_, -error);
+  written_ += waiting_.size();
+  waiting_.clear();
+}
+
+void RowFile::get(std::uint64_t at, RunRecord& run) const {
+  // most records fit in the first read
+  std::string bytes(8192, '\0');
+  std::uint64_t size = 0;
+  const auto read = [&](char* to, std::size_t count, std::uint64_t from) {
+    const ssize_t got = read_some(file_, to, count, from);
+    if (got < 0) fail_io("read", path_, static_cast<int>(-got));
+    return static_cast<std::size_t>(got);
+  };
+  const std::size_t first = read(bytes.data(), bytes.size(), at);
+  if (first < sizeof size) fail_io("read", path_, EIO);
+  std::memcpy(&size, bytes.data(), sizeof size);
+  if (size > written_) fail_io("read", path_, EIO);
+  bytes.resize(sizeof size + size);
+  if (bytes.size() > first && read(bytes.data() + first, bytes.size() - first, at + first) < bytes.size() - first)
+    fail_io("read", path_, EIO);
+  Unpack unpack{std::string_view(bytes).substr(sizeof size)};
+  try {
+    exchange(unpack, run);
+  } catch (const Hdf5Error&) {
+    fail_io("read", path_, EIO);
+  }
+}
+
+}  // namespace odrpo::store

@@ -1,0 +1,87 @@
+// What a WorkFolder knows while it is open. Private to results/store*.
+#pragma once
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/store.hpp"
+#include "results/store_files.hpp"
+
+namespace odrpo {
+namespace store {
+
+/// The place of a run's id among the suite's runs, in 16 bytes a run.
+class PlaceIndex {
+ public:
+  /// Failure internal when two runs have one id.
+  explicit PlaceIndex(const SuiteFacts& facts);
+  std::optional<std::size_t> find(const std::string& id) const;
+
+ private:
+  const SuiteFacts& facts_;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> hashes_;  ///< sorted
+};
+
+/// A shard's file name: its number and the first 16 digits of the SHA-256 of its bytes, "shard-000012-0123456789abcdef.h5".
+std::string shard_name(std::size_t number, std::string_view image);
+bool is_shard(const std::string& name);
+std::size_t shard_number(const std::string& name);
+/// The shard's bytes; nothing when it is gone or is not what was committed. Failure io when it cannot be read.
+std::optional<std::string> read_shard(const Folder& folder, const std::string& name);
+/// Calls `visit` with the runs of a shard, whole records or their words alone.
+void read_image(const std::string& image, const std::string& path, bool with_records,
+                const std::function<void(std::vector<RunRecord>&)>& visit);
+
+}  // namespace store
+
+struct WorkFolder::State {
+  System system;
+  SuiteFacts facts;
+  std::string output;       ///< at the end of all links
+  std::string name;         ///< of the output in its folder
+  std::string folder_name;  ///< of the work folder there
+  store::Folder beside;     ///< the output's folder
+  store::Folder folder;     ///< open while the lock is held
+  store::Lock lock;
+  store::PlaceIndex index;
+  std::vector<bool> done;           ///< by place: committed, status ok
+  std::vector<bool> in_output;      ///< of those: by the output that is already there
+  std::vector<std::string> shards;  ///< names of good shards, oldest first
+  std::vector<std::string> notes;
+  std::size_t next_shard = 0;
+  bool complete = false, keep_output = false;  ///< keep_output: the output's good runs count as committed
+  std::optional<struct stat> found;            ///< the file at the output, as it was when it was looked at
+
+  State(const std::string& output, const SuiteFacts& facts, const System& system);
+  void open(bool force);
+  void look_at_output(bool force);
+  /// Opens (or makes) the folder and takes its lock. False when somebody is just removing it: look again.
+  bool take_folder(bool make, bool force);
+  void check_owner(const struct stat& info) const;
+  void settle_folder(bool force);
+  void load_shards();
+  bool holds_work() const;
+  bool is_left_over() const;
+  /// What says whose the folder is; empty when nothing does.
+  std::string marker() const;
+  bool is_ours_by(const std::string& text) const;
+  std::vector<std::string> checkpoints(bool of_finished) const;
+  void check_lock(const std::string& lost) const;
+  void remove_folder();
+
+  // store_assemble.cpp
+  struct Merged;
+  bool merge(Merged& merged);
+  std::string digest_of(const Merged& merged) const;
+  void write_output(const Merged& merged, const std::string& digest);
+  void check_written(const std::string& digest);
+  void put_into_place();
+  void clean_up();
+  bool is_found(const struct stat& now) const;
+};
+
+}  // namespace odrpo
