@@ -53,7 +53,8 @@ struct TableOptions {
   std::string rows, columns, baseline, compare;  ///< empty = what the suite's [table] says
   std::vector<std::string> value;                ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;
-  int tune_seeds = -1;  ///< -1 = what the suite says
+  int tune_seeds = -1;                     ///< -1 = what the suite says
+  double max_seconds = 0, max_memory = 0;  ///< CPU seconds and MB that reading may take; 0 = the default
 };
 int table(const TableOptions&);
 
@@ -62,6 +63,7 @@ int compute();  ///< JSON lines on stdin to JSON lines on stdout
 struct VerifyOptions {
   std::vector<std::string> paths;
   bool json = false;
+  double max_seconds = 0, max_memory = 0;  ///< CPU seconds and MB that reading a file may take; 0 = the default
 };
 int verify(const VerifyOptions&);
 

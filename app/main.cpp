@@ -41,6 +41,18 @@ CLI::Validator whole(long long least, long long most) {
           ""};
 }
 
+// a number above zero, plainly written
+CLI::Validator positive() {
+  return {[](std::string& text) -> std::string {
+            constexpr double most = 1e9;
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error != std::errc() || end != text.data() + text.size()) return "\"" + text + "\" is not a number";
+            return value > 0 && value <= most ? "" : text + " is not above 0 and at most 1e9";
+          },
+          ""};
+}
+
 // CLI11 takes "[a,b]" among the files of a list apart; a mark before it keeps it whole
 constexpr char literal = '\n';
 std::string marked(std::string argument) {
@@ -67,6 +79,13 @@ void device_options(CLI::App& app, DeviceOptions& o) {
   app.add_option("--device", o.device, "cpu (default), cuda or auto")->check(CLI::IsMember({"cpu", "cuda", "auto"}))->type_name("DEVICE");
   app.add_option("--devices", o.devices, "numbers of the CUDA devices to use, e.g. 0,1 (default: the first that can be used)")
       ->type_name("LIST");
+}
+
+void limit_options(CLI::App& app, double& seconds, double& memory) {
+  app.add_option("--max-seconds", seconds, "CPU seconds that reading a file may take (default: 2, and 10 per 100 MB of file)")
+      ->check(positive())
+      ->type_name("SECONDS");
+  app.add_option("--max-memory", memory, "memory that it may take, in MB (default 300)")->check(positive())->type_name("MB");
 }
 
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0 || option.get_type_size_max() == 0; }
@@ -148,6 +167,7 @@ struct Commands {
     c->add_option("--tune-seeds", table.tune_seeds, "choose --best on the first N seeds, report the others")
         ->check(whole(0, 100'000))
         ->type_name("N");
+    limit_options(*c, table.max_seconds, table.max_memory);
 
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",
         R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9],"tie":"first"}}' | odrpo-bench compute)", [] { return app::compute(); });
@@ -155,6 +175,7 @@ struct Commands {
     c = add("verify", "check the digests of result files", "odrpo-bench verify quickstart.h5", [this] { return app::verify(verify); });
     c->add_option("files", verify.paths, "result files")->required()->transform(unmarked)->type_name("FILE.h5");
     c->add_flag("--json", verify.json, "as JSON");
+    limit_options(*c, verify.max_seconds, verify.max_memory);
 
     c = add(
         "explain", "advantages of one group, level by level, under every convention",

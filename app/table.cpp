@@ -1,12 +1,15 @@
 // `odrpo-bench table FILE.h5`: the suite's own table, or another cut through the same runs.
 #include "results/table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include "app/command.hpp"
+#include "app/printable.hpp"
+#include "app/read_limits.hpp"
 #include "app/usage.hpp"
 #include "estimators/estimator.hpp"
 #include "results/export_json.hpp"
@@ -29,43 +32,21 @@ std::vector<std::string> value_names(const std::vector<std::string>& lists) {
 
 /// The row that --baseline means: the word itself, or the estimator that it is another word for (dr-grpo, odrpo-uniform(grpo), …).
 std::string baseline_row(const ResultFile& file, const std::string& rows, const std::string& word) {
-  if (word == "none") return "";
+  const Column* estimators = file.column("estimator");
   const auto is_row = [&](const std::string& name) {
-    return std::any_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.estimator == name; });
+    return estimators && std::find(estimators->words.begin(), estimators->words.end(), name) != estimators->words.end();
   };
   const auto config = rows == "estimator" && !is_row(word) ? parse_estimator(word) : std::nullopt;
   const std::string usual = config ? estimator_word(*config) : word;
   return is_row(usual) ? usual : word;
 }
 
-constexpr std::uintmax_t quickly_checked = std::uintmax_t{64} << 20;  // bytes; 2 s or so. The digest covers every curve
+/// Do two words mean the same axis? "lr" is short for "learn.lr".
+bool same_axis(const std::string& a, const std::string& b) { return a == b || a.ends_with("." + b) || b.ends_with("." + a); }
 
-/// The file; with a note on stderr when its numbers are not those that its digest is of, or cannot all be read. Large files are not
-/// checked.
-ResultFile read_and_check(const std::string& path) {
-  const auto note = [&](const char* what) { print_note("note: " + path + ": " + what + " (verify says more)"); };
-  std::error_code unknown;
-  const auto size = std::filesystem::file_size(path, unknown);
-  if (unknown || size > quickly_checked) return read_results(path, false);
-  ResultFile file;
-  try {
-    file = read_results(path, true);
-  } catch (const Failure&) {
-    file = read_results(path, false);  // throws where it is more than a curve
-    note("not all of it can be read");
-    return file;
-  }
-  if (result_digest(file.runs) != file.digest) note("the numbers do not match its digest");
-  return file;
-}
-
-}  // namespace
-
-int table(const TableOptions& o) {
-  if (!o.format.empty() && o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
-    throw Failure(Exit::usage, "--format: \"" + o.format + "\" is not one of text, md, csv, json");
-  const ResultFile file = read_and_check(o.path);
-  const std::string* stored = file.provenance_text("table");
+/// The suite's own table with what the flags change; the baseline as the flag has it.
+TableSpec asked_spec(const ResultFile& head, const TableOptions& o) {
+  const std::string* stored = head.provenance_text("table");
   TableSpec spec = parse_table_spec(stored ? *stored : "");
   if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baseline is a value of the suite's rows
     spec.rows = o.rows;
@@ -74,7 +55,7 @@ int table(const TableOptions& o) {
   if (!o.columns.empty()) spec.columns = o.columns;
   if (!o.value.empty()) spec.value = value_names(o.value);
   else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // the suite's list was for its own columns
-  if (!o.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, o.baseline);
+  if (!o.baseline.empty()) spec.baseline = o.baseline == "none" ? "" : o.baseline;
   if (!o.compare.empty()) {
     const auto compare = find_word(std::span<const Word<Compare>>(compare_words), o.compare);
     if (!compare) throw Failure(Exit::usage, "--compare: \"" + o.compare + "\" is not one of difference, percent");
@@ -82,18 +63,53 @@ int table(const TableOptions& o) {
     if (spec.baseline.empty()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
   }
   if (!o.best.empty()) spec.best = o.best;
-  else std::erase_if(spec.best, [&](const std::string& axis) { return axis == spec.rows || axis == spec.columns; });
+  else std::erase_if(spec.best, [&](const std::string& axis) { return same_axis(axis, spec.rows) || same_axis(axis, spec.columns); });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
   else if (spec.best.empty()) spec.tune_seeds = 0;  // the suite's were for a choice that this table does not make
   if (o.tune_seeds > 0 && spec.best.empty())
     throw Failure(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
+  return spec;
+}
 
-  const TableModel model = o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec);
-  std::string out = o.format == "md"     ? table_markdown(model)
-                    : o.format == "csv"  ? table_csv(model)
-                    : o.format == "json" ? table_json(model) + "\n"
-                                         : table_text(model);
-  std::fwrite(out.data(), 1, out.size(), stdout);
+/// Did a flag set what a failure of make_table is about? Its message begins with the key; the others are about rows, columns and best.
+bool set_by_flag(std::string_view message, const TableOptions& o) {
+  const std::pair<std::string_view, bool> keys[] = {{"rows: ", !o.rows.empty()},         {"columns: ", !o.columns.empty()},
+                                                    {"value: ", !o.value.empty()},       {"best: ", !o.best.empty()},
+                                                    {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}};
+  for (const auto& [key, set] : keys)
+    if (message.starts_with(key)) return set;
+  return !o.rows.empty() || !o.columns.empty() || !o.best.empty();
+}
+
+/// Calls what may refuse a table. A table that the file stores and that cannot be shown is the file's fault, not the command line's.
+template <class Call>
+auto blaming(const ResultFile& file, const TableOptions& o, Call call) {
+  try {
+    return call();
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::usage || set_by_flag(failure.what(), o)) throw;
+    throw Failure(Exit::bad_input,
+                  fmt::format("'{}': {} table cannot be shown: {}; --rows, --columns and --value choose another", printable_line(o.path),
+                              file.provenance_text("table") ? "its stored" : "the usual", failure.what()));
+  }
+}
+
+}  // namespace
+
+int table(const TableOptions& o) {
+  if (!o.format.empty() && o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
+    throw Failure(Exit::usage, "--format: \"" + o.format + "\" is not one of text, md, csv, json");
+  const auto choose = [&](const ResultFile& head) { return blaming(head, o, [&] { return table_columns(head, asked_spec(head, o)); }); };
+  const ResultFile file = read_results(o.path, choose, read_limits(o.max_seconds, o.max_memory));
+  TableSpec spec = asked_spec(file, o);
+  if (!o.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
+  const TableModel model = blaming(file, o, [&] { return o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
+  if (o.format == "json") {
+    write_table_json(model, put);
+    put("\n");
+  } else {
+    put(o.format == "md" ? table_markdown(model) : o.format == "csv" ? table_csv(model) : table_text(model));
+  }
   return static_cast<int>(Exit::ok);
 }
 

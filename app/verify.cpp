@@ -1,4 +1,4 @@
-// `odrpo-bench verify FILE.h5 …`: is each file whole, and does its digest say what its numbers say?
+// `odrpo-bench verify FILE.h5 …`: is each file whole, has everything in it its checksum, and do its numbers have its digest?
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,29 +7,30 @@
 
 #include "app/command.hpp"
 #include "app/printable.hpp"
+#include "app/read_limits.hpp"
 #include "app/usage.hpp"
 #include "results/store.hpp"
 
 namespace odrpo::app {
 namespace {
 
-/// What is known about one file. `code` is ok, io (missing) or bad_input (rejected, or another digest).
+/// What is known about one file. `code` is ok, io (missing), limits or bad_input (rejected, or another digest).
 struct Verdict {
   Exit code = Exit::ok;
   std::string path, what, suite, digest, computed;
   std::size_t runs = 0, failed = 0;
 };
 
-Verdict judge(const std::string& path) {
+Verdict judge(const std::string& path, const ReadLimits& limits) {
   Verdict v;
   v.path = path;
   try {
-    const ResultFile file = read_results(path, true);
-    v.suite = file.suite;
-    v.digest = file.digest;
-    v.computed = result_digest(file.runs);
-    v.runs = file.runs.size();
-    for (const RunRecord& run : file.runs) v.failed += run.status == RunStatus::failed;
+    const Verification found = verify_results(path, limits);
+    v.suite = found.head.suite;
+    v.digest = found.head.digest;
+    v.computed = found.computed;
+    v.runs = found.head.runs;
+    v.failed = found.head.failed;
     if (v.computed != v.digest) {
       v.code = Exit::bad_input;
       v.what = fmt::format("'{}': its numbers have digest {}, but it claims {}", printable_line(path), v.computed,
@@ -61,8 +62,8 @@ int verify(const VerifyOptions& o) {
   Exit worst = Exit::ok;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const std::string& path : o.paths) {
-    const Verdict v = judge(path);
-    worst = std::max(worst, v.code);  // a rejected file (8) outranks a missing one (5)
+    const Verdict v = judge(path, read_limits(o.max_seconds, o.max_memory));
+    worst = std::max(worst, v.code);  // a rejected file (8) outranks a missing one (5), and that one a file too large (4)
     if (o.json) {
       all.push_back(as_json(v));
     } else if (v.code == Exit::ok) {

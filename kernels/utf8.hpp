@@ -1,6 +1,7 @@
-// UTF-8, one character at a time: what messages that quote files and users are made of.
+// UTF-8, one character at a time, and text from files and users made safe to show: messages and tables share it.
 #pragma once
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace odrpo {
@@ -35,5 +36,12 @@ inline bool is_control(char32_t p) {
 
 /// Characters without a width of their own that joiners and byte order marks are: two words that look alike may differ by them.
 inline bool is_invisible(char32_t p) { return (p >= 0x200B && p <= 0x200D) || (p >= 0x2060 && p <= 0x2065) || p == 0xFEFF; }
+
+/// The text with controls, invisible characters and bytes that are not UTF-8 escaped (\x1b, \u202e, \xff). The controls in `keep` (tabs,
+/// line ends) stay as they are. Text that is already escaped does not change.
+std::string printable_text(std::string_view text, std::string_view keep = {});
+
+/// Columns of a terminal that text takes, roughly: East Asian characters and emoji take two, what is put over others none.
+std::size_t columns_of(std::string_view text);
 
 }  // namespace odrpo

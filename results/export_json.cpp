@@ -1,6 +1,7 @@
-// JSON of a table. Undefined numbers become null; text that is not UTF-8 is replaced, never refused.
+// JSON of a table, cell by cell: all cells at once would take several times the memory of their text. Undefined numbers become null.
 #include "results/export_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -61,9 +62,21 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
   return out;
 }
 
-}  // namespace
+/// The text of a value that stands `indent` deep in another.
+std::string text_of(const Json& json, std::size_t indent) {
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::string out;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size() - 1);  // only between its parts: line ends in texts are escaped
+    out.append(text, from, end + 1 - from);
+    if (text[end] == '\n') out.append(indent, ' ');
+    from = end + 1;
+  }
+  return out;
+}
 
-std::string table_json(const TableModel& table) {
+/// Everything but the blocks.
+Json head_object(const TableModel& table) {
   Json out;
   out["suite"] = table.suite;
   if (table.values.size() == 1) out.update(value_object(table.values[0]));
@@ -79,13 +92,29 @@ std::string table_json(const TableModel& table) {
   out["raters"] = object(table.raters);
   out["formulas"] = object(table.formulas);
   out["settings"] = object(table.settings);
-  out["blocks"] = Json::array();
+  return out;
+}
+
+}  // namespace
+
+void write_table_json(const TableModel& table, const std::function<void(std::string_view)>& put) {
+  std::string head = text_of(head_object(table), 0);
+  head.resize(head.size() - 2);  // "\n}"
+  put(head + ",\n  \"blocks\": [");
   for (const TableBlock& block : table.blocks) {
-    Json cells = Json::array();
-    for (const TableCell& cell : block.cells) cells.push_back(cell_object(cell, table));
-    out["blocks"].push_back({{"fixed", object(block.fixed)}, {"cells", cells}});
+    put(&block == &table.blocks.front() ? "\n" : ",\n");
+    put("    {\n      \"fixed\": " + text_of(object(block.fixed), 6) + ",\n      \"cells\": [");
+    for (const TableCell& cell : block.cells)
+      put((&cell == &block.cells.front() ? "\n        " : ",\n        ") + text_of(cell_object(cell, table), 8));
+    put(block.cells.empty() ? "]\n    }" : "\n      ]\n    }");
   }
-  return out.dump(2, ' ', false, Json::error_handler_t::replace);
+  put(table.blocks.empty() ? "]\n}" : "\n  ]\n}");
+}
+
+std::string table_json(const TableModel& table) {
+  std::string out;
+  write_table_json(table, [&](std::string_view part) { out += part; });
+  return out;
 }
 
 }  // namespace odrpo

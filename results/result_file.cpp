@@ -8,8 +8,9 @@
 namespace odrpo {
 namespace {
 
-constexpr std::string_view reserved_columns[] = {"run",  "id",   "env",    "rater", "policy", "estimator", "votes",
-                                                 "seed", "step_time_median", "status", "error", "key", "curves", "provenance"};
+constexpr std::string_view reserved_columns[] = {
+    "run",    "id",    "env", "rater",  "policy",    "estimator", "votes", "seed", "step_time_median",
+    "status", "error", "key", "curves", "provenance"};
 
 }  // namespace
 

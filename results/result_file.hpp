@@ -1,4 +1,4 @@
-// The root table of a result file in memory: one entry per run in every column, texts as codes, so that a million runs fit in little memory.
+// The root table of a result file in memory: one entry per run in every column, texts as codes: a million runs fit in little memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace odrpo {
 /// A column as the file declares it.
 struct ColumnInfo {
   std::string name;
-  std::string axis;     ///< the grid axis that it holds ("learn.lr"); empty for any other column
-  bool numeric = true;  ///< otherwise text
+  std::string axis;      ///< the grid axis that it holds ("learn.lr"); empty for any other column
+  bool numeric = true;   ///< otherwise text
   bool integer = false;  ///< numeric, and stored as whole numbers: 10000000000000000 is not shown as 1e+16
 };
 

@@ -1,50 +1,28 @@
-// From a result file to the model of a table: its dimensions and values, and which runs each cell is made of.
+// From a result file to the model of a table: its rows, columns, values and blocks, and which runs each cell is made of.
 #include "results/table.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "kernels/failure.hpp"
+#include "kernels/utf8.hpp"
 #include "results/suggest.hpp"
 #include "results/table_cells.hpp"
-#include "results/table_words.hpp"
+#include "results/table_dimensions.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr const char* plain_dimensions[] = {"env", "rater", "policy", "estimator", "votes"};
-
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-std::string axis_text(const AxisValue& value) {
-  return std::visit([](const auto& v) { return fmt::format("{}", v); }, value);
-}
-
-/// The value of a dimension in one run; "-" where the run has no such axis.
-std::string value_of(const RunRecord& run, const std::string& dimension) {
-  if (dimension == "env") return run.env;
-  if (dimension == "rater") return run.rater;
-  if (dimension == "policy") return run.policy;
-  if (dimension == "estimator") return run.estimator;
-  if (dimension == "votes") return std::to_string(run.votes);
-  for (const auto& [name, value] : run.axes)
-    if (name == dimension) return axis_text(value);
-  return "-";
-}
-
-std::vector<std::string> dimensions_of(const ResultFile& file) {
-  std::vector<std::string> names(std::begin(plain_dimensions), std::end(plain_dimensions));
-  for (const RunRecord& run : file.runs)
-    for (const auto& axis : run.axes)
-      if (std::find(names.begin(), names.end(), axis.first) == names.end()) names.push_back(axis.first);
-  return names;
-}
-
 /// The file's own name of a dimension: the word itself, or the one axis that ends in ".word"; `value` is the dimension of the values.
-std::string dimension_named(const std::vector<std::string>& names, const std::string& word, const char* what) {
+std::string dimension_named(const std::vector<std::string>& names, const std::string& wanted, const char* what) {
+  const std::string word = printable_text(wanted);
   std::vector<std::string> found;
   if (word == values_dimension && what != std::string_view("best")) {
     if (std::find(names.begin(), names.end(), word) == names.end()) return word;
@@ -56,23 +34,18 @@ std::string dimension_named(const std::vector<std::string>& names, const std::st
     if (name.ends_with("." + word)) found.push_back(name);
   }
   if (found.size() == 1) return found[0];
-  throw Failure(Exit::usage, fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, printable_text(word),
-                                         joined(names), did_you_mean(word, names)));
+  throw Failure(Exit::usage, fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, word, joined(names),
+                                         did_you_mean(word, names)));
 }
 
-std::vector<std::string> values_in_order(const ResultFile& file, const std::string& dimension) {
-  std::vector<std::string> values;
-  std::set<std::string> seen;
-  for (const RunRecord& run : file.runs)
-    if (const std::string value = value_of(run, dimension); seen.insert(value).second) values.push_back(value);
-  return values;
-}
+constexpr int most_lines = 10'000;  // of formulas or raters; no suite has as many
 
 /// Calls visit(name, text) for every line `name<TAB>text` of a text of the file's provenance.
 template <class Visit>
 void each_line(const ResultFile& file, const char* of, Visit visit) {
   const std::string* lines = file.provenance_text(of);
-  for (std::size_t from = 0; lines != nullptr && from < lines->size();) {
+  std::size_t from = 0;
+  for (int n = 0; lines != nullptr && from < lines->size() && n < most_lines; ++n) {
     const std::size_t end = std::min(lines->find('\n', from), lines->size());
     const std::string line = lines->substr(from, end - from);
     if (const auto tab = line.find('\t'); tab != std::string::npos)
@@ -88,14 +61,11 @@ void add_notes(TableModel& table, const ResultFile& file) {
       undefined[cell.of] += cell.undefined;
       no_percent[cell.of] += cell.no_percent;
     }
-  std::vector<std::string> failed;
-  for (const RunRecord& run : file.runs)
-    if (run.status == RunStatus::failed) failed.push_back(run.id);
-  if (!failed.empty()) {
-    const std::size_t named = std::min<std::size_t>(failed.size(), 3);
-    table.notes.push_back(fmt::format("{} of {} runs failed and are left out: {}{}", failed.size(), file.runs.size(),
-                                      fmt::join(failed.begin(), failed.begin() + static_cast<std::ptrdiff_t>(named), ", "),
-                                      failed.size() > named ? ", ..." : ""));
+  if (file.failed > 0) {
+    const auto named = std::span(file.failed_ids).first(std::min<std::size_t>(file.failed_ids.size(), 3));
+    table.notes.push_back(fmt::format("{} of {} runs failed and are left out: {}{}", file.failed, file.runs,
+                                      printable_text(fmt::format("{}", fmt::join(named, ", "))),
+                                      file.failed > named.size() ? ", ..." : ""));
   }
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const std::string of = table.values.size() > 1 ? " of " + table.values[v].name : "";
@@ -115,7 +85,7 @@ void add_notes(TableModel& table, const ResultFile& file) {
 }
 
 /// The words of a spec as the file has them. Failure usage for those that it has not, or that do not go together.
-void settle_spec(TableSpec& spec, const ResultFile& file, const std::vector<std::string>& names) {
+void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::string>& names) {
   spec.rows = dimension_named(names, spec.rows, "rows");
   spec.columns = dimension_named(names, spec.columns, "columns");
   for (std::string& axis : spec.best) axis = dimension_named(names, axis, "best");
@@ -124,14 +94,13 @@ void settle_spec(TableSpec& spec, const ResultFile& file, const std::vector<std:
   for (const std::string& axis : spec.best)
     if (!used.insert(axis).second) throw Failure(Exit::usage, fmt::format("best: \"{}\" is already rows, columns or best", axis));
   if (!spec.best.empty() && spec.tune_seeds > 0 &&
-      std::none_of(file.runs.begin(), file.runs.end(), [&](const RunRecord& r) { return r.seed >= spec.tune_seeds; }))
+      std::none_of(facts.seed->begin(), facts.seed->end(), [&](double seed) { return seed >= spec.tune_seeds; }))
     throw Failure(Exit::usage, fmt::format("tune_seeds: {} seeds to choose on leave none to report", spec.tune_seeds));
   if (spec.value.empty()) throw Failure(Exit::usage, "value: no value is named");
   for (const std::string& name : spec.value)
-    if (!shown.insert(name).second) throw Failure(Exit::usage, fmt::format("value: \"{}\" is named twice", printable_text(name)));
+    if (!shown.insert(name).second) throw Failure(Exit::usage, fmt::format("value: \"{}\" is named twice", name));
   if (spec.value.size() > 1 && !spec.over_values())
-    throw Failure(Exit::usage, fmt::format("value: several values ({}) need rows or columns \"{}\"", printable_text(joined(spec.value)),
-                                           values_dimension));
+    throw Failure(Exit::usage, fmt::format("value: several values ({}) need rows or columns \"{}\"", joined(spec.value), values_dimension));
   if (!spec.baseline.empty() && spec.rows == values_dimension)
     throw Failure(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
 }
@@ -149,89 +118,125 @@ TableValue described(const std::string& name, const ValueWord& word, Compare com
   return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share};
 }
 
-/// What a run or a cell is at in a dimension. The runs of all values are the same.
-using Spot = std::pair<std::string, std::string>;
-std::string spot_in(const std::string& dimension, const std::string& entry) { return dimension == values_dimension ? "" : entry; }
+/// What the cells of a table are made of.
+struct Source {
+  std::vector<Dimension> dimensions;
+  RunFacts facts;
+  std::vector<Shown> shown;              ///< the values, in the order of the spec
+  std::vector<const Dimension*> others;  ///< neither rows, columns nor best: one block per combination
+  std::vector<const Dimension*> best;
+  Combinations blocks, choices;
 
-void add_cells(TableBlock& block, const TableModel& table, const ResultFile& file, const std::map<Spot, Pool>& pools,
-               const std::vector<Shown>& shown) {
+  /// nullptr for the dimension `value`, which no axis is called then.
+  const Dimension* dimension(const std::string& name) const {
+    const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
+    return found == dimensions.end() ? nullptr : &*found;
+  }
+};
+
+/// Runs by block, row and column. Where a dimension of the table is `value`, all its entries are made of the same runs.
+struct Pools {
+  std::size_t rows, columns;  ///< at least 1 each
+  SortedRuns runs;
+  std::span<const std::uint32_t> of(std::size_t block, std::size_t row, std::size_t column) const {
+    return runs.of((block * rows + std::min(row, rows - 1)) * columns + std::min(column, columns - 1));
+  }
+};
+
+Pools pools_of(const Source& from, const TableSpec& spec, std::size_t runs) {
+  const Dimension *row = from.dimension(spec.rows), *column = from.dimension(spec.columns);
+  Pools pools{row ? row->entries.size() : 1, column ? column->entries.size() : 1, {}};
+  std::vector<std::uint32_t> code(runs);
+  for (std::size_t i = 0; i < runs; ++i)
+    code[i] = static_cast<std::uint32_t>((from.blocks.of(i) * pools.rows + (row ? row->code[i] : 0)) * pools.columns +
+                                         (column ? column->code[i] : 0));
+  pools.runs = sorted_runs(code, from.blocks.first.size() * pools.rows * pools.columns);
+  return pools;
+}
+
+void add_cells(TableBlock& block, std::size_t index, const TableModel& table, const Source& from, const Pools& pools) {
   const TableSpec& spec = table.spec;
   const std::size_t width = table.columns.size();
+  std::vector<std::optional<Choice>> chosen(spec.best.empty() ? 0 : pools.rows * pools.columns);  // the same for all values
+  block.cells.reserve(table.rows.size() * width);
   for (std::size_t i = 0; i < table.rows.size() * width; ++i) {
     const std::size_t row = i / width, column = i % width;
-    TableCell cell = empty_cell();
+    TableCell& cell = block.cells.emplace_back(empty_cell());
     cell.row = table.rows[row];
     cell.column = table.columns[column];
     cell.of = spec.rows == values_dimension ? row : spec.columns == values_dimension ? column : 0;
-    if (const auto pool = pools.find({spot_in(spec.rows, cell.row), spot_in(spec.columns, cell.column)}); pool != pools.end()) {
-      const Choice& best = best_choice(pool->second, file, spec, shown[0]);
-      fill_cell(cell, pool->second.runs.at(best), file, spec, shown[cell.of], table.values[cell.of]);
-      for (std::size_t b = 0; b < best.size(); ++b) {
-        cell.chosen.emplace_back(spec.best[b], best[b]);
-        cell.at_edge.push_back(at_edge(pool->second, best, b));
-      }
+    std::span<const std::uint32_t> runs = pools.of(index, row, column);
+    if (!spec.best.empty() && !runs.empty()) {
+      std::optional<Choice>& choice = chosen[std::min(row, pools.rows - 1) * pools.columns + std::min(column, pools.columns - 1)];
+      if (!choice) choice = best_choice(runs, from.best, from.choices, from.facts, spec, from.shown[0]);
+      runs = choice->runs;
+      for (const Dimension* axis : from.best) cell.chosen.emplace_back(axis->name, axis->entries[axis->code[runs[0]]]);
+      cell.at_edge = choice->at_edge;
     }
-    block.cells.push_back(std::move(cell));
+    if (!runs.empty()) fill_cell(cell, runs, from.facts, spec, from.shown[cell.of], table.values[cell.of]);
   }
   const auto base = static_cast<std::size_t>(std::find(table.rows.begin(), table.rows.end(), spec.baseline) - table.rows.begin());
   for (std::size_t i = 0; i < block.cells.size() && base < table.rows.size(); ++i)
     if (TableCell& cell = block.cells[i]; i / width != base)
-      compare_cell(cell, block.cells[base * width + i % width], shown[cell.of], table.values[cell.of]);
+      compare_cell(cell, block.cells[base * width + i % width], from.shown[cell.of], table.values[cell.of]);
 }
 
 }  // namespace
+
+std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec) {
+  std::vector<std::string> columns;
+  for (const std::string& name : spec.value)
+    if (const std::string column = shown_value(head, name).column; std::find(columns.begin(), columns.end(), column) == columns.end())
+      columns.push_back(column);
+  return columns;
+}
 
 TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   TableModel table;
   table.spec = wanted;
   TableSpec& spec = table.spec;
-  const auto names = dimensions_of(file);
-  std::vector<Shown> shown;
+  Source from;
   for (std::string& name : spec.value) {
-    shown.push_back(shown_value(file, name));
-    name = shown.back().name;
-    table.values.push_back(described(name, shown.back().word, spec.compare));
+    Shown& shown = from.shown.emplace_back(shown_value(file, name));
+    shown.numbers = &read_column(file, shown.column, true).number;
+    name = shown.name;
+    table.values.push_back(described(name, shown.word, spec.compare));
   }
-  settle_spec(spec, file, names);
-  const auto entries = [&](const std::string& dimension) {
-    return dimension == values_dimension ? spec.value : values_in_order(file, dimension);
+  from.dimensions = dimensions_of(file);
+  from.facts = run_facts(file);
+  std::vector<std::string> names;
+  for (const Dimension& dimension : from.dimensions) names.push_back(dimension.name);
+  settle_spec(spec, from.facts, names);
+  const auto entries = [&](const std::string& name) {
+    const Dimension* dimension = from.dimension(name);
+    return dimension ? dimension->entries : spec.value;
   };
   table.suite = printable_text(file.suite);
   table.rows = entries(spec.rows);
   table.columns = entries(spec.columns);
-  spec.baseline = row_named(table.rows, spec.baseline);
+  spec.baseline = row_named(table.rows, printable_text(spec.baseline));
   if (!spec.baseline.empty() && std::find(table.rows.begin(), table.rows.end(), spec.baseline) == table.rows.end())
-    throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is not among the rows ({}){}", printable_text(spec.baseline),
-                                           joined(table.rows), did_you_mean(spec.baseline, table.rows)));
+    throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is not among the rows ({}){}", spec.baseline, joined(table.rows),
+                                           did_you_mean(spec.baseline, table.rows)));
 
-  // one block per combination of the other dimensions, in file order
-  std::set<std::string> used{spec.rows, spec.columns};
-  used.insert(spec.best.begin(), spec.best.end());
-  std::vector<std::string> others;
-  for (const std::string& name : names)
-    if (!used.count(name)) {
-      others.push_back(name);
-      if (values_in_order(file, name).size() > 1) table.split.push_back(name);
-    }
-  std::vector<Choice> order;
-  std::map<Choice, std::map<Spot, Pool>> pools;
-  for (std::size_t i = 0; i < file.runs.size(); ++i) {
-    const RunRecord& run = file.runs[i];
-    Choice at, choice;
-    for (const std::string& name : others) at.push_back(value_of(run, name));
-    for (const std::string& name : spec.best) choice.push_back(value_of(run, name));
-    if (!pools.count(at)) order.push_back(at);
-    Pool& pool = pools[at][{spot_in(spec.rows, value_of(run, spec.rows)), spot_in(spec.columns, value_of(run, spec.columns))}];
-    if (!pool.runs.count(choice)) pool.order.push_back(choice);
-    pool.runs[choice].push_back(i);
+  for (const std::string& name : spec.best) from.best.push_back(from.dimension(name));
+  for (const Dimension& dimension : from.dimensions) {
+    const bool used = dimension.name == spec.rows || dimension.name == spec.columns;
+    if (used || std::find(spec.best.begin(), spec.best.end(), dimension.name) != spec.best.end()) continue;
+    from.others.push_back(&dimension);
+    if (dimension.entries.size() > 1) table.split.push_back(dimension.name);
   }
-  if (static_cast<double>(table.rows.size()) * static_cast<double>(table.columns.size()) * static_cast<double>(order.size()) > 1e6)
+  from.blocks = combinations_of(from.others, file.runs);
+  const std::vector<std::uint32_t>& blocks = from.blocks.first;
+  if (static_cast<double>(table.rows.size()) * static_cast<double>(table.columns.size()) * static_cast<double>(blocks.size()) > 1e6)
     throw Failure(Exit::usage, fmt::format("a table of {} x {} cells in {} blocks is too large; choose other rows and columns",
-                                           table.rows.size(), table.columns.size(), order.size()));
-  for (const Choice& at : order) {
+                                           table.rows.size(), table.columns.size(), blocks.size()));
+  from.choices = combinations_of(from.best, file.runs);
+  const Pools pools = pools_of(from, spec, file.runs);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {  // in the order of their first runs
     TableBlock& block = table.blocks.emplace_back();
-    for (std::size_t i = 0; i < others.size(); ++i) block.fixed.emplace_back(others[i], at[i]);
-    add_cells(block, table, file, pools[at], shown);
+    for (const Dimension* other : from.others) block.fixed.emplace_back(other->name, other->entries[other->code[blocks[b]]]);
+    add_cells(block, b, table, from, pools);
   }
   add_notes(table, file);
   return table;

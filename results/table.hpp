@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/result_file.hpp"
 #include "results/statistics.hpp"
-#include "results/store.hpp"
 #include "results/table_spec.hpp"
 
 namespace odrpo {
@@ -68,6 +68,7 @@ struct TableBlock {
   std::vector<TableCell> cells;  ///< row by row, as long as rows x columns
 };
 
+/// Every text in it is printable (printable_text): a renderer adds only what its own format needs.
 struct TableModel {
   TableSpec spec;  ///< with the file's own names of axes
   std::string suite;
@@ -81,10 +82,15 @@ struct TableModel {
   std::vector<std::pair<std::string, std::string>> settings;  ///< rules of learning that are not the usual ones, the same for all numbers
 };
 
+/// The columns of the file that hold the values of a table, to be read for make_table. `head` need not have read any. Failure usage when it
+/// has no such value.
+std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec);
+
 /// The table of a suite's own spec: of a file without its baseline (left out by --only) the table without differences, and a note.
 TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
 
-/// Builds the table. Failure usage when the spec names a dimension, value or baseline that the file does not have.
+/// Builds the table. `file` has read table_columns(). Failure usage when the spec names a dimension, value or baseline that the file does
+/// not have.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
 
 /// Plain text, at most about 100 columns wide where it can be.

@@ -9,10 +9,12 @@
 #include <limits>
 #include <set>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include "kernels/failure.hpp"
+#include "kernels/utf8.hpp"
 #include "results/suggest.hpp"
-#include "results/table_words.hpp"
 
 namespace odrpo {
 namespace {
@@ -26,63 +28,92 @@ bool raw_is_better(const std::string& column) {
   return true;
 }
 
-bool lost(const RunRecord& run, double number) { return run.status == RunStatus::failed || std::isnan(number); }
+/// Is the value of an axis in the choice `best` the least or the largest of more than two numbers tried? Not of words.
+bool at_edge(const Dimension& axis, const Combinations& choices, const std::vector<std::uint32_t>& tried, std::uint32_t best) {
+  const auto entry = [&](std::uint32_t choice) { return number_of(axis.entries[axis.code[choices.first[choice]]]); };
+  std::set<double> numbers;
+  for (const std::uint32_t choice : tried) {
+    const auto number = entry(choice);
+    if (!number) return false;
+    numbers.insert(*number);
+  }
+  const double taken = *entry(best);
+  return numbers.size() > 2 && (taken == *numbers.begin() || taken == *numbers.rbegin());
+}
 
 }  // namespace
 
-Shown shown_value(const ResultFile& file, const std::string& name) {
+Shown shown_value(const ResultFile& head, const std::string& wanted) {
+  const std::string name = printable_text(wanted);
   const auto word_named = [&](auto same) {
     const auto* found =
         std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return same(v.word, name); });
     return found == std::end(value_words) ? nullptr : found;
   };
-  const auto usable = [&](const Column& column) { return column.numeric && column.number.size() == file.runs.size(); };
-  const auto column_named = [&](auto same) -> const Column* {
-    for (const Column& column : file.columns)
-      if (usable(column) && same(column.name, name)) return &column;
+  const auto column_named = [&](auto same) -> const ColumnInfo* {
+    for (const ColumnInfo& column : head.all)
+      if (column.numeric && same(printable_text(column.name), name)) return &column;
     return nullptr;
+  };
+  const auto has = [&](const ValueWord& v) {
+    const ColumnInfo* column = head.info(v.column);
+    return column != nullptr && column->numeric;
   };
   const auto exactly = [](std::string_view a, std::string_view b) { return a == b; };
   const ValueWord* word = word_named(exactly);
-  const Column* column = word ? nullptr : column_named(exactly);
+  const ColumnInfo* column = word ? nullptr : column_named(exactly);
   if (!word && !column) word = word_named(same_word);
   if (!word && !column) column = column_named(same_word);
-  if (word) column = file.column(word->column);
-  if (column && usable(*column))
-    return word ? Shown{word->word, *word, &column->number}
-                : Shown{column->name, {"", "", 1, "", raw_is_better(column->name), ""}, &column->number};
+  if (word && has(*word)) return {word->word, *word, word->column};
+  if (column) return {printable_text(column->name), {"", "", 1, "", raw_is_better(column->name), ""}, column->name};
   std::vector<std::string> known;
   for (const ValueWord& v : value_words)
-    if (file.column(v.column)) known.push_back(v.word);
-  for (const RunRecord& run : file.runs) {
-    if (run.status != RunStatus::ok) continue;
-    for (const Final& f : run.finals)
-      if (std::none_of(known.begin(), known.end(), [&](const std::string& k) { return same_word(k, f.name); })) known.push_back(f.name);
-    break;
+    if (has(v)) known.push_back(v.word);
+  for (const ColumnInfo& c : head.all) {
+    const auto same = [&](const std::string& k) { return same_word(k, c.name); };
+    if (c.numeric && c.axis.empty() && !is_reserved_column(c.name) && std::none_of(known.begin(), known.end(), same))
+      known.push_back(printable_text(c.name));
   }
-  throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\" (they have {}){}", printable_text(name),
-                                         fmt::join(known, ", "), did_you_mean(name, known)));
+  throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\" (they have {}){}", name, fmt::join(known, ", "),
+                                         did_you_mean(name, known)));
+}
+
+RunFacts run_facts(const ResultFile& file) {
+  const Column& status = read_column(file, "status", false);
+  RunFacts facts{&read_column(file, "seed", true).number, std::vector<bool>(file.runs)};
+  for (std::size_t i = 0; i < file.runs; ++i) facts.failed[i] = status.text(i) != "ok";
+  return facts;
 }
 
 std::optional<double> number_of(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || std::isnan(number)) return std::nullopt;
   return number;
 }
 
-const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableSpec& spec, const Shown& value) {
+Choice best_choice(std::span<const std::uint32_t> runs, std::span<const Dimension* const> axes, const Combinations& choices,
+                   const RunFacts& facts, const TableSpec& spec, const Shown& value) {
+  std::vector<std::uint32_t> tried;                   // choices in file order
+  std::unordered_map<std::uint32_t, Choice> made_of;  // their runs
+  for (const std::uint32_t i : runs) {
+    Choice& choice = made_of[choices.of(i)];
+    if (choice.runs.empty()) tried.push_back(choices.of(i));
+    choice.runs.push_back(i);
+  }
   struct Score {
     int lost = 0;
     double mean = nan;
   };
+  std::vector<double> values;
   const auto score_of = [&](const Choice& choice) {
     Score score;
-    std::vector<double> values;
-    for (const std::size_t i : pool.runs.at(choice)) {
-      if (spec.tune_seeds > 0 && file.runs[i].seed >= spec.tune_seeds) continue;
-      if (lost(file.runs[i], (*value.numbers)[i])) ++score.lost;
-      else values.push_back((*value.numbers)[i] * value.word.factor);
+    values.clear();
+    for (const std::uint32_t i : choice.runs) {
+      const double number = (*value.numbers)[i];
+      if (spec.tune_seeds > 0 && facts.seed_of(i) >= spec.tune_seeds) continue;
+      if (facts.failed[i] || std::isnan(number)) ++score.lost;
+      else values.push_back(number * value.word.factor);
     }
     score.mean = mean_interval(values).mean;
     return score;
@@ -92,26 +123,18 @@ const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableS
     if (a.lost != b.lost) return a.lost < b.lost;
     return value.word.more_is_better ? a.mean > b.mean : a.mean < b.mean;
   };
-  const Choice* best = &pool.order[0];
-  if (pool.order.size() == 1) return *best;
-  Score most = score_of(*best);
-  for (const Choice& choice : pool.order)
-    if (const Score score = score_of(choice); better(score, most)) {
-      best = &choice;
-      most = score;
-    }
-  return *best;
-}
-
-bool at_edge(const Pool& pool, const Choice& best, std::size_t axis) {
-  std::set<double> tried;
-  for (const Choice& choice : pool.order) {
-    const auto number = number_of(choice[axis]);
-    if (!number) return false;
-    tried.insert(*number);
+  std::uint32_t best = tried[0];
+  if (tried.size() > 1) {
+    Score most = score_of(made_of[best]);
+    for (const std::uint32_t choice : tried)
+      if (const Score score = score_of(made_of[choice]); better(score, most)) {
+        best = choice;
+        most = score;
+      }
   }
-  const double taken = *number_of(best[axis]);
-  return tried.size() > 2 && (taken == *tried.begin() || taken == *tried.rbegin());
+  Choice taken = std::move(made_of[best]);
+  for (const Dimension* axis : axes) taken.at_edge.push_back(at_edge(*axis, choices, tried, best));
+  return taken;
 }
 
 TableCell empty_cell() {
@@ -121,15 +144,15 @@ TableCell empty_cell() {
   return cell;
 }
 
-void fill_cell(TableCell& cell, const std::vector<std::size_t>& runs, const ResultFile& file, const TableSpec& spec, const Shown& value,
+void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
                const TableValue& kind) {
   const bool held_out = !spec.best.empty() && spec.tune_seeds > 0;
-  for (const std::size_t i : runs) {
-    const RunRecord& run = file.runs[i];
+  cell.values.reserve(runs.size());
+  for (const std::uint32_t i : runs) {
     const double number = (*value.numbers)[i];
-    if (held_out && run.seed < spec.tune_seeds) continue;
-    if (lost(run, number)) (run.status == RunStatus::failed ? cell.failed : cell.undefined) += 1;
-    else cell.values.emplace_back(run.seed, number * value.word.factor);
+    if (held_out && facts.seed_of(i) < spec.tune_seeds) continue;
+    if (facts.failed[i] || std::isnan(number)) (facts.failed[i] ? cell.failed : cell.undefined) += 1;
+    else cell.values.emplace_back(facts.seed_of(i), number * value.word.factor);
   }
   std::stable_sort(cell.values.begin(), cell.values.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<double> values;
@@ -150,14 +173,15 @@ void fill_cell(TableCell& cell, const std::vector<std::size_t>& runs, const Resu
 }
 
 void compare_cell(TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind) {
-  std::vector<double> a, b;
-  for (const auto& [seed, number] : cell.values)
-    for (const auto& [other, base] : baseline.values)
-      if (seed == other) {
-        a.push_back(number);
-        b.push_back(base);
-        break;
-      }
+  std::vector<double> a, b;  // pairs: both are sorted by seed
+  auto other = baseline.values.begin();
+  for (const auto& [seed, number] : cell.values) {
+    while (other != baseline.values.end() && other->first < seed) ++other;
+    if (other == baseline.values.end()) break;
+    if (other->first != seed) continue;
+    a.push_back(number);
+    b.push_back(other->second);
+  }
   if (kind.percent) {
     const PercentInterval percent = paired_percent(a, b);
     cell.difference = percent.mean;

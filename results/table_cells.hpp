@@ -1,45 +1,54 @@
 // The cells of a table from the runs behind them: choice of the best axis value, statistics, comparison. Private to results/.
 #pragma once
 #include <cstddef>
-#include <map>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "results/table.hpp"
+#include "results/table_dimensions.hpp"
 
 namespace odrpo {
 
-/// A value that a table shows, with its numbers: one per run of the file.
+/// A value that a table shows, and where its numbers are.
 struct Shown {
-  std::string name;  ///< the word, or the column's name
-  ValueWord word;    ///< of any other column: factor 1, more is better
-  const std::vector<double>* numbers;
+  std::string name;                              ///< the word, or the column's name; printable
+  ValueWord word;                                ///< of any other column: factor 1, more is better
+  std::string column;                            ///< of the file
+  const std::vector<double>* numbers = nullptr;  ///< one per run, once the column has been read
 };
 /// The value of a word of value_words, or any other numeric column of the file; what is spelt exactly goes before what differs in - and _
-/// alone. Failure usage when there is none.
-Shown shown_value(const ResultFile& file, const std::string& name);
+/// alone. Failure usage when there is none. Needs no column that has been read.
+Shown shown_value(const ResultFile& head, const std::string& name);
 
-/// The number that a whole text is, or nothing.
+/// The number that a whole text is, or nothing; nothing for "nan" too.
 std::optional<double> number_of(const std::string& text);
 
-using Choice = std::vector<std::string>;  ///< values of the best axes
-/// The runs of one row and column: those of every choice of the best axes, as indices into the file's runs.
-struct Pool {
-  std::vector<Choice> order;  ///< choices in file order
-  std::map<Choice, std::vector<std::size_t>> runs;
+/// What cells need to know of each run besides its values.
+struct RunFacts {
+  const std::vector<double>* seed;
+  std::vector<bool> failed;
+  int seed_of(std::size_t run) const { return static_cast<int>((*seed)[run]); }
+};
+RunFacts run_facts(const ResultFile& file);
+
+/// The runs of one choice of the best axes.
+struct Choice {
+  std::vector<std::uint32_t> runs;
+  std::vector<bool> at_edge;  ///< of each best axis: is its value here the least or the largest of more than two numbers tried?
 };
 
-/// The choice with the best mean of `value` on the seeds that choose; one that lost fewer runs goes first. The pool is not empty.
-const Choice& best_choice(const Pool& pool, const ResultFile& file, const TableSpec& spec, const Shown& value);
-
-/// Is the value that `best` takes of its axis number `axis` the least or the largest of more than two tried in the pool? Not of words.
-bool at_edge(const Pool& pool, const Choice& best, std::size_t axis);
+/// Of the runs of one row and column those of the choice with the best mean of `value` on the seeds that choose; one that lost fewer runs
+/// goes first, then the first in the file. There is at least one run.
+Choice best_choice(std::span<const std::uint32_t> runs, std::span<const Dimension* const> axes, const Combinations& choices,
+                   const RunFacts& facts, const TableSpec& spec, const Shown& value);
 
 /// A cell without runs.
 TableCell empty_cell();
 /// What the runs of a choice say of one value.
-void fill_cell(TableCell& cell, const std::vector<std::size_t>& runs, const ResultFile& file, const TableSpec& spec, const Shown& value,
+void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
                const TableValue& kind);
 
 /// Compares a cell with the baseline's over the seeds that both report.

@@ -93,9 +93,10 @@ std::string line_for(const std::vector<std::pair<std::string, std::string>>& lin
   at.insert(at.end(), cell.chosen.begin(), cell.chosen.end());
   at.emplace_back(table.spec.rows, cell.row);
   at.emplace_back(table.spec.columns, cell.column);
+  const auto entry = std::find_if(at.begin(), at.end(), [&](const auto& a) { return a.first == dimension; });
+  if (entry == at.end()) return "";
   const auto named = [&](std::string_view called) {
-    const auto entry = std::find_if(at.begin(), at.end(), [&](const auto& a) { return a.first == dimension; });
-    if (entry == at.end() || !called.starts_with(entry->second)) return false;
+    if (!called.starts_with(entry->second)) return false;
     called.remove_prefix(entry->second.size());
     for (bool found = true; found && !called.empty();) {
       found = false;
@@ -114,22 +115,7 @@ std::string line_for(const std::vector<std::pair<std::string, std::string>>& lin
   return "";
 }
 
-}  // namespace
-
-std::string cell_formula(const TableModel& table, const TableBlock& block, const TableCell& cell) {
-  return line_for(table.formulas, "estimator", table, block, cell);
-}
-
-std::string cell_rater(const TableModel& table, const TableBlock& block, const TableCell& cell) {
-  return line_for(table.raters, "rater", table, block, cell);
-}
-
-std::string printable_text(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
-}
-
+/// Decimals of a value's cells, at which their typical half-width keeps one digit; whole numbers get none.
 int cell_decimals(const TableModel& table, std::size_t value) {
   std::vector<double> halves;
   bool whole = true;
@@ -141,6 +127,7 @@ int cell_decimals(const TableModel& table, std::size_t value) {
   return decimals_of(halves).value_or(table.values[value].unit == "%" ? 1 : whole ? 0 : 3);
 }
 
+/// The same of its comparisons: those of the cells, or of percentages.
 int difference_decimals(const TableModel& table, std::size_t value) {
   if (!table.values[value].percent) return cell_decimals(table, value);
   std::vector<double> halves;
@@ -150,6 +137,7 @@ int difference_decimals(const TableModel& table, std::size_t value) {
   return decimals_of(halves).value_or(1);
 }
 
+/// The number of seeds that most cells report.
 int table_seeds(const TableModel& table) {
   std::map<int, int> counts;
   each_cell(table, [&](const TableCell& cell) { ++counts[cell.n]; });
@@ -162,6 +150,8 @@ int table_seeds(const TableModel& table) {
   return seeds;
 }
 
+/// "74.1 ± 0.8", "74.1 ± n/a" (one seed), "n/a" (none); with the axis value that was chosen (where the first value stands, by which it
+/// was; "!" = at the edge of those tried) and an n that differs.
 std::string cell_text(const TableCell& cell, const TableModel& table, int decimals, int seeds) {
   if (cell.n == 0) return cell.failed > 0 ? "failed" : "n/a";
   std::string text = number(cell.centre, decimals);
@@ -174,6 +164,7 @@ std::string cell_text(const TableCell& cell, const TableModel& table, int decima
   return text;
 }
 
+/// "+0.9 ± 0.3 *" (the interval excludes 0), "0.0 ± 0.3" (rounded to zero: no sign), "baseline", "n/a".
 std::string difference_text(const TableCell& cell, const TableModel& table, int decimals) {
   const MeanInterval& d = cell.difference;
   if (cell.row == table.spec.baseline) return "baseline";
@@ -188,16 +179,56 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   return text;
 }
 
+/// "votes=8", or "grounding [%]" of a value: a column's heading.
 std::string column_text(const TableModel& table, std::size_t column) {
   return table.spec.columns == values_dimension ? value_text(table.values[column]) : table.spec.columns + "=" + table.columns[column];
 }
 
-std::string row_text(const TableModel& table, std::size_t row) {
-  return table.spec.rows == values_dimension ? value_text(table.values[row]) : table.rows[row];
-}
-
+/// "- grpo", or "vs grpo [%]": the heading of a column of comparisons.
 std::string comparison_text(const TableModel& table, std::size_t column) {
   return comparison_heading(table, table.spec.columns == values_dimension ? column : 0);
+}
+
+}  // namespace
+
+std::string cell_formula(const TableModel& table, const TableBlock& block, const TableCell& cell) {
+  return line_for(table.formulas, "estimator", table, block, cell);
+}
+
+std::string cell_rater(const TableModel& table, const TableBlock& block, const TableCell& cell) {
+  return line_for(table.raters, "rater", table, block, cell);
+}
+
+NumberStyle number_style(const TableModel& table) {
+  NumberStyle style;
+  for (std::size_t v = 0; v < table.values.size(); ++v) {
+    style.decimals.push_back(cell_decimals(table, v));
+    style.difference_decimals.push_back(difference_decimals(table, v));
+  }
+  style.seeds = table_seeds(table);
+  return style;
+}
+
+Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle& style) {
+  const bool compared = !table.spec.baseline.empty();
+  Grid grid;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    grid.heading.push_back({column_text(table, c)});
+    if (compared) grid.heading.back().push_back(comparison_text(table, c));
+  }
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    grid.body.emplace_back();
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const TableCell& cell = block.cells[r * table.columns.size() + c];
+      grid.body.back().push_back({cell_text(cell, table, style.decimals[cell.of], style.seeds)});
+      if (compared) grid.body.back().back().push_back(difference_text(cell, table, style.difference_decimals[cell.of]));
+    }
+  }
+  return grid;
+}
+
+std::string row_text(const TableModel& table, std::size_t row) {
+  return table.spec.rows == values_dimension ? value_text(table.values[row]) : table.rows[row];
 }
 
 std::string block_text(const TableModel& table, const TableBlock& block, bool constant) {

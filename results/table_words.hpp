@@ -7,25 +7,22 @@
 
 namespace odrpo {
 
-/// Text from a file, made safe for a terminal.
-std::string printable_text(std::string text);
-/// Decimals of a value's cells, at which their typical half-width keeps one digit; whole numbers get none.
-int cell_decimals(const TableModel& table, std::size_t value);
-/// The same of its comparisons: those of the cells, or of percentages.
-int difference_decimals(const TableModel& table, std::size_t value);
-/// The number of seeds that most cells report.
-int table_seeds(const TableModel& table);
-/// "74.1 ± 0.8", "74.1 ± n/a" (one seed), "n/a" (none); with the axis value that was chosen (where the first value stands, by which it
-/// was; "!" = at the edge of those tried) and an n that differs.
-std::string cell_text(const TableCell& cell, const TableModel& table, int decimals, int seeds);
-/// "+0.9 ± 0.3 *" (the interval excludes 0), "0.0 ± 0.3" (rounded to zero: no sign), "baseline", "n/a".
-std::string difference_text(const TableCell& cell, const TableModel& table, int decimals);
-/// "votes=8", or "grounding [%]" of a value: a column's heading.
-std::string column_text(const TableModel& table, std::size_t column);
+/// How the numbers of a table are written, the same in all its blocks.
+struct NumberStyle {
+  std::vector<int> decimals, difference_decimals;  ///< of each value: at which the typical half-width of its cells keeps one digit
+  int seeds = 0;                                   ///< which most cells report: the others show theirs
+};
+NumberStyle number_style(const TableModel& table);
+
+/// The body of one block as texts: heading of each column, then rows; columns of one value (cell and difference) belong together.
+struct Grid {
+  std::vector<std::vector<std::string>> heading;            ///< per column: one or two headings
+  std::vector<std::vector<std::vector<std::string>>> body;  ///< per row, per column: one or two texts
+};
+Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle& style);
+
 /// "grpo", or "grounding [%]" of a value.
 std::string row_text(const TableModel& table, std::size_t row);
-/// "- grpo", or "vs grpo [%]": the heading of a column of comparisons.
-std::string comparison_text(const TableModel& table, std::size_t column);
 /// "rater=mixed, policy=linear": the dimensions that tell this block from the others, or (`constant`) those that all blocks share.
 std::string block_text(const TableModel& table, const TableBlock& block, bool constant);
 /// The formula and the rater behind a cell, as the file tells them; empty where it does not.

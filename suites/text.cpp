@@ -1,4 +1,4 @@
-// Numbers to text, text to something printable, UTF-8.
+// Numbers to text, and what messages need to know of text.
 #include "suites/text.hpp"
 
 #include <fmt/format.h>
@@ -54,25 +54,6 @@ std::size_t code_points(std::string_view text) {
   return n;
 }
 
-std::size_t columns_of(std::string_view text) {
-  struct Range {
-    unsigned first, last;
-  };
-  constexpr Range none[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}};
-  constexpr Range two[] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
-                           {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
-                           {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
-  std::size_t columns = 0;
-  for (std::size_t i = 0; i < text.size();) {
-    const Character c = first_character(text.substr(i));
-    const auto in = [&](const Range& r) { return r.first <= c.point && c.point <= r.last; };
-    if (std::any_of(std::begin(two), std::end(two), in)) columns += 2;
-    else if (std::none_of(std::begin(none), std::end(none), in)) ++columns;
-    i += std::max<std::size_t>(c.bytes, 1);
-  }
-  return columns;
-}
-
 std::string quoted_text(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
@@ -85,21 +66,12 @@ std::string quoted_text(std::string_view text) {
 }
 
 std::string shown(std::string_view text, std::size_t limit) {
-  std::string out;
-  std::size_t points = 0;
-  for (std::size_t i = 0; i < text.size(); ++points) {
-    if (points == limit) return out + "...";
-    const Character c = first_character(text.substr(i));
-    if (c.bytes == 0 || is_control(c.point)) out += escaped(c, text[i]);
-    else out.append(text, i, c.bytes);
-    i += std::max<std::size_t>(c.bytes, 1);
+  std::size_t end = 0;
+  for (std::size_t points = 0; end < text.size(); ++points) {
+    if (points == limit) return printable_text(text.substr(0, end)) + "...";
+    end += std::max<std::size_t>(first_character(text.substr(end)).bytes, 1);
   }
-  return out;
-}
-
-std::string escaped(const Character& c, char first) {
-  const auto byte = static_cast<unsigned char>(first);
-  return byte < 0x80 || c.bytes == 0 ? fmt::format("\\x{:02x}", byte) : fmt::format("\\u{:04x}", static_cast<unsigned>(c.point));
+  return printable_text(text);
 }
 
 bool is_name(std::string_view text) {

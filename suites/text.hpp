@@ -17,10 +17,7 @@ std::string seconds_text(double seconds);
 /// "512 B", "3.1 MiB", "2.0 GiB".
 std::string bytes_text(double bytes);
 
-/// `\x1b` or `\u202e`: a character that is not to be printed, or the byte `first` that is no part of one.
-std::string escaped(const Character& c, char first);
-
-/// User text inside a message: control characters escaped, cut after `limit` code points.
+/// User text inside a message: printable_text, cut after `limit` code points.
 std::string shown(std::string_view text, std::size_t limit = 60);
 
 /// A string as TOML writes it: in quotes, with escapes.
@@ -30,9 +27,6 @@ std::string quoted_text(std::string_view text);
 std::size_t first_bad_utf8(std::string_view text);
 /// Number of code points in (valid) UTF-8 text.
 std::size_t code_points(std::string_view text);
-
-/// Columns of a terminal that (valid) UTF-8 text takes, roughly: East Asian characters and emoji take two, what is put over others none.
-std::size_t columns_of(std::string_view text);
 
 /// A name a suite or a variant may have: ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
 bool is_name(std::string_view text);

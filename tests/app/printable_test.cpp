@@ -17,6 +17,11 @@ TEST_CASE("printable") {
   CHECK(printable(std::string("a\0b", 3)) == "a\\x00b");
 }
 
+TEST_CASE("characters that cannot be seen are escaped") {
+  CHECK(printable("\ufeffa\u200bb\u2060") == "\\ufeffa\\u200bb\\u2060");
+  CHECK(printable(printable("\u202e\xff")) == printable("\u202e\xff"));  // what is escaped stays
+}
+
 TEST_CASE("bytes that are no UTF-8 are escaped one by one") {
   CHECK(printable("a\xff\xfe.h5") == "a\\xff\\xfe.h5");
   CHECK(printable("\xe2\x82") == "\\xe2\\x82");                    // cut short

@@ -41,15 +41,10 @@ odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5 *  80.0 ± 6.6  +3.0 ± 2.5 *
 }
 
 TEST_CASE("a table names settings that its file says are not the usual ones") {
-  const sample::Scratch scratch;
-  const auto all = some_runs({0.1});
-  SuiteFacts facts = sample::facts(all);
-  for (auto& [name, text] : facts.provenance)
+  ResultFile file = file_of(some_runs({0.1}));
+  for (auto& [name, text] : file.provenance)
     if (name == "formulas") text += "\tlearn.epochs=4\n\tlearn.whiten=none\n\tnothing\n";
-  WorkFolder work(scratch.file(), facts, false);
-  work.commit(all);
-  work.assemble();
-  const TableModel table = make_table(read_results(scratch.file(), false), {});
+  const TableModel table = make_table(file, {});
   CHECK(contains(table_text(table), "learn.schedule=cosine, learn.epochs=4, learn.whiten=none\nraters:"));
   CHECK(contains(table_json(table), "\"settings\": {\n    \"learn.epochs\": \"4\""));
 }

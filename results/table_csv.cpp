@@ -1,0 +1,73 @@
+// Renders the model of a table as tidy CSV: one line per cell, for programs and spreadsheets.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "results/table_cells.hpp"
+#include "results/table_words.hpp"
+
+namespace odrpo {
+namespace {
+
+/// A field (RFC 4180). A spreadsheet takes text that begins with one of = + - @ for a formula: an apostrophe before it keeps it text.
+/// Numbers stay as they are, and "-" alone, which is no formula.
+std::string field(const std::string& text) {
+  const bool formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos && text != "-" && !number_of(text);
+  const std::string shown = formula ? "'" + text : text;
+  if (shown.find_first_of(",\"\n\r") == std::string::npos) return shown;
+  std::string out = "\"";
+  for (char c : shown) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+/// Shortest text that reads back as the same number; empty when undefined.
+std::string exact(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
+
+}  // namespace
+
+std::string table_csv(const TableModel& table) {
+  const TableSpec& spec = table.spec;
+  const auto fields = [](std::vector<std::string> texts) {
+    for (std::string& text : texts) text = field(text);
+    return fmt::format("{}", fmt::join(texts, ","));
+  };
+  // the dimension `value` has its column already
+  const bool rows = spec.rows != values_dimension, columns = spec.columns != values_dimension;
+  std::vector<std::string> head;
+  if (!table.blocks.empty())
+    for (const auto& fixed : table.blocks[0].fixed) head.push_back(fixed.first);
+  if (rows) head.push_back(spec.rows);
+  if (columns) head.push_back(spec.columns);
+  head.insert(head.end(), spec.best.begin(), spec.best.end());
+  std::string out = fields(head) +
+                    ",value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,"
+                    "difference_hi,difference_unit,pairs_undefined";
+  for (const std::string& axis : spec.best) out += "," + field(axis + "_at_edge");
+  out += ",formula,rater_text\n";
+  for (const TableBlock& block : table.blocks)
+    for (const TableCell& cell : block.cells) {
+      const TableValue& value = table.values[cell.of];
+      std::vector<std::string> at;
+      for (const auto& fixed : block.fixed) at.push_back(fixed.second);
+      if (rows) at.push_back(cell.row);
+      if (columns) at.push_back(cell.column);
+      for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].second : "");
+      const MeanInterval& d = cell.difference;
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", fields(at), field(value.name), value.unit,
+                         value.median  ? "median and quartiles"
+                         : value.share ? "share and 95% Wilson interval"
+                                       : "mean and 95% t interval",
+                         cell.n, cell.failed, cell.undefined, exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi),
+                         field(spec.baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
+                         spec.baseline.empty() ? ""
+                         : value.percent       ? "% of the baseline"
+                                               : value.unit,
+                         cell.no_percent);
+      for (std::size_t i = 0; i < spec.best.size(); ++i) out += i < cell.at_edge.size() ? cell.at_edge[i] ? ",true" : ",false" : ",";
+      out += fmt::format(",{},{}\n", field(cell_formula(table, block, cell)), field(cell_rater(table, block, cell)));
+    }
+  return out;
+}
+
+}  // namespace odrpo

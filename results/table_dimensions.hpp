@@ -1,0 +1,44 @@
+// The dimensions of the runs of a file: env, rater, policy, estimator, votes and the grid axes, as codes. Private to results/.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "results/result_file.hpp"
+
+namespace odrpo {
+
+/// A column that was read. Failure internal when it was not, or is of the other type.
+const Column& read_column(const ResultFile& file, const std::string& name, bool numeric);
+
+/// One dimension with its value in each run.
+struct Dimension {
+  std::string name;                     ///< printable
+  std::vector<std::string> entries;     ///< its values as printable texts, in the order in which the runs bring them
+  std::span<const std::uint32_t> code;  ///< one index into `entries` per run; of the file's column, or of `own`
+  std::vector<std::uint32_t> own;
+};
+
+/// All dimensions: the plain ones, then the axes in the order in which the runs bring them. A run without an axis has "-" there. The file
+/// must outlive them.
+std::vector<Dimension> dimensions_of(const ResultFile& file);
+
+/// The different combinations of several dimensions, in the order in which the runs bring them.
+struct Combinations {
+  std::vector<std::uint32_t> code;   ///< one index into `first` per run; empty when there is one combination
+  std::vector<std::uint32_t> first;  ///< the first run of each
+  std::uint32_t of(std::size_t run) const { return code.empty() ? 0 : code[run]; }
+};
+Combinations combinations_of(std::span<const Dimension* const> dimensions, std::size_t runs);
+
+/// Runs sorted by a code, in file order among those of one code.
+struct SortedRuns {
+  std::vector<std::uint32_t> begin;  ///< of each code; one more for the end
+  std::vector<std::uint32_t> runs;
+  std::span<const std::uint32_t> of(std::size_t code) const { return std::span(runs).subspan(begin[code], begin[code + 1] - begin[code]); }
+};
+SortedRuns sorted_runs(std::span<const std::uint32_t> code, std::size_t codes);
+
+}  // namespace odrpo
