@@ -207,6 +207,8 @@ expect 0 '' table tiny.h5 --format json --json; expect_out '"raters": {'
 expect 2 'there is nothing to choose' table tiny.h5 --tune-seeds 1
 expect 2 '--tune-seeds' table tiny.h5 --tune-seeds 100001; expect 2 '--tune-seeds' table tiny.h5 --tune-seeds -1
 expect 2 'there is no baseline' table tiny.h5 --baseline none --compare percent
+expect 0 '' table tiny.h5 --max-seconds 60 --max-memory 300; expect 0 '' verify tiny.h5 --max-seconds 60 --max-memory 300
+expect 2 'is not above 0' table tiny.h5 --max-memory 0; expect 2 '"x" is not a number' verify tiny.h5 --max-seconds x
 expect 0 '' run tiny.toml --json --quiet; expect_out '"digest"'; expect_out '"device": {'; expect_out '"already_complete": true'
 
 "$program" run tiny.toml -o both.h5 >both.txt 2>&1
