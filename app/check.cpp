@@ -25,6 +25,19 @@ struct Dimension {
   std::vector<std::string> values;
 };
 
+// The runs that bring a value which no run before them has, and some others.
+std::vector<std::size_t> runs_with_new_values(const RunGrid& runs) {
+  using enum GridPart;
+  std::vector<std::size_t> all;
+  for (const GridPart part : {env, rater, policy, estimator, votes, learn}) {
+    const std::vector<std::size_t> some = runs.first_of_each({part});
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
 std::vector<Dimension> dimensions(const Suite& suite) {
   std::vector<Dimension> all{{"env", {}}, {"rater", {}}, {"policy", {}}, {"estimator", {}}, {"votes", {}}};
   for (const auto& name : suite.axis_names) all.push_back({name, {}});
@@ -33,14 +46,20 @@ std::vector<Dimension> dimensions(const Suite& suite) {
   const auto add = [&](std::size_t i, const std::string& value) {
     if (seen[i].insert(value).second) all[i].values.push_back(value);
   };
-  for (const auto& run : suite.runs) {
+  for (const std::size_t i : runs_with_new_values(suite.runs)) {
+    const RunSpec run = suite.runs[i];
     const std::string* names[] = {&run.env_name, &run.rater_name, &run.policy_name, &run.estimator_name};
     for (std::size_t i = 0; i < 4; ++i) add(i, *names[i]);
     add(4, std::to_string(run.votes));
     for (const auto& [name, value] : run.axes)
       add(5 + static_cast<std::size_t>(std::find(suite.axis_names.begin(), suite.axis_names.end(), name) - suite.axis_names.begin()),
           value_text(value));
-    add(all.size() - 1, fmt::format("s{}", run.seed));
+  }
+  std::vector<bool> met(static_cast<std::size_t>(suite.seeds), false);
+  for (std::size_t i = 0; i < suite.runs.size(); ++i) {
+    const int seed = suite.runs.seed(i);
+    if (!met[static_cast<std::size_t>(seed)]) all.back().values.push_back(fmt::format("s{}", seed));
+    met[static_cast<std::size_t>(seed)] = true;
   }
   return all;
 }
@@ -67,7 +86,7 @@ std::string values_text(const std::vector<std::string>& values, std::size_t inde
 std::vector<std::string> examples(const Suite& suite) {
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < suite.runs.size(); ++i)
-    if (i < 2 || i + 1 == suite.runs.size()) ids.push_back(suite.runs[i].id);
+    if (i < 2 || i + 1 == suite.runs.size()) ids.push_back(suite.runs.id(i));
   if (suite.runs.size() > 3) ids.insert(ids.begin() + 2, "...");
   return ids;
 }
@@ -101,7 +120,7 @@ void print_text(const Suite& suite, const Cost& cost, int jobs, const Placement&
 
 std::vector<int> votes_of(const Suite& suite) {
   std::set<int> votes;
-  for (const auto& run : suite.runs) votes.insert(run.votes);
+  for (const std::size_t i : suite.runs.first_of_each({GridPart::votes})) votes.insert(suite.runs[i].votes);
   return {votes.begin(), votes.end()};
 }
 
@@ -114,6 +133,7 @@ nlohmann::ordered_json device_json(const Placement& where) {
   return out;
 }
 
+// The ids are written one by one, so that no more than one of them is in memory.
 void print_json(const Suite& suite, const Cost& cost, int jobs, const Placement* where) {
   nlohmann::ordered_json out = {
       {"ok", true}, {"suite", suite.name}, {"seed", suite.seed}, {"seeds", suite.seeds}, {"runs", suite.runs.size()}};
@@ -126,9 +146,13 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const Placement*
                  {"disk_bytes", cost.disk_bytes},
                  {"jobs", jobs}};
   if (where) out["device"] = device_json(*where);
-  for (const auto& run : suite.runs) out["ids"].push_back(run.id);
-  out["resolved"] = suite.resolved;
-  std::cout << out.dump(2) << '\n';
+  const std::string resolved = nlohmann::ordered_json(suite.resolved).dump();
+  std::string head = out.dump(2);
+  head.resize(head.size() - 2);  // without the brace that ends it
+  std::cout << head << ",\n  \"ids\": [";
+  for (std::size_t i = 0; i < suite.runs.size(); ++i)
+    std::cout << (i > 0 ? ",\n    " : "\n    ") << nlohmann::ordered_json(suite.runs.id(i)).dump();
+  std::cout << "\n  ],\n  \"resolved\": " << resolved << "\n}\n";
 }
 
 }  // namespace
@@ -138,8 +162,7 @@ int check(const CheckOptions& options) {
   const Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
   for (const auto& text : suite.notes) print_note("note: " + text);
   const int jobs = jobs_or_cores(options.jobs);
-  check_limits(suite, jobs);
-  const Cost cost = total_cost(suite, jobs);
+  const Cost cost = check_limits(suite, jobs);
   const Placement where = place(suite, wish);
   if (options.json) print_json(suite, cost, jobs, wish.look ? &where : nullptr);
   else print_text(suite, cost, jobs, where);

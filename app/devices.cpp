@@ -84,6 +84,12 @@ std::vector<std::string> cpu_words(const std::vector<Laneless>& reasons, std::si
   return words;
 }
 
+bool some_lane(const RunGrid& runs, const LaneRules& rules) {
+  for (std::size_t c = 0; c < runs.combinations(); ++c)
+    if (rules.why_no_lane(runs[runs.combination(c).first]).empty()) return true;
+  return false;
+}
+
 std::string lines(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += '\n' + word;
@@ -119,8 +125,7 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
   };
 
   // devices, which are opened only for a suite that may need them
-  const auto has_lane = [&](const RunSpec& run) { return source.lanes.why_no_lane(run).empty(); };
-  if (wish.must || std::any_of(suite.runs.begin(), suite.runs.end(), has_lane)) {
+  if (wish.must || some_lane(suite.runs, source.lanes)) {
     const Devices found = source.find();
     std::string why = found.all.empty() ? found.why_none : "";
     if (why.empty()) {
@@ -142,7 +147,8 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
   // runs; a suite without a lane gets an engine without end to say why
   std::vector<std::size_t> all(total);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const Deal first = deal(suite.runs, all, p.engines.empty() ? std::vector<LaneEngine>{{"any", 1e300, {}}} : p.engines, source.lanes);
+  const Deal first =
+      deal(suite.runs, std::move(all), p.engines.empty() ? std::vector<LaneEngine>{{"any", 1e300, {}}} : p.engines, source.lanes);
   p.on_engines = first.in_batches();
   p.on_cpu = first.why;
   p.words = cpu_words(p.on_cpu, total);

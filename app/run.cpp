@@ -172,7 +172,8 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
   settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
-  const bool keeps = std::any_of(suite.runs.begin(), suite.runs.end(), [](const RunSpec& r) { return r.env.kind == WorldKind::toy_lm; });
+  const std::vector<std::size_t> worlds = suite.runs.first_of_each({GridPart::env});
+  const bool keeps = std::any_of(worlds.begin(), worlds.end(), [&](std::size_t i) { return suite.runs[i].env.kind == WorldKind::toy_lm; });
   if (keeps) settings.build = build_name();
   check_limits(suite, settings.jobs);
   const Placement where = place(suite, wish);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "kernels/failure.hpp"
@@ -19,7 +20,9 @@ namespace {
 std::atomic<std::atomic<bool>*> target{nullptr};
 std::atomic<std::int64_t> first_at{0};  // milliseconds; 0 = no signal yet
 std::atomic<bool> speaks{false}, on_a_line{false};
-struct sigaction old_int, old_term, old_hup;
+// what asks for a stop: a terminal, `kill`, and batch systems, which warn before a job's time is over (Slurm sends what its user chose)
+constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGUSR1};
+struct sigaction before[std::size(stop_signals)];
 static_assert(std::atomic<std::int64_t>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 std::int64_t now_ms() {
@@ -63,16 +66,15 @@ StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool quiet) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &old_int);
-  sigaction(SIGTERM, &action, &old_term);
-  sigaction(SIGHUP, &action, &old_hup);
-  if (old_hup.sa_handler == SIG_IGN) sigaction(SIGHUP, &old_hup, nullptr);  // nohup stays nohup
+  for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
+    sigaction(stop_signals[i], &action, &before[i]);
+    const bool always = stop_signals[i] == SIGINT || stop_signals[i] == SIGTERM;
+    if (!always && before[i].sa_handler == SIG_IGN) sigaction(stop_signals[i], &before[i], nullptr);  // nohup stays nohup
+  }
 }
 
 StopOnSignal::~StopOnSignal() {
-  sigaction(SIGINT, &old_int, nullptr);
-  sigaction(SIGTERM, &old_term, nullptr);
-  sigaction(SIGHUP, &old_hup, nullptr);
+  for (std::size_t i = 0; i < std::size(stop_signals); ++i) sigaction(stop_signals[i], &before[i], nullptr);
   target = nullptr;
 }
 

@@ -1,11 +1,11 @@
-// Ctrl-C and friends: the first asks the suite to stop and save, the second Ctrl-C leaves at once with 130.
+// Ctrl-C and other signals: the first asks the suite to stop and save, the second Ctrl-C leaves at once with 130.
 #pragma once
 #include <atomic>
 
 namespace odrpo::app {
 
-/// While alive, SIGINT, SIGTERM and SIGHUP set `stop`, and say so on stderr at once unless `quiet`; the handlers of before come back
-/// afterwards. One at a time.
+/// While alive, SIGINT, SIGTERM, SIGHUP, SIGXCPU and SIGUSR1 set `stop`, and say so on stderr at once unless `quiet`. The last three stay
+/// ignored where they are. The destructor restores the earlier handlers. One at a time.
 class StopOnSignal {
  public:
   StopOnSignal(std::atomic<bool>& stop, bool quiet);

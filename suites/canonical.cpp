@@ -13,10 +13,8 @@ void write_section(std::string_view section, C config, const FieldWriter::Out& o
   describe(writer, config);
 }
 
-// every field of a run, in the fixed order of canonical_text: out("learn.lr", "0.05", false)
+// every field of a run but its key and seed, in the fixed order of canonical_text: out("learn.lr", "0.05", false)
 void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
-  out("run.key", std::to_string(spec.run_key), false);
-  out("run.seed", std::to_string(spec.seed), false);
   out("run.votes", std::to_string(spec.votes), false);
   out("env.base", std::string(word_of(std::span<const Word<WorldKind>>(world_words), spec.env.kind)), true);
   write_section("env", spec.env, out);
@@ -31,7 +29,11 @@ void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
 
 }  // namespace
 
-std::string canonical_text(const RunSpec& spec) {
+std::string canonical_seed(const RunSpec& spec) {
+  return "run.key = " + std::to_string(spec.run_key) + "\nrun.seed = " + std::to_string(spec.seed) + "\n";
+}
+
+std::string canonical_settings(const RunSpec& spec) {
   std::string text;
   text.reserve(2048);
   write_fields(spec, [&](std::string_view key, const std::string& value, bool) {
@@ -42,6 +44,8 @@ std::string canonical_text(const RunSpec& spec) {
   });
   return text;
 }
+
+std::string canonical_text(const RunSpec& spec) { return canonical_seed(spec) + canonical_settings(spec); }
 
 std::string spec_key(const RunSpec& spec) { return sha256_hex(canonical_text(spec)).substr(0, 16); }
 

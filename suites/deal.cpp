@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <utility>
@@ -20,10 +21,17 @@ namespace {
 constexpr std::size_t most_runs = 4096, enough_runs = 256;
 constexpr double most_core_seconds = 600;
 
+// What the rules say of a combination's runs. One of the two numbers is set once they were asked.
+struct Lane {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  std::uint32_t group = none;   // that they are in
+  std::uint32_t reason = none;  // why they have no lane
+  double bytes = 0;             // of each of them
+};
+
 // Runs that may go together: of one shape, and of sizes that the same engines have room for.
 struct Group {
   std::vector<std::size_t> runs;
-  std::vector<double> bytes;
   double room = 0;     // memory of the smallest engine that holds each of them
   double seconds = 0;  // of one run
 };
@@ -47,13 +55,14 @@ std::size_t runs_a_batch(const Group& group, std::size_t groups, std::size_t eng
   return (n + parts - 1) / parts;
 }
 
-void cut(const Group& group, std::size_t most, std::deque<Batch>& batches) {
+template <class BytesOf>
+void cut(const Group& group, std::size_t most, BytesOf bytes_of, std::deque<Batch>& batches) {
   Batch batch;
-  for (std::size_t i = 0; i < group.runs.size(); ++i) {
-    if (batch.runs.size() == most || (!batch.runs.empty() && batch.bytes + group.bytes[i] > group.room))
-      batches.push_back(std::exchange(batch, {}));
-    batch.runs.push_back(group.runs[i]);
-    batch.bytes += group.bytes[i];
+  for (const std::size_t i : group.runs) {
+    const double bytes = bytes_of(i);
+    if (batch.runs.size() == most || (!batch.runs.empty() && batch.bytes + bytes > group.room)) batches.push_back(std::exchange(batch, {}));
+    batch.runs.push_back(i);
+    batch.bytes += bytes;
     batch.seconds += group.seconds;
   }
   batches.push_back(std::move(batch));
@@ -69,60 +78,73 @@ std::size_t Deal::in_batches() const {
   return runs;
 }
 
-Deal deal(const std::vector<RunSpec>& runs, const std::vector<std::size_t>& todo, const std::vector<LaneEngine>& engines,
-          const LaneRules& rules) {
+Deal deal(const RunGrid& runs, std::vector<std::size_t> todo, const std::vector<LaneEngine>& engines, const LaneRules& rules) {
   Deal out;
   if (engines.empty()) {
-    out.workers = todo;
+    out.workers = std::move(todo);
     return out;
   }
 
   // who has a lane, and where
   std::vector<Group> groups;
-  std::map<std::pair<std::string, double>, std::size_t> group_of;  // shape and room
-  std::map<std::string, std::size_t> reasons;
-  std::size_t too_large = 0;
+  std::map<std::pair<std::string, double>, std::uint32_t> group_of;  // shape and room
+  std::map<std::string, std::uint32_t> reason_of;
+  std::vector<std::size_t> laneless{0};  // runs of each reason; the first reason is that lanes are too large
   double smallest = std::numeric_limits<double>::infinity();
-  for (const std::size_t i : todo) {
-    const RunSpec& spec = runs[i];
-    const std::string why = rules.why_no_lane(spec);
-    const double bytes = why.empty() ? rules.lane_bytes(spec) : 0;
-    const double room = why.empty() ? room_for(bytes, engines) : -1;
-    if (room < 0) {
-      out.workers.push_back(i);
-      if (!why.empty()) ++reasons[why];
-      else ++too_large, smallest = std::min(smallest, bytes);
-      continue;
+  const auto ask = [&](const RunSpec& spec, Lane& lane) {
+    if (const std::string why = rules.why_no_lane(spec); !why.empty()) {
+      const auto [at, fresh] = reason_of.try_emplace(why, static_cast<std::uint32_t>(laneless.size()));
+      if (fresh) laneless.push_back(0);
+      lane.reason = at->second;
+      return;
     }
-    const auto [at, fresh] = group_of.try_emplace({rules.lane_shape(spec), room}, groups.size());
+    lane.bytes = rules.lane_bytes(spec);
+    const double room = room_for(lane.bytes, engines);
+    if (room < 0) {
+      lane.reason = 0;
+      smallest = std::min(smallest, lane.bytes);
+      return;
+    }
+    const auto [at, fresh] = group_of.try_emplace({rules.lane_shape(spec), room}, static_cast<std::uint32_t>(groups.size()));
     if (fresh) {
       groups.emplace_back();
       groups.back().room = room;
       groups.back().seconds = rules.seconds(spec);
     }
-    groups[at->second].runs.push_back(i);
-    groups[at->second].bytes.push_back(bytes);
+    lane.group = at->second;
+  };
+  std::vector<Lane> lanes(runs.combinations());
+  for (const std::size_t i : todo) {
+    Lane& lane = lanes[runs.combination_of(i)];
+    if (lane.group == Lane::none && lane.reason == Lane::none) ask(runs[i], lane);
+    if (lane.group != Lane::none) {
+      groups[lane.group].runs.push_back(i);
+    } else {
+      out.workers.push_back(i);
+      ++laneless[lane.reason];
+    }
   }
 
   // batches that few engines can hold are first, then the longest: so no engine is left with them at the end
+  const auto bytes_of = [&](std::size_t i) { return lanes[runs.combination_of(i)].bytes; };
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.room > b.room; });
   for (auto begin = groups.begin(); begin != groups.end();) {
     const auto end = std::find_if(begin, groups.end(), [&](const Group& g) { return g.room != begin->room; });
     const auto hold = static_cast<std::size_t>(
         std::count_if(engines.begin(), engines.end(), [&](const LaneEngine& e) { return e.memory_bytes >= begin->room; }));
     const auto first = static_cast<std::ptrdiff_t>(out.batches.size());
-    for (auto g = begin; g != end; ++g) cut(*g, runs_a_batch(*g, static_cast<std::size_t>(end - begin), hold), out.batches);
+    for (auto g = begin; g != end; ++g) cut(*g, runs_a_batch(*g, static_cast<std::size_t>(end - begin), hold), bytes_of, out.batches);
     std::stable_sort(out.batches.begin() + first, out.batches.end(), [](const Batch& a, const Batch& b) { return a.seconds > b.seconds; });
     begin = end;
   }
 
-  for (const auto& [why, n] : reasons) out.why.push_back({why, n});
-  if (too_large > 0) {
+  for (const auto& [why, reason] : reason_of) out.why.push_back({why, laneless[reason]});
+  if (laneless[0] > 0) {
     double largest = 0;
     for (const LaneEngine& e : engines) largest = std::max(largest, e.memory_bytes);
     out.why.push_back({fmt::format("their lanes take {} and more, a device has room for {} (or `memory_gib` allows no more)",
                                    bytes_text(smallest), bytes_text(largest)),
-                       too_large});
+                       laneless[0]});
   }
   std::stable_sort(out.why.begin(), out.why.end(), [](const Laneless& a, const Laneless& b) { return a.runs > b.runs; });
   return out;

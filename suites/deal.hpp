@@ -15,7 +15,7 @@ namespace odrpo {
 /// Rough seconds of one core, from the spec alone.
 double core_seconds(const RunSpec& spec);
 
-/// What dealing must know of a run; the tests have rules of their own.
+/// What dealing must know of a run, which does not depend on its seed; the tests have rules of their own.
 struct LaneRules {
   std::function<std::string(const RunSpec&)> why_no_lane = odrpo::why_no_lane;
   std::function<std::string(const RunSpec&)> lane_shape = odrpo::lane_shape;
@@ -44,8 +44,7 @@ struct Deal {
 };
 
 /// Deals the runs of `todo` (indices into `runs`, in the order of the schedule). Every batch fits the memory of one engine at least.
-Deal deal(const std::vector<RunSpec>& runs, const std::vector<std::size_t>& todo, const std::vector<LaneEngine>& engines,
-          const LaneRules& rules);
+Deal deal(const RunGrid& runs, std::vector<std::size_t> todo, const std::vector<LaneEngine>& engines, const LaneRules& rules);
 
 /// Takes away the first batch that fits into so many bytes; nothing when none does.
 std::optional<Batch> next_batch(std::deque<Batch>& batches, double memory_bytes);

@@ -28,6 +28,11 @@ bool has_key(const Fields& fields, std::string_view key) {
   return std::any_of(fields.begin(), fields.end(), [&](const FieldInfo& f) { return f.key == key; });
 }
 
+template <class Test>
+bool any_of(const RunGrid& runs, const std::vector<std::size_t>& some, Test test) {
+  return std::any_of(some.begin(), some.end(), [&](std::size_t i) { return test(runs[i]); });
+}
+
 // A group can be left with one score: told of because systems differ widely there.
 bool may_be_alone(const RunSpec& run) { return reward_kind(run).gaps; }
 
@@ -62,9 +67,9 @@ std::string lines_by(const Suite& suite, std::string RunSpec::*name, Decides dec
   std::vector<Line> lines;
   std::set<std::string> met;
   std::map<std::string, std::set<std::string>> texts;  // of each name
-  const bool by_world = decides(world_name) && std::any_of(suite.runs.begin(), suite.runs.end(),
-                                                           [&](const RunSpec& run) { return run.env_name != suite.runs.front().env_name; });
-  for (const auto& run : suite.runs) {
+  const bool by_world = decides(world_name) && suite.runs.front().env_name != suite.runs.back().env_name;
+  for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
+    const RunSpec run = suite.runs[suite.runs.combination(c).first];
     std::string axes;
     if (by_world) axes = fmt::format(" {}={}", world_name, run.env_name);
     for (const auto& [axis, value] : run.axes)
@@ -142,20 +147,21 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
 }  // namespace
 
 std::string formula_lines(const Suite& suite) {
-  const bool alone = std::any_of(suite.runs.begin(), suite.runs.end(), may_be_alone);
+  const bool alone = any_of(suite.runs, suite.runs.first_of_each({GridPart::env, GridPart::rater, GridPart::votes}), may_be_alone);
   return lines_by(suite, &RunSpec::estimator_name, decides_formula, [&](const RunSpec& run) { return formula_of(run, alone); }) +
          settings(suite);
 }
 
 std::string rater_lines(const Suite& suite) {
-  const bool voting = std::any_of(suite.runs.begin(), suite.runs.end(), [](const RunSpec& run) { return run.votes > 1; });
+  const bool voting = any_of(suite.runs, suite.runs.first_of_each({GridPart::votes}), [](const RunSpec& run) { return run.votes > 1; });
   return lines_by(suite, &RunSpec::rater_name, decides_rater, [&](const RunSpec& run) { return rater_text(suite, run, voting); });
 }
 
 std::vector<std::string> exploding_groups(const Suite& suite) {
   std::vector<std::string> notes;
   std::set<std::string> met;
-  for (const auto& run : suite.runs) {
+  for (const std::size_t i : suite.runs.first_of_each({GridPart::env, GridPart::rater, GridPart::estimator, GridPart::votes})) {
+    const RunSpec run = suite.runs[i];
     const Convention convention = convention_of(run.estimator);
     if (convention.single != Single::over_eps || !may_be_alone(run)) continue;
     std::string note =

@@ -4,13 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <unordered_set>
 
 #include "envs/channel.hpp"
 #include "envs/law_table.hpp"
 #include "envs/vote.hpp"
 #include "kernels/failure.hpp"
 #include "suites/batch.hpp"
+#include "suites/canonical.hpp"
 #include "suites/lm_train.hpp"
 #include "suites/text.hpp"
 
@@ -18,51 +21,89 @@ namespace odrpo {
 
 namespace {
 
-bool same_law(const RunSpec& a, const RunSpec& b) {
-  return a.votes == b.votes && a.env.bandit.levels == b.env.bandit.levels && a.env.bandit.quality == b.env.bandit.quality &&
-         a.rater.sampling == b.rater.sampling && a.rater.aggregate == b.rater.aggregate && a.rater.tie == b.rater.tie &&
-         a.rater.parse_failure == b.rater.parse_failure && a.rater.parse_policy == b.rater.parse_policy && a.rater.noise == b.rater.noise;
+// Equal for runs that share the rows of a law.
+std::string law_text(const RunSpec& run) {
+  RaterConfig rater = run.rater;
+  rater.world = {};
+  rater.text = {};
+  return fmt::format("{} {} {} {}\n", static_cast<int>(run.env.kind), run.votes, run.env.levels(),
+                     static_cast<int>(run.env.bandit.quality)) +
+         canonical_fields(rater);
 }
 
-// The same world for the same seed?
-bool same_world(const RunSpec& a, const RunSpec& b) {
-  if (a.env.kind == WorldKind::toy_lm) return a.env == b.env && warm_policy(a.policy) == warm_policy(b.policy);
-  return a.env == b.env && a.policy == b.policy &&
-         resolve_profile(a.env.bandit, a.rater.world) == resolve_profile(b.env.bandit, b.rater.world);
+// Equal for runs that have the same world for the same seed.
+std::string world_text(const RunSpec& run) {
+  const std::string env = fmt::format("{}\n", static_cast<int>(run.env.kind)) + canonical_fields(run.env);
+  if (run.env.kind == WorldKind::toy_lm) return env + canonical_fields(warm_policy(run.policy));
+  return env + fmt::format("{}\n", static_cast<int>(run.policy.kind)) + canonical_fields(run.policy) +
+         canonical_fields(resolve_profile(run.env.bandit, run.rater.world));
 }
 
-bool same_estimator(const RunSpec& a, const RunSpec& b) {
-  return a.estimator == b.estimator && a.env.levels() == b.env.levels() && a.learn.rollouts == b.learn.rollouts;
+// Equal for runs that share an estimator.
+std::string estimator_text(const RunSpec& run) {
+  const EstimatorConfig& e = run.estimator;
+  return fmt::format("{} {} {} {} {}\n", static_cast<int>(e.form), static_cast<int>(e.norm), static_cast<int>(e.weight), run.env.levels(),
+                     run.learn.rollouts) +
+         canonical_fields(e);
 }
+
+// Counts different texts. It keeps a hash of 64 bits of each: that two of 10^6 have the same one has a probability of 3e-8, and then an
+// estimate lacks one law, world or estimator.
+class Different {
+ public:
+  using Text = std::string (*)(const RunSpec&);
+  // Only the first run of each choice of these parts is looked at: others with that choice have its text.
+  Different(const RunGrid& runs, std::initializer_list<GridPart> parts, Text text) : firsts_(runs.first_of_each(parts)), text_(text) {}
+  // Is it the first run with its text? Asked for the first run of each combination, in canonical order.
+  bool is_new(std::size_t i, const RunSpec& run) {
+    if (next_ == firsts_.size() || firsts_[next_] != i) return false;
+    ++next_;
+    return hashes_.insert(std::hash<std::string>{}(text_(run))).second;
+  }
+  std::size_t count() const { return hashes_.size(); }
+
+ private:
+  std::vector<std::size_t> firsts_;
+  std::size_t next_ = 0;
+  std::unordered_set<std::size_t> hashes_;
+  Text text_;
+};
 
 constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers, before anything is trained
+
+// What a run takes before and after it is trained: its place in the schedule. Measured at 10^6 runs: 8 bytes where they differ in seed, 15
+// where each is a combination of its own.
+constexpr double bytes_per_run = 15;
+
+// What keeping account of the runs takes, whatever they are.
+double bookkeeping_bytes(const Suite& suite) { return bytes_per_run * static_cast<double>(suite.runs.size()); }
 
 }  // namespace
 
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
   double largest = 0, largest_kept = 0, largest_checkpoint = 0, estimators = 0;
-  std::vector<const RunSpec*> different;     // one run for each estimator
-  std::vector<const RunSpec*> laws, worlds;  // one run for each that is different: rows of law are made once, a world once a seed
-  for (const auto& run : suite.runs) {
+  // rows of law are made once, a world once a seed
+  using enum GridPart;
+  Different laws(suite.runs, {env, rater, votes}, law_text), worlds(suite.runs, {env, rater, policy}, world_text),
+      different(suite.runs, {env, rater, estimator, learn}, estimator_text);
+  for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
+    const Combination all = suite.runs.combination(c);
+    const RunSpec run = suite.runs[all.first];
     const Cost cost = estimate_cost(run);
     const bool tables = run.env.kind == WorldKind::bandit;  // the toy world's laws are made text by text
-    if (tables && std::none_of(laws.rbegin(), laws.rend(), [&](const RunSpec* other) { return same_law(run, *other); })) {
-      laws.push_back(&run);
+    if (laws.is_new(all.first, run) && tables)
       total.cpu_seconds += most_rows(run.env.bandit, run.rater) * row_seconds(run.env.bandit, run.rater, run.votes);
-    }
-    if (std::none_of(worlds.rbegin(), worlds.rend(), [&](const RunSpec* other) { return same_world(run, *other); })) {
-      worlds.push_back(&run);
+    if (worlds.is_new(all.first, run)) {
       total.cpu_seconds += world_seconds(run) * suite.seeds;
       if (!tables) total.disk_bytes += warm_start_bytes(run) * suite.seeds;  // kept in the work folder until all is done
     }
-    if (std::none_of(different.rbegin(), different.rend(), [&](const RunSpec* other) { return same_estimator(run, *other); })) {
-      different.push_back(&run);
-      estimators += estimator_bytes(run);
+    if (different.is_new(all.first, run)) estimators += estimator_bytes(run);
+    for (std::size_t i = 0; i < all.runs; ++i) {  // one by one: sums are rounded as they always were
+      total.cpu_seconds += cost.cpu_seconds;
+      total.disk_bytes += cost.disk_bytes;
+      total.judge_calls += cost.judge_calls;
     }
-    total.cpu_seconds += cost.cpu_seconds;
-    total.disk_bytes += cost.disk_bytes;
-    total.judge_calls += cost.judge_calls;
     largest = std::max(largest, cost.memory_bytes);
     if (!tables) largest_checkpoint = std::max(largest_checkpoint, 3 * warm_start_bytes(run));  // weights and their two moments
     largest_kept = std::max(largest_kept, tables ? cost.memory_bytes : warm_start_bytes(run));
@@ -70,13 +111,13 @@ Cost total_cost(const Suite& suite, int jobs) {
   const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
   total.disk_bytes += largest_checkpoint * at_a_time;
   // worlds and laws that stay after their runs, and estimators, up to what the caches keep
-  const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest_kept * static_cast<double>(worlds.size()) * suite.seeds) +
+  const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest_kept * static_cast<double>(worlds.count()) * suite.seeds) +
                       std::min(static_cast<double>(Shared::keep), estimators);
-  total.memory_bytes = program_bytes + largest * at_a_time + kept + static_cast<double>(suite.runs.size() * sizeof(RunSpec));
+  total.memory_bytes = program_bytes + largest * at_a_time + kept + bookkeeping_bytes(suite);
   return total;
 }
 
-void check_limits(const Suite& suite, int jobs) {
+Cost check_limits(const Suite& suite, int jobs) {
   constexpr double gib = 1024.0 * 1024.0 * 1024.0;
   const Cost cost = total_cost(suite, jobs);
   const LimitsConfig& limits = suite.limits;
@@ -97,11 +138,14 @@ void check_limits(const Suite& suite, int jobs) {
     return law_cases(run.env.kind == WorldKind::toy_lm ? with_json_failures(run.rater) : run.rater, run.env.levels(), run.votes);
   };
   const auto too_large = [&](const RunSpec& run) { return cases(run) > max_law_cases; };
-  if (std::none_of(suite.runs.begin(), suite.runs.end(), too_large))  // what cannot be computed has no time
+  using enum GridPart;
+  const std::vector<std::size_t> votings = suite.runs.first_of_each({env, rater, votes});
+  if (std::none_of(votings.begin(), votings.end(), [&](std::size_t i) { return too_large(suite.runs[i]); }))  // that has no time
     check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
           number_text(limits.cpu_hours) + " h", "cpu_hours");
-  std::set<std::string_view> told;
-  for (const auto& run : suite.runs) {
+  std::set<std::string> told;
+  for (const std::size_t i : votings) {
+    const RunSpec run = suite.runs[i];
     const bool text = run.env.kind == WorldKind::toy_lm, large = too_large(run);
     const double seconds = text ? text_law_cost(run.rater, run.votes).seconds : row_seconds(run.env.bandit, run.rater, run.votes);
     if ((!large && seconds <= 3) || !told.insert(run.rater_name).second) continue;
@@ -112,6 +156,7 @@ void check_limits(const Suite& suite, int jobs) {
                              : fmt::format("takes about {} a row", seconds_text(seconds))));
   }
   if (!over.empty()) throw Failure(Exit::limits, over);
+  return cost;
 }
 
 }  // namespace odrpo

@@ -8,7 +8,7 @@ namespace odrpo {
 /// The sum over all runs; memory_bytes is what `jobs` runs at a time and the plan itself need.
 Cost total_cost(const Suite& suite, int jobs = 1);
 
-/// Failure `limits` that names every limit the suite exceeds: the estimate, the limit, and the key of [limits] that raises it.
-void check_limits(const Suite& suite, int jobs = 1);
+/// The same, or Failure `limits` that names every limit the suite exceeds: the estimate, the limit, and the key of [limits] that raises it.
+Cost check_limits(const Suite& suite, int jobs = 1);
 
 }  // namespace odrpo

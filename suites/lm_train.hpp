@@ -63,6 +63,7 @@ struct LmRun {
 /// meanwhile.
 std::optional<LmProblem> make_lm_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop,
                                          const Keeper& keeper = {});
+std::optional<LmProblem> make_lm_problem(RunSpec&&, Shared&, Isa, const std::atomic<bool>&, const Keeper& = {}) = delete;
 LmState make_lm_state(const LmProblem& problem);
 LmRun begin_lm_run(const LmProblem& problem);
 /// Can a run that was read from a checkpoint have come to step run.t of this problem? Of its record, the lengths.

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "kernels/failure.hpp"
@@ -80,34 +81,82 @@ std::size_t world_of(const RunSpec& spec) {
   return std::hash<std::string>{}(canonical_fields(spec.env) + canonical_fields(spec.rater) + canonical_fields(spec.rater.world));
 }
 
+// Of each combination: the place of its world among all worlds, which are sorted by the name of their env.
+std::vector<std::uint32_t> world_ranks(const RunGrid& runs) {
+  using enum GridPart;
+  std::map<std::string, std::uint32_t> envs;
+  for (const std::size_t i : runs.first_of_each({env})) envs[runs[i].env_name];
+  std::uint32_t next = 0;
+  for (auto& [name, place] : envs) place = next++;
+
+  struct World {
+    std::size_t choice, hash;
+    std::uint32_t env, rank;
+  };
+  std::vector<World> worlds;
+  for (const std::size_t i : runs.first_of_each({env, rater})) {
+    const RunSpec run = runs[i];
+    worlds.push_back({runs.choice(i, {env, rater}), world_of(run), envs.at(run.env_name), 0});
+  }
+  const auto before = [](const World& a, const World& b) { return std::pair(a.env, a.hash) < std::pair(b.env, b.hash); };
+  std::sort(worlds.begin(), worlds.end(), before);
+  for (std::size_t w = 1; w < worlds.size(); ++w) worlds[w].rank = worlds[w - 1].rank + before(worlds[w - 1], worlds[w]);
+
+  std::sort(worlds.begin(), worlds.end(), [](const World& a, const World& b) { return a.choice < b.choice; });
+  std::vector<std::uint32_t> ranks(runs.combinations());
+  for (std::size_t c = 0; c < ranks.size(); ++c) {
+    const std::size_t choice = runs.choice(runs.combination(c).first, {env, rater});
+    ranks[c] = std::lower_bound(worlds.begin(), worlds.end(), choice, [](const World& w, std::size_t n) { return w.choice < n; })->rank;
+  }
+  return ranks;
+}
+
+// SHA-256 of the version and, for each run, its id and its canonical text.
+std::string fingerprint(const RunGrid& runs, const std::string& program_version) {
+  Sha256 hash;
+  hash.add("odrpo-bench " + program_version + '\n');
+  for (std::size_t c = 0; c < runs.combinations(); ++c) {
+    const Combination all = runs.combination(c);
+    RunSpec run = runs[all.first];
+    const std::string settings = canonical_settings(run) + '\n';
+    for (std::size_t i = all.first; i < all.first + all.runs; ++i) {
+      if (i > all.first) run = runs[i];
+      hash.add(run.id + '\n' + canonical_seed(run) + settings);
+    }
+  }
+  return hash.hex();
+}
+
 }  // namespace
 
 std::vector<std::size_t> schedule(const Suite& suite) {
-  std::vector<std::tuple<int, std::string, std::size_t, std::size_t>> order;  // seed, env, world, index
-  order.reserve(suite.runs.size());
-  for (std::size_t i = 0; i < suite.runs.size(); ++i)
-    order.emplace_back(suite.runs[i].seed, suite.runs[i].env_name, world_of(suite.runs[i]), i);
-  std::sort(order.begin(), order.end());
-  std::vector<std::size_t> indices;
-  indices.reserve(order.size());
-  for (const auto& entry : order) indices.push_back(std::get<3>(entry));
-  return indices;
+  const RunGrid& runs = suite.runs;
+  const std::vector<std::uint32_t> rank = world_ranks(runs);
+
+  // combinations by world, in canonical order within each
+  std::vector<std::uint32_t> combinations(runs.combinations());
+  std::iota(combinations.begin(), combinations.end(), 0u);
+  std::stable_sort(combinations.begin(), combinations.end(), [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
+
+  // their runs by seed: next[s] is the place of the next run of seed s
+  std::vector<std::size_t> next(static_cast<std::size_t>(suite.seeds) + 1, 0);
+  for (std::size_t i = 0; i < runs.size(); ++i) ++next[static_cast<std::size_t>(runs.seed(i)) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<std::size_t> order(runs.size());
+  for (const std::uint32_t c : combinations) {
+    const Combination all = runs.combination(c);
+    for (std::size_t i = all.first; i < all.first + all.runs; ++i) order[next[static_cast<std::size_t>(runs.seed(i))]++] = i;
+  }
+  return order;
 }
 
 SuiteFacts suite_facts(const Suite& suite, const std::string& program_version) {
   SuiteFacts facts;
   facts.name = suite.name;
   facts.axis_names = suite.axis_names;
-  Sha256 hash;
-  hash.add("odrpo-bench " + program_version + '\n');
-  std::vector<std::string> ids;
-  for (const RunSpec& run : suite.runs) {
-    ids.push_back(run.id);
-    hash.add(run.id + '\n' + canonical_text(run) + '\n');
-  }
-  facts.runs = ids.size();
-  facts.run_id = [ids](std::size_t i) { return ids[i]; };
-  facts.fingerprint = hash.hex();
+  facts.runs = suite.runs.size();
+  facts.run_id = [runs = suite.runs](std::size_t i) { return runs.id(i); };
+  facts.fingerprint = fingerprint(suite.runs, program_version);
   return facts;
 }
 
@@ -144,9 +193,8 @@ class Call {
 std::vector<std::size_t> Call::missing() const {
   std::vector<bool> done(suite_.runs.size(), false);
   for (const std::size_t i : folder_.finished()) done[i] = true;
-  std::vector<std::size_t> todo;
-  for (const std::size_t i : schedule(suite_))
-    if (!done[i]) todo.push_back(i);
+  std::vector<std::size_t> todo = schedule(suite_);
+  std::erase_if(todo, [&](std::size_t i) { return done[i]; });
   return todo;
 }
 

@@ -45,5 +45,6 @@ std::shared_ptr<const BatchEstimator> shared_estimator(Shared& shared, const Run
 
 /// Looks the world and the rater's rows up in `shared`, or makes them. Nothing when `stop` was set meanwhile.
 std::optional<Problem> make_problem(const RunSpec& spec, Shared& shared, Isa isa, const std::atomic<bool>& stop, bool look_up = true);
+std::optional<Problem> make_problem(RunSpec&&, Shared&, Isa, const std::atomic<bool>&, bool = true) = delete;  // it points to its spec
 
 }  // namespace odrpo

@@ -12,6 +12,7 @@
 #include "results/record.hpp"
 #include "results/table_spec.hpp"
 #include "suites/env_config.hpp"
+#include "suites/run_grid.hpp"
 
 namespace odrpo {
 
@@ -124,7 +125,7 @@ struct Suite {
   TableConfig table;
   LimitsConfig limits;
   std::vector<std::string> axis_names;  ///< extra axes in suite order
-  std::vector<RunSpec> runs;
+  RunGrid runs;
 };
 
 }  // namespace odrpo

@@ -108,7 +108,8 @@ void Team::work() {
   while (!to_.stop) {
     const std::size_t i = next_++;
     if (i >= todo_.size()) break;
-    RunRecord record = train_safely(to_.suite.runs[todo_[i]], shared_, to_.stop, to_.keeper);
+    const RunSpec spec = to_.suite.runs[todo_[i]];
+    RunRecord record = train_safely(spec, shared_, to_.stop, to_.keeper);
     if (record.status == RunStatus::failed && record.error == "stopped") break;
     queue_.push(std::move(record));
   }
@@ -137,9 +138,12 @@ void Team::drive(const LaneEngine& engine) {
 }
 
 void Team::train_batch(const LaneEngine& engine, const Batch& batch) {
+  std::vector<RunSpec> runs;
+  runs.reserve(batch.runs.size());
+  for (const std::size_t i : batch.runs) runs.push_back(to_.suite.runs[i]);
   std::vector<const RunSpec*> specs;
-  specs.reserve(batch.runs.size());
-  for (const std::size_t i : batch.runs) specs.push_back(&to_.suite.runs[i]);
+  specs.reserve(runs.size());
+  for (const RunSpec& run : runs) specs.push_back(&run);
   std::size_t done = 0;
   engine.train(specs, shared_, to_.stop, [&](RunRecord record) {
     queue_.push(std::move(record));

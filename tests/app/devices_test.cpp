@@ -5,20 +5,26 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/suites/lane_grid.hpp"
 
 using namespace odrpo;
 using namespace odrpo::app;
+using Names = std::vector<std::string>;
 
 namespace {
 
-// Runs whose rater's name is the reason why they have no lane; of one byte each.
-Suite suite_of(const std::vector<std::string>& troubles) {
+// Runs of one shape.
+Suite suite_of(const std::vector<LaneText>& runs) {
   Suite suite;
-  for (const std::string& trouble : troubles) {
-    suite.runs.emplace_back();
-    suite.runs.back().rater_name = trouble;
-  }
+  suite.runs = grid_of(runs);
   return suite;
+}
+
+// Runs that have no lane for these reasons; of one byte each.
+Suite suite_of(const Names& troubles) {
+  std::vector<LaneText> runs;
+  for (const std::string& trouble : troubles) runs.push_back({"", 1, trouble});
+  return suite_of(runs);
 }
 
 DeviceFacts device(const std::string& name, const std::string& trouble = "") {
@@ -43,10 +49,7 @@ DeviceSource machine(const std::vector<DeviceFacts>& all, std::vector<int>* open
     if (name == "bad") throw Failure(Exit::device, "it does not answer");
     return {"cuda:" + std::to_string(index) + " (" + name + ")", 100, {}};
   };
-  s.lanes.why_no_lane = [](const RunSpec& r) { return r.rater_name; };
-  s.lanes.lane_shape = [](const RunSpec&) { return std::string(); };
-  s.lanes.lane_bytes = [](const RunSpec& r) { return static_cast<double>(r.votes); };
-  s.lanes.seconds = [](const RunSpec&) { return 1.0; };
+  s.lanes = grid_rules(1);
   return s;
 }
 
@@ -73,11 +76,11 @@ TEST_CASE("lists of devices: numbers with commas, each once, and no other --devi
   CHECK_FALSE(device_wish({"cpu", ""}).look);
   for (const char* bad : {",", "0,", ",0", "0,,1", "-1", "a", "0 1", "0x1", "1.0", "12345", "99999999999999999999", "0,0", "1,01"}) {
     INFO(bad);
-    const Failure f = refusal(suite_of({""}), {"", bad}, machine({device("A")}));
+    const Failure f = refusal(suite_of(Names{""}), {"", bad}, machine({device("A")}));
     CHECK(f.code == Exit::usage);
     CHECK(std::string(f.what()).find("--devices") == 0);
   }
-  for (const char* other : {"cpu", "auto"}) CHECK(refusal(suite_of({""}), {other, "0"}, machine({device("A")})).code == Exit::usage);
+  for (const char* other : {"cpu", "auto"}) CHECK(refusal(suite_of(Names{""}), {other, "0"}, machine({device("A")})).code == Exit::usage);
 }
 
 TEST_CASE("cuda and auto take the first device that can be used, and open no other") {
@@ -85,34 +88,34 @@ TEST_CASE("cuda and auto take the first device that can be used, and open no oth
   const auto source = machine({device("old", "this program has no code for it"), device("bad"), device("A"), device("B")}, &opened);
   for (const char* word : {"cuda", "auto"}) {
     opened.clear();
-    const Placement p = placed(suite_of({"", ""}), {word, ""}, source);
+    const Placement p = placed(suite_of(Names{"", ""}), {word, ""}, source);
     REQUIRE(p.engines.size() == 1);
     CHECK(p.device() == "cuda:2 (A)");
     CHECK(p.gpu == "A");
     CHECK(opened == std::vector<int>{1, 2});
     CHECK(p.words == std::vector<std::string>{"2 of 2 runs train on cuda:2 (A)"});
   }
-  CHECK(placed(suite_of({""}), {"", ""}, source).engines.empty());  // nobody asked
-  CHECK(placed(suite_of({""}), {"cpu", ""}, source).engines.empty());
-  CHECK(placed(suite_of({""}), {"cpu", ""}, source).words.empty());
+  CHECK(placed(suite_of(Names{""}), {"", ""}, source).engines.empty());  // nobody asked
+  CHECK(placed(suite_of(Names{""}), {"cpu", ""}, source).engines.empty());
+  CHECK(placed(suite_of(Names{""}), {"cpu", ""}, source).words.empty());
 }
 
 TEST_CASE("a list takes just these devices, in its order, or none") {
   std::vector<int> opened;
   const auto source = machine({device("A"), device("bad"), device("C")}, &opened);
-  const Placement p = placed(suite_of({""}), {"", "2,0"}, source);
+  const Placement p = placed(suite_of(Names{""}), {"", "2,0"}, source);
   CHECK(p.device() == "cuda:2 (C), cuda:0 (A)");
   CHECK(p.gpu == "C, A");
   CHECK(opened == std::vector<int>{2, 0});
-  const Failure bad = refusal(suite_of({""}), {"", "0,1"}, source);
+  const Failure bad = refusal(suite_of(Names{""}), {"", "0,1"}, source);
   CHECK(bad.code == Exit::device);
   CHECK(bad.what() == std::string("device 1 (bad): it does not answer"));
   opened.clear();
-  const Failure missing = refusal(suite_of({""}), {"cuda", "0,3"}, source);
+  const Failure missing = refusal(suite_of(Names{""}), {"cuda", "0,3"}, source);
   CHECK(missing.code == Exit::device);
   CHECK(missing.what() == std::string("there is no CUDA device 3; there are 0 (A), 1 (bad), 2 (C)"));
   CHECK(opened.empty());
-  CHECK(refusal(suite_of({""}), {"", "9999"}, machine({device("A")})).what() ==
+  CHECK(refusal(suite_of(Names{""}), {"", "9999"}, machine({device("A")})).what() ==
         std::string("there is no CUDA device 9999; there is 0 (A)"));
 }
 
@@ -120,31 +123,30 @@ TEST_CASE("where there is no device, cuda is refused and auto takes the CPU") {
   for (const auto& [source, why] : {std::pair{machine({}), std::string("no driver")},
                                     {machine({device("bad"), device("old", "x")}), "device 0 (bad): it does not answer"}}) {
     INFO(why);
-    const Failure f = refusal(suite_of({""}), {"cuda", ""}, source);
+    const Failure f = refusal(suite_of(Names{""}), {"cuda", ""}, source);
     CHECK(f.code == Exit::device);
     CHECK(f.what() == "no CUDA device: " + why + "; use --device cpu");
-    const Placement p = placed(suite_of({"", ""}), {"auto", ""}, source);
+    const Placement p = placed(suite_of(Names{"", ""}), {"auto", ""}, source);
     CHECK(p.device() == "cpu");
     CHECK(p.gpu == "none");
     CHECK(p.words == std::vector<std::string>{"--device auto takes the CPU: no CUDA device: " + why});
     REQUIRE(p.on_cpu.size() == 1);
     CHECK(p.on_cpu[0].runs == 2);
-    CHECK(placed(suite_of({""}), {}, source).words.empty());
+    CHECK(placed(suite_of(Names{""}), {}, source).words.empty());
   }
-  CHECK(refusal(suite_of({""}), {"", "0"}, machine({})).code == Exit::device);
+  CHECK(refusal(suite_of(Names{""}), {"", "0"}, machine({})).code == Exit::device);
 }
 
 TEST_CASE("runs without a lane are told of, by reason") {
   const auto source = machine({device("A")});
-  auto suite = suite_of({"", "odd", "odd", ""});
-  suite.runs[3].votes = 2048;
+  const auto suite = suite_of(std::vector<LaneText>{{"", 1, ""}, {"", 1, "odd"}, {"", 1, "odd"}, {"", 2048, ""}});
   const Placement p = placed(suite, {"cuda", ""}, source);
   CHECK(p.on_engines == 1);
   CHECK(p.words ==
         std::vector<std::string>{
             "1 of 4 runs train on cuda:0 (A)", "2 of 4 runs train on the CPU: odd",
             "1 of 4 runs train on the CPU: their lanes take 2 KiB and more, a device has room for 100 B (or `memory_gib` allows no more)"});
-  const Placement many = placed(suite_of({"", "a", "b", "c", "d", "e", "f"}), {"auto", ""}, source);
+  const Placement many = placed(suite_of(Names{"", "a", "b", "c", "d", "e", "f"}), {"auto", ""}, source);
   REQUIRE(many.words.size() == 6);
   CHECK(many.words.back() == "2 of 7 runs train on the CPU for 2 other reasons");
 }
@@ -152,7 +154,7 @@ TEST_CASE("runs without a lane are told of, by reason") {
 TEST_CASE("a suite in which nothing has a lane is refused for cuda and left to the CPU by auto, which opens nothing for it") {
   std::vector<int> opened;
   const auto source = machine({device("A")}, &opened);
-  const auto suite = suite_of({"odd", "a transformer", "odd"});
+  const auto suite = suite_of(Names{"odd", "a transformer", "odd"});
   const Failure f = refusal(suite, {"cuda", ""}, source);
   CHECK(f.code == Exit::limits);
   CHECK(f.what() == std::string("nothing in this suite has a form on the device; use --device cpu or auto\n"
@@ -168,14 +170,13 @@ TEST_CASE("a suite in which nothing has a lane is refused for cuda and left to t
   CHECK(placed(suite, {}, source).words.empty());
 
   // a lane that no device has room for is none
-  auto large = suite_of({""});
-  large.runs[0].votes = 1000;
+  const auto large = suite_of(std::vector<LaneText>{{"", 1000, ""}});
   CHECK(refusal(large, {"cuda", ""}, source).code == Exit::limits);
   CHECK(placed(large, {"auto", ""}, source).device() == "cpu");
 }
 
 TEST_CASE("a batch takes no more memory than the suite may take of the host") {
-  Suite suite = suite_of({""});
+  Suite suite = suite_of(Names{""});
   CHECK(placed(suite, {"cuda", ""}, machine({device("A")})).on_engines == 1);
   suite.limits.memory_gib = 0.5 / (1024.0 * 1024.0 * 1024.0);  // half a byte
   CHECK(refusal(suite, {"cuda", ""}, machine({device("A")})).code == Exit::limits);

@@ -38,7 +38,7 @@ whole=$(digest <whole.json)
 [[ -n $whole ]] || fail "no digest in the summary"
 
 # one signal: exit 75, a note how to go on, and a second call that resumes
-for signal in INT TERM HUP; do
+for signal in INT TERM HUP XCPU USR1; do
   rm -rf slow.h5 slow.h5.work
   "$program" run slow.toml --jobs 1 >out.txt 2>err.txt &
   pid=$!
@@ -53,6 +53,26 @@ for signal in INT TERM HUP; do
   grep -qE 'resumed: [1-9][0-9]* of 60 runs were already done' err.txt || { fail "SIG$signal: nothing was resumed:"; cat err.txt; }
   [[ $(digest <out.txt) == "$whole" ]] || fail "SIG$signal: another digest after the resumption"
 done
+
+# signals that are ignored at the start stay ignored (nohup), but for those that ask for the end; two signals are one stop
+rm -rf slow.h5 slow.h5.work
+(trap '' HUP XCPU USR1; exec "$program" run slow.toml --jobs 1 >out.txt 2>err.txt) &
+pid=$!
+until_there 'slow.h5.work/shard-*.h5'
+for signal in HUP XCPU USR1; do kill -"$signal" "$pid"; done
+sleep 0.3
+grep -q '^stopping' err.txt && { fail "a signal that was ignored is acknowledged:"; cat err.txt; }
+kill -0 "$pid" || fail "a signal that was ignored ended the program"
+kill -TERM "$pid"
+wait "$pid"; code=$?
+[[ $code == 75 ]] || fail "SIGTERM where others are ignored: exit $code, expected 75"
+rm -rf slow.h5 slow.h5.work
+"$program" run slow.toml --jobs 1 >out.txt 2>err.txt &
+pid=$!
+until_there 'slow.h5.work/shard-*.h5'
+kill -USR1 "$pid"; kill -XCPU "$pid"; kill -TERM "$pid"
+wait "$pid"; code=$?
+[[ $code == 75 && $(grep -c '^stopping' err.txt) == 1 ]] || { fail "three signals: exit $code, expected 75 and one line:"; cat err.txt; }
 
 # --force begins from nothing, so the way on is without it, and without the output that it would replace
 rm -rf slow.h5 slow.h5.work
@@ -137,5 +157,5 @@ done
 [[ $(digest <out.txt) == "$whole" ]] || fail "another digest after $kills SIGKILLs"
 "$program" verify slow.h5 >out.txt 2>err.txt || { fail "verify after $kills SIGKILLs"; cat err.txt; }
 
-echo "stop_test: 3 signals and $kills SIGKILLs"
+echo "stop_test: 5 signals and $kills SIGKILLs"
 exit "$failed"

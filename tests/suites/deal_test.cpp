@@ -9,30 +9,19 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/suites/lane_grid.hpp"
 
 using namespace odrpo;
 
 namespace {
 
-// Runs that say in their names what the rules below make of them.
-RunSpec spec(const std::string& shape, int bytes = 1, const std::string& trouble = "") {
-  RunSpec s;
-  s.estimator_name = shape;
-  s.votes = bytes;
-  s.rater_name = trouble;
-  return s;
-}
+using Lanes = std::vector<LaneText>;
 
-std::vector<RunSpec> specs(std::size_t n, const std::string& shape, int bytes = 1) { return std::vector<RunSpec>(n, spec(shape, bytes)); }
+LaneText spec(const std::string& shape, int bytes = 1, const std::string& trouble = "") { return {shape, bytes, trouble}; }
 
-LaneRules rules(double seconds = 0.01) {
-  LaneRules r;
-  r.why_no_lane = [](const RunSpec& s) { return s.rater_name; };
-  r.lane_shape = [](const RunSpec& s) { return s.estimator_name; };
-  r.lane_bytes = [](const RunSpec& s) { return static_cast<double>(s.votes); };
-  r.seconds = [seconds](const RunSpec&) { return seconds; };
-  return r;
-}
+Lanes specs(std::size_t n, const std::string& shape, int bytes = 1) { return Lanes(n, spec(shape, bytes)); }
+
+LaneRules rules(double seconds = 0.01) { return grid_rules(seconds); }
 
 std::vector<LaneEngine> engines(const std::vector<double>& memory) {
   std::vector<LaneEngine> all;
@@ -53,9 +42,11 @@ std::vector<std::size_t> sizes(const Deal& d) {
 }
 
 // What holds of every deal.
-Deal checked(const std::vector<RunSpec>& runs, const std::vector<double>& memory, const LaneRules& r) {
+Deal checked(const Lanes& combinations, const std::vector<double>& memory, const LaneRules& r, int seeds = 1) {
+  const RunGrid runs = grid_of(combinations, seeds);
   const auto todo = everything(runs.size());
   const Deal d = deal(runs, todo, engines(memory), r);
+  const auto lane = [&](std::size_t i) { return combinations[i / static_cast<std::size_t>(seeds)]; };
   const double largest = memory.empty() ? 0 : *std::max_element(memory.begin(), memory.end());
   std::map<std::size_t, std::size_t> place;  // of a run in the schedule
   for (std::size_t at = 0; at < todo.size(); ++at) place[todo[at]] = at;
@@ -70,9 +61,9 @@ Deal checked(const std::vector<RunSpec>& runs, const std::vector<double>& memory
     CHECK(in_order(b.runs));
     double bytes = 0;
     for (const std::size_t i : b.runs) {
-      CHECK(runs[i].estimator_name == runs[b.runs.front()].estimator_name);
-      CHECK(runs[i].rater_name.empty());
-      bytes += runs[i].votes;
+      CHECK(lane(i).shape == lane(b.runs.front()).shape);
+      CHECK(lane(i).trouble.empty());
+      bytes += lane(i).bytes;
       seen.insert(i);
     }
     CHECK(bytes == b.bytes);
@@ -91,7 +82,7 @@ Deal checked(const std::vector<RunSpec>& runs, const std::vector<double>& memory
 TEST_CASE("without an engine all runs are the workers', and no rule is asked") {
   LaneRules none;
   none.why_no_lane = nullptr;
-  const std::vector<RunSpec> runs(5);
+  const RunGrid runs = grid_of(Lanes(5));
   const Deal d = deal(runs, everything(5), {}, none);
   CHECK(d.workers == everything(5));
   CHECK(d.batches.empty());
@@ -101,7 +92,7 @@ TEST_CASE("without an engine all runs are the workers', and no rule is asked") {
 
 TEST_CASE("an engine takes a shape at a time") {
   auto runs = specs(10, "a");
-  for (const RunSpec& s : specs(3, "b")) runs.push_back(s);
+  for (const LaneText& s : specs(3, "b")) runs.push_back(s);
   runs.push_back(spec("a"));
   CHECK(sizes(checked(runs, {1000}, rules())) == std::vector<std::size_t>{11, 3});
 }
@@ -121,7 +112,7 @@ TEST_CASE("a batch fits the memory of an engine, and a run that fits none is the
 
 TEST_CASE("engines of different sizes: small batches go anywhere, large ones where they fit, and first") {
   auto runs = specs(8, "a", 10);
-  for (const RunSpec& s : specs(4, "a", 60)) runs.push_back(s);
+  for (const LaneText& s : specs(4, "a", 60)) runs.push_back(s);
   Deal d = checked(runs, {40, 200}, rules());
   CHECK(d.workers.empty());
   REQUIRE(sizes(d) == std::vector<std::size_t>{3, 1, 4, 4});
@@ -138,12 +129,12 @@ TEST_CASE("every engine gets something to do") {
   CHECK(sizes(checked(specs(8, "a"), {100, 100}, rules())) == std::vector<std::size_t>{4, 4});
   CHECK(sizes(checked(specs(8, "a"), {100, 100, 100}, rules())) == std::vector<std::size_t>{3, 3, 2});
   auto runs = specs(6, "a");
-  for (const RunSpec& s : specs(6, "b")) runs.push_back(s);
+  for (const LaneText& s : specs(6, "b")) runs.push_back(s);
   CHECK(checked(runs, {100, 100, 100}, rules()).batches.size() == 6);
   // as many shapes as engines: each takes one, unless there are runs to fill them all
   CHECK(sizes(checked(runs, {100, 100}, rules())) == std::vector<std::size_t>{6, 6});
   auto many = specs(600, "a");
-  for (const RunSpec& s : specs(6, "b")) many.push_back(s);
+  for (const LaneText& s : specs(6, "b")) many.push_back(s);
   CHECK(sizes(checked(many, {1000, 1000}, rules())) == std::vector<std::size_t>{300, 300, 6});
   CHECK(checked(specs(1, "a"), {100, 100, 100}, rules()).batches.size() == 1);
 }
@@ -158,12 +149,12 @@ TEST_CASE("a batch is neither too long to be committed soon nor too short to fil
 
 TEST_CASE("the longest batches go first") {
   auto runs = specs(2, "short");
-  for (const RunSpec& s : specs(2, "long")) runs.push_back(s);
+  for (const LaneText& s : specs(2, "long")) runs.push_back(s);
   LaneRules r = rules();
-  r.seconds = [](const RunSpec& s) { return s.estimator_name == "long" ? 9.0 : 1.0; };
+  r.seconds = [](const RunSpec& s) { return shape_of(s) == "long" ? 9.0 : 1.0; };
   const Deal d = checked(runs, {100}, r);
   REQUIRE(d.batches.size() == 2);
-  CHECK(runs[d.batches[0].runs[0]].estimator_name == "long");
+  CHECK(runs[d.batches[0].runs[0]].shape == "long");
   CHECK(d.batches[0].seconds == 18);
 }
 
@@ -187,12 +178,12 @@ TEST_CASE("random deals keep what holds of every deal") {
     return (state >> 8) % n;
   };
   for (int round = 0; round < 60; ++round) {
-    std::vector<RunSpec> runs;
+    Lanes runs;
     for (std::uint32_t n = next(300); n > 0; --n)
       runs.push_back(spec(std::string(1, static_cast<char>('a' + next(4))), static_cast<int>(next(50)), next(5) == 0 ? "odd" : ""));
     std::vector<double> memory;
     for (std::uint32_t n = next(4); n > 0; --n) memory.push_back(next(120));
-    Deal d = checked(runs, memory, rules());
+    Deal d = checked(runs, memory, rules(), static_cast<int>(1 + next(3)));
     // whoever is left to the engines is taken by one of them
     while (!d.batches.empty()) REQUIRE(next_batch(d.batches, *std::max_element(memory.begin(), memory.end())));
   }

@@ -153,7 +153,7 @@ TEST_CASE("too many runs are refused before any is made, whatever the size") {
   CHECK(refusal(text, {"suite.seeds=10001"}).code == Exit::limits);
   CHECK(refusal(text, {"suite.seeds=10001", "limits.runs=300000"}).code == Exit::ok);
   CHECK(refusal(text, {"limits.runs=19"}).has("20 runs, more than the limit of 19"));
-  const auto huge = refusal(text, {"suite.seeds=100000", "limits.runs=1e9", "learn.kl=[0,1,2,3,4,5,6,7,8,9]"});
+  const auto huge = refusal(text, {"suite.seeds=100000", "limits.runs=1e9", "learn.kl=[0,1,2,3,4,5,6,7,8,9]", "limits.memory_gib=0.1"});
   CHECK(huge.code == Exit::limits);
   CHECK(huge.has("memory_gib"));
 }

@@ -37,11 +37,15 @@ rollouts = 4
 // One step of a suite's first run.
 struct Stepped {
   Suite suite;
+  RunSpec spec;
   Shared shared{};
   LmProblem problem;
   LmState state;
   explicit Stepped(const std::vector<std::string>& set)
-      : suite(loaded(lm, set)), problem(*make_lm_problem(suite.runs[0], shared, best_isa(), never)), state(make_lm_state(problem)) {}
+      : suite(loaded(lm, set)),
+        spec(suite.runs[0]),
+        problem(*make_lm_problem(spec, shared, best_isa(), never)),
+        state(make_lm_state(problem)) {}
   void step(int t = 0) { lm_step(problem, state, t, false, never); }
   std::vector<float> trained() {
     const auto theta = state.policy.state().trained;

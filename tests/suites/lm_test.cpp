@@ -124,7 +124,8 @@ TEST_CASE("toy-lm: no evaluated prompt is trained on, however few there are") {
   const Suite suite =
       loaded(lm, {"env.toy-lm.vocabulary=40", "env.toy-lm.prompts=2500", "policy.p.warm_steps=0", "policy.p.warm_batch=64"});
   Shared shared;
-  const LmProblem problem = *make_lm_problem(suite.runs[0], shared, best_isa(), never);
+  const RunSpec spec = suite.runs[0];
+  const LmProblem problem = *make_lm_problem(spec, shared, best_isa(), never);
   REQUIRE(problem.prompts.size() == 2500 + evaluated_prompts);
   std::set<std::array<Token, toy_prompt_tokens>> trained, evaluated;
   for (std::size_t i = 0; i < problem.prompts.size(); ++i) (i < 2500 ? trained : evaluated).insert(problem.prompts[i].words);

@@ -172,7 +172,8 @@ TEST_CASE("rules: a system's whitening is the one of its table") {
   const auto std_of = [&](const std::string& estimator, const std::string& whiten) {
     const Suite suite = loaded(tiny + "[grid]\nestimator = \"e\"\n[estimator.e]\n" + estimator, {"learn.whiten=" + whiten});
     Shared shared;
-    const Problem problem = *make_problem(suite.runs[0], shared, best_isa(), never);
+    const RunSpec spec = suite.runs[0];
+    const Problem problem = *make_problem(spec, shared, best_isa(), never);
     TrainState s = make_state(problem);
     train_step(problem, s, 0);
     double mean = 0, squares = 0;
