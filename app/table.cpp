@@ -73,6 +73,7 @@ TableSpec asked_spec(const ResultFile& head, const TableOptions& o) {
 
 /// Did a flag set what a failure of make_table is about? Its message begins with the key; the others are about rows, columns and best.
 bool set_by_flag(std::string_view message, const TableOptions& o) {
+  if (message.starts_with("--")) return true;
   const std::pair<std::string_view, bool> keys[] = {{"rows: ", !o.rows.empty()},         {"columns: ", !o.columns.empty()},
                                                     {"value: ", !o.value.empty()},       {"best: ", !o.best.empty()},
                                                     {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}};

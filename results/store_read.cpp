@@ -23,7 +23,7 @@ void check_words(const std::string& column, const std::vector<std::string>& text
 }
 
 int to_int(double value, const std::string& what) {
-  if (!(value >= 0 && value <= 2147483647.0)) throw Hdf5Error("'" + what + "' has a refused value");
+  if (!(value >= 0 && value <= 2147483647.0 && value == std::floor(value))) throw Hdf5Error("'" + what + "' has a refused value");
   return static_cast<int>(value);
 }
 
@@ -84,6 +84,8 @@ void Reader::read_columns(hid_t root) {
     info.axis = source.attribute("axis");
     info.numeric = !source.is_text();
     info.integer = source.is_integer();
+    if (!info.axis.empty() && std::any_of(head_.all.begin(), head_.all.end(), [&](const ColumnInfo& c) { return c.axis == info.axis; }))
+      throw Hdf5Error("two columns hold the axis '" + info.axis + "'");
     head_.all.push_back(info);
   }
   const auto require = [&](const char* name, bool numeric) {
@@ -171,19 +173,18 @@ void Reader::column(const std::string& name, const std::function<void(const std:
   ContentSum sum(from.word(), from.shape());
   for (hsize_t first = 0, step = from.rows_of_slab(); first < head_.runs; first += step) {
     const Rows rows{first, std::min<hsize_t>(step, head_.runs - first)};
-    const auto add = [&](const auto& values) { sum.numbers(values.data(), values.size() * sizeof values[0]); };
     if (from.is_text()) {
       const auto some = from.texts(rows, budget_);
       for (const std::string& text : some) sum.text(text);
       check_words(name, some);
       texts(some);
-    } else if (from.is(H5T_IEEE_F64LE)) {
-      const auto some = from.doubles(rows, budget_);
-      add(some);
-      numbers(some);
     } else {
-      from.add_to(sum, rows, budget_);
-      numbers(as_doubles(from, rows, budget_));
+      if (!from.is(H5T_IEEE_F64LE)) from.add_to(sum, rows, budget_);
+      const auto some = as_doubles(from, rows, budget_);
+      if (from.is(H5T_IEEE_F64LE)) sum.numbers(some.data(), some.size() * sizeof some[0]);
+      if (name == "votes" || name == "seed")
+        for (const double number : some) to_int(number, name);
+      numbers(some);
     }
   }
   if (has_checksums() && sum.hex() != sums_[name]) throw Hdf5Error("column '" + name + "' does not have its checksum");

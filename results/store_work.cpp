@@ -246,7 +246,9 @@ void WorkFolder::State::check_lock(const std::string& lost) const {
 
 void WorkFolder::State::remove_folder() {
   for (const std::string& there : store::names_in(folder))
-    if (is_ours(there) && there != lock_name) store::remove_file(folder, there);
+    if (is_ours(there) && there != lock_name && there != marker_name) store::remove_file(folder, there);
+  store::sync_folder(folder);  // work without the marker, after a power cut, would be nobody's
+  store::remove_file(folder, marker_name);
   store::remove_file(folder, lock_name);  // still held, so nobody else is inside
   system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);  // fails when somebody put a file there: theirs
 }

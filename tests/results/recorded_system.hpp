@@ -53,11 +53,12 @@ class Recording {
   enum class Op { create, write, resize, sync_file, sync_folder, rename, exchange, unlink, mkdir, commit };
   struct Entry {
     Op op;
-    std::size_t id = 0;          ///< file or folder made, written or synced; runs of a commit
+    std::size_t id = 0;          ///< file or folder made, written, synced or renamed; runs of a commit
     std::size_t folder = 0, to = 0;  ///< folder of `name`, of `new_name`
     std::string name, new_name;
     std::uint64_t at = 0;
     std::string bytes;
+    std::size_t other = 0;  ///< the file on the other side of an exchange
   };
   struct Node {
     bool folder = false;
@@ -75,12 +76,10 @@ class Recording {
       if (e.op == Op::create) all[e.folder][e.name] = {false, e.id};
       if (e.op == Op::mkdir) all[e.folder][e.name] = {true, e.id};
       if (e.op == Op::unlink) all[e.folder].erase(e.name);
-      const auto from = all[e.folder].find(e.name);
-      if ((e.op != Op::rename && e.op != Op::exchange) || from == all[e.folder].end()) return;
-      const Node moved = from->second;
-      if (e.op == Op::exchange && all[e.to].contains(e.new_name)) from->second = all[e.to][e.new_name];
-      else all[e.folder].erase(from);
-      all[e.to][e.new_name] = moved;
+      if (e.op != Op::rename && e.op != Op::exchange) return;
+      all[e.folder].erase(e.name);  // of a rename the file arrives even where the folder that it comes from never knew it
+      if (e.op == Op::exchange) all[e.folder][e.name] = {false, e.other};
+      all[e.to][e.new_name] = {false, e.id};
     }
     void apply(const Entry& e) {
       switch (e.op) {
@@ -106,6 +105,7 @@ class Recording {
       for (const Entry& p : pending)
         if (survives == Survives::names || survives == Survives::everything || (survives == Survives::some && rng() % 2)) change(safe_names, p);
       for (auto& [id, bytes] : now) {
+        if (safe[id] == bytes) continue;
         if (survives == Survives::everything || (survives == Survives::some && rng() % 3 == 0)) safe[id] = bytes;
         else if (survives == Survives::some && rng() % 2) safe[id] = bytes.substr(0, bytes.empty() ? 0 : rng() % bytes.size());
       }
@@ -180,7 +180,9 @@ inline System Recording::system() {
     const std::lock_guard lock(mutex_);
     const int result = real.rename(folder, from, to_folder, to, flags);
     if (result < 0) return result;
-    const Entry entry{flags & RENAME_EXCHANGE ? Op::exchange : Op::rename, 0, folder_of(folder), folder_of(to_folder), from, to, 0, {}};
+    Entry entry{flags & RENAME_EXCHANGE ? Op::exchange : Op::rename, folders_[folder_of(folder)].at(from).id,
+                folder_of(folder), folder_of(to_folder), from, to, 0, {}};
+    if (entry.op == Op::exchange) entry.other = folders_[entry.to].at(to).id;
     Disk::change(folders_, entry);
     record(entry);
     return result;
