@@ -24,14 +24,25 @@ struct Walker {
     out.statement.push_back(depth == 0);
   }
 
+  int column() const {
+    int column = 1;
+    for (std::size_t k = line_begin; k < i; ++k) column += (static_cast<unsigned char>(text[k]) & 0xC0) != 0x80;
+    return column;
+  }
+
   bool passed(int n) {
     if (n <= max_nesting) return false;
     out.too_deep = true;
     out.line = line;
-    int column = 1;
-    for (std::size_t k = line_begin; k < i; ++k) column += (static_cast<unsigned char>(text[k]) & 0xC0) != 0x80;
-    out.column = column;
+    out.column = column();
     return true;
+  }
+
+  void stray() {
+    if (out.stray_line > 0) return;
+    out.stray_line = line;
+    out.stray_column = column();
+    out.stray = i;
   }
 
   // i at the opening quote; afterwards at the last character of the string (or at the newline that breaks it)
@@ -73,6 +84,8 @@ Prescan prescan(std::string_view text) {
   out.statement = {0, 1};  // lines count from 1
   Walker w{text, out};
   bool fresh = true;  // only blanks since the line began, outside of any value
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (w.at(mark)) w.i = w.line_begin = mark.size();
   for (; w.i < text.size(); ++w.i) {
     const char c = text[w.i];
     switch (c) {
@@ -105,7 +118,8 @@ Prescan prescan(std::string_view text) {
       case '.':
         if (w.passed(++w.dots + 1)) return out;
         break;
-      default: break;
+      default:
+        if (static_cast<unsigned char>(c) >= 0x80) w.stray();
     }
     fresh = false;
   }
