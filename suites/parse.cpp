@@ -73,10 +73,11 @@ struct SyntaxError {
 toml::table parsed_table(std::string_view text) {
   if (const Prescan scan = prescan(text); scan.stray_line > 0) {
     const Character stray = first_character(text.substr(scan.stray));
-    if (stray.bytes > 0)  // else no UTF-8, which the parser refuses before it looks further
-      throw SyntaxError{{0, scan.stray_line, scan.stray_column},
-                        fmt::format("'{}' (U+{:04X}) is allowed only in quotes and comments", shown(text.substr(scan.stray, stray.bytes)),
-                                    static_cast<unsigned>(stray.point))};
+    const Place place{0, scan.stray_line, scan.stray_column};
+    if (stray.bytes == 1) throw SyntaxError{place, "a quote stands inside of a value"};
+    if (stray.bytes > 1)  // else no UTF-8, which the parser refuses before it looks further
+      throw SyntaxError{place, fmt::format("'{}' (U+{:04X}) is allowed only in quotes and comments",
+                                           shown(text.substr(scan.stray, stray.bytes)), static_cast<unsigned>(stray.point))};
   }
   try {
     return toml::parse(text);

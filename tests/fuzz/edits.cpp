@@ -266,7 +266,7 @@ void choose_shape(std::vector<hsize_t>& shape, Cursor& from) {
 }
 
 /// A creation list: contiguous, compact, chunked with filters, external, virtual. `foreign`: nothing may be written, since it
-/// would leave this file, or since libhdf5 1.10 crashes in the filter when it writes some types.
+/// would leave this file or fill the memory, or since libhdf5 1.10 crashes in the filter when it writes some types.
 Hid choose_layout(const std::vector<hsize_t>& shape, hid_t type, Cursor& from, bool& foreign) {
   Hid list = list_of(H5P_DATASET_CREATE);
   const unsigned kind = from.byte() % 8;
@@ -279,6 +279,9 @@ Hid choose_layout(const std::vector<hsize_t>& shape, hid_t type, Cursor& from, b
     const unsigned size = from.byte();
     for (hsize_t& n : chunk) n = size % 4 == 0 ? 1 : size % 4 == 1 ? 1ULL << size / 4 % 31 : std::clamp<hsize_t>(n, 1, 4096);
     H5Pset_chunk(list, static_cast<int>(chunk.size()), chunk.data());
+    std::size_t bytes = H5Tget_size(type);
+    for (const hsize_t n : chunk) bytes = n > most_bytes ? most_bytes + 1 : std::min<std::size_t>(bytes * n, most_bytes + 1);
+    foreign = bytes > most_bytes;
     const unsigned values[] = {0, 0};
     for (unsigned filters = from.byte() % 16, i = 0; i < filters % 4; ++i) switch (from.byte() % 8) {
         default: H5Pset_deflate(list, 1); break;
@@ -393,25 +396,41 @@ void edit(hid_t file, const Places& places, Cursor& from) {
   }
 }
 
+void add_attributes(hid_t owner, const std::string& path, Places& places) {
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5A_info_t*, void* to) -> herr_t {
+    static_cast<std::vector<std::string>*>(to)->emplace_back(name);
+    return 0;
+  };
+  hsize_t at = 0;
+  store::need(H5Aiterate2(owner, H5_INDEX_NAME, H5_ITER_INC, &at, collect, &names), "attributes");
+  for (const auto& name : names) places.attributes.emplace_back(path, name);
+}
+
+/// Of a good file: hard links, no cycles.
+void add_objects(hid_t group, std::string path, Places& places) {  // a copy: the list of paths grows
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* to) -> herr_t {
+    static_cast<std::vector<std::string>*>(to)->emplace_back(name);
+    return 0;
+  };
+  hsize_t at = 0;
+  store::need(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, &at, collect, &names), "links");
+  add_attributes(group, path.empty() ? "/" : path, places);
+  for (const auto& name : names) {
+    const Hid object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose, "object");
+    places.objects.push_back(path + "/" + name);
+    if (H5Iget_type(object) == H5I_GROUP) add_objects(object, places.objects.back(), places);
+    else add_attributes(object, places.objects.back(), places);
+  }
+}
+
 }  // namespace
 
 Places places_of(hid_t file) {
   Places places;
-  const auto object = [](hid_t root, const char* name, const H5O_info_t*, void* to) -> herr_t {
-    auto& all = *static_cast<Places*>(to);
-    const std::string path = *name == '.' ? "/" : std::string("/") + name;
-    if (path != "/") all.objects.push_back(path);
-    const Hid owner(H5Oopen(root, name, H5P_DEFAULT), H5Oclose, "object");
-    std::pair<Places*, std::string> below{&all, path};
-    const auto attribute = [](hid_t, const char* what, const H5A_info_t*, void* owner_of) -> herr_t {
-      auto& [list, where] = *static_cast<std::pair<Places*, std::string>*>(owner_of);
-      list->attributes.emplace_back(where, what);
-      return 0;
-    };
-    hsize_t at = 0;
-    return H5Aiterate2(owner, H5_INDEX_NAME, H5_ITER_INC, &at, attribute, &below);
-  };
-  store::need(H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_INC, object, &places, H5O_INFO_BASIC), "objects");
+  const Hid root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose, "root group");
+  add_objects(root, "", places);
   return places;
 }
 

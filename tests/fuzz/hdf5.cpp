@@ -36,7 +36,7 @@ std::string edited(std::span<const std::uint8_t> program) {
   static const std::string good = good_file();
   static fuzz::Places places;
   const Hid list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "list");
-  store::need(H5Pset_fapl_core(list, 1 << 16, false), "driver");
+  store::need(H5Pset_fapl_core(list, 1 << 20, false), "driver");
   store::need(H5Pset_file_image(list, const_cast<char*>(good.data()), good.size()), "image");
   store::need(H5Pset_fclose_degree(list, H5F_CLOSE_STRONG), "close");
   const Hid file(H5Fopen("edited.h5", H5F_ACC_RDWR, list), H5Fclose, "good file");
