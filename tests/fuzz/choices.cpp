@@ -192,9 +192,13 @@ Hid choose_layout(const std::vector<hsize_t>& shape, hid_t type, Cursor& from, b
     const unsigned size = from.byte();
     for (hsize_t& n : chunk) n = size % 4 == 0 ? 1 : size % 4 == 1 ? 1ULL << size / 4 % 31 : std::clamp<hsize_t>(n, 1, 4096);
     H5Pset_chunk(list, static_cast<int>(chunk.size()), chunk.data());
-    std::size_t bytes = H5Tget_size(type);
-    for (const hsize_t n : chunk) bytes = n > most_bytes ? most_bytes + 1 : std::min<std::size_t>(bytes * n, most_bytes + 1);
-    foreign = bytes > most_bytes;
+    std::size_t bytes = H5Tget_size(type), chunks = 1;
+    for (std::size_t d = 0; d < chunk.size(); ++d) {
+      bytes = chunk[d] > most_bytes ? most_bytes + 1 : std::min<std::size_t>(bytes * chunk[d], most_bytes + 1);
+      chunks =
+          shape[d] / chunk[d] > most_bytes ? most_bytes + 1 : std::min<std::size_t>(chunks * (shape[d] / chunk[d] + 1), most_bytes + 1);
+    }
+    foreign = bytes > most_bytes || chunks > 4096;
     const unsigned values[] = {0, 0};
     for (unsigned filters = from.byte() % 16, i = 0; i < filters % 4; ++i) switch (from.byte() % 8) {
         default: H5Pset_deflate(list, 1); break;

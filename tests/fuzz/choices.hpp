@@ -35,7 +35,7 @@ struct Cursor {
 store::Hid choose_type(Cursor& from);
 void choose_shape(std::vector<hsize_t>& shape, Cursor& from);
 /// A creation list: contiguous, compact, chunked with filters, external, virtual. `foreign`: nothing may be written, since it
-/// would leave this file or fill the memory, or since libhdf5 1.10 crashes in the filter when it writes some types.
+/// would leave this file, fill the memory or take long, or since libhdf5 1.10 crashes in the filter when it writes some types.
 store::Hid choose_layout(const std::vector<hsize_t>& shape, hid_t type, Cursor& from, bool& foreign);
 
 }  // namespace odrpo::fuzz
