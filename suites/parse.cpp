@@ -62,6 +62,30 @@ Node to_node(const toml::node& from, int set) {
   return node;
 }
 
+// Why text is not TOML, in words of the parser, and where.
+struct SyntaxError {
+  Place place;
+  std::string description;
+};
+
+// The one call of the parser. Characters beyond ASCII outside of strings and comments, where TOML has none, do not reach it:
+// toml++ 3.3 tests for them with functions that have undefined behaviour (is_non_ascii_horizontal_whitespace).
+toml::table parsed_table(std::string_view text) {
+  if (const Prescan scan = prescan(text); scan.stray_line > 0) {
+    const Character stray = first_character(text.substr(scan.stray));
+    const Place place{0, scan.stray_line, scan.stray_column};
+    if (stray.bytes == 1) throw SyntaxError{place, "a quote stands inside of a value"};
+    if (stray.bytes > 1)  // else no UTF-8, which the parser refuses before it looks further
+      throw SyntaxError{place, fmt::format("'{}' (U+{:04X}) is allowed only in quotes and comments",
+                                           shown(text.substr(scan.stray, stray.bytes)), static_cast<unsigned>(stray.point))};
+  }
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& e) {
+    throw SyntaxError{place_of(e.source(), 0), std::string(e.description())};
+  }
+}
+
 // the parser's words, without its "Error while parsing ..." and without control characters
 std::string syntax_message(std::string_view description) {
   constexpr std::string_view lead = "Error while parsing ";
@@ -142,7 +166,7 @@ std::string list_of(std::string_view value) {
   if (value.find(',') == std::string_view::npos || std::string_view("[{\"'").find(value[0]) != std::string_view::npos) return "";
   try {
     const std::string line = fmt::format("v = {}", with_quotes(fmt::format("[{}]", value)));
-    const toml::table table = toml::parse(std::string_view(line));
+    const toml::table table = parsed_table(line);
     std::string text;
     const auto* entries = table.get_as<toml::array>("v");
     if (entries == nullptr) return "";
@@ -152,7 +176,7 @@ std::string list_of(std::string_view value) {
       text.append(text.empty() ? "[" : ", ").append(node.kind == Node::Kind::text ? quoted_text(node.text) : found_text(node));
     }
     return text + "]";
-  } catch (const toml::parse_error&) {
+  } catch (const SyntaxError&) {
     return "";
   }
 }
@@ -175,14 +199,14 @@ std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& 
   }
   const auto parsed = [&](const std::string& value) -> std::optional<Node> {
     const std::string line = "v = " + value;
-    const toml::table table = toml::parse(std::string_view(line), std::string_view("--set"));
+    const toml::table table = parsed_table(line);
     if (table.size() == 1) return to_node(*table.get("v"), ordinal);
     errors.add(here, "one value is wanted");
     return std::nullopt;
   };
   try {
     return parsed(o.value);
-  } catch (const toml::parse_error& e) {
+  } catch (const SyntaxError& e) {
     if (same_word(o.path.back(), scores_key) && o.value[0] != '"' && o.value[0] != '\'') {
       Node path;
       path.kind = Node::Kind::text;
@@ -193,9 +217,9 @@ std::optional<Node> override_value(const Override& o, int ordinal, Diagnostics& 
     const std::string quoted = with_quotes(o.value), list = list_of(o.value);
     try {
       if (quoted != o.value) return parsed(quoted);
-    } catch (const toml::parse_error&) {  // the first message is about what was written
+    } catch (const SyntaxError&) {  // the first message is about what was written
     }
-    if (list.empty()) errors.add(here, syntax_message(e.description()) + quoting_hint(o));
+    if (list.empty()) errors.add(here, syntax_message(e.description) + quoting_hint(o));
     else errors.add(here, fmt::format("several values stand in brackets: --set '{}={}'", shown(o.key()), shown(list, 200)));
   }
   return std::nullopt;
@@ -212,12 +236,11 @@ bool parse_toml(std::string_view text, Node& root, Diagnostics& errors) {
   std::string rest(text);
   for (int attempt = 0; attempt < 20; ++attempt) {
     try {
-      const toml::table table = toml::parse(std::string_view(rest), std::string_view("suite"));
-      root = to_node(table, 0);
+      root = to_node(parsed_table(rest), 0);
       return true;
-    } catch (const toml::parse_error& e) {
-      Place place = place_of(e.source(), 0);
-      std::string message = syntax_message(e.description());
+    } catch (const SyntaxError& e) {
+      Place place = e.place;
+      std::string message = syntax_message(e.description);
       std::size_t begin = 0;
       sharpen(line_at(rest, place.line, begin), place, message);
       errors.add(place, message);

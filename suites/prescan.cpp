@@ -1,9 +1,16 @@
 // The walk over TOML text that protects the parser's stack.
 #include "suites/prescan.hpp"
 
+#include <algorithm>
+#include <cstdint>
+
 namespace odrpo {
 
 namespace {
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
 
 struct Walker {
   std::string_view text;
@@ -13,6 +20,9 @@ struct Walker {
   int depth = 0;        // open brackets of the current statement's value
   int dots = 0;         // dots since the last separator: parts of a dotted key
   bool header = false;  // inside [a.b]: its brackets do not nest
+  // a value that does not begin with a quote goes on until a line end, comma, bracket or comment; a quote in it begins no string
+  enum { no_value, value_next, bare_value } value = no_value;
+  std::uint64_t tables = 0;  // of the open brackets, the innermost in the lowest bit: 1 = a brace
 
   bool at(std::string_view what) const { return text.substr(i, what.size()) == what; }
 
@@ -21,17 +31,33 @@ struct Walker {
     line_begin = i + 1;
     if (header) header = false, depth = 0;
     dots = 0;
+    if (value == bare_value || depth == 0) value = no_value;
     out.statement.push_back(depth == 0);
+  }
+
+  int column() const {
+    int column = 1;
+    for (std::size_t k = line_begin; k < i; ++k) column += (static_cast<unsigned char>(text[k]) & 0xC0) != 0x80;
+    return column;
   }
 
   bool passed(int n) {
     if (n <= max_nesting) return false;
     out.too_deep = true;
     out.line = line;
-    int column = 1;
-    for (std::size_t k = line_begin; k < i; ++k) column += (static_cast<unsigned char>(text[k]) & 0xC0) != 0x80;
-    out.column = column;
+    out.column = column();
     return true;
+  }
+
+  void bare() {
+    if (value == value_next) value = bare_value;
+  }
+
+  void stray() const {
+    if (out.stray_line > 0) return;
+    out.stray_line = line;
+    out.stray_column = column();
+    out.stray = i;
   }
 
   // i at the opening quote; afterwards at the last character of the string (or at the newline that breaks it)
@@ -73,6 +99,8 @@ Prescan prescan(std::string_view text) {
   out.statement = {0, 1};  // lines count from 1
   Walker w{text, out};
   bool fresh = true;  // only blanks since the line began, outside of any value
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  if (w.at(mark)) w.i = w.line_begin = mark.size();
   for (; w.i < text.size(); ++w.i) {
     const char c = text[w.i];
     switch (c) {
@@ -87,25 +115,44 @@ Prescan prescan(std::string_view text) {
         while (w.i + 1 < text.size() && text[w.i + 1] != '\n') ++w.i;
         continue;
       case '"':
-      case '\'': w.skip_string(); break;
+      case '\'': {
+        const Walker quote = w;
+        w.skip_string();
+        if (w.value == w.bare_value && !is_ascii(text.substr(quote.i, w.i - quote.i))) quote.stray();
+        if (w.value == w.value_next) w.value = w.no_value;
+        break;
+      }
       case '[':
       case '{':
         if (c == '[' && fresh) w.header = true;
         w.dots = 0;
         ++w.depth;
+        w.tables = w.tables << 1 | (c == '{');
+        if (w.value != w.bare_value) w.value = c == '[' && !w.header ? w.value_next : w.no_value;
         if (!w.header && w.passed(w.depth)) return out;
         break;
       case ']':
       case '}':
         w.dots = 0;
         if (w.depth > 0) --w.depth;
+        w.tables >>= 1;
+        w.value = w.no_value;
         break;
       case '=':
-      case ',': w.dots = 0; break;
+        w.dots = 0;
+        if (w.value != w.bare_value) w.value = w.value_next;
+        break;
+      case ',':
+        w.dots = 0;
+        w.value = w.depth > 0 && (w.tables & 1) == 0 ? w.value_next : w.no_value;
+        break;
       case '.':
+        w.bare();
         if (w.passed(++w.dots + 1)) return out;
         break;
-      default: break;
+      default:
+        w.bare();
+        if (static_cast<unsigned char>(c) >= 0x80) w.stray();
     }
     fresh = false;
   }

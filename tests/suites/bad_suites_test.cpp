@@ -22,6 +22,15 @@ const std::vector<BadCase>& cases() {
        "[suite]\nname = \"a\"\nseed = -9223372036854775809\n[grid]\nestimator = \"grpo\"\n",
        "3:9",
        {"does not fit in 64 bits"}},
+      // outside of strings toml++ 3.3 has undefined behaviour for them (found by tests/fuzz/suite.cpp)
+      {"a key beyond ASCII",
+       "[learn]\n\u03d1 = 1\nsteps = 0\n",
+       "6:1",
+       {"'\u03d1' (U+03D1) is allowed only in quotes and comments", ":7:9: error:"}},
+      {"a key that goes on beyond ASCII", "[learn]\nst\u00e9ps = 3\n", "6:3", {"'\u00e9' (U+00E9) is allowed only in quotes"}},
+      {"a value beyond ASCII", "[learn]\nschedule = \u03d1\n", "6:12", {"(U+03D1) is allowed only in quotes"}},
+      {"a space that is none in TOML", "[learn]\nsteps =\u00a03\n", "6:8", {"(U+00A0) is allowed only in quotes"}},
+      {"a header beyond ASCII", "[l\u00e9arn]\n", "5:3", {"(U+00E9) is allowed only in quotes"}},
       {"number beyond double", "[learn]\nlr = 1e999\n", "6:11", {}},
       // keys and sections
       {"unknown key", "[learn]\nshedule = \"cosine\"\n", "6:1", {"unknown key `shedule` in [learn]", "did you mean `schedule`?", "^"}},

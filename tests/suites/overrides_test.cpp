@@ -35,6 +35,13 @@ TEST_CASE("override --set replaces lists of tables, but no section, whose other 
   CHECK(refusal(small_suite, {"learn.steps=20", "learn={batch=32}"}).has("--set 2: error: `learn` is a section"));
 }
 
+TEST_CASE("override --set takes characters beyond ASCII in quoted keys and strings") {
+  const auto r = refusal(small_suite, {"learn={a = 1, b.\"\u02d2\" = [[\"\u02d2\", '\u02d2'], {\"\u02d2\" = \"\"\"\u02d2\"\"\"}]}"});
+  CHECK(r.has("unknown"));
+  CHECK_FALSE(r.has("quote"));
+  CHECK(refusal("# \u02d2\n[suite]\nname = \"a\" # \u02d2\n[rater.\"\u02d2\"]\n").has("cannot be a name"));
+}
+
 TEST_CASE("override --set without a key or value is a mistake of the command line") {
   for (const auto* argument : {"learn.steps", "", "=", "=3", "learn.steps=", "learn.steps= ", " =3"}) {
     INFO(argument);
@@ -58,6 +65,12 @@ TEST_CASE("errors in the content of --set say which one") {
       {"learn.steps=[1", "error:"},
       {"learn.steps=1\nkl=2", "one value is wanted"},
       {"learn.steps=1 2", "error:"},
+      {"learn.schedule=\u00e9", "'\u00e9' (U+00E9) is allowed only in quotes and comments; text with such signs stands in quotes"},
+      {"learn.steps=3\u03d1", "(U+03D1) is allowed only in quotes"},
+      {"learn.steps=0\"\u02d2\"", "a quote stands inside of a value"},
+      {"learn.steps=[1, 0.'\u02d2']", "a quote stands inside of a value"},
+      {"learn.steps={a = 1, b.\"\u02d2\" = 0[\"\u02d2\"]}", "a quote stands inside of a value"},
+      {"learn.schedule=cos\xff", "error:"},
       {"learn.steps=99999999999999999999", "error:"},
       {"learn.schedule=cosin", "did you mean `cosine`?"},
       {"learn=3", "`learn` is a section"},
