@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Recomputes result_digest from a result file, independently of the C++ code, as docs/results.md defines it.
+"""Recomputes result_digest and the checksums of a result file, independently of the C++ code, as docs/results.md defines them.
 
 Usage: digest.py FILE...   (or: digest.py --sample PROGRAM, which writes a sample file and prints its digest)
 Exit status 77 = skipped, because h5py is missing."""
@@ -68,6 +68,51 @@ def digest(path):
         return sha.hexdigest(), f.attrs["result_digest"]
 
 
+CHECKED_TEXTS = ("Conventions", "suite", "status", "result_digest", "fingerprint")
+CHECKED_INTEGERS = ("runs", "runs_failed", "runs_ok", "schema_version")
+TYPES = {"float64": "<f8", "float32": "<f4", "int64": "<i8", "int32": "<i4"}
+
+
+def content_sum(dataset):
+    """The checksum of one data set: type, shape, elements in row-major order; a text ends with NUL."""
+    word = "utf8" if dataset.dtype == object else TYPES[dataset.dtype.name]
+    sha = hashlib.sha256(word.encode() + b"\0" + ",".join(map(str, dataset.shape)).encode() + b"\0")
+    values = dataset[()]
+    if word == "utf8":
+        texts = [values] if dataset.shape == () else list(values)
+        for value in texts:
+            sha.update((value.encode() if isinstance(value, str) else bytes(value)) + b"\0")
+    else:
+        sha.update(np.ascontiguousarray(values, dtype=word).tobytes())
+    return sha.hexdigest()
+
+
+def checksums_differ(path):
+    """Paths of data sets without their checksum; "/" when the root checksum differs."""
+    with h5py.File(path, "r") as f:
+        if f.attrs["schema_version"] < 2:
+            return []
+        bad, paths = [], {}
+        f.visititems(lambda name, item: paths.update({name: item}) if isinstance(item, h5py.Dataset) else None)
+        for name, dataset in paths.items():
+            if content_sum(dataset) != dataset.attrs["sha256"]:
+                bad.append(name)
+        sha = hashlib.sha256()
+        for name in CHECKED_TEXTS + CHECKED_INTEGERS:
+            sha.update(name.encode() + b"\0" + str(f.attrs[name]).encode() + b"\0")
+        names = []
+        f.id.links.iterate(lambda name: names.append(name.decode()), idx_type=h5py.h5.INDEX_CRT_ORDER)
+        for name in names:
+            if isinstance(f[name], h5py.Dataset):
+                sha.update(name.encode() + b"\0")
+        for name in sorted(paths, key=str.encode):
+            sums = (name, paths[name].attrs["sha256"], paths[name].attrs.get("axis", ""))
+            sha.update(b"".join(part.encode() + b"\0" for part in sums))
+        if sha.hexdigest() != f.attrs["contents_sha256"]:
+            bad.append("/")
+        return bad
+
+
 def main(arguments):
     good = True
     with tempfile.TemporaryDirectory() as folder:
@@ -79,8 +124,9 @@ def main(arguments):
         for path in arguments:
             computed, stored = digest(path)
             same = computed == stored and said in (None, computed)
-            good &= same
-            print(f"{path}: {'OK' if same else 'DIFFERS'} {computed}")
+            bad = checksums_differ(path)
+            good &= same and not bad
+            print(f"{path}: {'OK' if same else 'DIFFERS'} {computed}" + "".join(f"; '{name}' does not have its checksum" for name in bad))
     return 0 if good else 1
 
 
