@@ -12,7 +12,9 @@ targets=("$@")
 seed=${ODRPO_FUZZ_SEED:-2026} jobs=${ODRPO_FUZZ_JOBS:-$(nproc)}
 
 # clang with libFuzzer's runtime
-probe=$(mktemp -d)
+memory=/dev/shm
+[[ -w $memory ]] || memory=${TMPDIR:-/tmp}
+probe=$(mktemp -d -p "$memory")
 trap 'rm -rf "$probe"' EXIT
 echo 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }' >"$probe/a.cpp"
 if ! clang++ -fsanitize=fuzzer,address,undefined "$probe/a.cpp" -o "$probe/a" 2>"$probe/why"; then
@@ -21,6 +23,8 @@ if ! clang++ -fsanitize=fuzzer,address,undefined "$probe/a.cpp" -o "$probe/a" 2>
   exit 77
 fi
 export ASAN_OPTIONS=quarantine_size_mb=16 UBSAN_OPTIONS=print_stacktrace=1
+mkdir "$probe/tmp"
+export TMPDIR=$probe/tmp  # where the targets keep their folders
 
 cd "$root" || exit 1
 build() {

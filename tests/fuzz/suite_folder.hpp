@@ -13,18 +13,13 @@
 
 namespace odrpo::fuzz {
 
-/// A folder with tests/suites/judge.csv, removed at the end; in memory where the machine has /dev/shm.
+/// A folder with tests/suites/judge.csv in $TMPDIR. libFuzzer ends without destructors: run.sh removes it.
 struct SuiteFolder {
   std::filesystem::path path;
   SuiteFolder() {
-    const std::filesystem::path memory = "/dev/shm";
-    std::string name = ((std::filesystem::exists(memory) ? memory : std::filesystem::temp_directory_path()) / "odrpo-fuzz-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "odrpo-fuzz-XXXXXX").string();
     path = ::mkdtemp(name.data());
     std::filesystem::copy_file(ODRPO_SOURCE_DIR "/tests/suites/judge.csv", path / "judge.csv");
-  }
-  ~SuiteFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
   }
   std::string suite() const { return (path / "suite.toml").string(); }
 };
