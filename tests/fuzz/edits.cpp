@@ -162,13 +162,13 @@ void edit(hid_t file, const Places& places, Cursor& from) {
     case 13: store::make_group(file, fresh()); return;
     case 14: {
       const std::string text = from.text(), path = fresh();
-      store::write_strings(file, path, std::span(&text, 1), {});
+      store::write_text(file, path, text);
       return;
     }
     default: {  // a text of the provenance, or any other place, replaced by a long one
       const std::string path = from.byte() % 2 ? "/provenance/table" : name, text = from.text();
       H5Ldelete(file, path.c_str(), H5P_DEFAULT);
-      store::write_strings(file, path, std::span(&text, 1), {});
+      store::write_text(file, path, text);
     }
   }
 }

@@ -12,6 +12,7 @@
 #include "estimators/batch.hpp"
 #include "suites/train.hpp"
 #include "tests/catch.hpp"
+#include "tests/results/sample.hpp"
 #include "tests/suites/tiny.hpp"
 
 using namespace odrpo;
@@ -89,6 +90,28 @@ TEST_CASE("a damaged shard is told of and its runs are trained again") {
   CHECK(again.digest == run(suite, folder.file("whole.h5"), 2).digest);
 }
 
+TEST_CASE("a shard that changes before the output is made is told of, and its runs are trained again in the same call") {
+  const Folder folder;
+  const Suite suite = tiny();
+  RunSettings settings;
+  settings.output = folder.file("damaged.h5");
+  settings.commit_seconds = 0;
+  int damaged = 0;
+  settings.on_progress = [&](const Tally& t) {  // the bit of a number in the first shard, once all runs are committed
+    if (t.committed < suite.runs.size() || std::exchange(damaged, 1)) return;
+    const std::string shard = sample::files_in(settings.output + ".work", "shard-")[0];
+    std::string bytes = sample::bytes_of(shard);
+    bytes[bytes.size() / 2] ^= 1;
+    sample::write_bytes(shard, bytes);
+  };
+  const RunReport report = run_suite(suite, suite_facts(suite, "test"), settings);
+  REQUIRE(damaged == 1);
+  REQUIRE(report.notes.size() == 1);
+  CHECK(report.notes[0].find("was damaged after it was committed") != std::string::npos);
+  CHECK(report.ran > suite.runs.size());
+  CHECK(report.digest == run(suite, folder.file("whole.h5"), 2).digest);
+}
+
 TEST_CASE("runs that are one computation under two ids are two runs of the file, and go on after a stop") {
   const Folder folder;
   const Suite suite = tiny({"learn.epochs=[1, 2]", "learn.ratio_clip=[0.1, 0.2]", "learn.steps=100"});
@@ -101,10 +124,10 @@ TEST_CASE("runs that are one computation under two ids are two runs of the file,
   REQUIRE(run_suite(suite, suite_facts(suite, "test"), settings).stopped);
   const RunReport rest = run(suite, settings.output, 2);
   CHECK(rest.ran + rest.resumed == 32);
-  const ResultFile file = read_results(settings.output, true);
+  const auto file = sample::read_all(settings.output);
   std::map<std::string, const RunRecord*> by_key;
   int twice = 0;
-  for (const RunRecord& r : file.runs) {
+  for (const RunRecord& r : file.records) {
     const auto [at, fresh] = by_key.emplace(r.key, &r);
     if (fresh) continue;
     ++twice;
@@ -181,9 +204,9 @@ TEST_CASE("a run that diverges is recorded with its reason and the others go on"
   CHECK(report.failed == 8);
   CHECK(report.failures.size() == 8);
   CHECK_FALSE(report.stopped);
-  const ResultFile file = read_results(folder.file("some.h5"), true);
-  REQUIRE(file.runs.size() == 16);
-  for (const RunRecord& r : file.runs) {
+  const auto file = sample::read_all(folder.file("some.h5"));
+  REQUIRE(file.records.size() == 16);
+  for (const RunRecord& r : file.records) {
     const bool wild = r.id.find("1e+06") != std::string::npos || r.id.find("1000000") != std::string::npos;
     INFO(r.id);
     CHECK((r.status == RunStatus::failed) == wild);

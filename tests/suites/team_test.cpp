@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/results/sample.hpp"
 #include "tests/suites/tiny.hpp"
 
 using namespace odrpo;
@@ -266,8 +267,8 @@ TEST_CASE("a failed run that an engine hands over is recorded with its reason") 
   CHECK(report.failed == 1);
   REQUIRE(report.failures.size() == 1);
   CHECK(report.failures[0].find("no numbers after step 3") != std::string::npos);
-  const ResultFile file = read_results(folder.file("unlucky.h5"), true);
-  CHECK(std::count_if(file.runs.begin(), file.runs.end(), [](const RunRecord& r) { return r.status == RunStatus::failed; }) == 1);
+  const auto file = sample::read_all(folder.file("unlucky.h5"));
+  CHECK(std::count_if(file.records.begin(), file.records.end(), [](const RunRecord& r) { return r.status == RunStatus::failed; }) == 1);
 }
 
 TEST_CASE("nobody waits for ever for room in a queue of one byte") {
