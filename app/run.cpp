@@ -210,6 +210,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
+    for (const auto& found : report.notes) print_note("note: " + found);
     print_note(end_message("stopped", report, settings));
     return static_cast<int>(Exit::stopped);
   }
@@ -217,7 +218,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   // what came out
   ReadLimits generous;  // the file is this user's own
   generous.seconds = 600;
-  generous.memory_bytes = std::size_t{8} << 30;
+  generous.memory_bytes = 1'000'000'000;
   const ResultFile file = read_results(
       settings.output,
       [&](const ResultFile& head) { return head.failed == head.runs ? std::vector<std::string>() : table_columns(head, suite.table); },

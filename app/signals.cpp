@@ -83,6 +83,7 @@ void StopOnSignal::line_begun(bool begun) { on_a_line = begun; }
 void guard_streams() {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);  // else nobody learns how a reader of files ended
   for (int fd = 0; fd <= 2; ++fd)
     if (fcntl(fd, F_GETFD) < 0) {  // closed: a stand-in from which nothing comes, or to which stdout cannot be written
       const int opened = open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);

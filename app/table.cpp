@@ -47,6 +47,8 @@ bool same_axis(const std::string& a, const std::string& b) { return a == b || a.
 /// The suite's own table with what the flags change; the baseline as the flag has it.
 TableSpec asked_spec(const ResultFile& head, const TableOptions& o) {
   const std::string* stored = head.provenance_text("table");
+  if (const std::string problem = stored ? table_spec_problem(*stored) : ""; !problem.empty() && o.rows.empty() && o.columns.empty() && o.value.empty())
+    throw Failure(Exit::usage, problem);
   TableSpec spec = parse_table_spec(stored ? *stored : "");
   if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baseline is a value of the suite's rows
     spec.rows = o.rows;
@@ -102,7 +104,7 @@ int table(const TableOptions& o) {
     throw Failure(Exit::usage, "--format: \"" + o.format + "\" is not one of text, md, csv, json");
   const auto choose = [&](const ResultFile& head) { return blaming(head, o, [&] { return table_columns(head, asked_spec(head, o)); }); };
   const ResultFile file = read_results(o.path, choose, read_limits(o.max_seconds, o.max_memory));
-  TableSpec spec = asked_spec(file, o);
+  TableSpec spec = asked_spec(file, o);  // again, where the columns are known
   if (!o.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
   const TableModel model = blaming(file, o, [&] { return o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
   if (o.format == "json") {

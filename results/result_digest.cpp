@@ -82,6 +82,17 @@ void ResultDigest::add(const RunRecord& run) {
   }
 }
 
+void TextList::add(std::string_view text) {
+  if (pieces_.empty() || pieces_.back().size() + text.size() > pieces_.back().capacity()) {
+    pieces_.emplace_back();
+    pieces_.back().reserve(std::max(piece_bytes, text.size()));
+  }
+  std::string& piece = pieces_.back();
+  places_.push_back({static_cast<std::uint32_t>(pieces_.size() - 1), static_cast<std::uint32_t>(piece.size()),
+                     static_cast<std::uint32_t>(text.size())});
+  piece += text;
+}
+
 std::vector<std::uint32_t> id_order(const TextList& ids) {
   std::vector<std::uint32_t> order(ids.size());
   std::iota(order.begin(), order.end(), std::uint32_t{0});

@@ -1,7 +1,7 @@
 // The result digest, run by run: for files whose runs do not all fit in memory.
 #pragma once
 #include <cstdint>
-#include <functional>
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,22 +23,23 @@ class ResultDigest {
   Sha256 sum_;
 };
 
-/// Many short texts in one piece of memory.
+/// Many texts, in pieces of memory that never move: growing needs no second copy.
 class TextList {
  public:
-  void add(std::string_view text) {
-    bytes_ += text;
-    ends_.push_back(bytes_.size());
-  }
-  std::size_t size() const { return ends_.size(); }
+  void add(std::string_view text);
+  std::size_t size() const { return places_.size(); }
   std::string_view operator[](std::size_t i) const {
-    const std::size_t from = i == 0 ? 0 : ends_[i - 1];
-    return std::string_view(bytes_).substr(from, ends_[i] - from);
+    const Place& place = places_[i];
+    return std::string_view(pieces_[place.piece]).substr(place.from, place.size);
   }
 
  private:
-  std::string bytes_;
-  std::vector<std::uint64_t> ends_;
+  struct Place {
+    std::uint32_t piece, from, size;
+  };
+  static constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+  std::deque<std::string> pieces_;
+  std::deque<Place> places_;
 };
 
 /// The places of the ids in the order of their bytes; equal ones in the order of their places.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
@@ -14,9 +15,8 @@
 namespace odrpo {
 namespace {
 
-constexpr const char* aside = "output.tmp";
+constexpr const char* aside = store::new_output;
 constexpr std::uint64_t nowhere = ~std::uint64_t{0};
-constexpr std::size_t hdf5_room = std::size_t{32} << 20;  // it does not look at what malloc returns everywhere
 
 }  // namespace
 
@@ -44,8 +44,8 @@ bool WorkFolder::State::merge(Merged& merged) {
     for (const RunRecord& run : some) merged.add(run, index);
   };
   if (keep_output) {
-    const auto file = store::open_untrusted(system, output);
-    if (!found || file.inode != found->st_ino || file.device != found->st_dev)
+    const auto file = store::open_untrusted(beside, name, output);
+    if (!is_found(file.info))
       throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is, and all new runs stay "
                                                       "saved in " +
                                   store::quoted(folder.path));
@@ -59,6 +59,7 @@ bool WorkFolder::State::merge(Merged& merged) {
       good.push_back(shard);
     } else {
       notes.push_back("a shard was damaged after it was committed, its runs are run again: " + store::quoted(folder.path_of(shard)));
+      store::remove_file(folder, shard);
     }
   }
   if (good.size() < shards.size()) {
@@ -87,11 +88,7 @@ std::string WorkFolder::State::digest_of(const Merged& merged) const {
 void WorkFolder::State::write_output(const Merged& merged, const std::string& digest) {
   using namespace store;
   need_room(hdf5_room);
-  const File file = make_file(folder, aside);
-  if (found && S_ISREG(found->st_mode)) {  // a stricter mode of the file that is replaced stays
-    struct stat made {};
-    if (::fstat(file.number(), &made) == 0) ::fchmod(file.number(), made.st_mode & found->st_mode & 0777);
-  }
+  const File file = make_file(folder, aside, found ? found->st_mode & 0644 : 0644);  // a stricter mode of the file that is replaced stays
   const Records records{facts.runs, [&](std::size_t i, RunRecord& scratch) -> const RunRecord& {
                           merged.rows.get(merged.at[i], scratch);
                           return scratch;
@@ -113,7 +110,7 @@ void WorkFolder::State::write_output(const Merged& merged, const std::string& di
 }
 
 void WorkFolder::State::check_written(const std::string& digest) {
-  const auto file = store::open_untrusted(system, folder.path_of(aside));
+  const auto file = store::open_untrusted(folder, aside, folder.path_of(aside));
   Verification there;
   try {
     there = store::verify(file, store::own_limits(file));
@@ -125,6 +122,7 @@ void WorkFolder::State::check_written(const std::string& digest) {
     throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?); the finished runs are kept");
 }
 
+/// The very file, unchanged, that was looked at.
 bool WorkFolder::State::is_found(const struct stat& now) const {
   return found && store::same_file(*found, now) && now.st_size == found->st_size && now.st_mtim.tv_sec == found->st_mtim.tv_sec &&
          now.st_mtim.tv_nsec == found->st_mtim.tv_nsec;
@@ -135,7 +133,8 @@ void WorkFolder::State::put_into_place() {
   const auto appeared = [&] {
     throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": " +
                                 (found ? "another file took its place" : "a file appeared there") +
-                                " while the suite was running, and is not replaced; all runs stay saved in " + store::quoted(folder.path) +
+                                " while the suite was running, and is not replaced; all " + (keep_output ? "new " : "") + "runs stay saved in " +
+                                store::quoted(folder.path) +
                                 ": move that file away, and the same command finishes");
   };
   const auto rename = [&](unsigned flags) {
@@ -151,15 +150,19 @@ void WorkFolder::State::put_into_place() {
   if (there && error == 0) {
     struct stat out {};
     if (::fstatat(folder.number(), aside, &out, AT_SYMLINK_NOFOLLOW) == 0 && !is_found(out)) {
-      rename(RENAME_EXCHANGE);  // it was replaced just now: back again
-      appeared();
+      if (rename(RENAME_EXCHANGE) == 0) appeared();  // it was replaced just now: back again
+      not_ours_aside = true;
+      throw Failure(Exit::io, "another file took the place of " + store::quoted(output) + " at the last moment; it is now " +
+                                  store::quoted(folder.path_of(aside)) + ": move it to where it belongs");
     }
   } else if (!there && unsupported(error)) {
     error = again([&] { return system.link(folder.number(), aside, beside.number(), name.c_str()); });
     if (error == -EEXIST) appeared();
   }
   if (unsupported(error)) error = rename(0);  // a file system without any of them: what was checked above must do
-  if (error < 0) store::fail_io("rename to", output, -error);
+  if (error < 0)
+    throw Failure(Exit::io, "cannot rename to " + store::quoted(output) + ": " + std::strerror(-error) + "; all " + (keep_output ? "new " : "") +
+                                "runs stay saved in " + store::quoted(folder.path));
   store::sync_folder(beside);
   store::remove_file(folder, aside);
 }
@@ -184,6 +187,7 @@ std::string WorkFolder::assemble() {
     const std::string digest = s.digest_of(merged);
     s.write_output(merged, digest);
     s.check_written(digest);
+    s.check_lock("the output cannot be made");
     s.put_into_place();
     s.complete = all_ok;
     s.clean_up();
@@ -193,7 +197,7 @@ std::string WorkFolder::assemble() {
     s.keep_output = true;
     return digest;
   } catch (...) {
-    if (s.lock) s.system.unlink(s.folder.number(), aside, 0);  // what fills the disk helps nobody
+    if (s.lock && !s.not_ours_aside) s.system.unlink(s.folder.number(), aside, 0);  // what fills the disk helps nobody
     throw;
   }
 }

@@ -100,7 +100,11 @@ herr_t truncate(H5FD_t* file, hid_t, hbool_t) {
   const haddr_t end = reinterpret_cast<OpenFile*>(file)->end_of_allocation;
   if (bytes.size == end || (!bytes.written && !bytes.file) || bytes.error != 0) return 0;
   bytes.size = end;
-  if (bytes.written) bytes.written->resize(end);
+  if (bytes.written) try {
+      bytes.written->resize(end);
+    } catch (const std::bad_alloc&) {
+      bytes.error = ENOMEM;
+    }
   else bytes.error = -std::min(0, again([&] { return bytes.file->system().resize(bytes.file->number(), static_cast<off_t>(end)); }));
   return 0;
 }

@@ -77,9 +77,9 @@ Folder open_folder(const System& system, const std::string& path, const std::str
   return {path, std::move(file)};
 }
 
-File make_file(const Folder& folder, const std::string& name) {
+File make_file(const Folder& folder, const std::string& name, mode_t mode) {
   remove_file(folder, name);
-  File file = open_file(folder.system(), folder.number(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  File file = open_file(folder.system(), folder.number(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   if (!file) fail_io("write", folder.path_of(name), -file.number());
   return file;
 }
@@ -128,9 +128,12 @@ std::vector<std::string> names_in(const Folder& folder) {
     fail_io("list", folder.path, error);
   }
   std::vector<std::string> names;
+  errno = 0;
   while (const dirent* entry = ::readdir(directory))
     if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) names.emplace_back(entry->d_name);
+  const int error = errno;
   ::closedir(directory);
+  if (error != 0) fail_io("list", folder.path, error);
   std::sort(names.begin(), names.end());
   return names;
 }

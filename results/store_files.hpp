@@ -72,7 +72,7 @@ struct Folder {
 /// Opens a folder; Failure io, with `what` in the message.
 Folder open_folder(const System& system, const std::string& path, const std::string& what);
 /// Makes a new empty file of this name, in place of any file or link that has it. Failure io.
-File make_file(const Folder& folder, const std::string& name);
+File make_file(const Folder& folder, const std::string& name, mode_t mode = 0644);
 /// Writes a file under NAME.tmp, fsync, close, rename, fsync of the folder; leaves nothing half-written. Failure io. Several threads may
 /// write different files.
 void write_safely(const Folder& folder, const std::string& name, std::initializer_list<std::string_view> parts);

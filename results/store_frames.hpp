@@ -2,9 +2,9 @@
 // results/store*.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "results/store.hpp"
@@ -31,7 +31,7 @@ class TableReceiver {
   void charge(std::size_t bytes);
   std::size_t room_;
   bool has_head_ = false;
-  std::unordered_map<std::string, std::uint32_t> codes_;  ///< of the column that is coming
+  std::map<std::string, std::uint32_t> codes_;  ///< of the column that is coming; a hash table could be made slow by the file
 };
 
 }  // namespace odrpo::store

@@ -28,7 +28,7 @@ struct FrameHead {
   std::uint64_t size = 0;
   Kind kind = Kind::data;
 };
-constexpr std::uint64_t largest_frame = std::uint64_t{256} << 20;
+constexpr std::uint64_t largest_frame = std::uint64_t{64} << 20;
 
 void limit(int what, unsigned long long value) {
   rlimit bound{};
@@ -38,7 +38,7 @@ void limit(int what, unsigned long long value) {
 }
 
 /// A terminal sends these to the whole process group. What they mean is the parent's to decide: it asks its suite to stop, or dies.
-constexpr int for_the_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+constexpr int for_the_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
 
 /// Starts a process as fork() does; in the child those signals are ignored, and no handler of the parent ever runs there.
 pid_t start_reader() {
@@ -72,11 +72,13 @@ bool write_to(int pipe, const void* data, std::size_t size) {
   }
   return true;
 }
+/// False at the end of the pipe. Failure io.
 bool read_from(int pipe, void* data, std::size_t size) {
   for (char* to = static_cast<char*>(data); size > 0;) {
     const ssize_t count = ::read(pipe, to, size);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
+    if (count < 0) fail_io("read from", "the process that reads a file", errno);
+    if (count == 0) return false;
     to += count;
     size -= static_cast<std::size_t>(count);
   }
@@ -88,8 +90,11 @@ void send(int pipe, Kind kind, const std::string& bytes) {
   if (!write_to(pipe, &head, sizeof head) || !write_to(pipe, bytes.data(), bytes.size())) ::_exit(1);  // nobody listens
 }
 
-/// Memory that the child may have in use beyond what this process has now. The two together stay below the limit.
-std::size_t child_memory(const ReadLimits& limits) { return limits.memory_bytes - limits.memory_bytes / 6; }
+/// CPU seconds after which the kernel ends a process, in whole seconds.
+unsigned long long kernel_seconds(double seconds) { return static_cast<unsigned long long>(std::max(1.0, seconds + 0.5)); }
+
+/// For a child whose frames this process does not keep. What the two take together stays below the limit.
+std::size_t most_of(const ReadLimits& limits) { return limits.memory_bytes - limits.memory_bytes / 6; }
 
 /// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
 [[noreturn]] void child(int out, const std::function<void(const Send&)>& work, double seconds, std::size_t memory, int keep) {
@@ -103,11 +108,14 @@ std::size_t child_memory(const ReadLimits& limits) { return limits.memory_bytes 
   if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
   if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
   ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
-  for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGXCPU}) ::signal(s, SIG_DFL);
+  for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
   unsigned long long pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, static_cast<unsigned long long>(std::max(1.0, seconds + 0.5)));
+  rlimit time{};
+  ::getrlimit(RLIMIT_CPU, &time);
+  time.rlim_cur = time.rlim_max = std::min<rlim_t>(time.rlim_max, kernel_seconds(seconds));  // SIGKILL then: SIGXCPU is for the parent
+  ::setrlimit(RLIMIT_CPU, &time);
   limit(RLIMIT_AS, pages * static_cast<unsigned long long>(::sysconf(_SC_PAGESIZE)) + memory);
   int code = 0;
   std::string text;
@@ -157,13 +165,17 @@ struct Child {
   pid_t process;
   int pipe;
   int status = 0;
+  double seconds = 0;  ///< of CPU time, when it has ended
   bool waited = false;
   void wait() {
     if (waited) return;
     waited = true;
     ::close(pipe);
-    while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
+    rusage used{};
+    while (::wait4(process, &status, 0, &used) < 0 && errno == EINTR) {
     }
+    const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+    seconds = of(used.ru_utime) + of(used.ru_stime);
   }
   ~Child() {
     if (!waited) ::kill(process, SIGKILL);  // this process does not want the rest
@@ -172,10 +184,10 @@ struct Child {
 };
 
 /// Starts `work` in a child and gives its frames to `receive`.
-void run_child(const UntrustedFile& file, const ReadLimits& limits, const std::function<void(const Send&)>& work,
+void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory, const std::function<void(const Send&)>& work,
                const std::function<void(std::string_view)>& receive) {
   const std::string& path = file.path;
-  const double seconds = seconds_allowed(limits, file.size);
+  const double seconds = seconds_allowed(limits, file.size());
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe to read", path, errno);
   const pid_t reader = start_reader();
@@ -185,7 +197,7 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, const std::f
     ::close(ends[1]);
     fail_io("start a process to read", path, error);
   }
-  if (reader == 0) child(ends[1], work, seconds, child_memory(limits), file.file.number());
+  if (reader == 0) child(ends[1], work, seconds, memory, file.file.number());
   ::close(ends[1]);
   Child process{reader, ends[0]};
   const std::string refused = quoted(path) + " is not a result file of odrpo-bench, or is damaged: ";
@@ -198,9 +210,9 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, const std::f
   }
   process.wait();
   const int death = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
-  if (death == SIGXCPU)
+  if (death == SIGKILL && process.seconds > static_cast<double>(kernel_seconds(seconds)) - 0.5)
     throw Failure(Exit::limits, "reading " + quoted(path) + " takes more than " + std::to_string(static_cast<long long>(seconds)) +
-                                    " s of CPU time, or the HDF5 library hangs on it; --max-seconds raises the limit");
+                                    " s of CPU time, or the HDF5 library hangs on it");
   if (death == SIGKILL || std::find(std::begin(for_the_parent), std::end(for_the_parent), death) != std::end(for_the_parent))
     throw Failure(Exit::io, "cannot read " + quoted(path) + ": the process that read it was ended from outside (signal " +
                                 std::to_string(death) + ")");  // somebody's command or a lack of memory: nothing about the file
@@ -211,35 +223,43 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, const std::f
 
 }  // namespace
 
-UntrustedFile open_untrusted(const System& system, const std::string& path) {
-  UntrustedFile out{path, open_file(system, AT_FDCWD, path, O_RDONLY | O_NONBLOCK), 0, 0, 0};
+namespace {
+
+UntrustedFile checked(const std::string& path, File file) {
+  UntrustedFile out{path, std::move(file), {}};
   if (!out.file) fail_io("read", path, -out.file.number());
-  struct stat info {};
+  struct stat& info = out.info;
   if (::fstat(out.file.number(), &info) != 0) fail_io("read", path, errno);
   if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
   if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read " + quoted(path) + ": not a regular file");
-  out.size = static_cast<std::uint64_t>(info.st_size);
-  out.device = info.st_dev;
-  out.inode = info.st_ino;
   return out;
 }
 
-void in_child(const UntrustedFile& file, const ReadLimits& limits, const std::function<void(Reader&, const Send&)>& read,
+}  // namespace
+
+UntrustedFile open_untrusted(const System& system, const std::string& path) {
+  return checked(path, open_file(system, AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
+}
+UntrustedFile open_untrusted(const Folder& folder, const std::string& name, const std::string& path) {
+  return checked(path, open_file(folder.system(), folder.number(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
+}
+
+void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory, const std::function<void(Reader&, const Send&)>& read,
               const std::function<void(std::string_view frame)>& receive) {
   const auto work = [&](const Send& to) {
     Bytes bytes;
     bytes.file = &file.file;
-    bytes.size = file.size;
-    with_reader(bytes, file.path, child_memory(limits), [&](Reader& reader) { read(reader, to); });
+    bytes.size = file.size();
+    with_reader(bytes, file.path, memory, [&](Reader& reader) { read(reader, to); });
   };
-  run_child(file, limits, work, receive);
+  run_child(file, limits, memory, work, receive);
 }
 
 void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool with_records,
                        const std::function<void(const ResultFile& head)>& head, const std::function<void(std::vector<RunRecord>&)>& slab) {
   bool first = true;
   in_child(
-      file, limits,
+      file, limits, most_of(limits),
       [&](Reader& reader, const Send& to) {
         ResultFile about = reader.head();
         to(packed(about));
@@ -263,7 +283,7 @@ void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool
 Verification verify(const UntrustedFile& file, const ReadLimits& limits) {
   Verification out;
   in_child(
-      file, limits,
+      file, limits, most_of(limits),
       [](Reader& reader, const Send& to) {
         reader.check_contents();
         ResultFile head = reader.head();
@@ -281,7 +301,7 @@ Verification verify(const UntrustedFile& file, const ReadLimits& limits) {
   return out;
 }
 
-ReadLimits own_limits(const UntrustedFile& file) { return {60 + static_cast<double>(file.size) / 1e6, std::size_t{8} << 30}; }
+ReadLimits own_limits(const UntrustedFile& file) { return {20 + 4e-7 * static_cast<double>(file.size()), 1'000'000'000}; }
 
 bool is_foreign(const UntrustedFile& file) {
   bool foreign = false;
@@ -289,19 +309,19 @@ bool is_foreign(const UntrustedFile& file) {
     quiet();
     Bytes bytes;
     bytes.file = &file.file;
-    bytes.size = file.size;
+    bytes.size = file.size();
     const hid_t opened = open_hdf5(bytes);
     if (bytes.error != 0) fail_io("read", file.path, bytes.error);
     if (opened < 0) return;
     const Hid hdf5(opened, H5Fclose, "file");
     const Hid root(H5Gopen2(hdf5, "/", H5P_DEFAULT), H5Gclose, "root group");
     for (const char* mark : {"schema_version", "result_digest", "fingerprint"})
-      if (H5Aexists(root, mark) <= 0) return to("foreign");
+      if (H5Aexists(root, mark) == 0) return to("foreign");
   };
   try {
-    run_child(file, {}, work, [&](std::string_view) { foreign = true; });
+    run_child(file, own_limits(file), most_of({}), work, [&](std::string_view) { foreign = true; });
   } catch (const Failure& failure) {
-    if (failure.code == Exit::io) throw;
+    if (failure.code != Exit::bad_input) throw;
     return false;  // HDF5 crashed on it
   }
   return foreign;

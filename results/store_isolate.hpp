@@ -17,15 +17,17 @@ using Send = std::function<void(const std::string& frame)>;
 struct UntrustedFile {
   std::string path;
   File file;
-  std::uint64_t size = 0;
-  std::uint64_t device = 0, inode = 0;
+  struct stat info {};
+  std::uint64_t size() const { return static_cast<std::uint64_t>(info.st_size); }
 };
 /// Failure io when it cannot be opened, or is not a regular file.
 UntrustedFile open_untrusted(const System& system, const std::string& path);
+/// The same of a name in a folder that is held open, not through a link.
+UntrustedFile open_untrusted(const Folder& folder, const std::string& name, const std::string& path);
 
-/// Calls `read` with a reader of the file in a child process, and `receive` with every frame that it sends, in order. Failure as
-/// with_reader(); limits when the child takes too long or too much memory.
-void in_child(const UntrustedFile& file, const ReadLimits& limits, const std::function<void(Reader&, const Send&)>& read,
+/// Calls `read` with a reader of the file in a child process, and `receive` with every frame that it sends, in order. The child may take
+/// `memory` bytes. Failure as with_reader(); limits when the child takes too long or too much memory.
+void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory, const std::function<void(Reader&, const Send&)>& read,
               const std::function<void(std::string_view frame)>& receive);
 
 /// All runs of a file in file order, slab by slab, when its digest and checksums are right (bad_input otherwise). `head` comes first.

@@ -14,12 +14,16 @@ namespace {
 constexpr const char* text_columns[] = {"id", "env", "rater", "policy", "estimator", "status", "error", "key"};
 constexpr const char* number_columns[] = {"votes", "seed", "step_time_median"};
 
-/// Names go to terminals and tables: no control characters.
+constexpr std::size_t longest_word = 4096, longest_id = 65536;
+
+/// Names go to terminals and tables: no control characters, no texts without end.
 void check_words(const std::string& column, const std::vector<std::string>& texts) {
   if (column == "error") return;
-  for (const std::string& text : texts)
+  for (const std::string& text : texts) {
+    if (text.size() > (column == "id" ? longest_id : longest_word)) throw Hdf5Error("'" + column + "' has a text of more than 4096 bytes");
     for (unsigned char c : text)
       if (c < 0x20 || c == 0x7f) throw Hdf5Error("'" + column + "' has a text with control characters");
+  }
 }
 
 int to_int(double value, const std::string& what) {
@@ -49,6 +53,7 @@ Reader::Reader(hid_t root, Budget& budget) : budget_(budget), root_(H5Gopen2(roo
   read_columns(root_);
   read_provenance(root_);
   if (has_checksums()) check_root_sum(root_);
+  else if (H5Aexists(root_, root_sum_name) != 0) throw Hdf5Error("it has checksums, but its schema_version is of files without");
   check_status();
 }
 
@@ -151,9 +156,12 @@ void Reader::check_status() {
       ++at;
     }
   });
-  for (const std::size_t i : failed) {
-    head_.failed_ids.push_back(source("id").texts({i, 1}, budget_).at(0));
-    check_words("id", {head_.failed_ids.back()});
+  if (!failed.empty()) {
+    std::size_t at_id = 0, next = 0;
+    column("id", {}, [&](const std::vector<std::string>& texts) {
+      for (; next < failed.size() && failed[next] < at_id + texts.size(); ++next) head_.failed_ids.push_back(texts[failed[next] - at_id]);
+      at_id += texts.size();
+    });
   }
   const auto count = static_cast<long long>(head_.runs), bad = static_cast<long long>(head_.failed);
   if (integer_attribute(root_, "runs_failed") != bad || integer_attribute(root_, "runs_ok") != count - bad ||
@@ -205,7 +213,6 @@ void Reader::check_contents() {
   for (const World& world : worlds_) {
     const std::string folder = "curves/" + world.name + "/";
     for (const std::string& name : link_names(world.group, world.name)) {
-      if (name == "seconds" && !world.seconds) continue;
       check_sum(Source(world.group, name), folder + name);
     }
   }
@@ -226,7 +233,7 @@ std::string Reader::digest() {
     if (ids[order[i - 1]] == ids[order[i]]) throw Hdf5Error("two runs have the id '" + std::string(ids[order[i]]) + "'");
 
   // a window: as many runs, in the order of ids, as fit; what is read of them lies in blocks of the file
-  const std::size_t block = slab(Parts::curves), window = std::max<std::size_t>(block, 4 * block);
+  const std::size_t block = slab(Parts::curves), window = 4 * block;
   ResultDigest digest;
   for (std::size_t first = 0; first < order.size(); first += window) {
     const std::size_t count = std::min(window, order.size() - first);
@@ -318,11 +325,13 @@ void with_reader(Bytes& bytes, const std::string& path, std::size_t memory, cons
   } catch (const Newer& newer) {
     throw Failure(Exit::bad_input, quoted(path) + " " + newer.what());
   } catch (const Hdf5Error& error) {
+    const std::unique_ptr<char[]> room(new (std::nothrow) char[std::min(memory / 4, std::size_t{64} << 20)]);
+    if (!room) throw Failure(Exit::limits, "out of memory while reading " + quoted(path));  // which HDF5 reports like any other error
     refuse(error.what());
   } catch (const TooLarge& error) {
-    throw Failure(Exit::limits, "reading " + quoted(path) + ": " + one_line(error.what()) + "; --max-memory raises the limit");
+    throw Failure(Exit::limits, "reading " + quoted(path) + ": " + one_line(error.what()));
   } catch (const std::bad_alloc&) {
-    throw Failure(Exit::limits, "out of memory while reading " + quoted(path) + "; --max-memory raises the limit");
+    throw Failure(Exit::limits, "out of memory while reading " + quoted(path));
   }
 }
 

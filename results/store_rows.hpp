@@ -18,7 +18,7 @@ class RowFile {
   std::uint64_t add(const RunRecord& run);
   /// Writes what add() holds back, before the first get(). Failure io.
   void flush();
-  /// The record at this place. Failure io.
+  /// The record at this place. Failure io, also when its bytes are not those that were added.
   void get(std::uint64_t at, RunRecord& run) const;
 
  private:

@@ -17,7 +17,7 @@ constexpr std::size_t digits = 16;
 constexpr std::size_t largest_shard = std::size_t{64} << 30;
 constexpr std::string_view prefix = "shard-", suffix = ".h5";
 
-std::string sum_of(std::string_view image) { return sha256_hex(std::string(image)).substr(0, digits); }
+std::string sum_of(std::string_view image) { return sha256_hex(image).substr(0, digits); }
 
 }  // namespace
 
@@ -67,9 +67,14 @@ void read_image(const std::string& image, const std::string& path, bool with_rec
   Bytes bytes;
   bytes.image = image;
   bytes.size = image.size();
-  with_reader(bytes, path, ~std::size_t{0} / 4, [&](Reader& reader) {
-    reader.each_slab(with_records ? Reader::Parts::all : Reader::Parts::words, visit);
-  });
+  try {
+    with_reader(bytes, path, ~std::size_t{0} / 4, [&](Reader& reader) {
+      reader.each_slab(with_records ? Reader::Parts::all : Reader::Parts::words, visit);
+    });
+  } catch (const Failure& failure) {
+    if (failure.code == Exit::limits) throw std::bad_alloc();  // the only limit here is the machine's
+    throw;
+  }
 }
 
 }  // namespace odrpo::store
@@ -77,13 +82,10 @@ void read_image(const std::string& image, const std::string& path, bool with_rec
 namespace odrpo {
 namespace {
 
-/// HDF5 1.10 does not look at what malloc returns everywhere, so it is asked only when there is room for it.
-constexpr std::size_t hdf5_room = std::size_t{32} << 20;
-
 /// The runs as an HDF5 file in memory.
 std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts) {
   using namespace store;
-  need_room(hdf5_room);
+  need_room(store::hdf5_room);
   Outline outline(facts.axis_names);
   std::vector<std::uint32_t> shapes;
   for (const RunRecord& run : runs) shapes.push_back(outline.shape_of(run));

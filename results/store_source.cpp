@@ -28,8 +28,12 @@ struct Links {
 
 herr_t collect(hid_t, const char* name, const H5L_info_t* info, void* data) {
   auto& links = *static_cast<Links*>(data);
-  if (info->type != H5L_TYPE_HARD) links.refused = name;
-  else links.names.emplace_back(name);
+  try {  // no exception may pass through HDF5
+    if (info->type != H5L_TYPE_HARD) links.refused = name;
+    else links.names.emplace_back(name);
+  } catch (const std::bad_alloc&) {
+    return -1;
+  }
   return links.refused.empty() && links.names.size() <= max_objects ? 0 : 1;
 }
 
@@ -72,10 +76,12 @@ struct Arena {
       return nullptr;
     }
     arena.budget.left -= 2 * size + overhead;
-    char* block = new (std::nothrow) char[size + 1];
-    if (!block) return arena.refused = true, nullptr;
-    arena.blocks.emplace_back(block);
-    return block;
+    try {  // no exception may pass through HDF5
+      arena.blocks.push_back(std::make_unique<char[]>(size + 1));
+    } catch (const std::bad_alloc&) {
+      return arena.refused = true, nullptr;
+    }
+    return arena.blocks.back().get();
   }
   static void give(void*, void*) {}
 };

@@ -38,7 +38,10 @@ void send_table(Reader& reader, const ChooseColumns& choose, const Send& send) {
 
 void TableReceiver::take(std::string_view frame) {
   Unpack unpack{frame};
-  if (!std::exchange(has_head_, true)) return exchange(unpack, result);
+  if (!std::exchange(has_head_, true)) {
+    charge(frame.size());
+    return exchange(unpack, result);
+  }
   std::uint32_t number = 0;
   exchange(unpack, number);
   Column& to = column(number);
@@ -69,7 +72,7 @@ void TableReceiver::add(Column& column, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const auto [at, fresh] = codes_.emplace(text, static_cast<std::uint32_t>(column.words.size()));
     if (fresh) {
-      charge(2 * text.size() + 128);  // here and in the column
+      charge(8 * text.size() + 256);  // here, in the column, and escaped in a table
       column.words.push_back(text);
     }
     column.code.push_back(at->second);
@@ -93,28 +96,40 @@ namespace {
 
 constexpr std::uint64_t quickly_checked = std::uint64_t{64} << 20;  // bytes of a file of schema 1, which has no checksums but its digest
 
+/// Names the flags that raise the limits.
+template <class Call>
+auto with_hint(Call call) try {
+  return call();
+} catch (const Failure& failure) {
+  if (failure.code != Exit::limits) throw;
+  throw Failure(Exit::limits, std::string(failure.what()) + "; --max-seconds and --max-memory raise the limits");
+}
+
 }  // namespace
 
 ResultFile read_results(const std::string& path, const ChooseColumns& choose, const ReadLimits& limits) {
   const System system = posix_system();
   const auto file = store::open_untrusted(system, path);
-  store::TableReceiver receiver(limits.memory_bytes / 2);
+  store::TableReceiver receiver(limits.memory_bytes / 3);
   const auto read = [&](store::Reader& reader, const store::Send& send) {
     store::send_table(reader, choose, send);
-    if (!reader.has_checksums() && file.size <= quickly_checked && reader.digest() != reader.head().digest)
+    if (!reader.has_checksums() && file.size() <= quickly_checked && reader.digest() != reader.head().digest)
       throw store::Hdf5Error("its numbers do not have its digest");
   };
-  try {
-    store::in_child(file, limits, read, [&](std::string_view frame) { receiver.take(frame); });
-  } catch (const store::TooLarge& error) {
-    throw Failure(Exit::limits, "reading " + store::quoted(path) + ": " + error.what() + "; --max-memory raises the limit");
-  }
+  with_hint([&] {
+    try {
+      store::in_child(file, limits, limits.memory_bytes / 2, read, [&](std::string_view frame) { receiver.take(frame); });
+    } catch (const store::TooLarge& error) {
+      throw Failure(Exit::limits, "reading " + store::quoted(path) + ": " + error.what());
+    }
+  });
   return std::move(receiver.result);
 }
 
 Verification verify_results(const std::string& path, const ReadLimits& limits) {
   const System system = posix_system();
-  return store::verify(store::open_untrusted(system, path), limits);
+  const auto file = store::open_untrusted(system, path);
+  return with_hint([&] { return store::verify(file, limits); });
 }
 
 }  // namespace odrpo

@@ -27,6 +27,9 @@ std::string followed(std::string path) {
   for (int links = 0; links < most_links; ++links) {
     struct stat info {};
     if (::lstat(path.c_str(), &info) != 0 || !S_ISLNK(info.st_mode)) return path;
+    if (struct stat around{}; ::stat(store::folder_of(path).c_str(), &around) == 0 && (around.st_mode & S_ISVTX) &&
+                              (around.st_mode & S_IWOTH) && info.st_uid != ::geteuid() && info.st_uid != around.st_uid)
+      cannot_write(asked, store::quoted(path) + " is a link that another user made in a folder where everybody may write");
     std::string to(4096, '\0');
     const ssize_t size = ::readlink(path.c_str(), to.data(), to.size());
     if (size <= 0) store::fail_io("write", asked, errno);

@@ -19,8 +19,6 @@ namespace {
 constexpr const char* marker_head = "odrpo-bench work folder 2\n";
 constexpr const char* lock_name = "lock";
 constexpr const char* marker_name = "suite";
-constexpr const char* output_name = "output.tmp";
-constexpr std::size_t hdf5_room = std::size_t{32} << 20;  // it does not look at what malloc returns everywhere
 constexpr int most_looks = 100;
 
 /// A shard as format 1 named it, without its checksum.
@@ -32,7 +30,7 @@ bool is_ours(const std::string& name) {
   const auto written = [](const std::string& n) {
     return n == marker_name || store::is_shard(n) || is_old_shard(n) || store::is_kept(n);
   };
-  return name == lock_name || name == output_name || name == store::RowFile::name || written(name) ||
+  return name == lock_name || name == store::new_output || name == store::RowFile::name || written(name) ||
          (name.ends_with(".tmp") && written(name.substr(0, name.size() - 4)));
 }
 /// Work that a later call takes over.
@@ -48,16 +46,9 @@ WorkFolder::State::State(const std::string& wanted, const SuiteFacts& suite, con
       folder_name(name + ".work"),
       beside(store::open_folder(system, store::folder_of(output), "write " + store::quoted(output) + ": cannot open its folder")),
       index(facts),
-      done(facts.runs, false),
-      in_output(facts.runs, false) {}
+      done(facts.runs, false) {}
 
-std::string WorkFolder::State::marker() const {
-  try {
-    return store::read_whole(folder, marker_name, 4096).value_or("");
-  } catch (const Failure&) {
-    return "";
-  }
-}
+std::string WorkFolder::State::marker() const { return store::read_whole(folder, marker_name, 4096).value_or(""); }
 bool WorkFolder::State::is_ours_by(const std::string& text) const { return text.starts_with(marker_head + facts.fingerprint + "\n"); }
 
 bool WorkFolder::State::holds_work() const {
@@ -83,7 +74,8 @@ void WorkFolder::State::check_owner(const struct stat& info) const {
 
 bool WorkFolder::State::take_folder(bool make, bool force) {
   const std::string path = output + ".work", why = "write " + store::quoted(output) + ": cannot make its work folder";
-  const int made = make ? store::again([&] { return system.mkdir(beside.number(), folder_name.c_str(), 0755); }) : -EEXIST;
+  const mode_t mode = found && !(found->st_mode & 044) ? 0700 : 0755;  // what nobody else may read stays so while it is made anew
+  const int made = make ? store::again([&] { return system.mkdir(beside.number(), folder_name.c_str(), mode); }) : -EEXIST;
   if (made < 0 && made != -EEXIST) store::fail_io(why, path, -made);
   store::File opened = store::open_file(system, beside.number(), folder_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened.number() == -ENOENT) return false;
@@ -92,8 +84,16 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
   if (!opened) store::fail_io(why, path, -opened.number());
   struct stat info {};
   if (::fstat(opened.number(), &info) != 0) store::fail_io(why, path, errno);
-  if (made == 0 && (info.st_mode & 022) && ::fchmod(opened.number(), info.st_mode & 0755) == 0) info.st_mode &= ~022u;  // default ACL
-  check_owner(info);
+  if (made == 0 && (info.st_mode & 022)) {  // by a default ACL
+    ::fchmod(opened.number(), info.st_mode & 0755);
+    if (::fstat(opened.number(), &info) != 0) store::fail_io(why, path, errno);
+  }
+  try {
+    check_owner(info);
+  } catch (const Failure&) {
+    if (made == 0) system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);
+    throw;
+  }
   folder = {path, std::move(opened)};
   for (const std::string& there : store::names_in(folder))
     if (!is_ours(there))
@@ -136,15 +136,17 @@ void WorkFolder::State::settle_folder(bool force) {
 /// Decides what an existing output file means.
 void WorkFolder::State::look_at_output(bool force) {
   std::fill(done.begin(), done.end(), false);
-  std::fill(in_output.begin(), in_output.end(), false);
   complete = keep_output = false;
   found.reset();
   struct stat info {};
-  if (::fstatat(beside.number(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return;
-  found = info;
+  if (::fstatat(beside.number(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return;
+    store::fail_io("write", output, errno);
+  }
   if (S_ISLNK(info.st_mode)) throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": a link appeared there just now");
-  if (info.st_size == 0 && S_ISREG(info.st_mode)) return;  // as mktemp makes them
-  const auto file = store::open_untrusted(system, output);
+  const auto file = store::open_untrusted(beside, name, output);
+  found = file.info;
+  if (file.size() == 0) return;  // as mktemp makes them
   const auto refuse_foreign = [&] {
     if (store::is_foreign(file))
       throw Failure(Exit::io, store::quoted(output) + " is no result file of odrpo-bench; choose another -o");
@@ -166,7 +168,7 @@ void WorkFolder::State::look_at_output(bool force) {
             ++runs;
             const auto place = index.find(run.id);
             if (!place || run.status != RunStatus::ok) continue;
-            done[*place] = in_output[*place] = true;
+            done[*place] = true;
             ++ours;
           }
         });
@@ -254,7 +256,7 @@ void WorkFolder::State::remove_folder() {
 }
 
 WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system) {
-  need_room(hdf5_room);  // also for opening the library
+  need_room(store::hdf5_room);  // also for opening the library
   store::quiet();
   state_ = std::make_unique<State>(output, facts, system);
   State& s = *state_;

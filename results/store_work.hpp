@@ -14,6 +14,11 @@
 namespace odrpo {
 namespace store {
 
+/// HDF5 1.10 does not look at what malloc returns everywhere, so it is asked only when there is room for it.
+inline constexpr std::size_t hdf5_room = std::size_t{32} << 20;
+/// The new output in the work folder.
+inline constexpr const char* new_output = "output.tmp";
+
 /// The place of a run's id among the suite's runs, in 16 bytes a run.
 class PlaceIndex {
  public:
@@ -49,11 +54,11 @@ struct WorkFolder::State {
   store::Lock lock;
   store::PlaceIndex index;
   std::vector<bool> done;           ///< by place: committed, status ok
-  std::vector<bool> in_output;      ///< of those: by the output that is already there
   std::vector<std::string> shards;  ///< names of good shards, oldest first
   std::vector<std::string> notes;
   std::size_t next_shard = 0;
   bool complete = false, keep_output = false;  ///< keep_output: the output's good runs count as committed
+  bool not_ours_aside = false;                 ///< somebody else's file lies where the new output was
   std::optional<struct stat> found;            ///< the file at the output, as it was when it was looked at
 
   State(const std::string& output, const SuiteFacts& facts, const System& system);

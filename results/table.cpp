@@ -39,13 +39,14 @@ std::string dimension_named(const std::vector<std::string>& names, const std::st
 }
 
 constexpr int most_lines = 10'000;  // of formulas or raters; no suite has as many
+constexpr std::size_t most_line_bytes = std::size_t{4} << 20;  // the lines that begin later are left out
 
 /// Calls visit(name, text) for every line `name<TAB>text` of a text of the file's provenance.
 template <class Visit>
 void each_line(const ResultFile& file, const char* of, Visit visit) {
   const std::string* lines = file.provenance_text(of);
   std::size_t from = 0;
-  for (int n = 0; lines != nullptr && from < lines->size() && n < most_lines; ++n) {
+  for (int n = 0; lines != nullptr && from < lines->size() && from < most_line_bytes && n < most_lines; ++n) {
     const std::size_t end = std::min(lines->find('\n', from), lines->size());
     const std::string line = lines->substr(from, end - from);
     if (const auto tab = line.find('\t'); tab != std::string::npos)
@@ -228,7 +229,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   }
   from.blocks = combinations_of(from.others, file.runs);
   const std::vector<std::uint32_t>& blocks = from.blocks.first;
-  if (static_cast<double>(table.rows.size()) * static_cast<double>(table.columns.size()) * static_cast<double>(blocks.size()) > 1e6)
+  if (static_cast<double>(table.rows.size()) * static_cast<double>(table.columns.size()) * static_cast<double>(blocks.size()) > 2e5)
     throw Failure(Exit::usage, fmt::format("a table of {} x {} cells in {} blocks is too large; choose other rows and columns",
                                            table.rows.size(), table.columns.size(), blocks.size()));
   from.choices = combinations_of(from.best, file.runs);

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "kernels/failure.hpp"
@@ -31,7 +31,7 @@ class Numbering {
   std::size_t size() const { return numbers_.size(); }
 
  private:
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  std::map<std::uint64_t, std::uint32_t> numbers_;  // a hash table could be made slow by the file
   std::uint64_t last_ = 0;
   std::uint32_t at_ = 0;
 };

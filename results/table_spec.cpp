@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 namespace odrpo {
 namespace {
@@ -47,6 +48,27 @@ TableSpec parse_table_spec(std::string_view lines) {
     if (key == "tune_seeds") std::from_chars(value.data(), value.data() + value.size(), spec.tune_seeds);
   }
   return spec;
+}
+
+std::string table_spec_problem(std::string_view lines) {
+  std::set<std::string> keys;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (line.size() > 65536) return "a line is too long";
+    const auto equals = line.find('=');
+    const std::string key = trimmed(line.substr(0, equals)), value = equals == line.npos ? "" : trimmed(line.substr(equals + 1));
+    if (equals == line.npos && !key.empty()) return "a line is not \"key = value\"";
+    if (!key.empty() && !keys.insert(key).second) return "a key stands there twice";
+    if ((key == "rows" || key == "columns" || key == "value") && value.empty()) return "\"" + key + "\" is empty";
+    if (key == "compare" && !find_word(std::span<const Word<Compare>>(compare_words), value)) return "\"compare\" is no word for it";
+    int seeds = 0;
+    const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), seeds);
+    if (key == "tune_seeds" && (error != std::errc() || rest != value.data() + value.size() || seeds < 0))
+      return "\"tune_seeds\" is not a number of seeds";
+  }
+  return "";
 }
 
 std::string table_spec_lines(const TableSpec& spec) {

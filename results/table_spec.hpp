@@ -32,6 +32,8 @@ struct TableSpec {
 
 /// The spec that a run stored in the provenance dataset "table" (lines `key = value`, lists with commas); unknown keys are ignored.
 TableSpec parse_table_spec(std::string_view lines);
+/// What is wrong with such lines; empty when nothing is. Keys that it does not know are fine: a later program may have them.
+std::string table_spec_problem(std::string_view lines);
 /// The lines that parse_table_spec reads back.
 std::string table_spec_lines(const TableSpec& spec);
 

@@ -55,6 +55,11 @@ void FinalReward::add(int t, const SeenSum& seen) {
   batches += 1;
 }
 
+double stored_bytes(double recorded) {
+  const double shard_and_output = 1500 + 0.8 * recorded, row = 2000 + recorded;
+  return shard_and_output + row;
+}
+
 const std::vector<double>& curve_of(const RunRecord& r, std::string_view name) {
   for (const Curve& c : r.curves)
     if (c.name == name) return c.values;

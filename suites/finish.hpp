@@ -33,6 +33,10 @@ struct FinalReward {
   double mean() const { return sum / batches; }
 };
 
+/// Bytes on disk of a run with so many bytes of curves and seconds while its output is made: in a shard and in the output, both compressed, and
+/// in the row file of the work folder, which is not.
+double stored_bytes(double recorded);
+
 /// Values of a curve of the record.
 const std::vector<double>& curve_of(const RunRecord& r, std::string_view name);
 

@@ -192,7 +192,7 @@ Cost estimate_lm_cost(const RunSpec& spec) {
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
   c.memory_bytes = std::max(trained, started) + spec.env.prompts() * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + laws.bytes +
                    4.0 * 3 * weight_table(shape).count + 3 * recorded + watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
-  c.disk_bytes = 2500 + recorded * 0.8;
+  c.disk_bytes = 1000 + stored_bytes(recorded);
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;
   c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);
   return c;

@@ -187,7 +187,6 @@ class Call {
   std::atomic<bool> never_{false};
   std::atomic<bool>& stop_;
   Tally tally_;
-  bool began_ = false;
 };
 
 std::vector<std::size_t> Call::missing() const {
@@ -236,9 +235,11 @@ void Call::commit_as_they_come(Team& team) {
 
 bool Call::train_missing() {
   const std::vector<std::size_t> todo = missing();
-  if (!std::exchange(began_, true)) tally_.resumed = report.resumed = report.total - todo.size();
+  tally_ = {};  // in a second round, too: what was damaged is not done
+  tally_.total = report.total;
+  tally_.resumed = report.resumed = report.total - todo.size();
+  report.failures.clear();
   tell();
-  const std::size_t before = tally_.trained;
   std::optional<Failure> failure;
   Desk desk(folder_, settings_);
   if (!todo.empty()) {
@@ -246,15 +247,14 @@ bool Call::train_missing() {
               deal(suite_.runs, todo, settings_.engines, settings_.lanes));
     commit_as_they_come(team);
     failure = team.failure();
-    report.by_engines += team.by_engines();
+    report.by_engines = team.by_engines();
   }
   tally_.over = true;
   tell();
-  tally_.over = false;
   report.notes.insert(report.notes.end(), desk.notes().begin(), desk.notes().end());
   report.ran = tally_.trained;
   report.failed = tally_.failed;
-  report.stopped = tally_.trained - before < todo.size();
+  report.stopped = tally_.trained < todo.size();
   report.half_way = folder_.checkpoints();
   if (failure) throw with_the_rest(*failure, settings_, report, tally_.resumed + tally_.committed - tally_.failed);
   return !report.stopped;

@@ -92,7 +92,7 @@ void describe(V& v, LimitsConfig& c) {
   v.number("runs", c.runs, 1, 1e9, "largest number of runs");
   v.number("judge_calls", c.judge_calls, 1, 1e18, "largest number of simulated judge calls");
   v.number("memory_gib", c.memory_gib, 0.01, 1e4, "largest estimated memory");
-  v.number("disk_gib", c.disk_gib, 0.001, 1e5, "largest estimated result file");
+  v.number("disk_gib", c.disk_gib, 0.001, 1e5, "largest estimated disk space, until the work folder is gone");
   v.number("cpu_hours", c.cpu_hours, 1e-3, 1e6, "largest estimated CPU time");
 }
 

@@ -41,6 +41,7 @@ std::string after_in(long long schema, const std::function<void(hid_t)>& change)
     if (schema != schema_version) {
       H5Adelete(file, "schema_version");
       store::set_attribute(file, "schema_version", schema);
+      if (schema == 1) H5Adelete(file, "contents_sha256");  // a file with checksums is of no schema without them
     }
     change(file);
   }
