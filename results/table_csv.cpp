@@ -3,11 +3,14 @@
 
 #include <cmath>
 
+#include "kernels/failure.hpp"
 #include "results/table_cells.hpp"
 #include "results/table_words.hpp"
 
 namespace odrpo {
 namespace {
+
+constexpr std::size_t most_bytes = 128'000'000;  // formulas and raters repeat in every line
 
 /// A field (RFC 4180). A spreadsheet takes text that begins with one of = + - @ for a formula: an apostrophe before it keeps it text.
 /// Numbers stay as they are, and "-" alone, which is no formula.
@@ -66,6 +69,7 @@ std::string table_csv(const TableModel& table) {
                          cell.no_percent);
       for (std::size_t i = 0; i < spec.best.size(); ++i) out += i < cell.at_edge.size() ? cell.at_edge[i] ? ",true" : ",false" : ",";
       out += fmt::format(",{},{}\n", field(cell_formula(table, block, cell)), field(cell_rater(table, block, cell)));
+      if (out.size() > most_bytes) throw Failure(Exit::limits, "the table is larger than 128 MB as CSV; choose other rows and columns");
     }
   return out;
 }
