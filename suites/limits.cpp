@@ -76,12 +76,12 @@ constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers
 constexpr double training_bytes_per_run = 15 + 17;
 double bookkeeping_bytes(const Suite& suite) { return training_bytes_per_run * static_cast<double>(suite.runs.size()); }
 
-// What the result store takes while it makes the output, when nothing is trained any more: buffers and HDF5; of each run its id, its places in
-// the order of ids and in the row file, and its shape. Measured at 10^5 and 10^6 runs.
-constexpr double assembly_bytes = 70 << 20, assembly_bytes_per_run = 60;
-double assembly_memory(const Suite& suite) {
+// What the result store takes while it makes the output, when nothing is trained any more: buffers and HDF5, which small files do not fill; of
+// each run its id, its places in the order of ids and in the row file, and its shape. Measured at 10^6 runs.
+constexpr double assembly_buffers = 70 << 20, assembly_bytes_per_run = 60;
+double assembly_memory(const Suite& suite, double disk_bytes) {
   const double id = static_cast<double>(suite.runs.empty() ? 0 : suite.runs.id(suite.runs.size() - 1).size());
-  return assembly_bytes + (assembly_bytes_per_run + id) * static_cast<double>(suite.runs.size());
+  return std::min(assembly_buffers, disk_bytes) + (assembly_bytes_per_run + id) * static_cast<double>(suite.runs.size());
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ Cost total_cost(const Suite& suite, int jobs) {
   // worlds and laws that stay after their runs, and estimators, up to what the caches keep
   const double kept = std::min(3.0 * static_cast<double>(Shared::keep), largest_kept * static_cast<double>(worlds.count()) * suite.seeds) +
                       std::min(static_cast<double>(Shared::keep), estimators);
-  total.memory_bytes = program_bytes + std::max(largest * at_a_time + kept + bookkeeping_bytes(suite), assembly_memory(suite));
+  total.memory_bytes = program_bytes + std::max(largest * at_a_time + kept + bookkeeping_bytes(suite), assembly_memory(suite, total.disk_bytes));
   return total;
 }
 
