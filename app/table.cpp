@@ -47,8 +47,8 @@ bool same_axis(const std::string& a, const std::string& b) { return a == b || a.
 /// The suite's own table with what the flags change; the baseline as the flag has it.
 TableSpec asked_spec(const ResultFile& head, const TableOptions& o) {
   const std::string* stored = head.provenance_text("table");
-  if (const std::string problem = stored ? table_spec_problem(*stored) : ""; !problem.empty() && o.rows.empty() && o.columns.empty() && o.value.empty())
-    throw Failure(Exit::usage, problem);
+  const bool own = o.rows.empty() && o.columns.empty() && o.value.empty();
+  if (const std::string problem = stored && own ? table_spec_problem(*stored) : ""; !problem.empty()) throw Failure(Exit::usage, problem);
   TableSpec spec = parse_table_spec(stored ? *stored : "");
   if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baseline is a value of the suite's rows
     spec.rows = o.rows;

@@ -46,9 +46,7 @@ bool WorkFolder::State::merge(Merged& merged) {
   if (keep_output) {
     const auto file = store::open_untrusted(beside, name, output);
     if (!is_found(file.info))
-      throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is, and all new runs stay "
-                                                      "saved in " +
-                                  store::quoted(folder.path));
+      throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is, and " + saved());
     store::read_checked_runs(file, store::own_limits(file), true, [](const ResultFile&) {}, add);
   }
   std::vector<std::string> good;
@@ -122,6 +120,11 @@ void WorkFolder::State::check_written(const std::string& digest) {
     throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?); the finished runs are kept");
 }
 
+/// Where the runs are when there is no output. Those of an earlier output are in that file alone.
+std::string WorkFolder::State::saved() const {
+  return std::string("all ") + (keep_output ? "new " : "") + "runs stay saved in " + store::quoted(folder.path);
+}
+
 /// The very file, unchanged, that was looked at.
 bool WorkFolder::State::is_found(const struct stat& now) const {
   return found && store::same_file(*found, now) && now.st_size == found->st_size && now.st_mtim.tv_sec == found->st_mtim.tv_sec &&
@@ -133,8 +136,7 @@ void WorkFolder::State::put_into_place() {
   const auto appeared = [&] {
     throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": " +
                                 (found ? "another file took its place" : "a file appeared there") +
-                                " while the suite was running, and is not replaced; all " + (keep_output ? "new " : "") + "runs stay saved in " +
-                                store::quoted(folder.path) +
+                                " while the suite was running, and is not replaced; " + saved() +
                                 ": move that file away, and the same command finishes");
   };
   const auto rename = [&](unsigned flags) {
@@ -161,8 +163,7 @@ void WorkFolder::State::put_into_place() {
   }
   if (unsupported(error)) error = rename(0);  // a file system without any of them: what was checked above must do
   if (error < 0)
-    throw Failure(Exit::io, "cannot rename to " + store::quoted(output) + ": " + std::strerror(-error) + "; all " + (keep_output ? "new " : "") +
-                                "runs stay saved in " + store::quoted(folder.path));
+    throw Failure(Exit::io, "cannot rename to " + store::quoted(output) + ": " + std::strerror(-error) + "; " + saved());
   store::sync_folder(beside);
   store::remove_file(folder, aside);
 }

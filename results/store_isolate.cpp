@@ -244,8 +244,8 @@ UntrustedFile open_untrusted(const Folder& folder, const std::string& name, cons
   return checked(path, open_file(folder.system(), folder.number(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
 }
 
-void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory, const std::function<void(Reader&, const Send&)>& read,
-              const std::function<void(std::string_view frame)>& receive) {
+void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory,
+              const std::function<void(Reader&, const Send&)>& read, const std::function<void(std::string_view frame)>& receive) {
   const auto work = [&](const Send& to) {
     Bytes bytes;
     bytes.file = &file.file;

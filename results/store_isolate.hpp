@@ -27,8 +27,8 @@ UntrustedFile open_untrusted(const Folder& folder, const std::string& name, cons
 
 /// Calls `read` with a reader of the file in a child process, and `receive` with every frame that it sends, in order. The child may take
 /// `memory` bytes. Failure as with_reader(); limits when the child takes too long or too much memory.
-void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory, const std::function<void(Reader&, const Send&)>& read,
-              const std::function<void(std::string_view frame)>& receive);
+void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory,
+              const std::function<void(Reader&, const Send&)>& read, const std::function<void(std::string_view frame)>& receive);
 
 /// All runs of a file in file order, slab by slab, when its digest and checksums are right (bad_input otherwise). `head` comes first.
 /// `with_records`: whole records; else only their words.

@@ -20,7 +20,7 @@ constexpr std::size_t longest_word = 4096, longest_id = 65536;
 void check_words(const std::string& column, const std::vector<std::string>& texts) {
   if (column == "error") return;
   for (const std::string& text : texts) {
-    if (text.size() > (column == "id" ? longest_id : longest_word)) throw Hdf5Error("'" + column + "' has a text of more than 4096 bytes");
+    if (text.size() > (column == "id" ? longest_id : longest_word)) throw Hdf5Error("'" + column + "' has a text that is too long");
     for (unsigned char c : text)
       if (c < 0x20 || c == 0x7f) throw Hdf5Error("'" + column + "' has a text with control characters");
   }

@@ -153,13 +153,11 @@ void WorkFolder::State::look_at_output(bool force) {
   };
   if (force) return refuse_foreign();
   std::size_t ours = 0, runs = 0;
-  bool other = false;
   try {
     store::read_checked_runs(
         file, store::own_limits(file), false,
         [&](const ResultFile& head) {
           if (head.fingerprint == facts.fingerprint) return;
-          other = true;
           throw Failure(Exit::io, store::quoted(output) + " holds results of another suite or version ('" + store::one_line(head.suite) +
                                       "'); choose another -o, or replace it with --force");
         },

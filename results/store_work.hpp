@@ -87,6 +87,7 @@ struct WorkFolder::State {
   void put_into_place();
   void clean_up();
   bool is_found(const struct stat& now) const;
+  std::string saved() const;
 };
 
 }  // namespace odrpo

@@ -167,7 +167,7 @@ class Call {
  public:
   Call(const Suite& suite, const RunSettings& settings, WorkFolder& folder)
       : suite_(suite), settings_(settings), folder_(folder), stop_(settings.stop ? *settings.stop : never_) {
-    tally_.total = report.total = suite.runs.size();
+    report.total = suite.runs.size();
   }
   // trains the runs that are not committed; false when it had to stop before the last one
   bool train_missing();

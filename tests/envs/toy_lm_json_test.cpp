@@ -1,12 +1,12 @@
 // The parser of JSON answers: strings by hand, agreement with another parser on mutations, random bytes; and the matrix it makes of a
 // judge.
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "envs/judge_json.hpp"
 #include "tests/catch.hpp"
+#include "tests/envs/toy_lm_json_definition.hpp"
 
 using namespace odrpo;
 
@@ -36,25 +36,6 @@ bool has_huge_exponent(std::string_view text) {
   return false;
 }
 
-// The definition in terms of another parser: the first '{' from which some prefix is an object; it counts when its score does.
-std::optional<int> slow_score(const std::string& text, int levels) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '{') continue;
-    for (std::size_t end = at + 2; end <= text.size(); ++end) {
-      if (text[end - 1] != '}') continue;
-      const auto object = nlohmann::json::parse(text.begin() + static_cast<std::ptrdiff_t>(at),
-                                                text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
-      if (object.is_discarded()) continue;
-      if (object.contains("score") && object["score"].is_number()) {
-        const double score = object["score"].get<double>();
-        if (score >= 1 && score <= levels && score == std::floor(score)) return static_cast<int>(score);
-      }
-      at = end - 1;
-      break;
-    }
-  }
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -167,7 +148,7 @@ TEST_CASE("agreement with another parser on mutated answers") {
     INFO(text);
     REQUIRE(is_json(text) == nlohmann::json::accept(text));
     const auto score = parse_score(text, 10);
-    REQUIRE(score == slow_score(text, 10));
+    REQUIRE(score == defined_score(text, 10));
     valid += is_json(text);
     scored += score.has_value();
   }

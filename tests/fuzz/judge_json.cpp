@@ -2,11 +2,11 @@
 #include "envs/judge_json.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "tests/envs/toy_lm_json_definition.hpp"
 #include "tests/fuzz/oracle.hpp"
 
 using namespace odrpo;
@@ -33,25 +33,6 @@ bool comparable(std::string_view text) {
 bool is_json(std::string_view text) {
   const auto length = json_value_length(text);
   return length && text.find_first_not_of(" \t\n\r", *length) == std::string_view::npos;
-}
-
-/// The definition: the first '{' from which some prefix is an object; it counts when its score does.
-std::optional<int> defined_score(std::string_view text, int levels) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] != '{') continue;
-    for (std::size_t end = at + 2; end <= text.size(); ++end) {
-      if (text[end - 1] != '}') continue;
-      const auto object = nlohmann::json::parse(text.begin() + at, text.begin() + end, nullptr, false);
-      if (object.is_discarded()) continue;
-      if (object.contains("score") && object["score"].is_number()) {
-        const double score = object["score"].get<double>();
-        if (score >= 1 && score <= levels && score == std::floor(score)) return static_cast<int>(score);
-      }
-      at = end - 1;
-      break;
-    }
-  }
-  return std::nullopt;
 }
 
 }  // namespace
