@@ -3,6 +3,7 @@
 #include <gnu/libc-version.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -102,18 +103,34 @@ std::string locale_words() {
   return "none";
 }
 
+json timing_facts(const HostNoise& n) {
+  const auto per_core = n.load_per_core();
+  return {{"verdict", n.verdict()},
+          {"decided_by", n.decided_by()},
+          {"reason", n.reason()},
+          {"advice", n.advice()},
+          {"spread_percent", n.wall_spread},
+          {"cpu_spread_percent", n.cpu_spread},
+          {"worst_pair_percent", n.worst_pair},
+          {"waiting_percent", n.waiting},
+          {"load_per_core", per_core ? json(*per_core) : json()},
+          {"measurements", n.units},
+          {"work_ms", n.wall_ms},
+          {"work_cpu_ms", n.cpu_ms}};
+}
+
 json diagnosis() {
   const BuildFacts b = build_facts();
   const HostFacts h = host_facts();
-  const HostNoise noise = measure_noise();
-  json out;
-  out["timing"] = {{"verdict", noise.verdict()},    {"spread_percent", noise.spread}, {"worst_pair_percent", noise.worst_pair},
-                   {"measurements", noise.medians}, {"timings_each", noise.timings},  {"work_ms", noise.unit_ms},
-                   {"advice", noise.advice()}};
   std::array<double, 3> load{};
-  const bool has_load = getloadavg(load.data(), 3) == 3;
+  const bool has_load = getloadavg(load.data(), 3) == 3;  // before the measurement, which is no load of others
+  const auto granted = granted_cores();
+  const double cores = std::min<double>(h.cores, granted.value_or(h.cores));
+  const HostNoise noise = measure_noise(has_load ? std::optional(HostLoad{load[0], cores}) : std::nullopt);
+  json out;
+  out["timing"] = timing_facts(noise);
   out["cpu"] = {{"model", h.cpu}, {"cores_usable", h.cores}, {"cores_online", sysconf(_SC_NPROCESSORS_ONLN)}};
-  if (const auto granted = granted_cores()) out["cpu"]["cores_granted"] = *granted;
+  if (granted) out["cpu"]["cores_granted"] = *granted;
   out["cpu"]["load"] = has_load ? json(load) : json();
   out["cpu"]["isa"] = h.isa;
   for (const Isa isa : {Isa::portable, Isa::avx2})
@@ -162,11 +179,17 @@ void print_cuda(const json& c) {
 void print_text(const json& d) {
   const auto text = [](const json& value) { return value.get<std::string>(); };
   const json &t = d["timing"], &c = d["cpu"], &m = d["memory"], &f = d["folder"];
-  line("timing", fmt::format("{}: {}", text(t["verdict"]), text(t["advice"])));
-  line("", fmt::format("spread {:.2f} %, worst neighbours {:.2f} % apart", t["spread_percent"].get<double>(),
-                       t["worst_pair_percent"].get<double>()));
-  line("", fmt::format("n = {} medians of {} timings of the same {:.2f} ms of work", t["measurements"].get<int>(),
-                       t["timings_each"].get<int>(), t["work_ms"].get<double>()));
+  const auto number = [&](const char* key) { return t[key].get<double>(); };
+  const std::string reason = text(t["reason"]);
+  line("timing", fmt::format("{}: {}", text(t["verdict"]), reason.empty() ? text(t["advice"]) : reason));
+  if (!reason.empty()) line("", text(t["advice"]));
+  line("", fmt::format("spread {:.2f} % (CPU time {:.2f} %), worst neighbours {:.2f} % apart", number("spread_percent"),
+                       number("cpu_spread_percent"), number("worst_pair_percent")));
+  std::string others = fmt::format("waited for a core {:.2f} % of the time", number("waiting_percent"));
+  if (!t["load_per_core"].is_null()) others += fmt::format("; load {:.2f} per core", number("load_per_core"));
+  line("", others);
+  line("", fmt::format("n = {} times the same work of {:.2f} ms, CPU time {:.2f} ms", t["measurements"].get<int>(), number("work_ms"),
+                       number("work_cpu_ms")));
   line("cpu", text(c["model"]));
   std::string cores = fmt::format("{} of {} cores usable", c["cores_usable"].get<int>(), c["cores_online"].get<long>());
   if (c.contains("cores_granted")) cores += fmt::format(", {:.3g} granted by the control group", c["cores_granted"].get<double>());

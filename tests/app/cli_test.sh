@@ -116,9 +116,14 @@ expect 2 'did you mean "raters"?' list ratres
 
 # --- what the machine is like: always exit 0
 expect 0 '' doctor
-for words in timing 'n = ' 'cores usable' 'instruction set' memory 'free, writable' 'no CUDA device' HDF5 locale; do expect_out "$words"; done
+for words in timing 'waited for a core' 'n = ' 'cores usable' 'instruction set' memory 'free, writable' 'no CUDA device' HDF5 locale; do
+  expect_out "$words"
+done
 expect 0 '' doctor --json
-for key in verdict spread_percent measurements model cores_usable isa_available load available_bytes free_bytes writable devices driver_supports built_with hdf5; do expect_out "\"$key\""; done
+for key in verdict decided_by reason spread_percent cpu_spread_percent waiting_percent load_per_core measurements work_ms work_cpu_ms \
+  model cores_usable isa_available load available_bytes free_bytes writable devices driver_supports built_with hdf5; do
+  expect_out "\"$key\""
+done
 devices=yes; ! grep -qF '"devices": []' out.txt || devices=none
 [[ -z $(ls odrpo-bench-doctor-* 2>/dev/null) ]] || fail "doctor leaves a file"
 
