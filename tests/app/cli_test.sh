@@ -339,6 +339,14 @@ exec 9>&-
 # --- bench: a list that does not arrive, and words that name no benchmark
 if [[ -x ${program%/*}/odrpo-bench-perf ]]; then
   expect 0 '' bench --benchmark_list_tests; expect_out 'grpo'
+  "$program" --version --json >version.txt || fail '--version --json'
+  one=(--benchmark_filter='^advantage/grpo,nemo/G8/K10/groups64$' --benchmark_min_time=0.001)
+  expect 0 'odrpo_revision: ' bench "${one[@]}"
+  "$program" bench "${one[@]}" --benchmark_format=json >out.txt 2>err.txt || fail "bench as JSON: exit $?"
+  for key in build_type revision; do
+    value=$(sed -n "s/^ *\"$key\": \(\".*\"\),*/\1/p" version.txt)
+    expect_out "\"odrpo_$key\": ${value:-none}"
+  done
   expect 2 'Could not compile' bench '--benchmark_filter=['
   expect 2 'Failed to match' bench --benchmark_filter=abacus
   for closed in '>&-' '>/dev/full'; do

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "app/build_facts.hpp"
 #include "app/usage.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/isa.hpp"
@@ -12,6 +13,9 @@
 int main(int argc, char** argv) {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  const odrpo::app::BuildFacts build = odrpo::app::build_facts();
+  benchmark::AddCustomContext("odrpo_build_type", build.build_type);  // the library's own library_build_type is that of the library
+  benchmark::AddCustomContext("odrpo_revision", build.revision);
   benchmark::AddCustomContext("isa", std::string(odrpo::isa_name(odrpo::best_isa())));
   benchmark::AddCustomContext("share", "time of a plain copy of the same bytes on this thread / time of the benchmark (1 = copy speed)");
   odrpo::perf::register_estimators();
