@@ -62,7 +62,7 @@ nlohmann::ordered_json json_of(const AxisValue& value) {
 }
 
 /// Numbers as numbers, words as words; null for a number that is unset.
-nlohmann::ordered_json default_of(const FieldInfo& key) {
+nlohmann::ordered_json default_value(const FieldInfo& key) {
   if (key.type == "integer" || key.type == "number") return number_default(key);
   return key.value;
 }
@@ -70,7 +70,7 @@ nlohmann::ordered_json default_of(const FieldInfo& key) {
 nlohmann::ordered_json json_of(const std::vector<FieldInfo>& keys) {
   auto list = nlohmann::ordered_json::array();
   for (const auto& key : keys) {
-    nlohmann::ordered_json one = {{"key", key.key}, {"type", key.type}, {"default", default_of(key)}, {"help", key.help}};
+    nlohmann::ordered_json one = {{"key", key.key}, {"type", key.type}, {"default", default_value(key)}, {"help", key.help}};
     if (key.min) one["min"] = json_of(*key.min);
     if (key.max) one["max"] = json_of(*key.max);
     for (const auto& w : key.words) one["words"].push_back({{"word", w.word}, {"help", w.help}});

@@ -9,17 +9,22 @@ target_compile_options(odrpo_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>  # false alarms of g++ 12 at -O3
   # g++ 13 and later see no store into an array whose used part has a run-time length; g++ 12 and clang go on checking
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>
+  # what g++ takes for uninitialized depends on what it inlines; the release build, file by file, decides
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<BOOL:${ODRPO_UNITY}>>:-Wno-error=maybe-uninitialized>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--expt-relaxed-constexpr>
   # a target whose property ODRPO_FMAD is set is fast first and owes nobody its last bits: the transformer on a device
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ODRPO_FMAD>>>>:--fmad=false>)
 target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
-# odrpo_room(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME
+# odrpo_room(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME. ALONE names those of the SOURCES that share a local name with
+# another one, so that ODRPO_UNITY never puts them into one translation unit with it.
 function(odrpo_room name)
-  cmake_parse_arguments(R "" "" "SOURCES;STAGES;LINK" ${ARGN})
+  cmake_parse_arguments(R "" "" "SOURCES;ALONE;STAGES;LINK" ${ARGN})
   add_library(odrpo_${name} STATIC ${R_SOURCES})
   add_library(odrpo::${name} ALIAS odrpo_${name})
+  set_target_properties(odrpo_${name} PROPERTIES UNITY_BUILD ${ODRPO_UNITY} UNITY_BUILD_BATCH_SIZE 16)
+  set_source_files_properties(${R_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   # our flags stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake), or has this project inside their own, needs C++20
   # and, for the same bits from what is inline, no contraction
   set(contraction $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>)
