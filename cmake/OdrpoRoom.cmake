@@ -17,8 +17,8 @@ target_compile_options(odrpo_flags INTERFACE
 target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
-# odrpo_room(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME. ALONE names those of the SOURCES that share a local name with
-# another one, so that ODRPO_UNITY never puts them into one translation unit with it.
+# odrpo_room(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME. ALONE names those of the SOURCES that ODRPO_UNITY compiles by
+# themselves: they share a local name with another one, or define a header's class with members of local types (g++ warns of those elsewhere).
 function(odrpo_room name)
   cmake_parse_arguments(R "" "" "SOURCES;ALONE;STAGES;LINK" ${ARGN})
   add_library(odrpo_${name} STATIC ${R_SOURCES})
