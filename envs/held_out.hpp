@@ -54,6 +54,12 @@ bool passes_filter(const Text& t);
 Estimate grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step);
 /// Its expected value given the responses.
 double expected_grounding(const ResponseBatch& batch, const GroundingConfig& config);
+/// The largest expected value of any responses, in 0..1. A response that passes the filter expects the mean of both judges' chances of a
+/// yes, which depend on nothing but whether it is supported; a mean over responses is largest when all are of the better kind.
+constexpr double grounding_ceiling(const GroundingConfig& c) {
+  const double supported = (c.sensitivity[0] + c.sensitivity[1]) / 2, unsupported = (2 - c.specificity[0] - c.specificity[1]) / 2;
+  return supported > unsupported ? supported : unsupported;
+}
 
 // --- win rate against a baseline's responses to the same prompts
 
@@ -123,7 +129,10 @@ InstructionScores instruction_following(const ResponseBatch& batch);
 // --- the three together
 
 /// Mean of the three scores as the paper's tables have it: grounding, length-controlled win rate, instruction average, each in 0..1.
-inline double held_out_mean(double grounded, double win, double instructed) { return (grounded + win + instructed) / 3; }
+constexpr double held_out_mean(double grounded, double win, double instructed) { return (grounded + win + instructed) / 3; }
+/// No responses expect more, in 0..1: the instructions can all be followed, and a win rate stays below 1 but comes as near as one likes
+/// to it.
+constexpr double held_out_ceiling(const GroundingConfig& c) { return held_out_mean(grounding_ceiling(c), 1, 1); }
 /// 100 (score - baseline) / baseline; 0 when the baseline is 0.
 inline double delta_percent(double score, double baseline) { return baseline == 0 ? 0 : 100 * (score - baseline) / baseline; }
 

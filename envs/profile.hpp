@@ -1,4 +1,4 @@
-// The distribution of a world's true quality, as the calibrated raters fix it (docs/suites.md).
+// The distribution of a world's true quality, as the presets of raters fix it (docs/suites.md).
 #pragma once
 #include <optional>
 #include <type_traits>

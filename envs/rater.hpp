@@ -47,7 +47,7 @@ inline constexpr Word<Sampling> sampling_words[] = {
 /// Config of [rater.NAME]: starts as a copy of its base preset.
 struct RaterConfig {
   std::vector<Noise> noise;
-  WorldProfile world;  ///< the world this judge was calibrated in; used by env profile = "rater"
+  WorldProfile world;  ///< the world in which this judge has its Kendall W; used by env profile = "rater"
   Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
   Sampling sampling = Sampling::law;

@@ -32,10 +32,14 @@ inline constexpr ValueWord value_words[] = {
     {"collapsed", "collapsed", 100, "%", false, "share of runs whose seen reward fell below its peak and stayed there", true},
     {"largest-fall", "largest_fall", 1, "levels", false, "largest fall of the seen reward from its peak, means over windows of batches"},
     {"quality-fall", "quality_fall", 1, "levels", false, "true quality at the last step below the best recorded one"},
-    {"grounding", "grounding", 100, "%", true, "toy-lm: two judges' mean, 0 where the quality filter fails"},
-    {"win-rate", "win_rate_length_controlled", 100, "%", true, "toy-lm: length-controlled win rate against the policy before training"},
-    {"instructions", "instructions", 100, "%", true, "toy-lm: instructions followed, mean of strict and loose, prompts and instructions"},
-    {"held-out", "held_out", 100, "%", true, "toy-lm: mean of grounding, win-rate and instructions"},
+    {"grounding", "grounding", 100, "%", true,
+     "toy-lm: two judges' mean, 0 where the quality filter fails; expected value at most 90.0 %, the judges' sensitivity"},
+    {"win-rate", "win_rate_length_controlled", 100, "%", true,
+     "toy-lm: length-controlled win rate against the policy before training; below 100 %"},
+    {"instructions", "instructions", 100, "%", true,
+     "toy-lm: instructions followed, mean of strict and loose, prompts and instructions; at most 100 %"},
+    {"held-out", "held_out", 100, "%", true,
+     "toy-lm: mean of grounding, win-rate and instructions; expected value below 96.7 %, as grounding is limited"},
     {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run"},
 };
 

@@ -8,7 +8,7 @@
 namespace odrpo {
 
 /// Every field of a described config, one "key = value" a line, in the order of its description. Equal text = equal config.
-/// (Of a RaterConfig this is the channel and the vote; the world it was calibrated in is a config of its own.)
+/// (Of a RaterConfig this is the channel and the vote; its world is a config of its own.)
 template <class C>
 std::string canonical_fields(const C& config) {
   C copy = config;

@@ -1,4 +1,4 @@
-// The numbers of every rater of the catalogue, written out once more: SCIENCE's tables of calibrated judges and of stress noises.
+// The numbers of every rater of the catalogue, written out once more: SCIENCE's tables of judges with one Kendall W and of stress noises.
 #include <cmath>
 #include <string>
 

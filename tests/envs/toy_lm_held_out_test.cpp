@@ -310,6 +310,33 @@ TEST_CASE("instruction following: loose never less than strict, and consistent w
   }
 }
 
+TEST_CASE("ceilings: no response expects more grounding, a perfect text reaches it, and its instructions are all followed") {
+  constexpr GroundingConfig config;
+  constexpr double ceiling = grounding_ceiling(config);
+  CHECK(ceiling == Approx((config.sensitivity[0] + config.sensitivity[1]) / 2));
+  CHECK(grounding_ceiling({{0.2, 0.1}, {0.5, 0.3}}) == Approx(0.6));  // judges who say yes to what is not supported
+  CHECK(held_out_ceiling(config) == Approx((ceiling + 2) / 3));
+  const Rows some = demonstrations(200, 2, 0);
+  Rows perfect;
+  for (int i = 0; i < some.batch().count(); ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    Rows one;
+    one.add(some.prompts[at], {some.tokens.begin() + 24 * i, some.tokens.begin() + 24 * (i + 1)});
+    CHECK(expected_grounding(one.batch(), config) <= ceiling);
+    perfect.add(some.prompts[at], best_response(world(), some.prompts[at]));
+  }
+  CHECK(expected_grounding(perfect.batch(), config) == Approx(ceiling).epsilon(1e-13));
+  CHECK(instruction_following(perfect.batch()).average() == 1);
+  const LengthControl wins = expected_win_rate(perfect.batch(), some.batch(), {});
+  CHECK((wins.rate > 0.95 && wins.rate < 1));
+  CHECK(held_out_mean(ceiling, wins.rate, 1) < held_out_ceiling(config));
+  const int steps = 100, n = perfect.batch().count();  // the judges' answers, drawn
+  double sum = 0, variance = 0;
+  for (std::uint32_t s = 0; s < steps; ++s) sum += grounding(perfect.batch(), config, 7, s).mean / steps;
+  for (const double p : config.sensitivity) variance += p * (1 - p) / 4;  // of a response's mean of two independent answers
+  CHECK(std::abs(sum - ceiling) < 5 * std::sqrt(variance / (n * steps)));
+}
+
 TEST_CASE("best responses win everything, and the mean and delta of the three") {
   Rows best_rows;
   Rows poor = demonstrations(100, 1, 0);

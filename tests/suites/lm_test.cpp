@@ -1,8 +1,14 @@
 // Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <iterator>
 #include <set>
+#include <string_view>
 
+#include "envs/held_out.hpp"
+#include "results/table.hpp"
 #include "suites/canonical.hpp"
 #include "suites/limits.hpp"
 #include "suites/lm_train.hpp"
@@ -221,4 +227,21 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
       {"rank above width", text(world, "[policy.transformer]\nlora_rank = [4, 65]\n"), "", {"policy transformer", "rank"}},
       {"no top-p", text(world, "[policy.transformer]\ntop_p = 0\n"), "8:9", {"out of range"}},
   });
+}
+
+TEST_CASE("the ceilings that tables print are those of the judges") {
+  // results/ may not include envs/, so that the text and the constants are held together here
+  const auto says = [](std::string_view word, const char* bound, int decimals, double ceiling) {
+    const auto value = std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return word == v.word; });
+    REQUIRE(value != std::end(value_words));
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%s %.*f %%", bound, decimals, 100 * ceiling);
+    INFO(value->meaning << " wants: " << text.data());
+    CHECK(std::string_view(value->meaning).find(text.data()) != std::string_view::npos);
+  };
+  constexpr GroundingConfig judges;
+  says("grounding", "at most", 1, grounding_ceiling(judges));
+  says("win-rate", "below", 0, 1);
+  says("instructions", "at most", 0, 1);
+  says("held-out", "below", 1, held_out_ceiling(judges));
 }
