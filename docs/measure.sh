@@ -262,24 +262,22 @@ END
 section_speed() {
   title Speed <<'END'
 Microbenchmarks on one thread: CPU time of one step of a run of the yardstick, and of the advantages of a million groups of 8 scores on 10
-levels. Median, least and most of repeats that are interleaved.
+levels (all of them together). Median, least and most of repeats that are interleaved.
 END
-  local filter='^(run_step/.*/law/n(1|32)|advantage_table/[^,]*/G8/K10/groups1000000)$'
+  local filter='^(run_step/.*/law/n(1|32)|advantage(_table)?/(grpo|odrpo-gini.*\(grpo\)|rank-grpo)/G8/K10/groups1000000)$'
   local arguments=(bench "--benchmark_filter=$filter" --benchmark_repetitions=9 --benchmark_enable_random_interleaving=true
-                   --benchmark_min_time=0.1 --benchmark_format=csv)
+                   --benchmark_min_time=0.05 --benchmark_format=json)
   command_line "${arguments[@]}"
   say "$now: bench"
-  timed "$bench" "${arguments[@]}" >"$work/csv"
-  python3 - "$work/csv" <<'END'
-import csv, statistics, sys
+  timed "$bench" "${arguments[@]}" >"$work/json"
+  python3 - "$work/json" <<'END'
+import json, statistics, sys
 
-lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
-start = next(i for i, line in enumerate(lines) if line.startswith("name,"))
 times, unit = {}, {}
-for row in csv.DictReader(lines[start:]):
-    if row["name"].endswith(("_mean", "_median", "_stddev", "_cv")):
+for row in json.load(open(sys.argv[1], encoding="utf-8"))["benchmarks"]:
+    if row["run_type"] != "iteration" or row.get("error_occurred"):  # such as a form that has no table
         continue
-    times.setdefault(row["name"], []).append(float(row["cpu_time"]))
+    times.setdefault(row["name"], []).append(row["cpu_time"])
     unit[row["name"]] = row["time_unit"]
 print("| benchmark | median | least, most | repeats |\n|---|---|---|---|")
 for name, t in times.items():
