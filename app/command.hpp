@@ -50,10 +50,11 @@ int list(const ListOptions&);
 struct TableOptions {
   std::string path;                              ///< a result file
   std::string format;                            ///< text (also when empty), md, csv, json
-  std::string rows, columns, baseline, compare;  ///< empty = what the suite's [table] says
+  std::string rows, columns, baseline, compare, correction;  ///< empty = what the suite's [table] says
   std::vector<std::string> value;                ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;
   int tune_seeds = -1;                     ///< -1 = what the suite says
+  std::string power;                       ///< "2%" or a number: the difference to find; empty = show the differences
   double max_seconds = 0, max_memory = 0;  ///< CPU seconds and MB that reading may take; 0 = the default
 };
 int table(const TableOptions&);

@@ -163,6 +163,11 @@ struct Commands {
     c->add_option("--compare", table.compare, "how: difference or percent")
         ->check(CLI::IsMember({"difference", "percent"}))
         ->type_name("HOW");
+    c->add_option("--correction", table.correction, "what a star means beside several differences: holm or none")
+        ->check(CLI::IsMember({"holm", "none"}))
+        ->type_name("HOW");
+    c->add_option("--power", table.power, "show how many seeds find this difference, 2% or a number in the value's unit")
+        ->type_name("DIFFERENCE");
     repeated(*c, "--best", table.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
     c->add_option("--tune-seeds", table.tune_seeds, "choose --best on the first N seeds, report the others")
         ->check(whole(0, 100'000))

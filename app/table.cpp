@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -64,6 +66,12 @@ TableSpec asked_spec(const ResultFile& head, const TableOptions& o) {
     spec.compare = *compare;
     if (spec.baseline.empty()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
   }
+  if (!o.correction.empty()) {
+    const auto correction = find_word(std::span<const Word<Correction>>(correction_words), o.correction);
+    if (!correction) throw Failure(Exit::usage, "--correction: \"" + o.correction + "\" is not one of holm, none");
+    spec.correction = *correction;
+    if (spec.baseline.empty()) throw Failure(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
+  }
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return same_axis(axis, spec.rows) || same_axis(axis, spec.columns); });
   if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
@@ -71,6 +79,27 @@ TableSpec asked_spec(const ResultFile& head, const TableOptions& o) {
   if (o.tune_seeds > 0 && spec.best.empty())
     throw Failure(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
   return spec;
+}
+
+/// The difference that --power means, in the unit that the values of the table show. Failure usage when it is none, or cannot be for one of
+/// the values.
+double power_difference(std::string_view text, const TableModel& table) {
+  const bool percent = text.ends_with('%');
+  const std::string_view digits = percent ? text.substr(0, text.size() - 1) : text;
+  double number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || !(number > 0) || !std::isfinite(number))
+    throw Failure(Exit::usage, fmt::format("--power: \"{}\" is not a difference above 0, as 2% or 0.1", printable_line(std::string(text))));
+  if (table.spec.baseline.empty()) throw Failure(Exit::usage, "--power: there is no baseline to differ from; --baseline names one");
+  for (const TableValue& value : table.values) {
+    if (value.share)
+      throw Failure(Exit::usage,
+                    fmt::format("--power: \"{}\" is a share of runs, whose differences have no standard deviation", value.name));
+    if (percent && !value.percent && value.unit != "%")
+      throw Failure(Exit::usage, fmt::format("--power: \"{}\" is shown in {}: give the difference without %, or --compare percent",
+                                             value.name, value.unit.empty() ? "a unit of its own" : value.unit));
+  }
+  return number;
 }
 
 /// Did a flag set what a failure of make_table is about? Its message begins with the key; the others are about rows, columns and best.
@@ -106,7 +135,8 @@ int table(const TableOptions& o) {
   const ResultFile file = read_results(o.path, choose, read_limits(o.max_seconds, o.max_memory));
   TableSpec spec = asked_spec(file, o);  // again, where the columns are known
   if (!o.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
-  const TableModel model = blaming(file, o, [&] { return o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
+  TableModel model = blaming(file, o, [&] { return o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
+  if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
   if (o.format == "json") {
     write_table_json(model, put);
     put("\n");

@@ -201,6 +201,9 @@ care: two runs share the machine, and an estimator takes microseconds of a step 
 END
   suite paper/results-toy-lm
   show --value seconds --columns policy --compare percent
+  printf 'How many seeds a difference from grpo needs: by the quality of the last step and by the mean over training.\n\n'
+  local value
+  for value in gain auc; do show --value "$value" --columns policy --power 2%; done
   facts
 }
 
@@ -254,9 +257,12 @@ END
 
 section_aa() {
   title 'Stars where nothing differs' <<'END'
-How often does a table show a star when the truth is no difference at all?
+How often does a table show a star when the truth is no difference at all? One judge under two names, sampled by the law of its votes and by
+its draws; both arms choose among five learning rates on a plateau. "Each at its own rate" is the rule before, "one rate" the rule of
+[results.md](results.md).
 END
-  fail 'aa: no command measures it yet'
+  ODRPO_NULL=all acceptance 'false stars*'
+  facts
 }
 
 section_speed() {
@@ -336,7 +342,7 @@ why_not() {
   case $1 in
     judge-scores) ((${#scores[@]} > 0)) || echo 'ODRPO_JUDGE_SCORES names no file' ;;
     seeds-needed) "$bench" table --help | grep -q -e '--power' || echo 'this program has no table --power' ;;
-    aa) echo 'no command measures it yet' ;;
+    aa) [[ -n $(find "$(dirname -- "$bench")" -name test_acceptance -type f -perm -u+x | head -n 1) ]] || echo 'test_acceptance is not built' ;;
     speed) [[ -x $(dirname -- "$bench")/odrpo-bench-perf ]] || echo 'odrpo-bench-perf is not built (-DODRPO_BENCH=ON)' ;;
   esac
 }

@@ -28,6 +28,40 @@ Json value_object(const TableValue& value) {
   return {{"value", value.name}, {"unit", value.unit}, {"meaning", value.meaning}, {"interval", interval_of(value)}};
 }
 
+Json chosen_object(const std::vector<ChosenValue>& values) {
+  Json out = Json::object();
+  for (const ChosenValue& chosen : values) out[chosen.axis] = chosen.value;
+  return out;
+}
+
+/// A comparison; p and p_holm are null where nothing was tested.
+Json comparison_object(const TableCell& cell, const TableModel& table) {
+  const Comparison& compared = cell.comparison;
+  const MeanInterval& d = compared.difference;
+  Json out{{"pairs", d.n}, {"mean", number(d.mean)}, {"sd", number(d.sd)}, {"lo", number(d.lo)}, {"hi", number(d.hi)}};
+  if (table.values[cell.of].percent) out["undefined"] = compared.no_percent;
+  const bool tested = !std::isnan(compared.p);
+  out["p"] = number(compared.p);
+  out["p_holm"] = number(compared.p_holm);
+  out["family"] = tested ? Json(table.values[cell.of].name) : Json(nullptr);
+  out["family_size"] = tested ? Json(table.tested[cell.of]) : Json(nullptr);
+  out["star"] = is_significant(compared, table.spec);
+  if (!table.spec.best.empty()) {
+    out["row_at"] = chosen_object(compared.row_at);
+    out["baseline_at"] = chosen_object(compared.baseline_at);
+  }
+  if (table.spec.power_difference > 0) {
+    const SeedsNeeded needed = seeds_needed(compared, table, cell.of);
+    const auto seeds = [](int n) { return n > 0 ? Json(n) : Json(nullptr); };
+    out["seeds_needed"] = {{"difference", table.spec.power_difference},
+                           {"alone", seeds(needed.alone)},
+                           {"lo", seeds(needed.lo)},
+                           {"hi", seeds(needed.hi)},
+                           {"in_family", seeds(needed.among_all)}};
+  }
+  return out;
+}
+
 Json cell_object(const TableCell& cell, const TableModel& table) {
   const TableValue& value = table.values[cell.of];
   Json out{{"row", cell.row}, {"column", cell.column}, {"value", value.name},
@@ -43,15 +77,12 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
     out["hi"] = number(cell.hi);
   }
   if (!table.spec.best.empty()) {
-    out["chosen"] = object(cell.chosen);
+    out["chosen"] = chosen_object(cell.chosen);
     out["at_edge"] = Json::object();
-    for (std::size_t i = 0; i < cell.chosen.size(); ++i) out["at_edge"][cell.chosen[i].first] = bool{cell.at_edge[i]};
+    for (const ChosenValue& chosen : cell.chosen) out["at_edge"][chosen.axis] = chosen.at_edge;
   }
-  if (const MeanInterval& d = cell.difference; d.n + cell.no_percent > 0) {
-    Json& compared = out[value.percent ? "percent" : "difference"];
-    compared = {{"pairs", d.n}, {"mean", number(d.mean)}, {"sd", number(d.sd)}, {"lo", number(d.lo)}, {"hi", number(d.hi)}};
-    if (value.percent) compared["undefined"] = cell.no_percent;
-  }
+  if (cell.comparison.difference.n + cell.comparison.no_percent > 0)
+    out[value.percent ? "percent" : "difference"] = comparison_object(cell, table);
   Json seeds = Json::array(), values = Json::array();
   for (const auto& [seed, value] : cell.values) {
     seeds.push_back(seed);
@@ -86,6 +117,7 @@ Json head_object(const TableModel& table) {
   out["columns"] = {{"dimension", table.spec.columns}, {"values", table.columns}};
   out["baseline"] = table.spec.baseline.empty() ? Json(nullptr) : Json(table.spec.baseline);
   out["compare"] = word_of<Compare>(compare_words, table.spec.compare);
+  out["correction"] = word_of<Correction>(correction_words, table.spec.correction);
   out["best"] = table.spec.best;
   out["tune_seeds"] = table.spec.tune_seeds;
   out["notes"] = table.notes;

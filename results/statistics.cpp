@@ -1,11 +1,15 @@
-// Statistics of a handful of seeds (Boost.Math's door in this room: quantiles of Student's t and of the normal law).
+// Statistics of a handful of seeds (with Boost.Math's distributions).
 #include "results/statistics.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace odrpo {
@@ -89,6 +93,69 @@ MeanInterval share_difference(std::span<const double> a, std::span<const double>
   d.lo = d.mean - apart(first.mean - first.lo, second.hi - second.mean);
   d.hi = d.mean + apart(first.hi - first.mean, second.mean - second.lo);
   return d;
+}
+
+double t_test_p(const MeanInterval& mean) {
+  if (mean.n < 2 || std::isnan(mean.sd) || (mean.sd == 0 && mean.mean == 0)) return nan;
+  if (mean.sd == 0) return 0;
+  const double t = std::fabs(mean.mean) / (mean.sd / std::sqrt(static_cast<double>(mean.n)));
+  if (!std::isfinite(t)) return nan;
+  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(mean.n - 1), t));
+}
+
+double mcnemar_p(std::span<const double> a, std::span<const double> b) {
+  int only_a = 0, only_b = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    only_a += a[i] > 0 && !(b[i] > 0);
+    only_b += b[i] > 0 && !(a[i] > 0);
+  }
+  if (only_a + only_b == 0) return nan;
+  return std::min(1.0, 2 * boost::math::cdf(boost::math::binomial(only_a + only_b, 0.5), std::min(only_a, only_b)));
+}
+
+std::vector<double> holm_adjusted(std::span<const double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t i) { return std::isnan(p[i]); });
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  std::vector<double> adjusted(p.size(), nan);
+  double largest = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    largest = std::max(largest, std::min(1.0, static_cast<double>(order.size() - rank) * p[order[rank]]));
+    adjusted[order[rank]] = largest;
+  }
+  return adjusted;
+}
+
+SdInterval sd_interval(double sd, int n, double level) {
+  if (n < 2 || !(sd >= 0) || !(level > 0 && level < 1)) return {nan, nan};
+  const boost::math::chi_squared law(n - 1);
+  const auto at_tail = [&](double p) { return sd * std::sqrt((n - 1) / boost::math::quantile(law, p)); };
+  return {at_tail(0.5 + level / 2), at_tail(0.5 - level / 2)};
+}
+
+int pairs_needed(double difference, double sd, double alpha, double power) {
+  constexpr int most = 1'000'000;
+  if (!(difference > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
+  if (sd == 0) return 2;
+  const auto enough = [&](int n) {
+    // beyond 100 the law of t is far above any limit that matters, and its series are slow
+    const double away = std::min(100.0, difference / sd * std::sqrt(static_cast<double>(n)));
+    const double limit = boost::math::quantile(boost::math::complement(boost::math::students_t(n - 1), alpha / 2));
+    const boost::math::non_central_t law(n - 1, away);
+    return boost::math::cdf(boost::math::complement(law, limit)) + boost::math::cdf(law, -limit) >= power;
+  };
+  int high = 2;
+  while (!enough(high)) {
+    if (high == most) return 0;
+    high = std::min(2 * high, most);
+  }
+  int low = high / 2;  // not enough, or 1
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    (middle >= 2 && enough(middle) ? high : low) = middle;
+  }
+  return high;
 }
 
 Quartiles quartiles(std::span<const double> values) {

@@ -1,6 +1,7 @@
 // Statistics of a handful of seeds: pure functions over spans. Undefined = NaN, never 0.
 #pragma once
 #include <span>
+#include <vector>
 
 namespace odrpo {
 
@@ -31,6 +32,28 @@ MeanInterval share_interval(std::span<const double> values, double whole = 1, do
 /// The difference of two shares of the same runs (pairs), with Newcombe's interval (1998, method 10): both Wilson intervals, joined by
 /// the correlation of the pairs.
 MeanInterval share_difference(std::span<const double> a, std::span<const double> b, double whole = 1, double level = 0.95);
+
+/// Two-sided p of Student's t test that the mean is 0. NaN for n < 2, and where all values are exactly 0: nothing was tested.
+double t_test_p(const MeanInterval& mean);
+
+/// Two-sided p of McNemar's exact test that two shares of the same runs are equal: of d pairs that differ, as many as min(a only, b only)
+/// or fewer on one side, under Binomial(d, 1/2). NaN where no pair differs.
+double mcnemar_p(std::span<const double> a, std::span<const double> b);
+
+/// Holm's adjusted p (1979): sorted ascending, p_(i) becomes the largest of min(1, (m - j + 1) p_(j)) over j <= i. NaN stays NaN and does
+/// not count among the m.
+std::vector<double> holm_adjusted(std::span<const double> p);
+
+/// The two-sided interval of a normal law's standard deviation from the sample's (chi-square). NaN for n < 2 or a negative sd.
+struct SdInterval {
+  double lo, hi;
+};
+SdInterval sd_interval(double sd, int n, double level = 0.95);
+
+/// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`, when the
+/// differences have standard deviation sd (noncentral t). 0 where a million pairs are not enough, or sd is NaN or the difference not
+/// above 0.
+int pairs_needed(double difference, double sd, double alpha = 0.05, double power = 0.8);
 
 /// Quartiles by linear interpolation between order statistics (numpy's default); NaN when empty.
 struct Quartiles {

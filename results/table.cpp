@@ -12,6 +12,7 @@
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
 #include "results/suggest.hpp"
+#include "results/table_blocks.hpp"
 #include "results/table_cells.hpp"
 #include "results/table_dimensions.hpp"
 
@@ -38,7 +39,7 @@ std::string dimension_named(const std::vector<std::string>& names, const std::st
                                          did_you_mean(word, names)));
 }
 
-constexpr int most_lines = 10'000;  // of formulas or raters; no suite has as many
+constexpr int most_lines = 10'000;                             // of formulas or raters; no suite has as many
 constexpr std::size_t most_line_bytes = std::size_t{4} << 20;  // the lines that begin later are left out
 
 /// Calls visit(name, text) for every line `name<TAB>text` of a text of the file's provenance.
@@ -60,7 +61,7 @@ void add_notes(TableModel& table, const ResultFile& file) {
   for (const TableBlock& block : table.blocks)
     for (const TableCell& cell : block.cells) {
       undefined[cell.of] += cell.undefined;
-      no_percent[cell.of] += cell.no_percent;
+      no_percent[cell.of] += cell.comparison.no_percent;
     }
   if (file.failed > 0) {
     const auto named = std::span(file.failed_ids).first(std::min<std::size_t>(file.failed_ids.size(), 3));
@@ -119,69 +120,6 @@ TableValue described(const std::string& name, const ValueWord& word, Compare com
   return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share};
 }
 
-/// What the cells of a table are made of.
-struct Source {
-  std::vector<Dimension> dimensions;
-  RunFacts facts;
-  std::vector<Shown> shown;              ///< the values, in the order of the spec
-  std::vector<const Dimension*> others;  ///< neither rows, columns nor best: one block per combination
-  std::vector<const Dimension*> best;
-  Combinations blocks, choices;
-
-  /// nullptr for the dimension `value`, which no axis is called then.
-  const Dimension* dimension(const std::string& name) const {
-    const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
-    return found == dimensions.end() ? nullptr : &*found;
-  }
-};
-
-/// Runs by block, row and column. Where a dimension of the table is `value`, all its entries are made of the same runs.
-struct Pools {
-  std::size_t rows, columns;  ///< at least 1 each
-  SortedRuns runs;
-  std::span<const std::uint32_t> of(std::size_t block, std::size_t row, std::size_t column) const {
-    return runs.of((block * rows + std::min(row, rows - 1)) * columns + std::min(column, columns - 1));
-  }
-};
-
-Pools pools_of(const Source& from, const TableSpec& spec, std::size_t runs) {
-  const Dimension *row = from.dimension(spec.rows), *column = from.dimension(spec.columns);
-  Pools pools{row ? row->entries.size() : 1, column ? column->entries.size() : 1, {}};
-  std::vector<std::uint32_t> code(runs);
-  for (std::size_t i = 0; i < runs; ++i)
-    code[i] = static_cast<std::uint32_t>((from.blocks.of(i) * pools.rows + (row ? row->code[i] : 0)) * pools.columns +
-                                         (column ? column->code[i] : 0));
-  pools.runs = sorted_runs(code, from.blocks.first.size() * pools.rows * pools.columns);
-  return pools;
-}
-
-void add_cells(TableBlock& block, std::size_t index, const TableModel& table, const Source& from, const Pools& pools) {
-  const TableSpec& spec = table.spec;
-  const std::size_t width = table.columns.size();
-  std::vector<std::optional<Choice>> chosen(spec.best.empty() ? 0 : pools.rows * pools.columns);  // the same for all values
-  block.cells.reserve(table.rows.size() * width);
-  for (std::size_t i = 0; i < table.rows.size() * width; ++i) {
-    const std::size_t row = i / width, column = i % width;
-    TableCell& cell = block.cells.emplace_back(empty_cell());
-    cell.row = table.rows[row];
-    cell.column = table.columns[column];
-    cell.of = spec.rows == values_dimension ? row : spec.columns == values_dimension ? column : 0;
-    std::span<const std::uint32_t> runs = pools.of(index, row, column);
-    if (!spec.best.empty() && !runs.empty()) {
-      std::optional<Choice>& choice = chosen[std::min(row, pools.rows - 1) * pools.columns + std::min(column, pools.columns - 1)];
-      if (!choice) choice = best_choice(runs, from.best, from.choices, from.facts, spec, from.shown[0]);
-      runs = choice->runs;
-      for (const Dimension* axis : from.best) cell.chosen.emplace_back(axis->name, axis->entries[axis->code[runs[0]]]);
-      cell.at_edge = choice->at_edge;
-    }
-    if (!runs.empty()) fill_cell(cell, runs, from.facts, spec, from.shown[cell.of], table.values[cell.of]);
-  }
-  const auto base = static_cast<std::size_t>(std::find(table.rows.begin(), table.rows.end(), spec.baseline) - table.rows.begin());
-  for (std::size_t i = 0; i < block.cells.size() && base < table.rows.size(); ++i)
-    if (TableCell& cell = block.cells[i]; i / width != base)
-      compare_cell(cell, block.cells[base * width + i % width], from.shown[cell.of], table.values[cell.of]);
-}
-
 }  // namespace
 
 std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec) {
@@ -196,7 +134,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   TableModel table;
   table.spec = wanted;
   TableSpec& spec = table.spec;
-  Source from;
+  TableSource from;
   for (std::string& name : spec.value) {
     Shown& shown = from.shown.emplace_back(shown_value(file, name));
     shown.numbers = &read_column(file, shown.column, true).number;
@@ -233,12 +171,13 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     throw Failure(Exit::usage, fmt::format("a table of {} x {} cells in {} blocks is too large; choose other rows and columns",
                                            table.rows.size(), table.columns.size(), blocks.size()));
   from.choices = combinations_of(from.best, file.runs);
-  const Pools pools = pools_of(from, spec, file.runs);
+  const RunPools pools = pools_of(from, spec, file.runs);
   for (std::size_t b = 0; b < blocks.size(); ++b) {  // in the order of their first runs
     TableBlock& block = table.blocks.emplace_back();
     for (const Dimension* other : from.others) block.fixed.emplace_back(other->name, other->entries[other->code[blocks[b]]]);
-    add_cells(block, b, table, from, pools);
+    block.cells = block_cells(table, from, pools, b);
   }
+  correct_comparisons(table);
   add_notes(table, file);
   return table;
 }

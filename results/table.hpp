@@ -54,16 +54,28 @@ struct TableValue {
   bool percent = false;             ///< rows are compared with the baseline in percent of it
 };
 
+/// The value of one of the axes in `best`.
+struct ChosenValue {
+  std::string axis, value;
+  bool at_edge;  ///< the least or the largest of more than two numbers tried
+};
+
+/// A row against the baseline row, paired by seed.
+struct Comparison {
+  MeanInterval difference;                       ///< or percent of the baseline; n = 0 when there is none
+  int no_percent = 0;                            ///< pairs that have no percentage: baseline 0 or of the other sign
+  double p, p_holm;                              ///< two-sided, of this difference alone and corrected; NaN when it was not tested
+  std::vector<ChosenValue> row_at, baseline_at;  ///< of each axis in `best`; equal where both rows are compared at one choice
+};
+
 struct TableCell {
   std::string row, column;
   std::size_t of = 0;                    ///< which of the table's values
   int n = 0, failed = 0, undefined = 0;  ///< seeds reported; runs left out because they failed, or their value is NaN
   double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for `seconds` median and quartiles (sd NaN)
-  MeanInterval difference;               ///< from the baseline row, paired by seed, or percent of it; n = 0 when there is none
-  int no_percent = 0;                    ///< pairs that have no percentage: baseline 0 or of the other sign
-  std::vector<std::pair<std::string, std::string>> chosen;  ///< value taken of each axis in `best`
-  std::vector<bool> at_edge;                                ///< of each of them: the least or the largest of more than two numbers tried
-  std::vector<std::pair<int, double>> values;               ///< (seed, value in the shown unit), by seed
+  Comparison comparison;
+  std::vector<ChosenValue> chosen;             ///< of each axis in `best`, where the cell's numbers are taken
+  std::vector<std::pair<int, double>> values;  ///< (seed, value in the shown unit), by seed
 };
 
 /// One table: the dimensions that are neither rows, columns nor best have one value each.
@@ -77,6 +89,7 @@ struct TableModel {
   TableSpec spec;  ///< with the file's own names of axes
   std::string suite;
   std::vector<TableValue> values;          ///< in the order of spec.value
+  std::vector<int> tested;                 ///< of each value, the size of its family: comparisons with a p, in all blocks and columns
   std::vector<std::string> rows, columns;  ///< entries of the dimensions; of the dimension `value` the names of the values
   std::vector<std::string> split;          ///< dimensions with several values that make blocks
   std::vector<TableBlock> blocks;
@@ -96,6 +109,17 @@ TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
 /// Builds the table. `file` has read table_columns(). Failure usage when the spec names a dimension, value or baseline that the file does
 /// not have.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
+
+/// Does a comparison get a star: is its p, corrected as the table's spec says, below .05?
+bool is_significant(const Comparison& comparison, const TableSpec& spec);
+
+/// How many reported seeds find a true difference of spec.power_difference with probability .8, judged by the standard deviation of a
+/// comparison's differences: by a two-sided t test at .05, with the 95 % interval that comes from that deviation's own, and at .05 / m for
+/// m tests, Holm's strictest step. 0 = more than a million, or not known.
+struct SeedsNeeded {
+  int alone, lo, hi, among_all;
+};
+SeedsNeeded seeds_needed(const Comparison& comparison, const TableModel& table, std::size_t value);
 
 /// Plain text, at most about 100 columns wide where it can be.
 std::string table_text(const TableModel& table);

@@ -7,10 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
@@ -26,19 +23,6 @@ bool raw_is_better(const std::string& column) {
   for (const ValueWord& v : value_words)
     if (column == v.column) return v.more_is_better;
   return true;
-}
-
-/// Is the value of an axis in the choice `best` the least or the largest of more than two numbers tried? Not of words.
-bool at_edge(const Dimension& axis, const Combinations& choices, const std::vector<std::uint32_t>& tried, std::uint32_t best) {
-  const auto entry = [&](std::uint32_t choice) { return number_of(axis.entries[axis.code[choices.first[choice]]]); };
-  std::set<double> numbers;
-  for (const std::uint32_t choice : tried) {
-    const auto number = entry(choice);
-    if (!number) return false;
-    numbers.insert(*number);
-  }
-  const double taken = *entry(best);
-  return numbers.size() > 2 && (taken == *numbers.begin() || taken == *numbers.rbegin());
 }
 
 }  // namespace
@@ -92,55 +76,10 @@ std::optional<double> number_of(const std::string& text) {
   return number;
 }
 
-Choice best_choice(std::span<const std::uint32_t> runs, std::span<const Dimension* const> axes, const Combinations& choices,
-                   const RunFacts& facts, const TableSpec& spec, const Shown& value) {
-  std::vector<std::uint32_t> tried;                   // choices in file order
-  std::unordered_map<std::uint32_t, Choice> made_of;  // their runs
-  for (const std::uint32_t i : runs) {
-    Choice& choice = made_of[choices.of(i)];
-    if (choice.runs.empty()) tried.push_back(choices.of(i));
-    choice.runs.push_back(i);
-  }
-  struct Score {
-    int lost = 0;
-    double mean = nan;
-  };
-  std::vector<double> values;
-  const auto score_of = [&](const Choice& choice) {
-    Score score;
-    values.clear();
-    for (const std::uint32_t i : choice.runs) {
-      const double number = (*value.numbers)[i];
-      if (spec.tune_seeds > 0 && facts.seed_of(i) >= spec.tune_seeds) continue;
-      if (facts.failed[i] || std::isnan(number)) ++score.lost;
-      else values.push_back(number * value.word.factor);
-    }
-    score.mean = mean_interval(values).mean;
-    return score;
-  };
-  const auto better = [&](const Score& a, const Score& b) {
-    if (std::isnan(a.mean) || std::isnan(b.mean)) return !std::isnan(a.mean);
-    if (a.lost != b.lost) return a.lost < b.lost;
-    return value.word.more_is_better ? a.mean > b.mean : a.mean < b.mean;
-  };
-  std::uint32_t best = tried[0];
-  if (tried.size() > 1) {
-    Score most = score_of(made_of[best]);
-    for (const std::uint32_t choice : tried)
-      if (const Score score = score_of(made_of[choice]); better(score, most)) {
-        best = choice;
-        most = score;
-      }
-  }
-  Choice taken = std::move(made_of[best]);
-  for (const Dimension* axis : axes) taken.at_edge.push_back(at_edge(*axis, choices, tried, best));
-  return taken;
-}
-
 TableCell empty_cell() {
   TableCell cell;
   cell.centre = cell.sd = cell.lo = cell.hi = nan;
-  cell.difference = {0, nan, nan, nan, nan};
+  cell.comparison = {{0, nan, nan, nan, nan}, 0, nan, nan, {}, {}};
   return cell;
 }
 
@@ -172,7 +111,8 @@ void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFa
   }
 }
 
-void compare_cell(TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind) {
+Comparison compare_cells(const TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind) {
+  Comparison compared = empty_cell().comparison;
   std::vector<double> a, b;  // pairs: both are sorted by seed
   auto other = baseline.values.begin();
   for (const auto& [seed, number] : cell.values) {
@@ -184,11 +124,13 @@ void compare_cell(TableCell& cell, const TableCell& baseline, const Shown& value
   }
   if (kind.percent) {
     const PercentInterval percent = paired_percent(a, b);
-    cell.difference = percent.mean;
-    cell.no_percent = percent.undefined;
+    compared.difference = percent.mean;
+    compared.no_percent = percent.undefined;
   } else {
-    cell.difference = kind.share ? share_difference(a, b, value.word.factor) : paired_difference(a, b);
+    compared.difference = kind.share ? share_difference(a, b, value.word.factor) : paired_difference(a, b);
   }
+  compared.p = kind.share ? mcnemar_p(a, b) : t_test_p(compared.difference);
+  return compared;
 }
 
 }  // namespace odrpo

@@ -34,24 +34,17 @@ struct RunFacts {
 };
 RunFacts run_facts(const ResultFile& file);
 
-/// The runs of one choice of the best axes.
-struct Choice {
-  std::vector<std::uint32_t> runs;
-  std::vector<bool> at_edge;  ///< of each best axis: is its value here the least or the largest of more than two numbers tried?
-};
-
-/// Of the runs of one row and column those of the choice with the best mean of `value` on the seeds that choose; one that lost fewer runs
-/// goes first, then the first in the file. There is at least one run.
-Choice best_choice(std::span<const std::uint32_t> runs, std::span<const Dimension* const> axes, const Combinations& choices,
-                   const RunFacts& facts, const TableSpec& spec, const Shown& value);
-
 /// A cell without runs.
 TableCell empty_cell();
 /// What the runs of a choice say of one value.
 void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
                const TableValue& kind);
 
-/// Compares a cell with the baseline's over the seeds that both report.
-void compare_cell(TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind);
+/// Compares two cells over the seeds that both report: everything of a comparison but p_holm and the choices.
+Comparison compare_cells(const TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind);
+
+/// Holm's correction in a whole table. Family: every comparison of one value that has a p, over all blocks and columns; several values are
+/// several families. Sets p_holm and `tested`.
+void correct_comparisons(TableModel& table);
 
 }  // namespace odrpo

@@ -45,8 +45,10 @@ std::string table_csv(const TableModel& table) {
   head.insert(head.end(), spec.best.begin(), spec.best.end());
   std::string out = fields(head) +
                     ",value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,"
-                    "difference_hi,difference_unit,pairs_undefined";
-  for (const std::string& axis : spec.best) out += "," + field(axis + "_at_edge");
+                    "difference_hi,difference_unit,pairs_undefined,p,p_holm,family,family_size,star";
+  for (const std::string& axis : spec.best)
+    for (const char* what : {"_at_edge", "_of_difference", "_of_difference_baseline"}) out += "," + field(axis + what);
+  if (spec.power_difference > 0) out += ",power_difference,seeds_needed,seeds_needed_lo,seeds_needed_hi,seeds_needed_in_family";
   out += ",formula,rater_text\n";
   for (const TableBlock& block : table.blocks)
     for (const TableCell& cell : block.cells) {
@@ -55,8 +57,9 @@ std::string table_csv(const TableModel& table) {
       for (const auto& fixed : block.fixed) at.push_back(fixed.second);
       if (rows) at.push_back(cell.row);
       if (columns) at.push_back(cell.column);
-      for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].second : "");
-      const MeanInterval& d = cell.difference;
+      for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].value : "");
+      const Comparison& compared = cell.comparison;
+      const MeanInterval& d = compared.difference;
       out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", fields(at), field(value.name), value.unit,
                          value.median  ? "median and quartiles"
                          : value.share ? "share and 95% Wilson interval"
@@ -66,8 +69,23 @@ std::string table_csv(const TableModel& table) {
                          spec.baseline.empty() ? ""
                          : value.percent       ? "% of the baseline"
                                                : value.unit,
-                         cell.no_percent);
-      for (std::size_t i = 0; i < spec.best.size(); ++i) out += i < cell.at_edge.size() ? cell.at_edge[i] ? ",true" : ",false" : ",";
+                         compared.no_percent);
+      const bool tested = !std::isnan(compared.p);
+      out += fmt::format(",{},{},{},{},{}", exact(compared.p), exact(compared.p_holm), tested ? field(value.name) : "",
+                         tested ? std::to_string(table.tested[cell.of]) : "",
+                         !tested                          ? ""
+                         : is_significant(compared, spec) ? "true"
+                                                          : "false");
+      for (std::size_t i = 0; i < spec.best.size(); ++i) {
+        out += i < cell.chosen.size() ? cell.chosen[i].at_edge ? ",true" : ",false" : ",";
+        for (const auto* of : {&compared.row_at, &compared.baseline_at}) out += "," + (i < of->size() ? field((*of)[i].value) : "");
+      }
+      if (spec.power_difference > 0) {
+        const SeedsNeeded needed = seeds_needed(compared, table, cell.of);
+        out += fmt::format(",{}", exact(spec.power_difference));
+        for (const int seeds : {needed.alone, needed.lo, needed.hi, needed.among_all})
+          out += "," + (seeds > 0 ? std::to_string(seeds) : "");
+      }
       out += fmt::format(",{},{}\n", field(cell_formula(table, block, cell)), field(cell_rater(table, block, cell)));
       if (out.size() > most_bytes) throw Failure(Exit::limits, "the table is larger than 128 MB as CSV; choose other rows and columns");
     }

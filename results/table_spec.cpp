@@ -43,6 +43,8 @@ TableSpec parse_table_spec(std::string_view lines) {
       if (auto words = words_of(value); !words.empty()) spec.value = std::move(words);
     if (key == "baseline") spec.baseline = value;
     if (key == "compare") spec.compare = find_word(std::span<const Word<Compare>>(compare_words), value).value_or(spec.compare);
+    if (key == "correction")
+      spec.correction = find_word(std::span<const Word<Correction>>(correction_words), value).value_or(spec.correction);
     if (key == "best")
       for (auto& word : words_of(value)) spec.best.push_back(std::move(word));
     if (key == "tune_seeds") std::from_chars(value.data(), value.data() + value.size(), spec.tune_seeds);
@@ -63,6 +65,8 @@ std::string table_spec_problem(std::string_view lines) {
     if (!key.empty() && !keys.insert(key).second) return "a key stands there twice";
     if ((key == "rows" || key == "columns" || key == "value") && value.empty()) return "\"" + key + "\" is empty";
     if (key == "compare" && !find_word(std::span<const Word<Compare>>(compare_words), value)) return "\"compare\" is no word for it";
+    if (key == "correction" && !find_word(std::span<const Word<Correction>>(correction_words), value))
+      return "\"correction\" is no word for it";
     int seeds = 0;
     const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), seeds);
     if (key == "tune_seeds" && (error != std::errc() || rest != value.data() + value.size() || seeds < 0))
@@ -72,9 +76,9 @@ std::string table_spec_problem(std::string_view lines) {
 }
 
 std::string table_spec_lines(const TableSpec& spec) {
-  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\nbest = {}\ntune_seeds = {}\n", spec.rows,
-                     spec.columns, fmt::join(spec.value, ","), spec.baseline, word_of<Compare>(compare_words, spec.compare),
-                     fmt::join(spec.best, ","), spec.tune_seeds);
+  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\ncorrection = {}\nbest = {}\ntune_seeds = {}\n",
+                     spec.rows, spec.columns, fmt::join(spec.value, ","), spec.baseline, word_of<Compare>(compare_words, spec.compare),
+                     word_of<Correction>(correction_words, spec.correction), fmt::join(spec.best, ","), spec.tune_seeds);
 }
 
 }  // namespace odrpo

@@ -15,6 +15,13 @@ inline constexpr Word<Compare> compare_words[] = {
     {Compare::percent, "percent", "100 (this row / baseline - 1), paired by seed; shares of runs by difference"},
 };
 
+/// What a star means beside one of several differences of a value.
+enum class Correction { holm, none };
+inline constexpr Word<Correction> correction_words[] = {
+    {Correction::holm, "holm", "p < .05 after Holm's correction for all differences of the value in the table"},
+    {Correction::none, "none", "p < .05 of this difference alone"},
+};
+
 /// The dimension whose entries are the values of a table that shows several.
 inline constexpr const char* values_dimension = "value";
 
@@ -24,8 +31,10 @@ struct TableSpec {
   std::vector<std::string> value{"gain"};  ///< words of value_words, or names of final columns; several need the dimension `value`
   std::string baseline{};                  ///< a value of `rows`; empty = no comparison
   Compare compare = Compare::difference;
+  Correction correction = Correction::holm;
   std::vector<std::string> best{};  ///< axes of which each cell takes its best value by mean of the first of `value`
   int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
+  double power_difference = 0;      ///< in the shown unit: show how many seeds find it, instead of the differences; 0 = not asked
 
   bool over_values() const { return rows == values_dimension || columns == values_dimension; }
 };

@@ -1,11 +1,27 @@
 // The sentences and cell texts that text and Markdown tables share. Private to results/.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "results/table.hpp"
 
 namespace odrpo {
+
+/// Calls visit(cell) for every cell that has a number.
+template <class Visit>
+void each_cell(const TableModel& table, Visit visit) {
+  for (const TableBlock& block : table.blocks)
+    for (const TableCell& cell : block.cells)
+      if (cell.n > 0) visit(cell);
+}
+
+/// "grounding [%]".
+std::string value_text(const TableValue& value);
+/// "grpo", or "votes=1" of a number.
+std::string baseline_text(const TableModel& table);
+/// The headings behind a column of a value: "- grpo" or "vs grpo [%]"; with --power "sd - grpo", "seeds", "seeds of 10".
+std::vector<std::string> comparison_headings(const TableModel& table, std::size_t value);
 
 /// How the numbers of a table are written, the same in all its blocks.
 struct NumberStyle {
@@ -14,10 +30,10 @@ struct NumberStyle {
 };
 NumberStyle number_style(const TableModel& table);
 
-/// The body of one block as texts: heading of each column, then rows; columns of one value (cell and difference) belong together.
+/// The body of one block as texts: heading of each column, then rows; columns of one value (cell and comparison) belong together.
 struct Grid {
-  std::vector<std::vector<std::string>> heading;            ///< per column: one or two headings
-  std::vector<std::vector<std::vector<std::string>>> body;  ///< per row, per column: one or two texts
+  std::vector<std::vector<std::string>> heading;            ///< per column: its heading, and those of its comparison
+  std::vector<std::vector<std::vector<std::string>>> body;  ///< per row, per column: as many texts
 };
 Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle& style);
 

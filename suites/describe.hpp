@@ -63,6 +63,7 @@ void describe(V& v, TableConfig& c) {
   v.choices("value", c.value, std::span<const Choice>(table_values), "what the cells show; a list needs rows or columns `value`");
   v.text("baseline", c.baseline, "the row that others are compared with, paired by seed; empty = none");
   v.word("compare", c.compare, std::span<const Word<Compare>>(compare_words), "how they are compared; percent = 100 (row / baseline - 1)");
+  v.word("correction", c.correction, std::span<const Word<Correction>>(correction_words), "what a star beside a difference means");
   v.names("best", c.best, "axes of which each cell takes its best value, by the first of several values");
   v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both");
 }

@@ -257,6 +257,8 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
       errors.add(value_place("value"), fmt::format("no env of the grid has the value \"{}\"", value.word), "it with an env of base toy-lm");
   if (table.baseline.empty() && table.compare != Compare::difference)
     errors.add(value_place("compare"), "`table.compare` has no effect here: there is no baseline to compare with");
+  if (table.baseline.empty() && table.correction != Correction::holm)
+    errors.add(value_place("correction"), "`table.correction` has no effect here: there is no baseline to compare with");
   if (!table.baseline.empty() && table.rows == values_dimension) {
     errors.add(value_place("baseline"), "the rows are values, which are not compared with each other: make them the columns");
   } else if (!table.baseline.empty() && known(table.rows)) {

@@ -24,8 +24,9 @@ TEST_CASE("a table in text") {
 gain [%]: share of the headroom reached at the last step, 100 (final_quality - uniform_quality) /
   (best_quality - uniform_quality)
 cells: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
-column "- maxrl": this row minus maxrl, paired by seed: mean ± half-width of its 95 % Student-t
-  interval; * = the interval excludes 0
+column "- maxrl": this row minus maxrl, paired by seed: mean ± half-width of its own 95 % Student-t
+  interval; * = p < .05 after Holm's correction for the 2 differences in this table; without * an
+  interval may still exclude 0
 everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
   learn.schedule=cosine
 raters:
@@ -34,9 +35,9 @@ formulas:
   maxrl: advantage (r - mean) / mean
   odrpo-gini(maxrl): sum over levels
 
-estimator          votes=1     - maxrl       votes=8     - maxrl
-maxrl              72.0 ± 5.0  baseline      77.0 ± 5.0  baseline
-odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5 *  80.0 ± 6.6  +3.0 ± 2.5 *
+estimator          votes=1     - maxrl     votes=8     - maxrl
+maxrl              72.0 ± 5.0  baseline    77.0 ± 5.0  baseline
+odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5  80.0 ± 6.6  +3.0 ± 2.5
 )");
 }
 
@@ -58,9 +59,9 @@ TEST_CASE("the same table in Markdown, CSV and JSON") {
 )"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
   CHECK(contains(csv, "\nbandit,mixed,linear,0.1,20,cosine,odrpo-gini(maxrl),8,gain,%,mean and 95% t interval,3,0,0,80"));
-  CHECK(contains(csv, ",pairs_undefined,formula,rater_text\n"));
-  CHECK(contains(csv, ",%,0,advantage (r - mean) / mean,gaussian; levels 1 to 10\n"));
-  CHECK(contains(csv, ",%,0,sum over levels,gaussian; levels 1 to 10\n"));
+  CHECK(contains(csv, ",pairs_undefined,p,p_holm,family,family_size,star,formula,rater_text\n"));
+  CHECK(contains(csv, ",%,0,,,,,,advantage (r - mean) / mean,gaussian; levels 1 to 10\n"));
+  CHECK(contains(csv, ",gain,2,false,sum over levels,gaussian; levels 1 to 10\n"));
   CHECK(contains(markdown, "\n- rater `mixed`: gaussian; levels 1 to 10\n- formula of `maxrl`: "));
   CHECK(contains(json, "\"raters\": {\n    \"mixed\": \"gaussian; levels 1 to 10\""));
   CHECK(contains(json, "\"pairs\": 3"));
@@ -73,12 +74,12 @@ TEST_CASE("cells and paired differences") {
   const TableCell &base = table.blocks[0].cells[0], &cell = table.blocks[0].cells[2];
   CHECK(base.centre == Approx(72));
   CHECK(base.sd == Approx(2));
-  CHECK(base.difference.n == 0);
+  CHECK(base.comparison.difference.n == 0);
   CHECK(cell.n == 3);
-  CHECK(cell.difference.n == 3);
-  CHECK(cell.difference.mean == Approx(3));  // 3, 2, 4
-  CHECK(cell.difference.sd == Approx(1));
-  CHECK(cell.difference.hi - cell.difference.mean == Approx(4.302652729911275 / std::sqrt(3.0)));
+  CHECK(cell.comparison.difference.n == 3);
+  CHECK(cell.comparison.difference.mean == Approx(3));  // 3, 2, 4
+  CHECK(cell.comparison.difference.sd == Approx(1));
+  CHECK(cell.comparison.difference.hi - cell.comparison.difference.mean == Approx(4.302652729911275 / std::sqrt(3.0)));
 }
 
 TEST_CASE("shares of runs have intervals where a mean of zeros has none") {
@@ -93,7 +94,7 @@ TEST_CASE("shares of runs have intervals where a mean of zeros has none") {
   CHECK(contains(text, "100.0 [43.9, 100.0]  baseline"));
   CHECK(contains(text, "33.3 [6.1, 79.2]"));
   CHECK(contains(text, "0.0 [0.0, 56.1]"));
-  CHECK(contains(text, "-100.0 [-100.0, -20.6]\n"));  // three pairs prove nothing: no star
+  CHECK(contains(text, "-100.0 [-100.0, -20.6]\n"));  // three pairs prove nothing (p = .25): no star
   CHECK(contains(table_csv(table), "share and 95% Wilson interval"));
   CHECK(contains(table_json(table), "Wilson"));
   all.resize(1);
@@ -105,10 +106,10 @@ TEST_CASE("the best value of an axis, chosen per cell") {
   const TableModel table = make_table(file, {.baseline = "maxrl", .best = {"lr"}});
   REQUIRE(table.blocks.size() == 1);
   CHECK(table.spec.best == std::vector<std::string>{"learn.lr"});
-  CHECK(table.blocks[0].cells[0].chosen[0].second == "0.1");
-  CHECK(table.blocks[0].cells[2].chosen[0].second == "1");
+  CHECK(table.blocks[0].cells[0].chosen[0].value == "0.1");
+  CHECK(table.blocks[0].cells[2].chosen[0].value == "1");
   CHECK(table.blocks[0].cells[2].centre == Approx(76));
-  CHECK(table.blocks[0].cells[2].difference.mean == Approx(4));
+  CHECK(table.blocks[0].cells[2].comparison.difference.mean == Approx(4));
   CHECK(contains(table_text(table), "chosen on the reported seeds"));
 
   const TableModel held_out = make_table(file, {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 1});
@@ -117,36 +118,36 @@ TEST_CASE("the best value of an axis, chosen per cell") {
   CHECK(contains(table_text(held_out), "the other seeds are reported"));
 
   const TableModel regret = make_table(file, {.value = {"regret"}, .best = {"learn.lr"}});  // less is better
-  CHECK(regret.blocks[0].cells[0].chosen[0].second == "0.1");
-  CHECK(regret.blocks[0].cells[2].chosen[0].second == "1");
+  CHECK(regret.blocks[0].cells[0].chosen[0].value == "0.1");
+  CHECK(regret.blocks[0].cells[2].chosen[0].value == "1");
 }
 
 TEST_CASE("a best value at the edge of a grid of three or more numbers is marked") {
   const auto text = [](const TableModel& table) { return table_text(table); };
   const TableModel two = make_table(file_of(some_runs({0.1, 1})), {.best = {"lr"}});
-  CHECK(two.blocks[0].cells[0].at_edge == std::vector<bool>{false});  // of two one is always at an edge
+  CHECK(two.blocks[0].cells[0].chosen[0].at_edge == false);  // of two one is always at an edge
   CHECK(!contains(text(two), "!"));
 
   std::vector<RunRecord> all = some_runs({0.1, 0.2, 1});
   for (std::size_t i = 0; i < all.size(); ++i) all[i].id += "/" + std::to_string(i);
   const TableModel three = make_table(file_of(all), {.best = {"lr"}});
-  CHECK(three.blocks[0].cells[0].chosen[0].second == "0.1");
-  CHECK(three.blocks[0].cells[0].at_edge == std::vector<bool>{true});
-  CHECK(contains(text(three), "\n!: the best is the largest or smallest tried; a wider grid may find better\n"));
+  CHECK(three.blocks[0].cells[0].chosen[0].value == "0.1");
+  CHECK(three.blocks[0].cells[0].chosen[0].at_edge == true);
+  CHECK(contains(text(three), "\n!: the largest or smallest tried; a wider grid may find better\n"));
   CHECK(contains(text(three), "72.0 ± 5.0 @0.1!  "));
   CHECK(contains(table_markdown(three), "| 72.0 ± 5.0 @0.1! |"));
   CHECK(contains(table_json(three), "\"at_edge\": {\n            \"learn.lr\": true"));
-  CHECK(contains(table_csv(three), ",pairs_undefined,learn.lr_at_edge,formula,rater_text\n"));
-  CHECK(contains(table_csv(three), ",true,advantage (r - mean) / mean,"));
+  CHECK(contains(table_csv(three), ",star,learn.lr_at_edge,learn.lr_of_difference,learn.lr_of_difference_baseline,formula,rater_text\n"));
+  CHECK(contains(table_csv(three), ",true,,,advantage (r - mean) / mean,"));
 
   for (RunRecord& r : all) {  // the middle one is best
     const double lr = std::get<double>(r.axes[0].second);
     r.finals[0].value += lr == 0.2 ? 0.05 : 0;
   }
   const TableModel inside = make_table(file_of(all), {.best = {"lr"}});
-  CHECK(inside.blocks[0].cells[0].at_edge == std::vector<bool>{false});
+  CHECK(inside.blocks[0].cells[0].chosen[0].at_edge == false);
   CHECK(!contains(text(inside), "!"));
-  CHECK(contains(table_csv(inside), ",false,sum over levels,"));
+  CHECK(contains(table_csv(inside), ",false,,,sum over levels,"));
 
   for (RunRecord& r : all)  // of words none is the largest
     r.axes[0].second = std::string(std::get<double>(r.axes[0].second) == 0.2 ? "b" : std::get<double>(r.axes[0].second) == 1 ? "c" : "a");
@@ -220,7 +221,7 @@ TEST_CASE("failed and undefined runs are left out and counted") {
   CHECK(cells[1].n == 2);
   CHECK(cells[1].undefined == 1);
   CHECK(cells[2].n == 3);
-  CHECK(cells[2].difference.n == 2);
+  CHECK(cells[2].comparison.difference.n == 2);
   const std::string text = table_text(table);
   CHECK(contains(text, "1 of 12 runs failed and are left out: bandit/mixed/linear/maxrl/n1/learn.lr=0.1/s0"));
   CHECK(contains(text, "1 undefined values are left out"));
@@ -228,7 +229,7 @@ TEST_CASE("failed and undefined runs are left out and counted") {
   all = some_runs({0.1, 1});  // the better mean does not win with a run that failed
   for (RunRecord& r : all)
     if (r.estimator != "maxrl" && std::get<double>(r.axes[0].second) == 1 && r.seed == 0) r.status = RunStatus::failed;
-  CHECK(make_table(file_of(all), {.best = {"lr"}}).blocks[0].cells[2].chosen[0].second == "0.1");
+  CHECK(make_table(file_of(all), {.best = {"lr"}}).blocks[0].cells[2].chosen[0].value == "0.1");
 }
 
 TEST_CASE("one seed has no interval") {

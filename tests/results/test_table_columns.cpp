@@ -108,6 +108,6 @@ TEST_CASE("a cell of very many seeds is compared by one pass over both") {
   const TableCell& cell = table.blocks[0].cells[1];
   CHECK(cell.n == 200'000);
   CHECK(cell.values.front().first == 1);
-  CHECK(cell.difference.n == 100'000);
-  CHECK(cell.difference.mean == Approx(25));
+  CHECK(cell.comparison.difference.n == 100'000);
+  CHECK(cell.comparison.difference.mean == Approx(25));
 }

@@ -24,18 +24,26 @@ const std::vector<std::string> three = {"gain", "regret", "seconds"};
 }  // namespace
 
 TEST_CASE("a spec reads back what was written, and what older versions wrote") {
-  const TableSpec spec{"estimator", "value", {"grounding", "win-rate"}, "grpo", Compare::percent, {"lr", "learn.kl"}, 5};
+  const TableSpec spec{.columns = "value",
+                       .value = {"grounding", "win-rate"},
+                       .baseline = "grpo",
+                       .compare = Compare::percent,
+                       .correction = Correction::none,
+                       .best = {"lr", "learn.kl"},
+                       .tune_seeds = 5};
   const TableSpec again = parse_table_spec(table_spec_lines(spec));
   CHECK(again.rows == spec.rows);
   CHECK(again.columns == spec.columns);
   CHECK(again.value == spec.value);
   CHECK(again.baseline == spec.baseline);
   CHECK(again.compare == spec.compare);
+  CHECK(again.correction == spec.correction);
   CHECK(again.best == spec.best);
   CHECK(again.tune_seeds == spec.tune_seeds);
   const TableSpec old = parse_table_spec("rows = estimator\ncolumns = votes\nvalue = regret\nbaseline = maxrl\nbest = \ntune_seeds = 0\n");
   CHECK(old.value == std::vector<std::string>{"regret"});
   CHECK(old.compare == Compare::difference);
+  CHECK(old.correction == Correction::holm);
   CHECK(parse_table_spec("value = \ncompare = nothing\n").value == std::vector<std::string>{"gain"});
 }
 
@@ -49,8 +57,9 @@ regret [levels]: best_quality - final_quality at the last step
 seconds [us]: wall time of one training step, median over the run
 cells of gain, regret: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
 cells of seconds: median over n = 3 seeds [first quartile, third quartile]
-column "vs maxrl [%]": 100 (this row / maxrl - 1), paired by seed: mean ± half-width of its 95 %
-  Student-t interval; * = the interval excludes 0
+column "vs maxrl [%]": 100 (this row / maxrl - 1), paired by seed: mean ± half-width of its own 95 %
+  Student-t interval; * = p < .05 after Holm's correction for the 2 differences of its value in this
+  table; without * an interval may still exclude 0
 everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
   learn.schedule=cosine
 raters:
@@ -62,7 +71,7 @@ formulas:
 votes=1
 estimator          gain [%]    vs maxrl [%]  regret [levels]  vs maxrl [%]
 maxrl              72.0 ± 5.0  baseline      1.1 ± 0.2        baseline
-odrpo-gini(maxrl)  75.0 ± 6.6  +4.2 ± 3.3 *  1.0 ± 0.3        -10.8 ± 10.4 *
+odrpo-gini(maxrl)  75.0 ± 6.6  +4.2 ± 3.3    1.0 ± 0.3        -10.8 ± 10.4
 
 estimator          seconds [us]       vs maxrl [%]
 maxrl              20.0 [15.0, 25.0]  baseline
@@ -71,7 +80,7 @@ odrpo-gini(maxrl)  20.0 [14.5, 24.2]  -5.0 ± 12.4
 votes=8
 estimator          gain [%]    vs maxrl [%]  regret [levels]  vs maxrl [%]
 maxrl              77.0 ± 5.0  baseline      0.9 ± 0.2        baseline
-odrpo-gini(maxrl)  80.0 ± 6.6  +3.9 ± 3.1 *  0.8 ± 0.3        -13.2 ± 13.1 *
+odrpo-gini(maxrl)  80.0 ± 6.6  +3.9 ± 3.1    0.8 ± 0.3        -13.2 ± 13.1
 
 estimator          seconds [us]       vs maxrl [%]
 maxrl              20.0 [15.0, 25.0]  baseline
@@ -84,21 +93,21 @@ TEST_CASE("percent of the baseline, by hand") {
       make_table(file_of(timed_runs()), {.columns = "value", .value = three, .baseline = "maxrl", .compare = Compare::percent});
   const TableCell &gain = table.blocks[0].cells[3], &seconds = table.blocks[0].cells[5];
   CHECK(gain.of == 0);
-  CHECK(gain.difference.n == 3);
-  CHECK(gain.difference.mean == Approx((300.0 / 70 + 200.0 / 72 + 400.0 / 74) / 3));  // 70 to 73, 72 to 74, 74 to 78
+  CHECK(gain.comparison.difference.n == 3);
+  CHECK(gain.comparison.difference.mean == Approx((300.0 / 70 + 200.0 / 72 + 400.0 / 74) / 3));  // 70 to 73, 72 to 74, 74 to 78
   CHECK(seconds.of == 2);
-  CHECK(seconds.difference.mean == Approx(-5));  // -10, 0, -5
-  CHECK(seconds.difference.sd == Approx(5));
-  CHECK(seconds.difference.hi == Approx(-5 + 4.302652729911275 * 5 / std::sqrt(3.0)));
-  CHECK(table.blocks[0].cells[0].difference.n == 0);
+  CHECK(seconds.comparison.difference.mean == Approx(-5));  // -10, 0, -5
+  CHECK(seconds.comparison.difference.sd == Approx(5));
+  CHECK(seconds.comparison.difference.hi == Approx(-5 + 4.302652729911275 * 5 / std::sqrt(3.0)));
+  CHECK(table.blocks[0].cells[0].comparison.difference.n == 0);
 
   auto all = timed_runs();  // a baseline of 0, one below it: left out and counted
   for (RunRecord& r : all)
     if (r.estimator == "maxrl" && r.votes == 1 && r.seed < 2) r.finals[0].value = r.seed == 0 ? 0 : -0.7;
   const TableModel holes = make_table(file_of(all), {.baseline = "maxrl", .compare = Compare::percent});
   CHECK(holes.blocks[0].cells[2].n == 3);
-  CHECK(holes.blocks[0].cells[2].difference.n == 1);
-  CHECK(holes.blocks[0].cells[2].no_percent == 2);
+  CHECK(holes.blocks[0].cells[2].comparison.difference.n == 1);
+  CHECK(holes.blocks[0].cells[2].comparison.no_percent == 2);
   CHECK(contains(table_text(holes), "2 pairs have no percentage (the baseline is not above 0) and are left out"));
   CHECK(contains(table_text(holes), "+5.4 ± n/a (n=1)"));
 }
@@ -129,16 +138,16 @@ TEST_CASE("with several values the best is chosen by the first, and the others a
   for (RunRecord& r : all) r.finals.push_back({"rate", std::get<double>(r.axes[0].second)});  // by itself it would choose 1
   const TableModel table = make_table(file_of(all), {.columns = "value", .value = {"gain", "rate"}, .baseline = "maxrl", .best = {"lr"}});
   const auto& cells = table.blocks[0].cells;
-  CHECK(cells[0].chosen[0].second == "0.1");
-  CHECK(cells[1].chosen[0].second == "0.1");
+  CHECK(cells[0].chosen[0].value == "0.1");
+  CHECK(cells[1].chosen[0].value == "0.1");
   CHECK(cells[1].centre == Approx(0.1));
   CHECK(cells[3].centre == Approx(1));
   const std::string text = table_text(table);
   CHECK(contains(text, "@: the learn.lr with the best mean of gain, chosen per cell, where the other values are reported"));
   INFO(text);
-  CHECK(contains(text, "gain [%]         - maxrl       rate           - maxrl\n"));  // the choice stands once
+  CHECK(contains(text, "gain [%]         - maxrl              rate           - maxrl\n"));  // the choice stands once
   const TableModel turned = make_table(file_of(all), {.columns = "value", .value = {"rate", "gain"}, .best = {"lr"}});
-  CHECK(turned.blocks[0].cells[1].chosen[0].second == "1");
+  CHECK(turned.blocks[0].cells[1].chosen[0].value == "1");
   CHECK(turned.blocks[0].cells[1].centre == Approx(62));
   const TableModel held_out = make_table(file_of(all), {.columns = "value", .value = {"gain", "rate"}, .best = {"lr"}, .tune_seeds = 1});
   CHECK(contains(table_text(held_out), "the best mean of gain on seeds 0 to 0, chosen per cell, where the other"));
@@ -154,7 +163,7 @@ TEST_CASE("several values in Markdown, CSV and JSON") {
   CHECK(
       csv.starts_with("env,rater,policy,votes,learn.lr,learn.steps,learn.schedule,estimator,value,unit,statistic,n,failed,undefined,"
                       "centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,difference_hi,difference_unit,pairs_undefined,"
-                      "formula,rater_text\n"));
+                      "p,p_holm,family,family_size,star,formula,rater_text\n"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 2 * 2 * 3);
   CHECK(contains(csv, ",odrpo-gini(maxrl),seconds,us,median and quartiles,3,0,0,20,,14.5,24.25,maxrl,3,-5"));
   CHECK(contains(csv, ",% of the baseline,0,"));
@@ -189,7 +198,7 @@ TEST_CASE("several values that do not go together") {
   auto all = timed_runs();
   for (RunRecord& r : all) r.axes[0].first = "value";
   CHECK(contains(refusal(file_of(all), {.columns = "value"}), "have an axis \"value\""));
-  CHECK(make_table(file_of(all), {.best = {"value"}}).blocks[0].cells[0].chosen[0].first == "value");
+  CHECK(make_table(file_of(all), {.best = {"value"}}).blocks[0].cells[0].chosen[0].axis == "value");
 }
 
 TEST_CASE("a suite's own table does without a baseline that is not there, and says so") {

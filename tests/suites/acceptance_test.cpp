@@ -1,20 +1,16 @@
 // What the suites must show as a whole: the yardstick agrees with the independent numpy program, the calibrated judges with the
 // published comparison of estimators. Minutes of simulated judges, seconds of CPU; label `slow`.
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "results/statistics.hpp"
 #include "suites/parse.hpp"
-#include "suites/run.hpp"
-#include "suites/train.hpp"
-#include "tests/catch.hpp"
+#include "tests/suites/train_all.hpp"
 
 using namespace odrpo;
 
@@ -22,31 +18,6 @@ namespace {
 
 Suite shipped(const std::string& name, const std::vector<std::string>& only = {}) {
   return load_suite(std::string(ODRPO_SOURCE_DIR) + "/suites/" + name + ".toml", {}, only);
-}
-
-// Trains every run of the suite on two threads; records in the order of suite.runs.
-std::vector<RunRecord> train_all(const Suite& suite) {
-  std::vector<RunRecord> records(suite.runs.size());
-  const std::vector<std::size_t> order = schedule(suite);
-  Shared shared;
-  const std::atomic<bool> never{false};
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i; (i = next++) < order.size();) records[order[i]] = train(suite.runs[order[i]], shared, never);
-  };
-  std::thread other(work);
-  work();
-  other.join();
-  return records;
-}
-
-double final_of(const RunRecord& r, const std::string& name) {
-  INFO(r.id << " " << r.error);
-  REQUIRE(r.status == RunStatus::ok);
-  for (const Final& f : r.finals)
-    if (f.name == name) return f.value;
-  FAIL("no final " << name);
-  return 0;
 }
 
 }  // namespace

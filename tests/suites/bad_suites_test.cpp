@@ -148,6 +148,8 @@ const std::vector<BadCase>& cases() {
       {"the best value", "[table]\nbest = [\"value\"]\n", "6:8", {"not an extra axis"}},
       {"a value of another world", "[table]\nvalue = \"grounding\"\n", "6:9", {"no env of the grid has the value"}},
       {"a comparison with nothing", "[table]\ncompare = \"percent\"\n", "6:11", {"there is no baseline"}},
+      {"a correction of nothing", "[table]\ncorrection = \"none\"\n", "6:14", {"there is no baseline"}},
+      {"an unknown correction", "[table]\nbaseline = \"grpo\"\ncorrection = \"bonferroni\"\n", "7:14", {"holm or none"}},
       {"an unknown comparison", "[table]\ncompare = \"ratio\"\n", "6:11", {"difference or percent"}},
       {"a baseline that is no row", "[table]\nbaseline = \"grop\"\n", "6:12", {"not among the rows", "did you mean `grpo`?"}},
       {"best without such an axis", "[table]\nbest = [\"lr\"]\n", "6:8", {"not an extra axis"}},
