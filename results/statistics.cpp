@@ -99,7 +99,8 @@ double t_test_p(const MeanInterval& mean) {
   if (mean.n < 2 || std::isnan(mean.sd) || (mean.sd == 0 && mean.mean == 0)) return nan;
   if (mean.sd == 0) return 0;
   const double t = std::fabs(mean.mean) / (mean.sd / std::sqrt(static_cast<double>(mean.n)));
-  if (!std::isfinite(t)) return nan;
+  if (std::isnan(t)) return nan;
+  if (std::isinf(t)) return 0;
   return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(mean.n - 1), t));
 }
 
@@ -137,7 +138,6 @@ SdInterval sd_interval(double sd, int n, double level) {
 int pairs_needed(double difference, double sd, double alpha, double power) {
   constexpr int most = 1'000'000;
   if (!(difference > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
-  if (sd == 0) return 2;
   const auto enough = [&](int n) {
     // beyond 100 the law of t is far above any limit that matters, and its series are slow
     const double away = std::min(100.0, difference / sd * std::sqrt(static_cast<double>(n)));
@@ -145,17 +145,15 @@ int pairs_needed(double difference, double sd, double alpha, double power) {
     const boost::math::non_central_t law(n - 1, away);
     return boost::math::cdf(boost::math::complement(law, limit)) + boost::math::cdf(law, -limit) >= power;
   };
-  int high = 2;
-  while (!enough(high)) {
-    if (high == most) return 0;
-    high = std::min(2 * high, most);
-  }
-  int low = high / 2;  // not enough, or 1
-  while (high - low > 1) {
-    const int middle = low + (high - low) / 2;
-    (middle >= 2 && enough(middle) ? high : low) = middle;
-  }
-  return high;
+  // the normal law needs a few pairs less
+  const boost::math::normal normal;
+  const double z = boost::math::quantile(normal, 1 - alpha / 2) + boost::math::quantile(normal, power);
+  const double least = std::ceil(z * sd / difference * (z * sd / difference));
+  if (!(least <= most)) return 0;
+  int n = std::max(2, static_cast<int>(least));
+  while (n <= most && !enough(n)) ++n;
+  while (n > 2 && enough(n - 1)) --n;
+  return n <= most ? n : 0;
 }
 
 Quartiles quartiles(std::span<const double> values) {
