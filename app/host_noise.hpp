@@ -50,7 +50,7 @@ struct HostNoise {
 HostNoise noise_of(std::span<const UnitTime> units, std::optional<HostLoad> load);
 
 /// Measures: a fixed piece of arithmetic in 40 units, about 25 ms each, so that a scheduler with other work interrupts them. Takes
-/// about 1.1 s, on a loaded machine with fewer units. `load` should be read before, so that it does not hold this measurement.
+/// about 1.1 s, on a loaded machine with fewer units. `load` should be read before, so that it does not include this work.
 HostNoise measure_noise(std::optional<HostLoad> load);
 
 }  // namespace odrpo::app

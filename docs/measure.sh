@@ -341,7 +341,6 @@ write_page() {
 why_not() {
   case $1 in
     judge-scores) ((${#scores[@]} > 0)) || echo 'ODRPO_JUDGE_SCORES names no file' ;;
-    seeds-needed) "$bench" table --help | grep -q -e '--power' || echo 'this program has no table --power' ;;
     aa) [[ -n $(find "$(dirname -- "$bench")" -name test_acceptance -type f -perm -u+x | head -n 1) ]] || echo 'test_acceptance is not built' ;;
     speed) [[ -x $(dirname -- "$bench")/odrpo-bench-perf ]] || echo 'odrpo-bench-perf is not built (-DODRPO_BENCH=ON)' ;;
   esac
@@ -374,7 +373,7 @@ main() {
   mkdir -p -- "$root/build"
   exec 9>"$work.lock"
   flock -n 9 || fail "another call is at work in $work"
-  asked="$revision ${*:-all} ${scores[*]} $(cat -- suites/*.toml suites/paper/*.toml | sha256sum | cut -c1-16)"
+  asked="$revision ${*:-all} ${scores[*]} $(cat -- "$bench" docs/measure.sh suites/*.toml suites/paper/*.toml "${scores[@]}" | sha256sum | cut -c1-16)"
   if [[ -f $work/asked && $(<"$work/asked") == "$asked" ]]; then
     mapfile -t todo <"$work/todo"
     say "continues with ${todo[*]}"
@@ -393,7 +392,7 @@ main() {
     if [[ -n $reason ]]; then
       say "$now: skipped: $reason"
     else
-      rm -f -- "$work/facts"
+      rm -f -- "$work/facts" "$work/$now.cpu"
       "section_$now" >"$work/block"
       write_page "$now"
       say "$now: written"

@@ -130,7 +130,7 @@ InstructionScores instruction_following(const ResponseBatch& batch);
 
 /// Mean of the three scores as the paper's tables have it: grounding, length-controlled win rate, instruction average, each in 0..1.
 constexpr double held_out_mean(double grounded, double win, double instructed) { return (grounded + win + instructed) / 3; }
-/// No responses expect more, in 0..1: the instructions can all be followed, and a win rate stays below 1 but comes as near as one likes
+/// The largest expected value of any responses, in 0..1: the instructions can all be followed, and a win rate stays below 1 but comes as near as one likes
 /// to it.
 constexpr double held_out_ceiling(const GroundingConfig& c) { return held_out_mean(grounding_ceiling(c), 1, 1); }
 /// 100 (score - baseline) / baseline; 0 when the baseline is 0.

@@ -34,6 +34,12 @@ Json chosen_object(const std::vector<ChosenValue>& values) {
   return out;
 }
 
+Json edge_object(const std::vector<ChosenValue>& values) {
+  Json out = Json::object();
+  for (const ChosenValue& chosen : values) out[chosen.axis] = chosen.at_edge;
+  return out;
+}
+
 /// A comparison; p and p_holm are null where nothing was tested.
 Json comparison_object(const TableCell& cell, const TableModel& table) {
   const Comparison& compared = cell.comparison;
@@ -48,7 +54,9 @@ Json comparison_object(const TableCell& cell, const TableModel& table) {
   out["star"] = is_significant(compared, table.spec);
   if (!table.spec.best.empty()) {
     out["row_at"] = chosen_object(compared.row_at);
+    out["row_at_edge"] = edge_object(compared.row_at);
     out["baseline_at"] = chosen_object(compared.baseline_at);
+    out["baseline_at_edge"] = edge_object(compared.baseline_at);
   }
   if (table.spec.power_difference > 0) {
     const SeedsNeeded needed = seeds_needed(compared, table, cell.of);
@@ -78,8 +86,7 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
   }
   if (!table.spec.best.empty()) {
     out["chosen"] = chosen_object(cell.chosen);
-    out["at_edge"] = Json::object();
-    for (const ChosenValue& chosen : cell.chosen) out["at_edge"][chosen.axis] = chosen.at_edge;
+    out["at_edge"] = edge_object(cell.chosen);
   }
   if (cell.comparison.difference.n + cell.comparison.no_percent > 0)
     out[value.percent ? "percent" : "difference"] = comparison_object(cell, table);

@@ -138,10 +138,14 @@ SdInterval sd_interval(double sd, int n, double level) {
 int pairs_needed(double difference, double sd, double alpha, double power) {
   constexpr int most = 1'000'000;
   if (!(difference > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
+  if (sd == 0) return 2;
   const auto enough = [&](int n) {
-    // beyond 100 the law of t is far above any limit that matters, and its series are slow
-    const double away = std::min(100.0, difference / sd * std::sqrt(static_cast<double>(n)));
+    const double away = difference / sd * std::sqrt(static_cast<double>(n));
     const double limit = boost::math::quantile(boost::math::complement(boost::math::students_t(n - 1), alpha / 2));
+    if (away > 100) {  // t is away / s but for 1 %, where (n - 1) s^2 has the chi-square law
+      const double ratio = std::min(away / limit, 1e100);
+      return boost::math::cdf(boost::math::chi_squared(n - 1), (n - 1) * ratio * ratio) >= power;
+    }
     const boost::math::non_central_t law(n - 1, away);
     return boost::math::cdf(boost::math::complement(law, limit)) + boost::math::cdf(law, -limit) >= power;
   };

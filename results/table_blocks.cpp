@@ -1,7 +1,9 @@
 // Makes the cells of a block: which runs each is made of, its numbers, its comparison with the baseline.
 #include "results/table_blocks.hpp"
 
+#include <map>
 #include <optional>
+#include <tuple>
 
 namespace odrpo {
 namespace {
@@ -63,15 +65,24 @@ class BlockMaker {
     const Candidates *own = candidates(row, column), *other = candidates(base, column);
     if (own == nullptr || other == nullptr) return compare_cells(cell, baseline, value, kind);
     const ComparedAt at = compared_at(*own, *other, from_.rule(spec()));
-    TableCell row_there = empty_cell(), baseline_there = empty_cell();
-    row_there.of = baseline_there.of = cell.of;
+    TableCell row_there = empty_cell();
+    row_there.of = cell.of;
     if (at.row != own->best) fill_at(row_there, *own, at.row);
-    if (at.baseline != other->best) fill_at(baseline_there, *other, at.baseline);
-    Comparison compared =
-        compare_cells(at.row == own->best ? cell : row_there, at.baseline == other->best ? baseline : baseline_there, value, kind);
+    const TableCell& baseline_there = at.baseline == other->best ? baseline : baseline_at(cell.of, column, *other, at.baseline);
+    Comparison compared = compare_cells(at.row == own->best ? cell : row_there, baseline_there, value, kind);
     compared.row_at = chosen_values(*own, at.row, from_.rule(spec()));
     compared.baseline_at = chosen_values(*other, at.baseline, from_.rule(spec()));
     return compared;
+  }
+
+  /// The baseline's cell of a value and column at another of its candidates: made once, since many rows may ask.
+  const TableCell& baseline_at(std::size_t value, std::size_t column, const Candidates& of, std::size_t at) {
+    const auto [found, is_new] = baselines_.try_emplace({value, column, at}, empty_cell());
+    if (is_new) {
+      found->second.of = value;
+      fill_at(found->second, of, at);
+    }
+    return found->second;
   }
 
   const TableModel& table_;
@@ -79,6 +90,7 @@ class BlockMaker {
   const RunPools& pools_;
   std::size_t block_;
   std::vector<std::optional<Candidates>> candidates_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, TableCell> baselines_;
 };
 
 }  // namespace

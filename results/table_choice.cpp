@@ -67,7 +67,7 @@ Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& 
       if (rule.facts.failed[i] || std::isnan(number)) ++candidate.lost;
       else values.push_back(number * rule.value.word.factor);
     }
-    candidate.score = mean_interval(values);
+    candidate.score = rule.value.word.share ? share_interval(values, rule.value.word.factor) : mean_interval(values);
   }
   for (std::size_t c = 1; c < of.tried.size(); ++c)
     if (is_better(of.tried[c], of.tried[of.best], rule.value)) of.best = c;

@@ -43,7 +43,8 @@ struct Candidates {
 Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& rule);
 
 /// The candidates at which a row and its baseline are compared, as indices into their `tried`. Let l_r and l_b be the best choices of row
-/// and baseline. If each one's mean at the other's best lies inside the 95 % interval of its own best mean (of one seed: the whole line),
+/// and baseline. If each one's mean at the other's best lies inside the 95 % interval of its own best mean (Student's t, of a share
+/// Wilson's; of one seed the whole line),
 /// both take the choice with the best average of their two means (a tie goes to the lower number). Otherwise each keeps its own. There
 /// is at least one candidate on either side.
 struct ComparedAt {

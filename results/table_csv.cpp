@@ -47,7 +47,9 @@ std::string table_csv(const TableModel& table) {
                     ",value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,"
                     "difference_hi,difference_unit,pairs_undefined,p,p_holm,family,family_size,star";
   for (const std::string& axis : spec.best)
-    for (const char* what : {"_at_edge", "_of_difference", "_of_difference_baseline"}) out += "," + field(axis + what);
+    for (const char* what :
+         {"_at_edge", "_of_difference", "_of_difference_at_edge", "_of_difference_baseline", "_of_difference_baseline_at_edge"})
+      out += "," + field(axis + what);
   if (spec.power_difference > 0) out += ",power_difference,seeds_needed,seeds_needed_lo,seeds_needed_hi,seeds_needed_in_family";
   out += ",formula,rater_text\n";
   for (const TableBlock& block : table.blocks)
@@ -78,7 +80,8 @@ std::string table_csv(const TableModel& table) {
                                                           : "false");
       for (std::size_t i = 0; i < spec.best.size(); ++i) {
         out += i < cell.chosen.size() ? cell.chosen[i].at_edge ? ",true" : ",false" : ",";
-        for (const auto* of : {&compared.row_at, &compared.baseline_at}) out += "," + (i < of->size() ? field((*of)[i].value) : "");
+        for (const auto* of : {&compared.row_at, &compared.baseline_at})
+          out += i < of->size() ? fmt::format(",{},{}", field((*of)[i].value), (*of)[i].at_edge) : ",,";
       }
       if (spec.power_difference > 0) {
         const SeedsNeeded needed = seeds_needed(compared, table, cell.of);

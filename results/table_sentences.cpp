@@ -42,9 +42,10 @@ std::string cells_sentence(const TableModel& table, std::size_t value) {
 std::string star_sentence(const TableModel& table, std::size_t value) {
   const int tests = table.tested[value];
   if (tests <= 1) return "* = p < .05";
-  const std::string differences = fmt::format("{} differences{} in this table", tests, table.values.size() > 1 ? " of its value" : "");
+  const std::string differences = fmt::format("{} differences{} in this table", tests, table.values.size() > 1 ? " of each value" : "");
   if (table.spec.correction == Correction::none)
-    return fmt::format("* = p < .05 of this difference alone: without any effect one in twenty has it, and there are {}", differences);
+    return fmt::format("* = p < .05 of this difference alone: where nothing differs, one in twenty has a star, and these are {}",
+                       differences);
   return fmt::format("* = p < .05 after Holm's correction for the {}; without * an interval may still exclude 0", differences);
 }
 
@@ -62,14 +63,15 @@ std::string comparison_sentence(const TableModel& table, std::size_t value) {
 std::vector<std::string> power_sentences(const TableModel& table, std::size_t value) {
   const std::vector<std::string> headings = comparison_headings(table, value);
   const TableValue& of = table.values[value];
-  const std::string unit = of.percent ? "%" : of.unit;
+  const std::string unit = of.percent ? "%" : of.unit, name = table.values.size() > 1 ? " of " + of.name : "";
   std::vector<std::string> said{
-      fmt::format("column \"{}\": standard deviation of the {} from {}, paired by seed", headings[0],
+      fmt::format("column \"{}\"{}: standard deviation of the {} from {}, paired by seed", headings[0], name,
                   of.percent ? "change in percent" : "difference", baseline_text(table)),
-      fmt::format("column \"{}\": seeds with which a two-sided paired t test at .05 finds a true difference of {}{}{} with probability .8 "
-                  "[95 % interval, from that of the standard deviation]",
-                  headings[1], table.spec.power_difference, unit.empty() ? "" : " ", unit),
-      fmt::format("column \"{}\": the same at .05 / {}, the strictest step of Holm's correction", headings[2],
+      fmt::format(
+          "column \"{}\"{}: seeds with which a two-sided paired t test at .05 finds a true difference of {}{}{} with probability .8 "
+          "[95 % interval, from that of the standard deviation]",
+          headings[1], name, table.spec.power_difference, unit.empty() ? "" : " ", unit),
+      fmt::format("column \"{}\"{}: the same at .05 / {}, the strictest step of Holm's correction", headings[2], name,
                   std::max(table.tested[value], 1))};
   if (!table.spec.best.empty() && table.spec.tune_seeds > 0) said.back() += "; seeds to choose on come on top";
   return said;
@@ -87,13 +89,18 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
                                                    spec.tune_seeds - 1, others)
                                      : fmt::format("{}, chosen per cell{}; chosen on the reported seeds, which flatters every cell{}",
                                                    choice, others, several ? " of " + spec.value[0] : ""));
-  if (!spec.baseline.empty())
-    said.push_back(fmt::format(
-        "a difference is taken with both rows at one {}, printed behind it: the one with the best average of the two means. @a/b: this row "
-        "at "
-        "a, {} at b, each at its own best, since one of them is worse at the other's (its mean there lies outside the 95 % interval of its "
-        "best mean). So it need not be the difference of the printed means",
-        axes, baseline_text(table)));
+  if (!spec.baseline.empty()) {
+    const std::string baseline = baseline_text(table);
+    said.push_back(
+        fmt::format("a difference is taken with both rows at one {}, printed behind it: the one with the best average of the two means. "
+                    "@a/b: this row at a, {} at b, each at its own best, since one of them is worse at the other's (its mean there "
+                    "lies outside the 95 % interval of its best mean), or lost more runs there, or did not try it",
+                    axes, baseline));
+    said.push_back(
+        "so a difference need not be that of the printed means, and a star does not say that the best of one row differs from the best "
+        "of " +
+        baseline);
+  }
   bool at_edge = false;
   const auto look = [&](const std::vector<ChosenValue>& chosen) {
     for (const ChosenValue& value : chosen) at_edge |= value.at_edge;

@@ -159,7 +159,7 @@ TEST_CASE("a comparison prints its learning rate or rates") {
   CHECK(own.blocks[0].cells[1].comparison.baseline_at[0].value == "0.1");
   CHECK(own.blocks[0].cells[1].comparison.difference.mean == Approx(4));
   CHECK(contains(table_text(own), " @1/0.1\n"));
-  CHECK(contains(table_csv(own), ",1,0.1,"));
+  CHECK(contains(table_csv(own), ",1,false,0.1,false,"));
   CHECK(contains(table_json(own), "\"row_at\": {\n              \"learn.lr\": \"1\""));
   CHECK(contains(table_json(own), "\"baseline_at\": {\n              \"learn.lr\": \"0.1\""));
 }
@@ -174,4 +174,21 @@ TEST_CASE("equal averages go to the lower rate, and one tuning seed tells no rat
   const TableModel single = make_table(file_of_arms(one, other), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 1});
   CHECK(single.blocks[0].cells[1].comparison.row_at[0].value == "1");
   CHECK(single.blocks[0].cells[1].comparison.baseline_at[0].value == "1");
+}
+
+TEST_CASE("a share of runs has Wilson's interval: one collapse more at the other's rate tells nothing") {
+  std::vector<RunRecord> all;
+  for (const char* name : {"maxrl", "odrpo"})
+    for (const double lr : {0.1, 1.0})
+      for (int seed = 0; seed < 6; ++seed) {
+        RunRecord r = run("bandit", name, 1, lr, seed, 20);
+        const bool own = (lr == 1) == (std::string(name) == "odrpo");  // each collapses once, in seed 0, at the other's rate
+        r.finals = {{"collapsed", !own && seed == 0 ? 1.0 : 0.0}};
+        all.push_back(r);
+      }
+  const TableModel table = make_table(file_of(all), {.value = {"collapsed"}, .baseline = "maxrl", .best = {"lr"}, .tune_seeds = 4});
+  const Comparison& compared = table.blocks[0].cells[1].comparison;
+  CHECK(table.blocks[0].cells[0].chosen[0].value == "0.1");
+  CHECK(table.blocks[0].cells[1].chosen[0].value == "1");
+  CHECK(compared.row_at[0].value == compared.baseline_at[0].value);
 }

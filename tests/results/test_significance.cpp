@@ -150,7 +150,8 @@ TEST_CASE("pairs needed, against published tables of the one-sample t test (powe
   CHECK(pairs_needed(-1, 1) == 0);
   CHECK(pairs_needed(1, sample::nan) == 0);
   for (const double sd : {1e-12, 1e-6, 1e-3}) CHECK(pairs_needed(1, sd) >= 2);
-  CHECK(pairs_needed(1, 1e-3, 1e-6) >= 2);
+  CHECK(pairs_needed(1, 1e-3, 0.005) == 2);  // two pairs: the limit is 127, the difference 1414 standard errors
+  CHECK(pairs_needed(1, 1e-3, 1e-6) == 3);   // the limit of two pairs is 636619, of three 1000
 }
 
 TEST_CASE("pairs needed have the power that is asked for, and one pair less has not") {

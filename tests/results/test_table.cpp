@@ -137,8 +137,9 @@ TEST_CASE("a best value at the edge of a grid of three or more numbers is marked
   CHECK(contains(text(three), "72.0 ± 5.0 @0.1!  "));
   CHECK(contains(table_markdown(three), "| 72.0 ± 5.0 @0.1! |"));
   CHECK(contains(table_json(three), "\"at_edge\": {\n            \"learn.lr\": true"));
-  CHECK(contains(table_csv(three), ",star,learn.lr_at_edge,learn.lr_of_difference,learn.lr_of_difference_baseline,formula,rater_text\n"));
-  CHECK(contains(table_csv(three), ",true,,,advantage (r - mean) / mean,"));
+  CHECK(contains(table_csv(three), ",star,learn.lr_at_edge,learn.lr_of_difference,learn.lr_of_difference_at_edge,learn.lr_of_difference_baseline,"
+                 "learn.lr_of_difference_baseline_at_edge,formula,rater_text\n"));
+  CHECK(contains(table_csv(three), ",true,,,,,advantage (r - mean) / mean,"));
 
   for (RunRecord& r : all) {  // the middle one is best
     const double lr = std::get<double>(r.axes[0].second);
@@ -147,7 +148,7 @@ TEST_CASE("a best value at the edge of a grid of three or more numbers is marked
   const TableModel inside = make_table(file_of(all), {.best = {"lr"}});
   CHECK(inside.blocks[0].cells[0].chosen[0].at_edge == false);
   CHECK(!contains(text(inside), "!"));
-  CHECK(contains(table_csv(inside), ",false,,,sum over levels,"));
+  CHECK(contains(table_csv(inside), ",false,,,,,sum over levels,"));
 
   for (RunRecord& r : all)  // of words none is the largest
     r.axes[0].second = std::string(std::get<double>(r.axes[0].second) == 0.2 ? "b" : std::get<double>(r.axes[0].second) == 1 ? "c" : "a");

@@ -58,8 +58,8 @@ seconds [us]: wall time of one training step, median over the run
 cells of gain, regret: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
 cells of seconds: median over n = 3 seeds [first quartile, third quartile]
 column "vs maxrl [%]": 100 (this row / maxrl - 1), paired by seed: mean ± half-width of its own 95 %
-  Student-t interval; * = p < .05 after Holm's correction for the 2 differences of its value in this
-  table; without * an interval may still exclude 0
+  Student-t interval; * = p < .05 after Holm's correction for the 2 differences of each value in
+  this table; without * an interval may still exclude 0
 everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
   learn.schedule=cosine
 raters:

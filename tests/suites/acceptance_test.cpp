@@ -52,7 +52,7 @@ TEST_CASE("yardstick: final regret of 64 seeds agrees with the independent numpy
   }
 }
 
-TEST_CASE("calibrated judges: Gini-Median of MaxRL's norm minus MaxRL overlaps the published intervals") {
+TEST_CASE("calibrated suite: Gini-Median of MaxRL's norm minus MaxRL overlaps the published intervals") {
   // 95 % intervals of the difference in percent of headroom, linear policy, lr chosen on 10 seeds and up to 3, 20 other seeds reported.
   struct Want {
     const char* rater;

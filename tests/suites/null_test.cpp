@@ -151,6 +151,5 @@ TEST_CASE("false stars where nothing differs: at most .055 of the differences, a
     std::printf("  compared at two rates all the same: %.4f\n", apart / cells);
     CHECK(alone.cells / cells <= 0.055);
     CHECK(corrected.tables * 4 <= alone.tables);  // about .05 of the tables; a little more where two rates are compared all the same
-    CHECK(own.cells >= alone.cells);
   }
 }
