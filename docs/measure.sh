@@ -201,9 +201,6 @@ care: two runs share the machine, and an estimator takes microseconds of a step 
 END
   suite paper/results-toy-lm
   show --value seconds --columns policy --compare percent
-  printf 'How many seeds a difference from grpo needs: by the quality of the last step and by the mean over training.\n\n'
-  local value
-  for value in gain auc; do show --value "$value" --columns policy --power 2%; done
   facts
 }
 
@@ -247,11 +244,17 @@ section_seeds-needed() {
 How much do differences vary from seed to seed, at the last step (gain) and as the mean over training (auc)? The seeds needed for a given
 half-width grow with the square of the sd of a pair.
 END
+  part=calibrated
   train calibrated --only '*/mixed/*'
   command_line run suites/calibrated.toml --only '*/mixed/*'
   paired gain auc
+  part=toy-lm
+  train toy-lm-quickstart --set suite.seeds=16
+  command_line run suites/toy-lm-quickstart.toml --set suite.seeds=16
+  paired gain auc
   local value
   for value in gain auc; do show --value "$value" --power 2%; done
+  part=
   facts
 }
 
