@@ -41,7 +41,7 @@ TEST_CASE("the digest does not depend on jobs or on how often commits happen") {
 
 TEST_CASE("a stopped suite saves what is done and continues to the same digest") {
   const Folder folder;
-  const Suite suite = tiny({"learn.steps=400"});
+  const Suite suite = tiny({"learn.steps=3000"});
   const std::string whole = run(suite, folder.file("whole.h5"), 2).digest;
   std::atomic<bool> stop{false};
   RunSettings settings;
@@ -70,7 +70,7 @@ TEST_CASE("a stopped suite saves what is done and continues to the same digest")
 
 TEST_CASE("a damaged shard is told of and its runs are trained again") {
   const Folder folder;
-  const Suite suite = tiny({"learn.steps=400"});
+  const Suite suite = tiny({"learn.steps=3000"});
   std::atomic<bool> stop{false};
   RunSettings settings;
   settings.output = folder.file("damaged.h5");
