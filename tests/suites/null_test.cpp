@@ -47,8 +47,8 @@ Gains train_arms(const Plateau& at, int seeds) {
   return gains;
 }
 
-/// A seed of a table, and whether its two arms change places: they have one law, so that any exchange is as likely as the runs themselves,
-/// and what the arms differ by over all seeds, by chance, is in no table.
+/// A seed of a table, and whether its two arms change places. Both arms have one law, so every exchange is equally likely; and a chance
+/// difference of the arms over all seeds does not enter any table.
 struct Place {
   int seed;
   bool exchanged;
