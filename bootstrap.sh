@@ -5,7 +5,7 @@ set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 build=$root/build/release
 program=$build/odrpo-bench
-sources=(app suites results policies envs estimators kernels cmake CMakeLists.txt CMakePresets.json bootstrap.sh .git/HEAD .git/logs/HEAD)
+sources=(app suites spec train results policies envs estimators kernels cmake CMakeLists.txt CMakePresets.json bootstrap.sh .git/HEAD .git/logs/HEAD)
 
 # what Debian calls the things we need
 need_run=(g++ cmake ninja-build git libtomlplusplus-dev libhdf5-dev libcli11-dev librandom123-dev libfmt-dev

@@ -10,10 +10,10 @@
 #include "app/command.hpp"
 #include "app/devices.hpp"
 #include "app/usage.hpp"
-#include "suites/axis.hpp"
-#include "suites/limits.hpp"
-#include "suites/parse.hpp"
-#include "suites/text.hpp"
+#include "spec/axis.hpp"
+#include "spec/parse.hpp"
+#include "spec/text.hpp"
+#include "train/limits.hpp"
 
 namespace odrpo::app {
 
@@ -128,8 +128,8 @@ std::vector<int> votes_of(const Suite& suite) {
 nlohmann::ordered_json device_json(const Placement& where) {
   nlohmann::ordered_json out = {
       {"engines", nlohmann::ordered_json::array()}, {"runs", where.on_engines}, {"on_cpu", nlohmann::ordered_json::array()}};
-  for (const LaneEngine& e : where.engines) out["engines"].push_back(e.name);
-  for (const Laneless& l : where.on_cpu) out["on_cpu"].push_back({{"runs", l.runs}, {"why", l.why}});
+  for (const BatchEngine& e : where.engines) out["engines"].push_back(e.name);
+  for (const Unbatched& l : where.on_cpu) out["on_cpu"].push_back({{"runs", l.runs}, {"why", l.why}});
   return out;
 }
 

@@ -43,7 +43,8 @@ int check(const CheckOptions&);
 struct ListOptions {
   std::string what;  ///< empty = everything; envs, raters, noise, estimators, weights, policies, learn, …
   bool json = false;
-  bool schema = false;  ///< the JSON Schema of suite files instead
+  bool schema = false;   ///< the JSON Schema of suite files instead
+  std::string markdown;  ///< a page of docs/reference instead: a word of reference_pages() (app/list_reference.hpp)
 };
 int list(const ListOptions&);
 

@@ -54,14 +54,14 @@ std::string in_quotes(std::string_view name) { return fmt::format("\"{}{}\"", na
 
 }  // namespace
 
-Arguments::Arguments(const json& args, std::span<const std::string_view> names, std::span<const std::string_view> optional) : args_(args) {
-  std::vector<std::string_view> known(names.begin(), names.end());
-  known.insert(known.end(), optional.begin(), optional.end());
+Arguments::Arguments(const json& args, std::span<const Argument> known) : args_(args) {
+  std::vector<std::string_view> names;
+  for (const Argument& a : known) names.push_back(a.name);
   for (const auto& [name, value] : args.items())
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw Refusal{"unknown_argument", fmt::format("args: {} is not one of {}", in_quotes(name), fmt::join(known, ", "))};
-  for (const std::string_view name : names)
-    if (!args.contains(name)) throw Refusal{"missing_argument", fmt::format("args: {} is missing", in_quotes(name))};
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw Refusal{"unknown_argument", fmt::format("args: {} is not one of {}", in_quotes(name), fmt::join(names, ", "))};
+  for (const Argument& a : known)
+    if (!a.optional && !args.contains(a.name)) throw Refusal{"missing_argument", fmt::format("args: {} is missing", in_quotes(a.name))};
 }
 
 double Arguments::number(const char* name, double low, double high) const { return read_number(args_.at(name), name, low, high); }

@@ -16,13 +16,19 @@ struct Refusal {
   std::string code, message;
 };
 
+/// An argument of a function: its name, and in one line what it is and what it may be.
+struct Argument {
+  std::string_view name, help;
+  bool optional = false;
+};
+
 inline constexpr double any_number = 1e100;  ///< numbers without a range of their own stay below it, so that squares stay finite
 
 /// Typed access to the object "args". Every reader throws Refusal for a value it cannot take.
 class Arguments {
  public:
-  /// `names` are the function's arguments: all must be there; `optional` ones may be; no other.
-  Arguments(const nlohmann::json& args, std::span<const std::string_view> names, std::span<const std::string_view> optional = {});
+  /// `known` are the function's arguments: all must be there but the optional ones, and no other.
+  Arguments(const nlohmann::json& args, std::span<const Argument> known);
 
   bool given(const char* name) const { return args_.contains(name); }
   bool is_null(const char* name) const { return args_.at(name).is_null(); }

@@ -1,4 +1,4 @@
-// The functions of `compute`: arguments to the definitions of the rooms, results to JSON text. No formula lives here but k3's.
+// The functions of `compute`: arguments to the definitions of the modules, results to JSON text. No formula lives here but k3's.
 #include "app/compute_functions.hpp"
 
 #include <fmt/format.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "envs/agreement.hpp"
-#include "envs/noise.hpp"
-#include "envs/vote.hpp"
+#include "envs/rater/agreement.hpp"
+#include "envs/rater/noise.hpp"
+#include "envs/rater/vote.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/running_median.hpp"
 
@@ -40,7 +40,7 @@ void check_work(double operations, double limit, const char* what) {
 
 double median_argument(const Arguments& a, const EstimatorConfig& c) {
   const double median = a.number_or_null("median_value").value_or(no_median);
-  if (c.weight == Weight::gini_median && c.median == MedianRule::running && std::isnan(median))
+  if (reads_median(c.weight) && c.median == MedianRule::running && std::isnan(median))
     throw Refusal{"out_of_range", "median_value: a number is needed when median_rule is running"};
   return median;
 }
@@ -71,9 +71,11 @@ std::string advantage(const Arguments& a) {
   EstimatorConfig c = named_estimator(a);
   c.eps = a.number("eps", 0, 1e6);
   c.ddof = a.integer("ddof", 0, 1);
+  if (a.given("k")) c.k = a.integer("k", 2, 254);
+  if (a.given("k") && !reads_key(c.form, "k")) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
   read_conventions(a, c);
   const double size = static_cast<double>(rewards.size());
-  if (c.form == Form::rank_grpo || c.form == Form::odrpo) check_work(size * size, 4e8, "advantage");
+  if (row_of(c.form).basis != Basis::reward && c.form != Form::convex_reinforce) check_work(size * size, 4e8, "advantage");
   if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");  // sorts for every member
   if (c.form == Form::convex_reinforce)
     check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(r, 0.0); }), 4e8,
@@ -115,7 +117,7 @@ std::string loo(const Arguments& a) {
   read_conventions(a, c);
   const int members = a.integer("M", 1, 1'000'000), level = a.integer("level", 0, 1'000'000);
   const auto median = a.number_or_null("med");
-  if (c.weight == Weight::gini_median && !median) throw Refusal{"out_of_range", "med: a number is needed for the weight gini-median"};
+  if (reads_median(c.weight) && !median) throw Refusal{"out_of_range", "med: a number is needed for the weight gini-median"};
   std::vector<double> t(members), u(members);
   leave_one_out(c, members, level, median.value_or(0), t, u);
   return "{\"t\":" + json_list(t) + ",\"u\":" + json_list(u) + '}';
@@ -300,41 +302,23 @@ std::string sum_of_votes(const Arguments& a) {
   return json_list(out);
 }
 
-constexpr std::string_view advantage_names[] = {"rewards", "est", "eps", "ddof"};
-constexpr std::string_view odrpo_names[] = {"rewards", "K", "norm", "weights", "eps", "median_rule", "median_value"};
-constexpr std::string_view continuous_names[] = {"rewards", "norm", "weights", "eps", "median_rule", "median_value"};
-constexpr std::string_view loo_names[] = {"M", "level", "med", "norm", "weights"};
-constexpr std::string_view normalize_names[] = {"groups", "eps", "ddof"};
-constexpr std::string_view whiten_names[] = {"groups", "est"};
-constexpr std::string_view medians_names[] = {"batches", "kind", "init", "window", "rho", "rule"};
-constexpr std::string_view vote_names[] = {"scores", "tie"};
-constexpr std::string_view judges_names[] = {"judges"};
-constexpr std::string_view row_names[] = {"row", "ddof"};
-constexpr std::string_view kl_names[] = {"logp", "logref", "clamp"};
-constexpr std::string_view rater_names[] = {"center", "sigma", "K", "p_low", "p_high"};
-constexpr std::string_view law_names[] = {"pmf", "N", "tie"};
-constexpr std::string_view score_names[] = {"pmf", "N"};
-constexpr std::string_view conventions_taken[] = {"compat", "origin"};
-constexpr std::string_view compat_taken[] = {"compat"};
-constexpr std::string_view whiten_taken[] = {"compat", "tokens", "kept"};
-
 constexpr ComputeFunction functions[] = {
-    {"advantage", advantage_names, advantage, conventions_taken},
-    {"odrpo", odrpo_names, odrpo, compat_taken},
-    {"odrpo_continuous", continuous_names, continuous, compat_taken},
-    {"loo", loo_names, loo, compat_taken},
-    {"batch_normalize", normalize_names, normalize},
-    {"whiten", whiten_names, whiten, whiten_taken},
-    {"running_median", medians_names, medians},
-    {"vote", vote_names, vote_of},
-    {"kendall_w", judges_names, concordance},
-    {"row_stats", row_names, statistics},
-    {"rank_flip", judges_names, flips},
-    {"kl_k3", kl_names, kl},
-    {"rater_pmf", rater_names, rater},
-    {"vote_pmf", law_names, law},
-    {"median_pmf", score_names, median_of_votes},
-    {"sum_pmf", score_names, sum_of_votes},
+    {"advantage", texts::advantage, advantage},
+    {"odrpo", texts::odrpo, odrpo},
+    {"odrpo_continuous", texts::odrpo_continuous, continuous},
+    {"loo", texts::loo, loo},
+    {"batch_normalize", texts::batch_normalize, normalize},
+    {"whiten", texts::whiten, whiten},
+    {"running_median", texts::running_median, medians},
+    {"vote", texts::vote, vote_of},
+    {"vote_pmf", texts::vote_pmf, law},
+    {"median_pmf", texts::median_pmf, median_of_votes},
+    {"sum_pmf", texts::sum_pmf, sum_of_votes},
+    {"rater_pmf", texts::rater_pmf, rater},
+    {"kendall_w", texts::kendall_w, concordance},
+    {"rank_flip", texts::rank_flip, flips},
+    {"row_stats", texts::row_stats, statistics},
+    {"kl_k3", texts::kl_k3, kl},
 };
 
 }  // namespace

@@ -4,19 +4,18 @@
 #include <string>
 #include <string_view>
 
-#include "app/compute_arguments.hpp"
+#include "app/compute_texts.hpp"
 
 namespace odrpo::app {
 
-/// One function: its name, the names of its arguments (all needed), how it answers with JSON text, and what else it takes.
+/// One function: its name, its words (app/compute_texts.hpp), and how it answers with JSON text.
 struct ComputeFunction {
   std::string_view name;
-  std::span<const std::string_view> arguments;
+  FunctionText text;
   std::string (*answer)(const Arguments&);
-  std::span<const std::string_view> optional = {};
 };
 
-/// Every function, in the order of docs/compute.md.
+/// Every function, in the order of docs/reference/functions.md.
 std::span<const ComputeFunction> compute_functions();
 
 }  // namespace odrpo::app

@@ -61,7 +61,7 @@ std::string answer(const json& request) {
   const std::string& name = request["fn"].get_ref<const std::string&>();
   std::string names;
   for (const ComputeFunction& f : compute_functions()) {
-    if (f.name == name) return f.answer(Arguments(request["args"], f.arguments, f.optional));
+    if (f.name == name) return f.answer(Arguments(request["args"], f.text.arguments));
     names += (names.empty() ? "" : ", ") + std::string(f.name);
   }
   throw Refusal{"unknown_function", fmt::format("\"{}\" is not one of {}", name.substr(0, 40), names)};

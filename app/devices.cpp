@@ -35,7 +35,7 @@ std::string known_devices(const Devices& found) {
 }
 
 // One device as an engine. Failure device that names it.
-LaneEngine opened(std::size_t index, const Devices& found, const DeviceSource& source) {
+BatchEngine opened(std::size_t index, const Devices& found, const DeviceSource& source) {
   const DeviceFacts& d = found.all[index];
   const auto refuse = [&](const std::string& why) { return Failure(Exit::device, fmt::format("device {} ({}): {}", index, d.name, why)); };
   if (!d.trouble.empty()) throw refuse(d.trouble);
@@ -73,7 +73,7 @@ std::string open_first(const Devices& found, const DeviceSource& source, Placeme
   return why;
 }
 
-std::vector<std::string> cpu_words(const std::vector<Laneless>& reasons, std::size_t total, const char* verb = "train") {
+std::vector<std::string> cpu_words(const std::vector<Unbatched>& reasons, std::size_t total, const char* verb = "train") {
   std::vector<std::string> words;
   const std::size_t shown = reasons.size() > most_words ? most_words - 1 : reasons.size();
   for (std::size_t i = 0; i < shown; ++i)
@@ -84,9 +84,9 @@ std::vector<std::string> cpu_words(const std::vector<Laneless>& reasons, std::si
   return words;
 }
 
-bool some_lane(const RunGrid& runs, const LaneRules& rules) {
+bool any_batched(const RunGrid& runs, const BatchRules& rules) {
   for (std::size_t c = 0; c < runs.combinations(); ++c)
-    if (rules.why_no_lane(runs[runs.combination(c).first]).empty()) return true;
+    if (rules.why_not_batched(runs[runs.combination(c).first]).empty()) return true;
   return false;
 }
 
@@ -111,7 +111,7 @@ DeviceWish device_wish(const DeviceOptions& o) {
 
 std::string Placement::device() const {
   std::string names;
-  for (const LaneEngine& e : engines) names += (names.empty() ? "" : ", ") + e.name;
+  for (const BatchEngine& e : engines) names += (names.empty() ? "" : ", ") + e.name;
   return names.empty() ? "cpu" : names;
 }
 
@@ -125,7 +125,7 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
   };
 
   // devices, which are opened only for a suite that may need them
-  if (wish.must || some_lane(suite.runs, source.lanes)) {
+  if (wish.must || any_batched(suite.runs, source.batch_rules)) {
     const Devices found = source.find();
     std::string why = found.all.empty() ? found.why_none : "";
     if (why.empty()) {
@@ -142,13 +142,13 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
 
   // what a batch is made of passes through the host's memory, and some of it stays there
   const double of_host = suite.limits.memory_gib * 1024 * 1024 * 1024 / static_cast<double>(std::max<std::size_t>(p.engines.size(), 1));
-  for (LaneEngine& e : p.engines) e.memory_bytes = std::min(e.memory_bytes, of_host);
+  for (BatchEngine& e : p.engines) e.memory_bytes = std::min(e.memory_bytes, of_host);
 
-  // runs; a suite without a lane gets an engine without end to say why
+  // runs; a suite that cannot be batched gets an engine of unlimited memory, to say why
   std::vector<std::size_t> all(total);
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const Deal first =
-      deal(suite.runs, std::move(all), p.engines.empty() ? std::vector<LaneEngine>{{"any", 1e300, {}}} : p.engines, source.lanes);
+  const Schedule first = make_schedule(suite.runs, std::move(all),
+                                       p.engines.empty() ? std::vector<BatchEngine>{{"any", 1e300, {}}} : p.engines, source.batch_rules);
   p.on_engines = first.in_batches();
   p.on_cpu = first.why;
   p.words = cpu_words(p.on_cpu, total);

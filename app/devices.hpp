@@ -1,4 +1,4 @@
-// What --device and --devices ask for, and what comes of it for a suite: engines of lanes, and words about the runs without one.
+// What --device and --devices ask for, and what comes of it for a suite: engines, and notes about the runs that no engine trains.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "app/command.hpp"
-#include "kernels/device.hpp"
-#include "suites/deal.hpp"
-#include "suites/device_lanes.hpp"
-#include "suites/spec.hpp"
+#include "kernels/device/devices.hpp"
+#include "spec/suite.hpp"
+#include "train/batched/device_engine.hpp"
+#include "train/scheduler.hpp"
 
 namespace odrpo::app {
 
@@ -25,24 +25,24 @@ DeviceWish device_wish(const DeviceOptions& options);
 
 /// Where devices come from; the tests have theirs.
 struct DeviceSource {
-  std::function<Devices()> find = [] { return find_devices(false); };  // cuda_lanes opens those that are used, and no other
-  std::function<LaneEngine(int)> open = cuda_lanes;
-  LaneRules lanes;
+  std::function<Devices()> find = [] { return find_devices(false); };  // cuda_engines opens those that are used, and no other
+  std::function<BatchEngine(int)> open = cuda_engines;
+  BatchRules batch_rules;
 };
 
 /// Who trains the runs of a suite.
 struct Placement {
-  std::vector<LaneEngine> engines;  ///< empty = the CPU's workers alone
-  std::string gpu = "none";         ///< the engines' devices
-  std::size_t on_engines = 0;       ///< runs that go to them
-  std::vector<Laneless> on_cpu;     ///< the others, by reason; empty when nobody looked for a device
-  std::vector<std::string> words;   ///< for people: what trains where, and why
+  std::vector<BatchEngine> engines;  ///< empty = the CPU's workers alone
+  std::string gpu = "none";          ///< the engines' devices
+  std::size_t on_engines = 0;        ///< runs that go to them
+  std::vector<Unbatched> on_cpu;     ///< the others, by reason; empty when nobody looked for a device
+  std::vector<std::string> words;    ///< for people: what trains where, and why
 
   std::string device() const;  ///< "cpu", or the engines' names
 };
 
-/// Opens what is wished for and deals the suite's runs. Failure device when it must be had and cannot, limits when it must and no run has a
-/// lane.
+/// Opens the devices and schedules the suite's runs. Failure device when a device is required and cannot be had, limits when one is
+/// required and no run can be batched.
 Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& source = {});
 
 }  // namespace odrpo::app

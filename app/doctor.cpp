@@ -18,9 +18,9 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/host_noise.hpp"
-#include "kernels/device.hpp"
+#include "kernels/device/devices.hpp"
 #include "kernels/isa.hpp"
-#include "suites/text.hpp"
+#include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {

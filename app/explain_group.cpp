@@ -9,8 +9,9 @@
 #include <limits>
 
 #include "estimators/definition.hpp"
+#include "estimators/formula_text.hpp"
 #include "results/suggest.hpp"
-#include "suites/text.hpp"
+#include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -122,14 +123,30 @@ double amplification(const Explanation& group, const Breakdown& parts, double re
   return most;
 }
 
+/// What to know about forms around the median: a divisor that is almost zero, and groups of even size.
+void add_median_remarks(const Explanation& group, const std::string& word, std::vector<std::string>& remarks) {
+  const double median = group_median(group.rewards, MedianRule::lower);
+  std::vector<double> distance;
+  for (const double r : group.rewards) distance.push_back(std::abs(r - median));
+  if (group.values.size() > 1 && group_median(distance, MedianRule::lower) == 0)
+    remarks.push_back(fmt::format("{}: MAD = 0, because most scores equal the median {}. The divisor is {} alone.", word,
+                                  number_text(median), number_text(mad_eps)));
+  if (group.rewards.size() % 2 == 0)
+    remarks.push_back(fmt::format("{} is for an odd number of rollouts; of {} it takes the lower median. Training refuses them.", word,
+                                  group.rewards.size()));
+}
+
 std::vector<std::string> remarks_on(const Explanation& group) {
   std::vector<std::string> remarks;
   if (group.values.size() == 1)
     remarks.push_back(group.rewards.size() > 1 ? "All rewards are equal: the group is dead, nobody learns anything from it."
                                                : "A group of one has nobody to be compared with: training counts it among the dead.");
   for (const auto& estimator : group.estimators)
+    if (!estimator.rows.empty() && leaves_pivot(estimator.rows.front().config.form)) add_median_remarks(group, estimator.word, remarks);
+  for (const auto& estimator : group.estimators)
     for (const auto& row : estimator.rows)
       for (const auto& [reward, count] : group.values) {
+        if (leaves_pivot(row.config.form)) break;  // said above
         const double a = group.advantage(row.parts, reward);
         const bool usual = std::abs(a) <= out_of_proportion || amplification(group, row.parts, reward) <= most_amplified;
         if (usual && std::isfinite(a)) continue;
@@ -221,8 +238,8 @@ Explanation explain_group(const ExplainOptions& o) {
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
     config.median = rule;
-    median_used = median_used || (config.form == Form::odrpo && config.weight == Weight::gini_median);
-    if (config.form == Form::maxrl) config.origin = o.origin, origin_used = true;
+    median_used = median_used || (reads_key(config.form, "median") && reads_median(config.weight));
+    if (reads_key(config.form, "origin")) config.origin = o.origin, origin_used = true;
     group.estimators.push_back(under_each(config, systems, group, given));
     any = any || !group.estimators.back().rows.empty();
   }

@@ -6,7 +6,8 @@
 
 #include "app/explain_group.hpp"
 #include "app/page.hpp"
-#include "suites/text.hpp"
+#include "estimators/formula_text.hpp"
+#include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -73,7 +74,8 @@ bool own_norms(const Explanation& g, const LevelPart& p) {
 }
 /// Has a row of an estimator such levels among these?
 bool has_own_norms(const Explanation& g, const Convened& row, const std::vector<LevelRun>& runs) {
-  return std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, row.parts.levels[run.first]); });
+  return convention_of(row.config).divisor == Divisor::others_deviation &&
+         std::any_of(runs.begin(), runs.end(), [&](const LevelRun& run) { return own_norms(g, row.parts.levels[run.first]); });
 }
 constexpr const char* own_norms_text = "  (N_k -: each member is divided by the deviation of the others)\n";
 

@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
+#include "app/list_reference.hpp"
 #include "app/page.hpp"
 #include "app/schema.hpp"
 #include "app/usage.hpp"
 #include "kernels/need_room.hpp"
 #include "results/suggest.hpp"
-#include "suites/field_list.hpp"
+#include "spec/field_list.hpp"
+#include "spec/only_if.hpp"
 
 namespace odrpo::app {
 
@@ -23,7 +25,7 @@ void print_keys(const std::vector<FieldInfo>& keys, std::size_t indent) {
   std::vector<std::vector<std::string>> rows;
   for (const auto& key : keys) {
     const std::string allowed = key.allowed();
-    rows.push_back({key.key, key.value.empty() ? "-" : key.value, allowed.empty() ? key.help : fmt::format("{} ({})", key.help, allowed)});
+    rows.push_back({key.key, key.value.empty() ? "-" : key.value, key.meaning() + (allowed.empty() ? "" : " (" + allowed + ")")});
   }
   print_rows(rows, indent);
 }
@@ -74,6 +76,7 @@ nlohmann::ordered_json json_of(const std::vector<FieldInfo>& keys) {
     if (key.min) one["min"] = json_of(*key.min);
     if (key.max) one["max"] = json_of(*key.max);
     for (const auto& w : key.words) one["words"].push_back({{"word", w.word}, {"help", w.help}});
+    if (const std::string rule = rule_text(key.only_if); !rule.empty()) one["only_if"] = rule;
     list.push_back(std::move(one));
   }
   return list;
@@ -90,10 +93,17 @@ nlohmann::ordered_json json_of(const Listing& part) {
 
 int list(const ListOptions& options) {
   if (options.schema) {
-    if (!options.what.empty() || options.json)
-      throw Failure(Exit::usage, "list --schema is about the whole suite file and is JSON already: it takes neither KIND nor --json");
+    if (!options.what.empty() || options.json || !options.markdown.empty())
+      throw Failure(Exit::usage, "list --schema is about the whole suite file and is JSON already: it takes neither KIND, --json nor "
+                                 "--markdown");
     need_room(std::size_t{24} << 20);  // the JSON library ends the program when its destructors get none
     put(suite_schema());
+    return 0;
+  }
+  if (!options.markdown.empty()) {
+    if (!options.what.empty() || options.json)
+      throw Failure(Exit::usage, "list --markdown PAGE prints a whole page: it takes neither KIND nor --json");
+    put(reference_page(options.markdown));
     return 0;
   }
   auto parts = vocabulary();

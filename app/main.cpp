@@ -125,7 +125,7 @@ struct Commands {
     jobs_option(*c, run.jobs);
     device_options(*c, run.device);
     c->add_option("--checkpoint", run.checkpoint,
-                  "keep a long run of the toy language model when it has gone on for SECONDS since it was kept last (default: 30; 0 = "
+                  "checkpoint a run when it has trained for SECONDS since it began or was saved last (default: 30; 0 = "
                   "after every step)")
         ->check(whole(0, 1'000'000))
         ->type_name("SECONDS");
@@ -147,6 +147,7 @@ struct Commands {
     c->add_option("what", list.what, "one kind only, e.g. estimators, compat, learn")->type_name("KIND");
     c->add_flag("--json", list.json, "as JSON");
     c->add_flag("--schema", list.schema, "the JSON Schema of suite files, for editors");
+    c->add_option("--markdown", list.markdown, "a page of docs/reference as Markdown, e.g. keys, estimators, curves")->type_name("PAGE");
 
     c = add("table", "print a table of a result file", "odrpo-bench table quickstart.h5 --format md --value regret",
             [this] { return app::table(table); });

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "suites/text.hpp"
+#include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {

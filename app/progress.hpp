@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include "suites/run.hpp"
+#include "train/run_suite.hpp"
 
 namespace odrpo::app {
 

@@ -1,5 +1,5 @@
 // `odrpo-bench run`: suite in, result file and table out.
-#include "suites/run.hpp"
+#include "train/run_suite.hpp"
 
 #include <fmt/format.h>
 
@@ -26,10 +26,10 @@
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
-#include "suites/formulas.hpp"
-#include "suites/limits.hpp"
-#include "suites/parse.hpp"
-#include "suites/text.hpp"
+#include "spec/formulas.hpp"
+#include "spec/parse.hpp"
+#include "spec/text.hpp"
+#include "train/limits.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -83,7 +83,7 @@ std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
 std::string summary_json(const RunReport& report, const std::string& suite, const std::string& output, const std::string& digest,
                          const Placement& where, double seconds, const std::optional<TableModel>& table) {
   nlohmann::ordered_json device = {{"engines", nlohmann::ordered_json::array()}, {"ran", report.by_engines}};
-  for (const LaneEngine& e : where.engines) device["engines"].push_back(e.name);
+  for (const BatchEngine& e : where.engines) device["engines"].push_back(e.name);
   const nlohmann::ordered_json out = {{"suite", suite},
                                       {"output", output},
                                       {"digest", digest},
@@ -172,9 +172,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
   settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
-  const std::vector<std::size_t> worlds = suite.runs.first_of_each({GridPart::env});
-  const bool keeps = std::any_of(worlds.begin(), worlds.end(), [&](std::size_t i) { return suite.runs[i].env.kind == WorldKind::toy_lm; });
-  if (keeps) settings.build = build_name();
+  settings.build = build_name;
   check_limits(suite, settings.jobs);
   const Placement where = place(suite, wish);
   settings.engines = where.engines;
@@ -182,7 +180,6 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
     for (const auto& text : suite.notes) print_note("note: " + text);
   if (!o.quiet)
     for (const auto& text : where.words) print_note("note: " + text);
-  if (!o.quiet && o.checkpoint && !keeps) print_note("note: --checkpoint does nothing here: only runs of world toy-lm are kept half-way");
 
   // train
   std::atomic<bool> stop{false};
@@ -227,7 +224,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   const auto table = table_of(suite, file);
   put(o.json ? summary_json(report, suite.name, settings.output, file.digest, where, seconds, table) : table ? table_text(*table) : "");
   std::fflush(stdout);  // the table first, then where the file is
-  for (const LaneEngine& e : settings.engines)
+  for (const BatchEngine& e : settings.engines)
     if (!o.quiet && !report.complete && e.seconds)
       print_note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);

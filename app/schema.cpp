@@ -9,9 +9,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "suites/catalogue.hpp"
-#include "suites/field_list.hpp"
-#include "suites/field_reader.hpp"
+#include "spec/catalogue.hpp"
+#include "spec/field_list.hpp"
+#include "spec/field_reader.hpp"
+#include "spec/only_if.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -101,8 +102,25 @@ std::string description_of(const FieldInfo& f, bool axes) {
   std::string text = f.help;
   if (f.min && f.max) text += fmt::format(" ({})", f.allowed());
   for (const auto& w : f.words) text += fmt::format("\n- {}: {}", w.word, w.help);
+  if (const std::string rule = rule_text(f.only_if); !rule.empty()) text += fmt::format("\nHas an effect only if {}.", rule);
   if (axes) text += "\nA list is one more axis of the grid.";
   return text;
+}
+
+/// When the key has an effect, for programs: {"all": [{"key": "epochs", "above": 1}]}; `any` instead of `all` where one need is enough.
+json rule_of(const OnlyIf& rule) {
+  json needs = json::array();
+  for (const Need& need : rule.list()) {
+    json one = {{"key", need.key}};
+    if (need.kind == Need::Kind::above) one["above"] = need.bound;
+    if (need.kind == Need::Kind::not_zero) one["not"] = 0;
+    if (need.kind == Need::Kind::given) one["given"] = true;
+    if (need.kind == Need::Kind::one_of)
+      for (const std::string_view word : need.words)
+        if (!word.empty()) one["is"].push_back(word);
+    needs.push_back(std::move(one));
+  }
+  return {{rule.any ? "any" : "all", needs}};
 }
 
 /// The default as JSON; nothing where the description has none.
@@ -129,6 +147,7 @@ json key_schema(const FieldInfo& f, bool axes) {
   const bool axis = axes && f.type != "string" && f.type != "matrix";
   json schema = {{"description", description_of(f, axis)}};
   if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
+  if (f.only_if.count > 0) schema["x-only-if"] = rule_of(f.only_if);
   if (f.type == "matrix") schema.update(matrix_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
@@ -208,7 +227,9 @@ json rater_start() {
 /// Scores make the whole channel, and only they have levels of their own.
 void tie_scores(json& rater) {
   const json other = {{"anyOf", json::array({needs({base_key}), needs({noise_key}), needs({Confusion::word})})}};
-  rater["dependencies"] = {{levels_key, json::array({scores_key})}, {scores_key, {{"not", other}}}};
+  rater["dependencies"] = {{scores_key, {{"not", other}}}};
+  for (const FieldInfo& f : extra_fields<RaterConfig>())
+    for (const Need& need : f.only_if.list()) rater["dependencies"][f.key].push_back(need.key);
 }
 
 /// One kind of variant: its definition (the keys), its sections [KIND.NAME], and the words of [grid].

@@ -3,14 +3,14 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "suites/field_list.hpp"
+#include "spec/field_list.hpp"
 
 namespace odrpo::app {
 
 /// The default of a number as JSON; null where it is unset.
 nlohmann::ordered_json number_default(const FieldInfo& field);
 
-/// Draft-07, made of the catalogues and descriptions that the program itself reads suites with (suites/field_list.hpp).
+/// Draft-07, made of the catalogues and descriptions that the program itself reads suites with (spec/field_list.hpp).
 std::string suite_schema();
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-# Third-party packages, found once here; which room may use which is a law (docs/house.md) that .ci/laws checks.
+# Third-party packages, found once here; which module may use which is a rule (docs/architecture.md) that .ci/architecture checks.
 set(ODRPO_DEPS "" CACHE PATH "prefix holding unpacked -dev packages; empty = the system's own")
 if(ODRPO_DEPS)
   get_filename_component(ODRPO_DEPS "${ODRPO_DEPS}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
@@ -6,12 +6,13 @@ if(ODRPO_DEPS)
 endif()
 find_package(Threads REQUIRED GLOBAL)  # also for the project that this one is inside of
 find_path(ODRPO_R123_INC Random123/philox.h REQUIRED)
-option(ODRPO_BLAS "matrix products by OpenBLAS instead of our own, which are faster where measured (docs/transformer.md)" OFF)
+option(ODRPO_BLAS "matrix products by OpenBLAS instead of our own, which are faster where measured (docs/lab/transformer.md)" OFF)
 if(ODRPO_BLAS)
   find_path(ODRPO_BLAS_INC cblas.h PATH_SUFFIXES openblas-pthread openblas REQUIRED)
   find_library(ODRPO_LIB_blas openblas REQUIRED)
 endif()
 find_path(ODRPO_BOOST_INC boost/math/distributions/students_t.hpp)  # the numerics build without it, less the agreement statistics
+find_package(nlohmann_json CONFIG REQUIRED)  # headers alone: no installed library depends on it
 if(ODRPO_NUMERICS_ONLY)
   return()
 endif()
@@ -37,7 +38,6 @@ endif()
 find_package(tomlplusplus CONFIG REQUIRED)
 find_package(CLI11 CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
-find_package(nlohmann_json CONFIG REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 if(NOT ODRPO_BOOST_INC)
   message(FATAL_ERROR "Boost.Math was not found (Debian: libboost-dev); -DODRPO_NUMERICS_ONLY=ON builds without it")

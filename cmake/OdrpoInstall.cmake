@@ -13,9 +13,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/odrpoConfigVersion.
 install(FILES ${PROJECT_BINARY_DIR}/cmake/odrpoConfig.cmake ${PROJECT_BINARY_DIR}/cmake/odrpoConfigVersion.cmake DESTINATION ${_package})
 
 # Headers, but for those that only our own sources can use: simd.hpp is for files compiled once per instruction set, random.hpp needs
-# Random123, what is of devices and lanes is in no installed library.
-set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN shuffle.hpp EXCLUDE PATTERN "device*.hpp" EXCLUDE
-  PATTERN "octet*.hpp" EXCLUDE PATTERN "lane_[^m]*.hpp" EXCLUDE)
+# Random123, and code for devices is in no installed library.
+set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN shuffle.hpp EXCLUDE PATTERN device EXCLUDE
+  PATTERN "device_*.hpp" EXCLUDE PATTERN "lane_*.hpp" EXCLUDE)
 if(NOT TARGET odrpo_agreement)
   list(APPEND _not_here PATTERN agreement.hpp EXCLUDE)
 endif()

@@ -25,33 +25,46 @@ constexpr double pays_from = 8, rows_of_halves = 5000;
 int terms_of_class(int levels, int rollouts) { return 2 * (levels + 1) * (rollouts + 1); }
 // A group's median is a class: lower or upper median 0..K, or lower + upper (0..2K) for the mean of the two.
 int median_classes(const EstimatorConfig& config, int levels) {
-  if (config.form != Form::odrpo || config.weight != Weight::gini_median || config.median == MedianRule::running) return 1;
+  if (config.form != Form::odrpo || !reads_median(config.weight) || config.median == MedianRule::running) return 1;
   return config.median == MedianRule::mid ? 2 * levels + 1 : levels + 1;
 }
 }  // namespace
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
-    : config_(config),
-      levels_(levels),
-      rollouts_(rollouts),
-      term_(std::make_shared<std::vector<float>>()),
-      real_(config, levels, rollouts) {
+    : config_(config), term_(std::make_shared<std::vector<float>>()) {
   const Convention c = convention_of(config);
-  const bool ordinal = config.form == Form::odrpo || config.form == Form::convex_reinforce;
-  pass_ = ordinal ? Pass::ordinal : config.form == Form::rank_grpo ? Pass::rank : Pass::cardinal;
-  view_.form = config.form;
-  view_.levels = levels;
-  view_.rollouts = rollouts;
-  view_.ddof = c.ddof;
-  view_.eps = static_cast<float>(c.eps);
-  view_.shift = 1 - config.origin;
-  view_.guard = c.guard;
-  view_.others = c.divisor == Divisor::others_deviation;
-  if (!ordinal) return;
+  view_ = {.form = config.form,
+           .basis = row_of(config.form).basis,
+           .centre = c.centre,
+           .divisor = c.divisor,
+           .weight = level_weighting(config),
+           .median = config.median,
+           .levels = levels,
+           .rollouts = rollouts,
+           .ddof = c.ddof,
+           .eps = c.eps,
+           .shift = 1 - config.origin,
+           .guard = c.guard,
+           .lone = c.single != Single::zero,
+           .lone_factor = single_factor(c),
+           .rule = level_rule(config),
+           .term = nullptr,
+           .class_size = 0,
+           .lower_reach = 0,
+           .upper_reach = 0,
+           .running = 0,
+           .along = nullptr,
+           .counts = nullptr};
+  if (view_.basis == Basis::rank) view_.eps *= 2;
+  gaps_ = std::make_shared<const Gaps>(make_gaps());
+  view_.along = gaps_->along.data();
+  view_.counts = gaps_->counts.data();
+  if (view_.basis != Basis::level) return;
   const int size = terms_of_class(levels, rollouts), classes = median_classes(config, levels);
   const bool mid = config.median == MedianRule::mid;
   term_->assign(static_cast<std::size_t>(classes) * size, 0.0f);
   for (int i = 0; i < classes; ++i) fill_terms(mid ? i / 2.0 : i, &(*term_)[static_cast<std::size_t>(i) * size]);
+  view_.term = term_->data();
   if (classes == 1) return;
   view_.class_size = size;
   // the member at sorted place j is >= k exactly when at least G - j members are
@@ -59,22 +72,32 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
   if (config.median != MedianRule::lower) view_.upper_reach = rollouts - rollouts / 2;
 }
 
+// What the gaps between real rewards read: sums of the weights along the levels, and what a level gives by its count.
+BatchEstimator::Gaps BatchEstimator::make_gaps() const {
+  Gaps gaps;
+  if (view_.basis != Basis::level) return gaps;
+  const std::size_t row = static_cast<std::size_t>(view_.levels) + 2;
+  gaps.along.assign(4 * row, 0.0);
+  double *step = gaps.along.data(), *sum = step + row, *grown = sum + row, *grown_sum = grown + row;
+  for (int k = 1; k <= view_.levels + 1; ++k) {
+    step[k] = level_shape(view_.weight, k);
+    grown[k] = step[k] / median_decay(k, 0);
+    sum[k] = sum[k - 1] + step[k];
+    grown_sum[k] = grown_sum[k - 1] + grown[k];
+  }
+  for (int count = 0; count <= view_.rollouts; ++count)
+    gaps.counts.push_back(group::count_of(view_.weight, view_.rule, count, view_.rollouts));
+  return gaps;
+}
+
 void BatchEstimator::fill_terms(double median, float* term) const {
-  const bool convex = config_.form == Form::convex_reinforce;  // U(r) = sum of sqrt(k), the shape of gini
-  const LevelRule rule = convex ? LevelRule{} : level_rule(config_);
-  for (int k = 1; k <= levels_; ++k) {
+  for (int k = 1; k <= view_.levels; ++k) {
     const double decay = median_decay(median, k);
-    for (int count = 1; count < rollouts_; ++count) {  // dead levels stay 0
-      float* at = term + 2 * (k * (rollouts_ + 1) + count);
-      if (convex) {
-        const double rise = level_shape(Weight::gini, k);
-        at[0] = static_cast<float>(rise);
-        at[1] = static_cast<float>(rise * count / rollouts_);
-        continue;
-      }
-      const LevelTerm term = level_term(config_.weight, rule, k, decay, count, rollouts_);
-      at[0] = term.reached;
-      at[1] = term.centre;
+    for (int count = 1; count < view_.rollouts; ++count) {  // dead levels stay 0
+      const LevelTerm of = level_term(view_.weight, view_.rule, k, decay, count, view_.rollouts);
+      float* at = term + 2 * (k * (view_.rollouts + 1) + count);
+      at[0] = of.reached;
+      at[1] = of.centre;
     }
   }
 }
@@ -82,35 +105,32 @@ void BatchEstimator::fill_terms(double median, float* term) const {
 void BatchEstimator::set_median(double median) {
   if (term_.use_count() > 1) term_ = std::make_shared<std::vector<float>>(*term_);
   fill_terms(median, term_->data());
-  real_.set_median(median);
+  view_.term = term_->data();
+  view_.running = median;
 }
 
 void BatchEstimator::expect(double groups, Isa isa) {
-  if (tabulated() || needs_median() || !GroupNames::possible(levels_, rollouts_)) return;
-  if (pass_ == Pass::cardinal && !view_.others) return;  // as fast from its sums
-  const bool by_halves = pass_ == Pass::ordinal && view_.class_size == 0;
-  if (groups < pays_from * (by_halves ? rows_of_halves : HistogramTable::rows(levels_, rollouts_))) return;
-  const GroupNames names(levels_, rollouts_);
+  const int levels = view_.levels, stride = view_.rollouts + 1;
+  if (tabulated() || needs_median() || !GroupNames::possible(levels, view_.rollouts)) return;
+  if (!group::needs_order(view_)) return;  // as fast from its sums
+  const bool by_halves = view_.basis == Basis::level && view_.class_size == 0;
+  if (groups < pays_from * (by_halves ? rows_of_halves : HistogramTable::rows(levels, view_.rollouts))) return;
+  const GroupNames names(levels, view_.rollouts);
   if (by_halves) {
     const auto half = [&](int from, int to) {
       return [=, this](const std::uint8_t* reach, float* out) {
-        const auto at = [&](int k) { return &(*term_)[2 * static_cast<std::size_t>(k * (rollouts_ + 1) + reach[k - 1])]; };
-        const float centre = half_values(from, to, at, out);
+        const auto at = [&](int k) { return group::term_at<true>(view_.term + 2 * k * stride, reach[k - 1]); };
+        out[0] = 0;
+        const float centre = group::running_sums<float>(from, to, at, [&](int k, float sum) { out[k - from + 1] = sum; });
         for (int v = 0; v <= to - from + 1; ++v) out[v] -= centre;
       };
     };
-    halves_ = std::make_shared<const HalvesTable>(names, half(1, names.middle), half(names.middle + 1, levels_));
+    halves_ = std::make_shared<const HalvesTable>(names, half(1, names.middle), half(names.middle + 1, levels));
   } else {
-    const auto fill = [&](const std::uint8_t* score, int rows, float* out) { passes(estimator_stages(isa), score, rows, out); };
+    const auto fill = [&](const std::uint8_t* score, int rows, float* out) { estimator_stages(isa).estimate(view_, score, rows, out); };
     histograms_ = std::make_shared<const HistogramTable>(names, fill);
   }
   look_up_ = &group_table_stages(isa);
-}
-
-EstimatorView BatchEstimator::view() const {
-  EstimatorView view = view_;
-  view.term = term_->data();
-  return view;
 }
 
 double BatchEstimator::bytes(const EstimatorConfig& config, int levels, int rollouts) {
@@ -119,35 +139,54 @@ double BatchEstimator::bytes(const EstimatorConfig& config, int levels, int roll
   return static_cast<double>(sizeof(BatchEstimator)) + terms * sizeof(float) + table;
 }
 
-void BatchEstimator::passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
-  const EstimatorView view = this->view();
-  switch (pass_) {
-    case Pass::ordinal: return stages.ordinal(view, score, groups, out);
-    case Pass::cardinal: return stages.cardinal(view, score, groups, out);
-    case Pass::rank: return stages.rank(view, score, groups, out);
+namespace {
+
+struct Placed {
+  double value;
+  int at;  // in the group
+};
+
+}  // namespace
+
+void BatchEstimator::one(const double* reward, int n, double* out) const {
+  const bool all_equal = std::all_of(reward, reward + n, [&](double r) { return r == reward[0]; });
+  if (!group::teaches(view_, all_equal, n)) return std::fill(out, out + n, 0.0);
+  if (!group::needs_order(view_))
+    return group::estimate<group::RealNumbers>(view_, group::Unsorted<const double*>{reward, n}, group::Array<double>{out});
+  Placed placed[most_rollouts];
+  double sorted[most_rollouts], advantage[most_rollouts];
+  for (int i = 0; i < n; ++i) placed[i] = {reward[i], i};
+  std::sort(placed, placed + n, [](const Placed& a, const Placed& b) { return a.value < b.value; });
+  for (int i = 0; i < n; ++i) sorted[i] = placed[i].value;
+  const group::Sorted<const double*> entries{sorted, n};
+  group::estimate<group::RealNumbers>(view_, entries, group::Array<double>{advantage});
+  for (int i = 0, next; i < n; i = next) {
+    next = entries.next(i);
+    for (int j = i; j < next; ++j) out[placed[j].at] = advantage[i];
   }
 }
 
-// One group with gaps, or of one.
-void BatchEstimator::some(const std::uint8_t* score, float* out) const {
+// One group of which some may be missing, or of one.
+template <class T>
+void BatchEstimator::some(const T* seen, float* out) const {
   double value[most_rollouts], advantage[most_rollouts];
   int n = 0;
-  for (int i = 0; i < rollouts_; ++i)
-    if (score[i] != no_score) value[n++] = score[i];
-  real_(value, n, advantage);
+  for (int i = 0; i < view_.rollouts; ++i)
+    if (present(seen[i])) value[n++] = static_cast<double>(seen[i]);
+  if (n > 0) one(value, n, advantage);
   n = 0;
-  for (int i = 0; i < rollouts_; ++i) out[i] = score[i] != no_score ? static_cast<float>(advantage[n++]) : 0.0f;
+  for (int i = 0; i < view_.rollouts; ++i) out[i] = present(seen[i]) ? static_cast<float>(advantage[n++]) : 0.0f;
 }
 
 void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
   if (halves_) return (*halves_)(*look_up_, score, static_cast<std::size_t>(groups), out);
   if (histograms_) return (*histograms_)(*look_up_, score, static_cast<std::size_t>(groups), out);
-  if (rollouts_ > 1) return passes(stages, score, groups, out);
+  if (view_.rollouts > 1) return stages.estimate(view_, score, groups, out);
   for (int g = 0; g < groups; ++g) some(score + g, out + g);
 }
 
 void BatchEstimator::with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
-  const std::size_t size = static_cast<std::size_t>(rollouts_);
+  const std::size_t size = static_cast<std::size_t>(view_.rollouts);
   const auto has_gap = [&](int g) { return std::memchr(score + g * size, no_score, size) != nullptr; };
   for (int g = 0, end; g < groups; g = end) {
     end = g + 1;
@@ -161,15 +200,7 @@ void BatchEstimator::with_gaps(const EstimatorStages& stages, const std::uint8_t
 }
 
 void BatchEstimator::real(const float* reward, int groups, float* out) const {
-  double value[most_rollouts], advantage[most_rollouts];
-  for (int g = 0; g < groups; ++g, reward += rollouts_, out += rollouts_) {
-    int n = 0;
-    for (int i = 0; i < rollouts_; ++i)
-      if (reward[i] == reward[i]) value[n++] = reward[i];
-    real_(value, n, advantage);
-    n = 0;
-    for (int i = 0; i < rollouts_; ++i) out[i] = reward[i] == reward[i] ? static_cast<float>(advantage[n++]) : 0.0f;
-  }
+  for (int g = 0; g < groups; ++g, reward += view_.rollouts, out += view_.rollouts) some(reward, out);
 }
 
 namespace {
@@ -196,6 +227,19 @@ int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t*
 }
 
 }  // namespace
+
+namespace {
+
+template <class T>
+void leave_out(const T* value, int groups, int rollouts, std::uint8_t* kept) {
+  for (int g = 0; g < groups; ++g, value += rollouts, kept += rollouts)
+    if (const int pivot = pivot_of(value, rollouts); pivot >= 0) kept[pivot] = 0;
+}
+
+}  // namespace
+
+void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* kept) { leave_out(score, groups, rollouts, kept); }
+void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* kept) { leave_out(reward, groups, rollouts, kept); }
 
 // Lengths make counts that floats do not hold, and batches of texts are small: sums in double, which keeps all digits of floats.
 void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kept, const int* tokens, int n) {

@@ -1,4 +1,4 @@
-// Estimators on a batch of groups of integer scores: tables made once per run in double, then one pass in float per step.
+// Estimators on a batch of groups: tables made once per run in double, then one pass per step, in float for whole scores.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,55 +7,19 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
-#include "estimators/real.hpp"
+#include "estimators/group.hpp"
 #include "kernels/group_table.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/no_score.hpp"
 
 namespace odrpo {
 
-/// Which pass of the batch form an estimator takes.
-enum class Pass {
-  ordinal,   ///< A_i = P(r_i) - C, P(r) = sum over live levels k <= r of term[k][count_k], C = sum over all of centre[k][count_k]: the
-             ///< same bits whatever the order of the members
-  cardinal,  ///< A_i = (G r_i - sum r) * inverse, from exact integer sums
-  rank,      ///< z-score of average ranks, from exact integer ranks
-};
-
-/// Plain view of an estimator's tables for the stage files.
-struct EstimatorView {
-  Form form;
-  int levels, rollouts, ddof;
-  float eps;
-  const float* term;  ///< [class][levels+1][rollouts+1][2]: what a level that `count` of G reach gives those that reach it more than the
-                      ///< others; and what all give up for it, which is less what missing it gives. As a rule w_k / (N_k + eps) and that
-                      ///< times count / G (LevelShares of weights.hpp says it for every convention). 0 at dead levels
-  int class_size;     ///< 2 (levels+1)(rollouts+1), 0 when the terms do not depend on the group's median
-  int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
-  int shift;                     ///< maxrl: subtracted from every score (1 for origin 0)
-  bool guard;                    ///< maxrl: a mean <= 0 gives zeros
-  bool others;                   ///< grpo: mean and deviation of the other members
-};
-
-/// What the levels from..to give: fills value[0..to-from+1], what they give a member that reaches none, the first, the first two, … of
-/// them, before what all give up for them, which is returned. at(k) = (term, centre) of level k.
-template <class At>
-inline float half_values(int from, int to, At at, float* value) {
-  float sum = 0, centre = 0;
-  value[0] = 0;
-  for (int k = from; k <= to; ++k) {
-    sum += at(k)[0];
-    centre += at(k)[1];
-    value[k - from + 1] = sum;
-  }
-  return centre;
-}
+/// Largest group of the batch forms.
+inline constexpr int most_rollouts = 255;
 
 struct EstimatorStages {
-  /// out[group][G] advantages of score[group][G], scores 0..K.
-  void (*ordinal)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
-  void (*cardinal)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
-  void (*rank)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
+  /// out[group][G] advantages of score[group][G], scores 0..K, none missing, G >= 2.
+  void (*estimate)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
   /// Whitens n advantages in place: (A - mean) / scale over all; zeros when all are equal. `kept` (null = all): those with 0 have no part
   /// in it and become 0.
   void (*whiten)(const Whitening&, float* advantage, const std::uint8_t* kept, int n);
@@ -67,7 +31,7 @@ void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kep
 
 /// Does the estimator read a median of earlier batches?
 inline bool reads_running_median(const EstimatorConfig& c) {
-  return c.form == Form::odrpo && c.weight == Weight::gini_median && c.median == MedianRule::running;
+  return c.form == Form::odrpo && reads_median(c.weight) && c.median == MedianRule::running;
 }
 
 /// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
@@ -85,13 +49,12 @@ class BatchEstimator {
   /// Bytes that one takes, with the table it may get; copies share all but a few of them.
   static double bytes(const EstimatorConfig& config, int levels, int rollouts);
   bool tabulated() const { return look_up_ != nullptr; }
-  /// What the passes read, for another processor: valid until set_median() or the estimator's end.
-  Pass pass() const { return pass_; }
-  EstimatorView view() const;
+  /// The estimator as data, for another processor: valid until set_median() or the estimator's end; and its tables, which copies share.
+  const EstimatorView& view() const { return view_; }
   std::span<const float> terms() const { return *term_; }
-  /// What real() and groups with gaps take.
-  const RealEstimator& of_reals() const { return real_; }
-  /// Advantages of `groups` groups, [group][rollouts]. None of the three forms allocates.
+  std::span<const double> along() const { return gaps_->along; }
+  std::span<const LevelCount> counts() const { return gaps_->counts; }
+  /// Advantages of `groups` groups, [group][rollouts]. Nothing allocates.
   void operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
   /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing
   /// get 0. Groups without gaps get the same bits as from the operator.
@@ -99,19 +62,25 @@ class BatchEstimator {
   /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double.
   void real(const float* reward, int groups, float* out) const;
 
+  /// Advantages of one group of real rewards: reward[n] to out[n], 1 <= n <= most_rollouts, no NaN.
+  void one(const double* reward, int n, double* out) const;
+
  private:
+  struct Gaps {
+    std::vector<double> along;
+    std::vector<LevelCount> counts;
+  };
+  Gaps make_gaps() const;
   void fill_terms(double median, float* term) const;
-  void passes(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
-  void some(const std::uint8_t* score, float* out) const;
+  template <class T>
+  void some(const T* seen, float* out) const;
   EstimatorConfig config_;
-  int levels_, rollouts_;
-  Pass pass_;
   std::shared_ptr<std::vector<float>> term_;  // copies share it until one sets its own median
+  std::shared_ptr<const Gaps> gaps_;
   EstimatorView view_{};
   std::shared_ptr<const HalvesTable> halves_;         // where levels add up
   std::shared_ptr<const HistogramTable> histograms_;  // elsewhere
   const GroupTableStages* look_up_ = nullptr;
-  RealEstimator real_;
 };
 
 /// Shares of a batch that teach nothing: groups whose scores are all equal, and levels that nobody or everybody of a group reaches, among
@@ -126,5 +95,9 @@ DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels
 /// whose scores are not all equal. Returns how many.
 int mark_kept(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* kept);
 int mark_kept(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* kept);
+
+/// Takes the pivot of every group (pivot_of() of group_range.hpp) out of kept[group][G].
+void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* kept);
+void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* kept);
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// One pass over groups of integer scores: levels reached by counting, terms by table, advantages centred on the group.
+// Batches of groups of whole scores, and whitening: the function of estimators/group.hpp, with faster passes for the usual groups.
 #include "estimators/batch.hpp"
 #include "estimators/whitening_scale.hpp"
 #include "kernels/simd.hpp"
@@ -25,11 +25,6 @@ static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int blo
 }
 
 // Number of levels that at least `least` members reach: the median whose place in the sorted group `least` stands for.
-ODRPO_HD int levels_reached_by(const std::uint8_t* reach, int levels, int least) {
-  int n = 0;
-  for (int k = 0; k < levels; ++k) n += reach[k] >= least;
-  return n;
-}
 ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
   const i8x16 mask = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts of at most 16
 #if defined(__AVX2__)
@@ -41,76 +36,80 @@ ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
 #endif
 }
 
-// The sums of the lower and of the upper levels, from at(k) = (term, centre) of level k: value[v] = what a member with score v reaches of
-// its own half, `below` and `above` what all give up for each, `low` what the whole lower half is worth.
-struct HalfSums {
-  float below, above, low;
-};
-template <class At>
-static inline HalfSums half_sums(int levels, At at, float* value) {
-  const int middle = levels / 2;
-  const float below = half_values(1, middle, at, value), low = value[middle];
-  const float above = half_values(middle + 1, levels, at, value + middle);
-  value[middle] = low;  // which the upper half began with 0
-  return {below, above, low};
-}
-// Advantages of eight members: (lower half - below) + (upper half - above), as a HalvesTable adds them.
-static inline f32x8 add_halves_of(const HalfSums& sums, int middle, const float* value, const std::uint8_t* score) {
-  const i32x8 upper = load_bytes(score) > middle;
-  const f32x8 own = gather(value, score, 8, 0.0f) - (upper ? splat(sums.above) : splat(sums.below));
-  return own + (upper ? splat(sums.low - sums.below) : splat(0.0f - sums.above));
-}
-// Advantages by score, value[0..levels], on scales of any length: in double.
-template <class At>
-static inline void one_sum(int levels, At at, float* value) {
-  double sum = 0, centre = 0;
-  for (int k = 1; k <= levels; ++k) centre += at(k)[1];
-  value[0] = static_cast<float>(-centre);
-  for (int k = 1; k <= levels; ++k) {
-    sum += at(k)[0];
-    value[k] = static_cast<float>(sum - centre);
-  }
-}
-
-// `fixed` > 0: groups of that size on at most 16 levels (reach in one register).
+// Forms of levels in groups of `fixed` members, 8 or 16, on at most 16 levels: reach in one register, the two halves of the levels summed
+// in float and added eight members at a time. group::sum_halves does the same for one group.
 template <int fixed>
-static inline void ordinal_groups(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  const int rollouts = members<fixed>(e.rollouts), levels = e.levels, stride = rollouts + 1, blocks = (levels + 15) / 16;
-  alignas(16) std::uint8_t reach[max_levels];
-  float value[max_levels];
-  for (int g = 0; g < groups; ++g) {
-    const std::uint8_t* s = score + static_cast<std::size_t>(g) * rollouts;
-    float* a = out + static_cast<std::size_t>(g) * rollouts;
-    u8x16 lowest = {};
-    for (int block = 0; block < (fixed > 0 ? 1 : blocks); ++block) {
-      lowest = count_reach<fixed>(s, rollouts, block);
-      __builtin_memcpy(reach + 16 * block, &lowest, 16);
-    }
+static inline void groups_in_halves(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const int levels = e.levels, middle = levels / 2, stride = fixed + 1;
+  alignas(16) std::uint8_t reach[16];
+  float value[17];
+  for (int g = 0; g < groups; ++g, score += fixed, out += fixed) {
+    const u8x16 reached = count_reach<fixed>(score, fixed, 0);
+    __builtin_memcpy(reach, &reached, 16);
     const float* term = e.term;
     if (e.class_size > 0) {
       int median = 0;
-      if (e.lower_reach > 0)
-        median += fixed > 0 ? levels_reached_by(lowest, e.lower_reach) : levels_reached_by(reach, levels, e.lower_reach);
-      if (e.upper_reach > 0)
-        median += fixed > 0 ? levels_reached_by(lowest, e.upper_reach) : levels_reached_by(reach, levels, e.upper_reach);
+      if (e.lower_reach > 0) median += levels_reached_by(reached, e.lower_reach);
+      if (e.upper_reach > 0) median += levels_reached_by(reached, e.upper_reach);
       term += static_cast<std::size_t>(median) * e.class_size;
     }
-    const auto at = [&](int k) { return term + 2 * (k * stride + reach[k - 1]); };
-    if constexpr (fixed > 0) {
-      const HalfSums sums = half_sums(levels, at, value);
-      ODRPO_UNROLL
-      for (int i = 0; i < fixed; i += 8) store(a + i, add_halves_of(sums, levels / 2, value, s + i));
-    } else {
-      one_sum(levels, at, value);
-      for (int i = 0; i < rollouts; ++i) a[i] = value[s[i]];
+    const auto at = [&](int k) { return group::term_at<true>(term + 2 * k * stride, reach[k - 1]); };
+    const auto keep = [&](int k, float sum) { value[k] = sum; };
+    value[0] = 0;
+    const float below = group::running_sums<float>(1, middle, at, keep), low = value[middle];
+    const float above = group::running_sums<float>(middle + 1, levels, at, keep);
+    ODRPO_UNROLL
+    for (int i = 0; i < fixed; i += 8) {
+      const i32x8 upper = load_bytes(score + i) > middle;
+      const f32x8 own = gather(value, score + i, 8, 0.0f) - (upper ? splat(above) : splat(below));
+      store(out + i, own + (upper ? splat(low - below) : splat(0.0f - above)));
     }
   }
 }
 
-static void ordinal(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
-  if (e.rollouts == 8 && e.levels <= 16) return ordinal_groups<8>(e, score, groups, out);
-  if (e.rollouts == 16 && e.levels <= 16) return ordinal_groups<16>(e, score, groups, out);
-  ordinal_groups<0>(e, score, groups, out);
+// reached[k] = members with score >= k, from k = 0 to the level above the highest.
+template <int fixed>
+static inline void count_scores(const std::uint8_t* score, int rollouts, int levels, std::uint8_t* reached) {
+  reached[0] = static_cast<std::uint8_t>(members<fixed>(rollouts));
+  for (int block = 0; block < (levels + 1 + 15) / 16; ++block) {
+    const u8x16 counts = count_reach<fixed>(score, rollouts, block);
+    __builtin_memcpy(reached + 1 + 16 * block, &counts, 16);
+  }
+}
+
+// A group whose entries are its members in any order: fewer than scores, and the loops know how many.
+template <int fixed>
+struct EachMember {
+  const std::uint8_t *score, *reached;
+  int rollouts;
+  constexpr int first() const { return 0; }
+  constexpr int end() const { return fixed > 0 ? fixed : rollouts; }
+  constexpr int next(int i) const { return i + 1; }
+  constexpr int value(int i) const { return score[i]; }
+  constexpr int reach(int i) const { return end() - i; }
+  constexpr int twice_rank(int i, int) const { return 2 * end() - reached[score[i]] - reached[score[i] + 1]; }
+};
+// Ranks, and rewards against the other members.
+template <int fixed>
+static inline void groups_by_members(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const int n = members<fixed>(e.rollouts);
+  std::uint8_t reached[max_levels + 17];
+  for (int g = 0; g < groups; ++g, score += n, out += n) {
+    if (e.basis == Basis::rank) count_scores<fixed>(score, n, e.levels, reached);
+    group::scale<group::WholeNumbers>(e, EachMember<fixed>{score, reached, n}, group::Array<float>{out});
+  }
+}
+
+// Any form, any group: an advantage by score from the counts.
+static void by_counts(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  const int n = e.rollouts;
+  std::uint8_t reached[max_levels + 17];
+  float value[max_levels];
+  for (int g = 0; g < groups; ++g, score += n, out += n) {
+    count_scores<0>(score, n, e.levels, reached);
+    group::estimate<group::WholeNumbers>(e, group::Scores{reached, e.levels}, group::Array<float>{value});
+    for (int i = 0; i < n; ++i) out[i] = value[score[i]];
+  }
 }
 
 #include "estimators/batch_cardinal.inl"
@@ -201,7 +200,17 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* kep
     for (int k = 0; k < n; ++k) advantage[k] = kept[k] != 0 ? (advantage[k] - mean) * inverse : 0.0f;
 }
 
+static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
+  if (!group::needs_order(e)) return by_sums(e, score, groups, out);
+  if (e.basis != Basis::level && e.centre != Centre::median)
+    return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
+           : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)
+                              : groups_by_members<0>(e, score, groups, out);
+  if (e.basis != Basis::level || !group::in_halves(e)) return by_counts(e, score, groups, out);
+  return e.rollouts == 8 ? groups_in_halves<8>(e, score, groups, out) : groups_in_halves<16>(e, score, groups, out);
+}
+
 extern const EstimatorStages estimator_table;
-const EstimatorStages estimator_table = {ordinal, cardinal, rank, whiten};
+const EstimatorStages estimator_table = {estimate, whiten};
 
 }  // namespace odrpo::ODRPO_ISA

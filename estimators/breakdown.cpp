@@ -12,28 +12,20 @@ constexpr double undefined = no_median;  // NaN
 
 /// What a member gets from one level or gap, and what the indicator was divided by. `weight` is the whole gap's.
 void fill_shares(const EstimatorConfig& config, double weight, int group, LevelPart& part) {
-  if (config.form == Form::convex_reinforce) {
-    const bool alive = part.count < group;
-    part.norm = alive ? 1.0 : undefined;
-    part.reached = alive ? weight * (group - part.count) / group : 0.0;
-    part.missed = alive ? weight * -part.count / group : 0.0;
-    return;
-  }
   const LevelRule rule = level_rule(config);
   const LevelShares shares = level_shares(rule, weight, part.count, group);
   part.reached = shares.reached;
   part.missed = shares.missed;
   if (group == 1) part.norm = rule.single != 0 ? 1.0 / rule.single : undefined;
-  else if (part.count == group || rule.others) part.norm = undefined;
-  else part.norm = level_norm(rule.norm, part.count, group, rule.ddof) + rule.eps;
+  else if (part.count == group || rule.divisor == Divisor::others_deviation) part.norm = undefined;
+  else part.norm = level_divisor(rule, part.count, group);
 }
 
 LevelPart part_of(const EstimatorConfig& config, double low, double high, std::span<const double> rewards, double median) {
   const int group = static_cast<int>(rewards.size()), count = count_from(rewards, high);
   LevelPart part{low, high, count, static_cast<double>(count) / group, 0, undefined, 0, 0};
   if (count == 0) return part;
-  const double weight =
-      config.form == Form::convex_reinforce ? convex_weight(low, high) : weight_of_gap(config, low, high, count, group, median);
+  const double weight = weight_of_gap(config, low, high, count, group, median);
   fill_shares(config, weight, group, part);
   if (part.reached != 0 || part.missed != 0) part.weight = weight / (high - low);
   return part;
@@ -50,7 +42,7 @@ Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const 
   b.median = weight_median(config, rewards, median);
   const bool by_rewards = config.form == Form::grpo || (config.form == Form::odrpo && config.norm == Norm::grpo);
   if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = group_deviation(rewards, convention.ddof);
-  if (config.form != Form::odrpo && config.form != Form::convex_reinforce) return b;
+  if (row_of(config.form).basis != Basis::level) return b;
   if (are_levels(rewards, levels)) {
     for (int k = 1; k <= levels; ++k) b.levels.push_back(part_of(config, k - 1, k, rewards, b.median));
     return b;

@@ -14,7 +14,8 @@ struct LevelPart {
   int count;         ///< members that reach it
   double share;      ///< mu_k = count / G
   double weight;     ///< w_k (of a gap its average over the gap; convex-reinforce: sqrt(k)); 0 where the level is dead
-  double norm;       ///< what the indicator is divided by, eps included; NaN where the level is dead or the norm differs between members
+  double norm;       ///< what the centred indicator is divided by, eps included; NaN where the level is dead, the norm differs between
+                     ///< members, or the indicator is not centred (max-at-k); infinity where a live level gives nothing
   double reached, missed;  ///< what a member gets from the whole gap when it reaches it, and when not; 0 at dead levels
 };
 

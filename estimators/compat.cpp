@@ -1,6 +1,8 @@
 // The table of conventions, and how a config finds its row.
 #include "estimators/compat.hpp"
 
+#include <array>
+
 #include "kernels/failure.hpp"
 
 namespace odrpo {
@@ -18,15 +20,17 @@ constexpr auto others = Centre::others;
 constexpr auto zero = Single::zero;
 constexpr auto reward = Single::reward;
 
-// Read from the systems' sources, mid 2026. Columns as in struct Convention.
-constexpr Convention table[] = {
-    {Compat::paper, Form::reinforce, group, Divisor::none, 0, 0, zero, false, population, "theory; Dr.GRPO is the same", none, ""},
-    {Compat::paper, Form::rloo, others, Divisor::none, 0, 0, zero, false, population, "theory", none, ""},
-    {Compat::paper, Form::grpo, group, Divisor::deviation, 0, 0, zero, false, population, "theory", population, "theory"},
-    {Compat::paper, Form::rank_grpo, group, Divisor::deviation, 0, 0, zero, false, population, "a control of this project", none, ""},
-    {Compat::paper, Form::maxrl, group, Divisor::mean, 0, 0, zero, true, population, "theory", population, "theory"},
-    {Compat::paper, Form::convex_reinforce, group, Divisor::none, 0, 0, zero, false, population, "a control of this project", none, ""},
+// Of `paper`, as the catalogue has it. grpo and maxrl are what odrpo does at its levels.
+constexpr Convention of_paper(const FormRow& r) {
+  const bool levels = r.form == Form::grpo || r.form == Form::maxrl;
+  const std::string_view levels_source = levels ? "theory" : "";
+  return {
+      Compat::paper, r.form, r.centre, r.divisor, 0, 0, zero, r.guard, r.whitened ? population : none, r.source, levels ? population : none,
+      levels_source};
+}
 
+// Read from the systems' sources, mid 2026. Columns as in struct Convention.
+constexpr Convention systems[] = {
     {Compat::verl, Form::reinforce, group, Divisor::none, 0, 0, reward, false, masked_whiten, "reinforce++_baseline of core_algos.py", none,
      ""},
     {Compat::verl, Form::rloo, others, Divisor::none, 0, 0, reward, false, none, "rloo of core_algos.py:612-636", none, ""},
@@ -58,6 +62,15 @@ constexpr Convention table[] = {
      "trl fork, grpo_trainer.py:1226-1248, one reward", added_1e_4, "trl fork, grpo_trainer.py:1226-1248"},
 };
 
+constexpr auto table = [] {
+  std::array<Convention, std::size(form_rows) - 1 + std::size(systems)> all{};  // odrpo has no row of its own
+  std::size_t n = 0;
+  for (const FormRow& row : form_rows)
+    if (row.form != Form::odrpo) all[n++] = of_paper(row);
+  for (const Convention& row : systems) all[n++] = row;
+  return all;
+}();
+
 /// The form whose row a config follows.
 Form row_form(const EstimatorConfig& c) {
   if (c.form != Form::odrpo) return c.form;
@@ -74,7 +87,7 @@ std::string forms_of(Compat system) {
   std::string cardinal, ordinal;
   for (const Convention& row : table) {
     if (row.system != system) continue;
-    const std::string word(word_of<Form>(form_words, row.form));
+    const std::string word(row_of(row.form).word);
     cardinal += (cardinal.empty() ? "" : ", ") + word;
     if (!row.levels_source.empty()) ordinal += ", odrpo(" + word + ") with any weight";
   }
@@ -93,7 +106,7 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& c) {
     const std::string_view key = c.ddof != 0 ? "ddof" : "eps";
     return CompatRefusal{key, std::string(key) + " cannot be given beside compat \"" + system + "\", which sets it itself"};
   }
-  if (c.origin == 0 && c.form != Form::maxrl)
+  if (c.origin == 0 && !reads_key(c.form, "origin"))
     return CompatRefusal{"origin", "origin = 0 is for maxrl: only maxrl depends on the origin, not " + estimator_word(c)};
   return std::nullopt;
 }
@@ -107,7 +120,7 @@ Convention convention_of(const EstimatorConfig& c) {
   if (const auto refusal = compat_refusal(c)) throw Failure(Exit::limits, *refusal);
   Convention row = *find_row(c);
   if (c.compat != Compat::paper) return row;
-  if (c.form == Form::grpo) row.ddof = c.ddof;
+  if (reads_key(c.form, "ddof")) row.ddof = c.ddof;
   row.eps = c.eps;
   return row;
 }
@@ -123,8 +136,10 @@ double single_factor(const Convention& convention) {
 
 LevelRule level_rule(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
-  return {c.norm, row.ddof, row.eps, row.divisor == Divisor::others_deviation, single_factor(row)};
+  return {row.divisor, row.ddof, row.eps, single_factor(row), c.k};
 }
+
+Weight level_weighting(const EstimatorConfig& c) { return c.form == Form::odrpo ? c.weight : row_of(c.form).weight; }
 
 Whitening whitening_after(const EstimatorConfig& c) {
   const Convention row = convention_of(c);

@@ -1,4 +1,4 @@
-// The conventions of the trainers people use: what `compat` sets, as data (docs/estimators.md says how they differ).
+// The conventions of the trainers people use: what `compat` sets, as data (docs/reference/estimators.md prints it).
 #pragma once
 #include <optional>
 #include <span>
@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "estimators/estimator.hpp"
-#include "estimators/weights.hpp"
 
 namespace odrpo {
 
@@ -26,13 +25,6 @@ struct Whitening {
   bool operator==(const Whitening&) const = default;
 };
 
-/// What is subtracted from a reward: the mean of the group, or of the other members.
-enum class Centre { group, others };
-
-/// What the difference is divided by, + eps: nothing, the group's standard deviation, that of the other members (undivided where it is 0 or
-/// there are fewer than two of them), or the group's mean.
-enum class Divisor { none, deviation, others_deviation, mean };
-
 /// What a group of one gets: 0, its reward (mean 0, deviation 1), or its reward / eps (mean 0).
 enum class Single { zero, reward, over_eps };
 
@@ -40,7 +32,7 @@ enum class Single { zero, reward, over_eps };
 /// level, with the indicator 1[r >= k] as the reward.
 struct Convention {
   Compat system;
-  Form form;  ///< reinforce, rloo, grpo, maxrl; of `paper` also rank_grpo and convex_reinforce
+  Form form;  ///< reinforce, rloo, grpo, maxrl; of `paper` every form but odrpo
   Centre centre;
   Divisor divisor;
   int ddof;
@@ -70,20 +62,16 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& config);
 /// The row that a config follows; under `paper` with the config's own ddof and eps. Throws Failure with the text of compat_refusal().
 Convention convention_of(const EstimatorConfig& config);
 
-/// The same as the rule of one level, for odrpo. Throws as convention_of().
+/// The same as the rule of one level, for forms of Basis::level. Throws as convention_of().
 LevelRule level_rule(const EstimatorConfig& config);
+
+/// The weight of a level, for forms of Basis::level.
+Weight level_weighting(const EstimatorConfig& config);
 
 /// What a group of one gets per unit of its reward (of its reward - 1 under origin 0): 0, 1 or 1 / eps.
 double single_factor(const Convention& convention);
 
-/// The same in words, for every form: "0", "r", "(sum of w_k over k <= r) / 1e-06". Throws as convention_of().
-std::string single_text(const EstimatorConfig& config);
-
 /// What the system does after the estimator. Of `paper`: population std over responses, no eps. Throws as convention_of().
 Whitening whitening_after(const EstimatorConfig& config);
-
-/// "nothing", or "(A - mean) / (std + 1e-04), ddof 1, over responses": as it stands behind an estimator_formula(), which it is defined
-/// beside.
-std::string whitening_text(const Whitening& whitening);
 
 }  // namespace odrpo

@@ -106,14 +106,26 @@ void against_others(std::span<const double> values, int ddof, double eps, std::s
   }
 }
 
+/// (v - median) / (MAD + 0.001) G / #(v != median), MAD = median |v - median|, both the lower one; zeros when all are equal.
+void around_median(std::span<const double> values, std::span<double> out) {
+  const double median = group_median(values, MedianRule::lower);
+  std::vector<double> distance;
+  for (const double v : values) distance.push_back(math::abs(v - median));
+  const double apart = static_cast<double>(std::count_if(distance.begin(), distance.end(), [](double d) { return d > 0; }));
+  const double divisor = group_median(distance, MedianRule::lower) + mad_eps;
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] = (values[i] - median) / divisor * (static_cast<double>(values.size()) / apart);
+}
+
 /// The cardinal forms of a group of two or more values that are not all equal.
 void cardinal(const Convention& c, std::span<const double> values, std::span<double> out) {
   const double group = static_cast<double>(values.size());
+  if (c.centre == Centre::median) return around_median(values, out);
   switch (c.divisor) {
     case Divisor::none: return centred(values, c.centre == Centre::others ? group / (group - 1.0) : 1.0, out);
     case Divisor::deviation: return z_scores(values, c.ddof, c.eps, out);
     case Divisor::others_deviation: return against_others(values, c.ddof, c.eps, out);
     case Divisor::mean: return relative(values, c.eps, c.guard, out);
+    default: return;  // the divisors of levels alone
   }
 }
 
@@ -141,6 +153,10 @@ double integral(double low, double high, WeightAt weight_at) {
   return sum;
 }
 
+const char* too_high(const EstimatorConfig& c) {
+  return c.form == Form::odrpo ? "weighted odrpo of real rewards takes rewards up to 1e6" : "convex-reinforce takes rewards up to 1e6";
+}
+
 /// odrpo: adds what every member gets from a level or gap of that weight, whose members that reach it have at least `threshold`.
 void add_level(const LevelRule& rule, double weight, int count, double threshold, std::span<const double> rewards, std::span<double> out) {
   const LevelShares shares = level_shares(rule, weight, count, static_cast<int>(rewards.size()));
@@ -161,24 +177,19 @@ double group_median(std::span<const double> values, MedianRule rule) {
 }
 
 double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median) {
-  if (config.form != Form::odrpo || config.weight != Weight::gini_median) return no_median;
+  if (config.form != Form::odrpo || !reads_median(config.weight)) return no_median;
   return median == median ? median : group_median(rewards, config.median);
 }
 
 double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median) {
-  const double decay = config.weight == Weight::gini_median ? median_decay(median, level) : 1.0;
-  return level_weight(config.weight, level, level_variance(count, group), decay);
+  const Weight weight = level_weighting(config);
+  return level_weight(weight, level, level_variance(count, group), reads_median(weight) ? median_decay(median, level) : 1.0);
 }
 
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
-  if (config.weight == Weight::uniform) return high - low;
-  if (high > max_level) throw Failure(Exit::limits, "weighted odrpo of real rewards takes rewards up to 1e6");
+  if (level_weighting(config) == Weight::uniform) return high - low;
+  if (high > max_level) throw Failure(Exit::limits, too_high(config));
   return integral(low, high, [&](double level) { return weight_of_level(config, level, count, group, median); });
-}
-
-double convex_weight(double low, double high) {
-  if (high > max_level) throw Failure(Exit::limits, "convex-reinforce takes rewards up to 1e6");
-  return integral(low, high, [](double level) { return level_shape(Weight::gini, level); });
 }
 
 double group_mean(std::span<const double> values) {
@@ -247,7 +258,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
     std::fill(out.begin(), out.end(), 0.0);
     return;
   }
-  if (config.form == Form::odrpo) {
+  if (row_of(config.form).basis == Basis::level && config.form != Form::convex_reinforce) {
     if (are_levels(rewards, levels)) odrpo_discrete(config, levels, rewards, median, out);
     else odrpo_continuous(config, rewards, median, out);
     return;
@@ -257,7 +268,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
     for (double& r : values) r -= 1;
   if (config.form == Form::rank_grpo) values = average_ranks(rewards);
   if (config.form == Form::convex_reinforce)
-    for (double& r : values) r = convex_weight(0, r);
+    for (double& r : values) r = weight_of_gap(config, 0, r, 0, 1, no_median);
   if (single) out[0] = values[0] * single_factor(convention);
   else cardinal(convention, values, out);
 }

@@ -39,14 +39,12 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u);
 
 /// The parts of the definition, which break_down() shares: the median that the weight reads (NaN for those that read none); w_k; the
-/// integral of w over a gap (low, high]; that of sqrt(ceil(x)), which is U(high) - U(low) of convex-reinforce (from 0 to an integer r the
-/// sum of sqrt(k) over k <= r; 0 for r <= 0); the mean and standard deviation of a group (NaN for no more than ddof values); members with
-/// at least a threshold; the distinct rewards in order, after a 0 for a group of one positive reward; whether all rewards are whole levels
-/// 0..levels.
+/// integral of w over a gap (low, high] (of convex-reinforce U(high) - U(low), U(r) = sum of sqrt(k) over k <= r for an integer r, 0 for
+/// r <= 0); the mean and standard deviation of a group (NaN for no more than ddof values); members with at least a threshold; the distinct
+/// rewards in order, after a 0 for a group of one positive reward; whether all rewards are whole levels 0..levels.
 double weight_median(const EstimatorConfig& config, std::span<const double> rewards, double median);
 double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median);
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median);
-double convex_weight(double low, double high);
 double group_mean(std::span<const double> values);
 double group_deviation(std::span<const double> values, int ddof);
 int count_from(std::span<const double> rewards, double threshold);

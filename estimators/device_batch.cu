@@ -1,8 +1,8 @@
 // The kernels of the batch form on a device: thin wrappers of group_warp.hpp, and who launches them.
 #include "estimators/device_batch.hpp"
 #include "estimators/group_warp.hpp"
+#include "kernels/device/launch.cuh"
 #include "kernels/failure.hpp"
-#include "kernels/launch.cuh"
 
 namespace odrpo {
 namespace {
@@ -36,7 +36,6 @@ __global__ void __launch_bounds__(any_threads)
 
 DeviceEstimator::DeviceEstimator(const BatchEstimator& estimator, const Stream& stream, Asked from)
     : view_(estimator.view()),
-      pass_(estimator.pass()),
       term_(view_.rollouts == 1 ? static_cast<std::size_t>(view_.levels) + 1 : estimator.terms().size(), from) {
   update(estimator, stream, from);
 }
@@ -56,7 +55,7 @@ void DeviceEstimator::update(const BatchEstimator& estimator, const Stream& stre
 }
 
 void DeviceEstimator::operator()(const std::uint8_t* score, std::size_t groups, float* out, const Stream& stream, Asked from) const {
-  choose(view_, pass_, [&](const auto& pass, auto size) {
+  choose(view_, [&](const auto& pass, auto size) {
     using P = std::decay_t<decltype(pass)>;
     constexpr int G = decltype(size)::value;
     constexpr unsigned threads = threads_of<G>;

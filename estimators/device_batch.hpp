@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimators/batch.hpp"
-#include "kernels/device_memory.hpp"
+#include "kernels/device/memory.hpp"
 
 namespace odrpo {
 
@@ -20,7 +20,6 @@ class DeviceEstimator {
 
  private:
   EstimatorView view_;
-  Pass pass_;
   std::vector<float> host_;  // what is sent, alive while it is
   DeviceBuffer<float> term_;
 };

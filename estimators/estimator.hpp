@@ -4,37 +4,124 @@
 #include <string>
 #include <string_view>
 
+#include "estimators/weights.hpp"
+#include "kernels/only_if.hpp"
 #include "kernels/words.hpp"
 
 namespace odrpo {
 
 /// The form of the advantage A_i of a group r_1..r_G with mean mu and standard deviation sigma.
-enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, odrpo };
-inline constexpr Word<Form> form_words[] = {
-    {Form::reinforce, "reinforce", "r - mu (centred; Dr.GRPO is the same)"},
-    {Form::rloo, "rloo", "G/(G-1) (r - mu)"},
-    {Form::grpo, "grpo", "(r - mu) / (sigma + eps)"},
-    {Form::rank_grpo, "rank-grpo", "z-score of within-group average ranks"},
-    {Form::maxrl, "maxrl", "(r - mu) / (mu + eps); zeros when mu <= 0"},
-    {Form::convex_reinforce, "convex-reinforce", "U(r) - mean U, U(r) = sum over k <= r of sqrt(k)"},
-    {Form::odrpo, "odrpo", "sum over levels k of w_k (1[r >= k] - mu_k) / (N_k + eps)"},
-};
+enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, odrpo };
 
-/// Normaliser N_k of a level: sqrt(mu_k (1 - mu_k)) or mu_k.
-enum class Norm { grpo, maxrl };
-inline constexpr Word<Norm> norm_words[] = {
-    {Norm::grpo, "grpo", "N_k = sqrt(mu_k (1 - mu_k))"},
-    {Norm::maxrl, "maxrl", "N_k = mu_k"},
-};
+/// What a form compares: rewards, their ranks within the group, or the levels (or gaps between real rewards) that they reach.
+enum class Basis { reward, rank, level };
 
-/// Weight w_k of a level.
-enum class Weight { uniform, linear, gini, gini_median };
-inline constexpr Word<Weight> weight_words[] = {
-    {Weight::uniform, "uniform", "w_k = 1"},
-    {Weight::linear, "linear", "w_k = k"},
-    {Weight::gini, "gini", "w_k = sqrt(k) (0.1 + 4 mu_k (1 - mu_k))"},
-    {Weight::gini_median, "gini-median", "w_k = sqrt(k) (0.1 + 4 mu_k (1 - mu_k) exp(-max(Med - k, 0) / 2))"},
+/// What is subtracted from a reward: the mean of the group, or of the other members; or the group's lower median, whose first holder, the
+/// pivot, then takes no part in the update.
+enum class Centre { group, others, median };
+
+/// One row of the catalogue, which names a form. `list`, `compute`, `explain`, the formula lines of tables, the checks of keys, the row of
+/// the convention `paper` and docs/reference/estimators.md follow from it. A new form is an enumerator and a row; where its divisor is
+/// new, a case of factor() in estimators/group.hpp or of level_shares() in estimators/weights.hpp.
+struct FormRow {
+  Form form;
+  std::string_view word;
+  std::string_view formula;  ///< of A; {x} is printed as x, or as (x + eps) where there is an eps; [k] as the key k. odrpo's is made of
+                             ///< norm and weight
+  Basis basis = Basis::reward;
+  Centre centre = Centre::group;       ///< of reward and rank, in `paper`
+  Divisor divisor = Divisor::none;     ///< in `paper`; of level what one level is divided by
+  Weight weight = Weight::uniform;     ///< of level; odrpo's is the config's
+  bool guard = false;                  ///< a mean <= 0 gives zeros, in `paper`
+  bool whitened = true;                ///< whitened by whiten = "compat", in `paper`
+  std::string_view keys = "";          ///< keys of [estimator.NAME] that the form reads besides `compat`
+  std::string_view source = "theory";  ///< of the row of `paper`
+  std::string_view note = "";          ///< for docs/reference/estimators.md
 };
+inline constexpr FormRow form_rows[] = {
+    {.form = Form::reinforce,
+     .word = "reinforce",
+     .formula = "r - mu",
+     .source = "theory; Dr.GRPO is the same",
+     .note = "centred REINFORCE; Dr.GRPO is the same here (`dr-grpo` is accepted)"},
+    {.form = Form::rloo,
+     .word = "rloo",
+     .formula = "G/(G-1) (r - mu)",
+     .centre = Centre::others,
+     .note = "equals r minus the mean of the others"},
+    {.form = Form::grpo, .word = "grpo", .formula = "(r - mu) / {sigma}", .divisor = Divisor::deviation, .keys = "ddof eps"},
+    {.form = Form::rank_grpo,
+     .word = "rank-grpo",
+     .formula = "(rank - mean rank) / {sd of ranks}, average ranks, ddof 0",
+     .basis = Basis::rank,
+     .divisor = Divisor::deviation,
+     .keys = "eps",
+     .source = "a control of this project",
+     .note = "control: robust without ordinal levels"},
+    {.form = Form::maxrl,
+     .word = "maxrl",
+     .formula = "(r - mu) / {mu}",
+     .divisor = Divisor::mean,
+     .guard = true,
+     .keys = "eps origin",
+     .note = "depends on the origin of the reward: 1..10 and 0..9 differ (key `origin`)"},
+    {.form = Form::convex_reinforce,
+     .word = "convex-reinforce",
+     .formula = "U(r) - mean U, U(r) = sum over k <= r of sqrt(k)",
+     .basis = Basis::level,
+     .weight = Weight::root,
+     .source = "a control of this project",
+     .note = "control: what `odrpo-gini(grpo)` nearly is"},
+    {.form = Form::max_at_k,
+     .word = "max-at-k",
+     .formula = "mean over the subsets T of [k] that contain i of max T - max(T without i)",
+     .basis = Basis::level,
+     .divisor = Divisor::best_of,
+     .keys = "k",
+     .source = "arXiv 2505.15201, G/k times its s_i^(loo-1)",
+     .note = "its expected sum over the group is G/k times the gradient of the expected maximum of k rewards; not centred"},
+    {.form = Form::max_at_k_centred,
+     .word = "max-at-k-centred",
+     .formula = "mean of max T over the subsets T of [k] that contain i, less that over those without i",
+     .basis = Basis::level,
+     .divisor = Divisor::best_of_centred,
+     .keys = "k",
+     .source = "arXiv 2606.06080, up to a constant factor",
+     .note = "the same expected sum as `max-at-k`, and every group sums to zero"},
+    {.form = Form::mc_grpo,
+     .word = "mc-grpo",
+     .formula = "(r - median) / (MAD + 0.001) G/#(r != median), G odd, the first rollout at the median left out of the update",
+     .centre = Centre::median,
+     .whitened = false,
+     .source = "arXiv 2601.22582 and its authors' code, grpo_trainer_gsm.py:2030-2107",
+     .note = "MAD = median of the distances from the median, unscaled; 0 where most scores equal the median, and advantages are then "
+             "thousands"},
+    {.form = Form::odrpo,
+     .word = "odrpo",
+     .formula = "sum over levels k = 1..K of w_k (1[r >= k] - mu_k) / {N_k}",
+     .basis = Basis::level,
+     .keys = "eps median running window rho",
+     .note = "Paper eq.; mu_k = share of the group with r >= k"},
+};
+constexpr const FormRow& row_of(Form form) {
+  const FormRow* row = form_rows;
+  while (row->form != form) ++row;
+  return *row;
+}
+/// Added to the median distance from the median that mc-grpo divides by.
+inline constexpr double mad_eps = 1e-3;
+/// Does the form leave one rollout of each group, the pivot, out of the update? Groups are then of odd size.
+constexpr bool leaves_pivot(Form form) { return row_of(form).centre == Centre::median; }
+/// Does the form read that key of [estimator.NAME]?
+constexpr bool reads_key(Form form, std::string_view key) {
+  std::string_view rest = row_of(form).keys;
+  while (!rest.empty()) {
+    const std::size_t space = rest.find(' '), end = space < rest.size() ? space : rest.size();
+    if (rest.substr(0, end) == key) return true;
+    rest.remove_prefix(end < rest.size() ? end + 1 : end);
+  }
+  return false;
+}
 
 /// Median of the group used by the weight gini-median.
 enum class MedianRule { lower, mid, upper, running };
@@ -52,7 +139,7 @@ inline constexpr Word<RunningKind> running_words[] = {
     {RunningKind::ema, "ema", "m <- rho m + (1 - rho) median(batch)"},
 };
 
-/// Whose conventions an estimator follows (estimators/compat.hpp has the table; docs/estimators.md its sources).
+/// Whose conventions an estimator follows (estimators/compat.hpp has the table; docs/reference/estimators.md prints it).
 enum class Compat { paper, verl, trl, nemo, openrlhf, maxrl_reference, skyrl, prime, gdpo };
 inline constexpr Word<Compat> compat_words[] = {
     {Compat::paper, "paper", "the paper's theory: population sigma, no eps unless `ddof` and `eps` say otherwise"},
@@ -79,18 +166,36 @@ struct EstimatorConfig {
   double rho = 0.9;               ///< running = "ema"
   Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
+  int k = 2;                      ///< forms that compare subsets of a group: their size, 2..G-1
   bool operator==(const EstimatorConfig&) const = default;
 };
+/// The rule of a key that some forms read: the base is a word of such a form. `why` says it of the others.
+constexpr OnlyIf read_by_form(std::string_view key, std::string_view why) {
+  OnlyIf rule{.count = 1};
+  rule.needs[0] = {.key = base_need, .why = why};
+  std::size_t i = 0;
+  for (const FormRow& row : form_rows)
+    if (reads_key(row.form, key)) rule.needs[0].words.at(i++) = row.form == Form::odrpo ? "odrpo*" : row.word;
+  return rule;
+}
+inline constexpr OnlyIf ddof_only = read_by_form("ddof", "only grpo divides by a standard deviation with ddof");
+inline constexpr OnlyIf eps_only = read_by_form("eps", "it has no denominator");
+inline constexpr OnlyIf k_only = read_by_form("k", "it compares no subsets");
+inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
+inline constexpr OnlyIf running_only = median_only && word_is("median", median_words, {MedianRule::running});
+inline constexpr OnlyIf window_only = running_only && word_is("running", running_words, {RunningKind::window});
+inline constexpr OnlyIf rho_only = running_only && word_is("running", running_words, {RunningKind::ema});
 template <class V>
 void describe(V& v, EstimatorConfig& c) {
-  v.integer("ddof", c.ddof, 0, 1, "sigma^2 divides by G - ddof (grpo)");
-  v.number("eps", c.eps, 0.0, 1.0, "added to the denominator");
-  v.word("median", c.median, std::span<const Word<MedianRule>>(median_words), "median of the weight gini-median");
-  v.word("running", c.running, std::span<const Word<RunningKind>>(running_words), "how median = \"running\" forgets");
-  v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers");
-  v.number("rho", c.rho, 0.0, 1.0, "share of the old value that running = \"ema\" keeps");
+  v.integer("ddof", c.ddof, 0, 1, "sigma^2 divides by G - ddof (grpo)", ddof_only);
+  v.number("eps", c.eps, 0.0, 1.0, "added to the denominator", eps_only);
+  v.word("median", c.median, std::span<const Word<MedianRule>>(median_words), "median of the weight gini-median", median_only);
+  v.word("running", c.running, std::span<const Word<RunningKind>>(running_words), "how median = \"running\" forgets", running_only);
+  v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers", window_only);
+  v.number("rho", c.rho, 0.0, 1.0, "share of the old value that running = \"ema\" keeps", rho_only);
   v.word("compat", c.compat, std::span<const Word<Compat>>(compat_words), "whose conventions: centre, ddof, eps, leave-one-out, guards");
   v.integer("origin", c.origin, 0, 1, "maxrl: scores as given (1..K) or less one (0..K-1)");
+  v.integer("k", c.k, 2, 254, "size of the subsets that are compared, at most rollouts - 1", k_only);
 }
 
 /// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces). Nothing when unknown.
@@ -105,9 +210,5 @@ std::string estimator_word(const EstimatorConfig& config);
 
 /// Every catalogue word in listing order, for `list` and for suggestions.
 std::span<const std::string_view> estimator_catalogue();
-
-/// The formula and the conventions in one line, as tables print them under their numbers. Throws Failure for a config that
-/// compat_refusal() refuses.
-std::string estimator_formula(const EstimatorConfig& config);
 
 }  // namespace odrpo

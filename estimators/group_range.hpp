@@ -33,6 +33,23 @@ ODRPO_HD Range<T> range_of(const T* value, int n) {
   return r;
 }
 
+/// The first of the present values that equal their lower median: the pivot. -1 when there is none.
+template <class T>
+ODRPO_HD int pivot_of(const T* value, int n) {
+  int there = 0;
+  for (int i = 0; i < n; ++i) there += present(value[i]);
+  for (int i = 0; i < n; ++i) {
+    if (!present(value[i])) continue;
+    int below = 0, equal = 0;
+    for (int j = 0; j < n; ++j) {
+      below += present(value[j]) && value[j] < value[i];
+      equal += value[j] == value[i];
+    }
+    if (below <= (there - 1) / 2 && (there - 1) / 2 < below + equal) return i;
+  }
+  return -1;
+}
+
 /// Levels lowest+1..levels that a value reaches.
 template <class T>
 ODRPO_HD int levels_reached(T value, int lowest, int levels) {

@@ -1,52 +1,22 @@
-// A lane's estimator: which pass its groups take is data, so that runs of any estimators share a launch; and whitening by one octet.
+// A lane's groups of whole scores, each by one thread, so that runs of any estimators share a launch; and whitening by one tile.
 #pragma once
 #include "estimators/group_pass.hpp"
 #include "estimators/whitening_scale.hpp"
-#include "kernels/lane_math.hpp"
+#include "kernels/float_math.hpp"
 
-namespace odrpo::lane {
+namespace odrpo::device {
 
-/// An estimator of integer scores as data; `view.term` points to the lane's memory.
-struct LaneEstimator {
-  EstimatorView view;
-  Pass pass;
-};
+/// Rows of a column (group_pass::Column) that an estimator needs.
+ODRPO_HD int column_rows(int levels) { return group_pass::rows_by_counts(levels); }
 
-/// Rows of a column (group_pass::Column) that any pass needs.
-ODRPO_HD int column_rows(int levels) { return levels + 2; }
-
-/// Reads one group's scores (aligned to 4 bytes for groups of 8 or 16) and leaves in `c` what member() needs. Groups of two or more.
-/// `still` as in group_pass.hpp.
-template <bool still = true>
-ODRPO_HD void prepare(const LaneEstimator& by, const std::uint8_t* score, group_pass::Column c) {
-  using namespace group_pass;
-  const EstimatorView& e = by.view;
-  const Loose loose{score, e.rollouts};
-  switch (by.pass) {
-    case Pass::ordinal:
-      if (e.levels <= 16 && e.rollouts == 8) {
-        Packed<8> group;
-        __builtin_memcpy(group.word, score, 8);
-        return group_pass::prepare(Halves<0, still>{e}, group, c);
-      }
-      if (e.levels <= 16 && e.rollouts == 16) {
-        Packed<16> group;
-        __builtin_memcpy(group.word, score, 16);
-        return group_pass::prepare(Halves<0, still>{e}, group, c);
-      }
-      return group_pass::prepare(OneSumOf<still>{e}, loose, c);
-    case Pass::cardinal:
-      if (e.others) return group_pass::prepare(Others{e}, loose, c);
-      return group_pass::prepare(Cardinal{e}, loose, c);
-    case Pass::rank: return group_pass::prepare(Rank{e}, loose, c);
-  }
+/// Reads one group's scores, two or more, and leaves in `c` what member() needs. Numbers: whether the terms stay (estimators/group.hpp).
+template <class Numbers = group::WholeNumbers>
+ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, group_pass::Column c) {
+  group_pass::prepare(group_pass::ByCounts<Numbers>{e}, group_pass::Loose{score, e.rollouts}, c);
 }
 /// The advantage of a member of that group.
-ODRPO_HD float member(const LaneEstimator& by, group_pass::Column c, int score) {
-  using namespace group_pass;
-  const EstimatorView& e = by.view;
-  if (by.pass != Pass::cardinal) return real(c, score);
-  return e.others ? group_pass::member(Others{e}, c, score, e.rollouts) : group_pass::member(Cardinal{e}, c, score, e.rollouts);
+ODRPO_HD float member(const EstimatorView& e, group_pass::Column c, int score) {
+  return group_pass::member(group_pass::ByCounts<>{e}, c, score, e.rollouts);
 }
 
 /// What whitening does to each advantage of a batch.
@@ -78,10 +48,10 @@ ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* kept, in
       }
     }
   }
-  return lane_math::sum_lanes(o, sum);
+  return float_math::sum_lanes(o, sum);
 }
 
-/// How n advantages are whitened (`count` of them take part), by one octet. (whiten of batch_stage.cpp)
+/// How n advantages are whitened (`count` of them take part), by one tile. (whiten of batch_stage.cpp)
 template <class O>
 ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, const std::uint8_t* kept, int n, int count) {
   using F = typename O::F;
@@ -109,4 +79,4 @@ ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, c
   return to;
 }
 
-}  // namespace odrpo::lane
+}  // namespace odrpo::device

@@ -1,4 +1,4 @@
-// The one exception of the house, and the exit codes of the command line (one source for both).
+// The exception of this program, and the exit codes of the command line (one source for both).
 #pragma once
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-// The three macros of the house: code for host and device, unrolled loops, and the instruction set of a stage file.
+// The three macros: code for host and device, unrolled loops, and the instruction set of a stage file.
 #pragma once
 
 // ODRPO_HD: a function for every processor. `static inline` = internal linkage, so that a file compiled once per instruction
@@ -18,7 +18,7 @@
 #define ODRPO_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-// ODRPO_ISA: the namespace of a stage file: `portable` or `avx2`, set by the build (cmake/OdrpoRoom.cmake).
+// ODRPO_ISA: the namespace of a stage file: `portable` or `avx2`, set by the build (cmake/OdrpoModule.cmake).
 #ifndef ODRPO_ISA
 #define ODRPO_ISA portable
 #endif

@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #endif
 
-#include "kernels/lane_math.hpp"
+#include "kernels/float_math.hpp"
 #include "kernels/portable.hpp"
 
 namespace odrpo::ODRPO_ISA {
@@ -191,7 +191,7 @@ ODRPO_HD f32x8 fold(const Lanes& s) { return (s.v[0] + s.v[2]) + (s.v[1] + s.v[3
 /// Sum over the lanes: halves 16, 8, 4, 2, 1.
 ODRPO_HD float add_halves(const Lanes& s) { return add_halves(fold(s)); }
 
-/// How kernels/lane_math.hpp and octets spell vectors.
+/// How kernels/float_math.hpp and tiles spell vectors.
 struct VectorLanes {
   using F = f32x8;
   using I = i32x8;
@@ -201,7 +201,7 @@ struct VectorLanes {
   ODRPO_HD F real(I x) { return __builtin_convertvector(x, F); }
   ODRPO_HD F keep_nan(F, F y) { return y; }
 };
-ODRPO_HD f32x8 exp_negative(f32x8 x) { return lane_math::exp_negative<VectorLanes>(x); }
-ODRPO_HD f32x8 log_positive(f32x8 x) { return lane_math::log_positive<VectorLanes>(x); }
+ODRPO_HD f32x8 exp_negative(f32x8 x) { return float_math::exp_negative<VectorLanes>(x); }
+ODRPO_HD f32x8 log_positive(f32x8 x) { return float_math::log_positive<VectorLanes>(x); }
 
 }  // namespace odrpo::ODRPO_ISA

@@ -2,8 +2,9 @@
 #pragma once
 #include <span>
 
+#include "kernels/only_if.hpp"
 #include "kernels/words.hpp"
-#include "policies/transformer.hpp"
+#include "policies/transformer/transformer.hpp"
 
 namespace odrpo {
 
@@ -23,13 +24,14 @@ struct TransformerLearning {
   double warm_lr = 3e-3;  ///< cosine to zero after a warm-up of 5 %
   bool operator==(const TransformerLearning&) const = default;
 };
+inline constexpr OnlyIf supervised_only = above("warm_steps", 0);
 template <class V>
 void describe(V& v, TransformerLearning& c) {
-  v.word("loss", c.mean, std::span<const Word<TokenMean>>(token_mean_words), "how token losses are averaged");
-  v.number("entropy", c.entropy, 0.0, 1e3, "weight of an entropy bonus per token");
+  v.word("loss", c.mean, std::span<const Word<TokenMean>>(token_mean_words), "how token losses are averaged", training_only);
+  v.number("entropy", c.entropy, 0.0, 1e3, "weight of an entropy bonus per token", training_only);
   v.integer("warm_steps", c.warm_steps, 0, 1'000'000, "supervised steps on demonstrations before training; 0 = none");
-  v.integer("warm_batch", c.warm_batch, 1, 4096, "demonstrations per supervised step");
-  v.number("warm_lr", c.warm_lr, 1e-12, 1e3, "learning rate of the supervised steps");
+  v.integer("warm_batch", c.warm_batch, 1, 4096, "demonstrations per supervised step", supervised_only);
+  v.number("warm_lr", c.warm_lr, 1e-12, 1e3, "learning rate of the supervised steps", supervised_only);
 }
 
 /// Config of [policy.NAME]. The bandit's parameters start at zero: the uniform policy, which is also the reference of the KL penalty. A
@@ -70,16 +72,18 @@ struct OptimizerConfig {
   double weight_decay = 0.0;  ///< decoupled (adamw)
   double clip = 0.0;          ///< largest l2 norm of the whole gradient; 0 = no clip
 };
+inline constexpr OnlyIf adam_only = word_is("optimizer", optimizer_words, {OptimizerKind::adam, OptimizerKind::adamw});
+inline constexpr OnlyIf adamw_only = in_every_run(word_is("optimizer", optimizer_words, {OptimizerKind::adamw}));
 template <class V>
 void describe(V& v, OptimizerConfig& c) {
   v.word("optimizer", c.kind, std::span<const Word<OptimizerKind>>(optimizer_words), "update rule");
   v.number("lr", c.lr, 1e-12, 1e6, "learning rate after the warm-up");
   v.word("schedule", c.schedule, std::span<const Word<ScheduleKind>>(schedule_words), "learning rate over the run");
   v.number("warmup", c.warmup, 0.0, 1.0, "share of the steps with a linear warm-up");
-  v.number("beta1", c.beta1, 0.0, 0.999999, "Adam's decay of the first moment");
-  v.number("beta2", c.beta2, 0.0, 0.99999999, "Adam's decay of the second moment");
-  v.number("adam_eps", c.eps, 1e-12, 1.0, "Adam's epsilon, added to sqrt(v)");
-  v.number("weight_decay", c.weight_decay, 0.0, 1.0, "decoupled weight decay of adamw; 0 for the others");
+  v.number("beta1", c.beta1, 0.0, 0.999999, "Adam's decay of the first moment", adam_only);
+  v.number("beta2", c.beta2, 0.0, 0.99999999, "Adam's decay of the second moment", adam_only);
+  v.number("adam_eps", c.eps, 1e-12, 1.0, "Adam's epsilon, added to sqrt(v)", adam_only);
+  v.number("weight_decay", c.weight_decay, 0.0, 1.0, "decoupled weight decay of adamw; 0 for the others", adamw_only);
   v.number("clip", c.clip, 0.0, 1e9, "largest norm of the whole gradient; 0 = no clip");
 }
 

@@ -3,6 +3,8 @@
 
 #include <openssl/evp.h>
 
+#include <new>
+
 #include "kernels/failure.hpp"
 
 namespace odrpo {
@@ -12,8 +14,10 @@ struct Sha256::State {
 };
 
 Sha256::Sha256() : state_(std::make_unique<State>()) {
-  if (!state_->context || EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) != 1)
-    throw Failure(Exit::internal, "SHA-256 is not available in OpenSSL");
+  if (!state_->context) throw std::bad_alloc();
+  if (EVP_DigestInit_ex(state_->context.get(), EVP_sha256(), nullptr) == 1) return;
+  // OpenSSL loads its algorithms when they are first asked for, and does not always say that memory was lacking
+  throw Failure(Exit::limits, "OpenSSL has no SHA-256: memory is lacking, or its configuration leaves it out");
 }
 Sha256::~Sha256() = default;
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "results/table.hpp"
+#include "results/table_model.hpp"
 
 namespace odrpo {
 

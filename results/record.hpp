@@ -1,4 +1,4 @@
-// RunRecord: what one run leaves behind, written once. Neutral strings and numbers; this room knows nothing of suites.
+// RunRecord: what one run leaves behind, written once. Neutral strings and numbers; this module knows nothing of suites.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ struct Final {
   double value = 0;
 };
 
-/// The record of one run. Names of curves and finals are lower_case words; units in docs/results.md.
+/// The record of one run. Names of curves and finals are lower_case words; units in docs/reference/curves.md and docs/results.md.
 struct RunRecord {
   std::string id, key, env, rater, policy, estimator;
   int votes = 1;

@@ -22,7 +22,7 @@ inline constexpr long long schema_version = 2;
 /// What the file says about the suite, besides its runs.
 struct SuiteFacts {
   std::string name;
-  std::string fingerprint;              ///< SHA-256 of all canonical run texts and the tool's schema version: equal = resumable
+  std::string fingerprint;              ///< SHA-256 of all canonical run texts and the program's version: equal = resumable
   std::size_t runs = 0;                 ///< planned runs
   std::function<std::string(std::size_t)> run_id;  ///< id of the i-th of them, in canonical order; all different
   std::vector<std::string> axis_names;  ///< extra axes, in suite order
@@ -30,11 +30,11 @@ struct SuiteFacts {
   std::vector<std::pair<std::string, std::string>> provenance;
 };
 
-/// What a work folder keeps besides finished runs, so that a later call need not do it again: how far a run is (of a run's id), and what
-/// several runs start from (of whatever names it).
-enum class Kept { checkpoint, start };
-/// What was kept; nothing when there is none. `damaged`: there is a file, and it is not what was written.
-struct KeptBytes {
+/// What a checkpoint holds, so that a later call need not do it again: the state of a run (named by its id), or what several runs start
+/// from (named by whatever decides it).
+enum class CheckpointKind { run, start };
+/// A checkpoint that was read; empty when there is none. `damaged`: there is a file, and it is not what was written.
+struct CheckpointBytes {
   std::string bytes;
   bool damaged = false;
 };
@@ -44,7 +44,7 @@ struct KeptBytes {
 std::string output_target(const std::string& path);
 
 /// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
-/// (a lock file held by flock); all members but keep() and kept() may be called from one thread only.
+/// (a lock file held by flock); all members but save_checkpoint() and load_checkpoint() may be called from one thread only.
 class WorkFolder {
  public:
   /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
@@ -66,14 +66,15 @@ class WorkFolder {
   /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe; their
   /// checkpoints are removed, but those of runs that failed and did not diverge. Failure io, also when somebody removed the folder.
   void commit(std::span<const RunRecord> runs);
-  /// Keeps bytes for a later call (at most kept_limit), in place of what was kept before. From any thread, but not two at once of one name.
+  /// Stores a checkpoint (at most checkpoint_limit bytes) in place of the earlier one of this name. From any thread, but not two at once of
+  /// one name.
   /// Failure io.
-  void keep(Kept kind, const std::string& name, std::string_view bytes) const;
-  /// What keep() has kept under this name. From any thread. Throws nothing but std::bad_alloc.
-  KeptBytes kept(Kept kind, const std::string& name) const;
+  void save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const;
+  /// The checkpoint of this name. From any thread. Throws nothing but std::bad_alloc.
+  CheckpointBytes load_checkpoint(CheckpointKind kind, const std::string& name) const;
   /// How many runs that are not finished have a checkpoint, whether or not this build can read it.
   std::size_t checkpoints() const;
-  static constexpr std::size_t kept_limit = std::size_t{1} << 30;
+  static constexpr std::size_t checkpoint_limit = std::size_t{1} << 30;
   /// Merges all shards into the output (written aside, re-opened, verified, put into place), removes the folder, unless failed runs have
   /// checkpoints. Returns the result digest. Empty when a shard is no longer what was committed: notes() says so, finished() has its runs no
   /// more, and they are to be trained again. A file that appeared at the output meanwhile, or another than the one found there at first, is

@@ -72,7 +72,7 @@ ElementType double_type();
 ElementType float_type();
 
 /// Checksum of a data set's contents: SHA-256 over type word, NUL, shape ("3,20"), NUL, and the elements in row-major order: numbers as
-/// stored (little-endian), each text followed by NUL. Kept as attribute `sha256` of the data set.
+/// stored (little-endian), each text followed by NUL. CheckpointKind as attribute `sha256` of the data set.
 class ContentSum {
  public:
   ContentSum(const char* word, std::span<const hsize_t> shape);

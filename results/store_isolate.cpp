@@ -22,6 +22,13 @@
 namespace odrpo::store {
 namespace {
 
+// HDF5 crashes where it gets no memory, too.
+std::string memory_hint() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return " (or lacks memory: this shell allows " + std::to_string(limit.rlim_cur >> 20) + " MiB)";
+}
+
 /// A frame is a kind, a length and bytes.
 enum class Kind : unsigned char { data, done, failure };
 struct FrameHead {
@@ -216,7 +223,7 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t 
   if (death == SIGKILL || std::find(std::begin(for_the_parent), std::end(for_the_parent), death) != std::end(for_the_parent))
     throw Failure(Exit::io, "cannot read " + quoted(path) + ": the process that read it was ended from outside (signal " +
                                 std::to_string(death) + ")");  // somebody's command or a lack of memory: nothing about the file
-  if (death != 0) throw Failure(Exit::bad_input, refused + "the HDF5 library crashed on it");
+  if (death != 0) throw Failure(Exit::bad_input, refused + "the HDF5 library crashed on it" + memory_hint());
   if (failure) throw *failure;
   if (!whole) throw Failure(Exit::bad_input, refused + "the reader broke off");
 }

@@ -6,7 +6,7 @@
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
 #include "results/digest.hpp"
-#include "results/store_kept.hpp"
+#include "results/store_checkpoints.hpp"
 #include "results/store_read.hpp"
 #include "results/store_work.hpp"
 
@@ -130,7 +130,7 @@ void WorkFolder::commit(std::span<const RunRecord> runs) {
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].status == RunStatus::ok) s.done[places[i]] = true;
   for (const RunRecord& run : runs)
-    if (!store::may_go_on(run)) store::remove_file(s.folder, store::kept_name(Kept::checkpoint, run.id));
+    if (!store::may_go_on(run)) store::remove_file(s.folder, store::checkpoint_name(CheckpointKind::run, run.id));
 }
 
 }  // namespace odrpo

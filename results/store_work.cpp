@@ -9,8 +9,8 @@
 
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
+#include "results/store_checkpoints.hpp"
 #include "results/store_isolate.hpp"
-#include "results/store_kept.hpp"
 #include "results/store_rows.hpp"
 
 namespace odrpo {
@@ -28,13 +28,13 @@ bool is_old_shard(const std::string& name) {
 }
 bool is_ours(const std::string& name) {
   const auto written = [](const std::string& n) {
-    return n == marker_name || store::is_shard(n) || is_old_shard(n) || store::is_kept(n);
+    return n == marker_name || store::is_shard(n) || is_old_shard(n) || store::is_checkpoint(n);
   };
   return name == lock_name || name == store::new_output || name == store::RowFile::name || written(name) ||
          (name.ends_with(".tmp") && written(name.substr(0, name.size() - 4)));
 }
 /// Work that a later call takes over.
-bool is_work(const std::string& name) { return store::is_shard(name) || is_old_shard(name) || store::is_kept(name); }
+bool is_work(const std::string& name) { return store::is_shard(name) || is_old_shard(name) || store::is_checkpoint(name); }
 
 }  // namespace
 
@@ -282,11 +282,11 @@ std::vector<std::size_t> WorkFolder::finished() const {
   return places;
 }
 
-void WorkFolder::keep(Kept kind, const std::string& name, std::string_view bytes) const {
-  store::write_kept(state_->folder, store::kept_name(kind, name), bytes);
+void WorkFolder::save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const {
+  store::write_checkpoint(state_->folder, store::checkpoint_name(kind, name), bytes);
 }
-KeptBytes WorkFolder::kept(Kept kind, const std::string& name) const {
-  return store::read_kept(state_->folder, store::kept_name(kind, name));
+CheckpointBytes WorkFolder::load_checkpoint(CheckpointKind kind, const std::string& name) const {
+  return store::read_checkpoint(state_->folder, store::checkpoint_name(kind, name));
 }
 std::size_t WorkFolder::checkpoints() const { return state_->checkpoints(false).size(); }
 

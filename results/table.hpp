@@ -1,103 +1,12 @@
 // Tables of a result file: one value or several, two dimensions, intervals over seeds, every row compared with a baseline row.
 #pragma once
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "results/result_file.hpp"
-#include "results/statistics.hpp"
-#include "results/table_spec.hpp"
+#include "results/table_model.hpp"
 
 namespace odrpo {
-
-/// A named value: its column in the file, the factor and unit it is shown in, whether more is better, whether it is a yes or no of each
-/// run.
-struct ValueWord {
-  const char *word, *column;
-  double factor;
-  const char* unit;
-  bool more_is_better;
-  const char* meaning;
-  bool share = false;  ///< 0 or 1 in each run: cells are shares of runs, with intervals of their own
-};
-inline constexpr ValueWord value_words[] = {
-    {"gain", "final_gain", 100, "%", true,
-     "share of the headroom reached at the last step, 100 (final_quality - uniform_quality) / (best_quality - uniform_quality)"},
-    {"quality", "final_quality", 1, "levels", true,
-     "true quality at the last step: exact expectation (bandit), mean over 256 responses (toy-lm)"},
-    {"regret", "regret", 1, "levels", false, "best_quality - final_quality at the last step"},
-    {"reward", "final_reward", 1, "levels", true, "mean seen reward at the end of training"},
-    {"auc", "auc_gain", 100, "%", true, "share of the headroom, mean over training"},
-    {"collapsed", "collapsed", 100, "%", false, "share of runs whose seen reward fell below its peak and stayed there", true},
-    {"largest-fall", "largest_fall", 1, "levels", false, "largest fall of the seen reward from its peak, means over windows of batches"},
-    {"quality-fall", "quality_fall", 1, "levels", false, "true quality at the last step below the best recorded one"},
-    {"grounding", "grounding", 100, "%", true,
-     "toy-lm: two judges' mean, 0 where the quality filter fails; expected value at most 90.0 %, the judges' sensitivity"},
-    {"win-rate", "win_rate_length_controlled", 100, "%", true,
-     "toy-lm: length-controlled win rate against the policy before training; below 100 %"},
-    {"instructions", "instructions", 100, "%", true,
-     "toy-lm: instructions followed, mean of strict and loose, prompts and instructions; at most 100 %"},
-    {"held-out", "held_out", 100, "%", true,
-     "toy-lm: mean of grounding, win-rate and instructions; expected value below 96.7 %, as grounding is limited"},
-    {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run"},
-};
-
-/// Does only the toy language model have it? Its meaning says so first.
-inline bool of_texts(const ValueWord& value) { return std::string_view(value.meaning).starts_with("toy-lm:"); }
-
-/// One of the values that a table shows, with what its cells hold.
-struct TableValue {
-  std::string name, unit, meaning;  ///< as in ValueWord; of any other column the name alone
-  bool median = false;              ///< cells hold median and quartiles
-  bool share = false;               ///< cells hold shares of runs and Wilson's intervals
-  bool percent = false;             ///< rows are compared with the baseline in percent of it
-};
-
-/// The value of one of the axes in `best`.
-struct ChosenValue {
-  std::string axis, value;
-  bool at_edge;  ///< the least or the largest of more than two numbers tried
-};
-
-/// A row against the baseline row, paired by seed.
-struct Comparison {
-  MeanInterval difference;                       ///< or percent of the baseline; n = 0 when there is none
-  int no_percent = 0;                            ///< pairs that have no percentage: baseline 0 or of the other sign
-  double p, p_holm;                              ///< two-sided, of this difference alone and corrected; NaN when it was not tested
-  std::vector<ChosenValue> row_at, baseline_at;  ///< of each axis in `best`; equal where both rows are compared at one choice
-};
-
-struct TableCell {
-  std::string row, column;
-  std::size_t of = 0;                    ///< which of the table's values
-  int n = 0, failed = 0, undefined = 0;  ///< seeds reported; runs left out because they failed, or their value is NaN
-  double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for `seconds` median and quartiles (sd NaN)
-  Comparison comparison;
-  std::vector<ChosenValue> chosen;             ///< of each axis in `best`, where the cell's numbers are taken
-  std::vector<std::pair<int, double>> values;  ///< (seed, value in the shown unit), by seed
-};
-
-/// One table: the dimensions that are neither rows, columns nor best have one value each.
-struct TableBlock {
-  std::vector<std::pair<std::string, std::string>> fixed;
-  std::vector<TableCell> cells;  ///< row by row, as long as rows x columns
-};
-
-/// Every text in it is printable (printable_text): a renderer adds only what its own format needs.
-struct TableModel {
-  TableSpec spec;  ///< with the file's own names of axes
-  std::string suite;
-  std::vector<TableValue> values;          ///< in the order of spec.value
-  std::vector<int> tested;                 ///< of each value, the size of its family: comparisons with a p, in all blocks and columns
-  std::vector<std::string> rows, columns;  ///< entries of the dimensions; of the dimension `value` the names of the values
-  std::vector<std::string> split;          ///< dimensions with several values that make blocks
-  std::vector<TableBlock> blocks;
-  std::vector<std::string> notes;                             ///< failed and undefined values, how `best` was chosen
-  std::vector<std::pair<std::string, std::string>> formulas;  ///< estimator, formula: the conventions behind the numbers
-  std::vector<std::pair<std::string, std::string>> raters;    ///< rater, what it does
-  std::vector<std::pair<std::string, std::string>> settings;  ///< rules of learning that are not the usual ones, the same for all numbers
-};
 
 /// The columns of the file that hold the values of a table, to be read for make_table. `head` need not have read any. Failure usage when it
 /// has no such value.
@@ -109,17 +18,6 @@ TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
 /// Builds the table. `file` has read table_columns(). Failure usage when the spec names a dimension, value or baseline that the file does
 /// not have.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
-
-/// Does a comparison get a star: is its p, corrected as the table's spec says, below .05?
-bool is_significant(const Comparison& comparison, const TableSpec& spec);
-
-/// How many reported seeds find a true difference of spec.power_difference with probability .8, judged by the standard deviation of a
-/// comparison's differences: by a two-sided t test at .05, with the 95 % interval that comes from that deviation's own, and at .05 / m for
-/// m tests, Holm's strictest step. 0 = more than a million, or not known.
-struct SeedsNeeded {
-  int alone, lo, hi, among_all;
-};
-SeedsNeeded seeds_needed(const Comparison& comparison, const TableModel& table, std::size_t value);
 
 /// Plain text, at most about 100 columns wide where it can be.
 std::string table_text(const TableModel& table);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "results/table.hpp"
+#include "results/table_model.hpp"
 #include "results/table_dimensions.hpp"
 
 namespace odrpo {

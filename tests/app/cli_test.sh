@@ -113,6 +113,11 @@ expect 0 '' list dead-groups; expect_out 'it is left out of all three'
 expect 0 '' list estimator; expect_out 'odrpo-gini-median(maxrl)'
 expect 0 '' list ties --json; expect_out '"median-low"'
 expect 2 'did you mean "raters"?' list ratres
+for page in keys noise estimators curves functions; do expect 0 '' list --markdown "$page"; expect_out '<!-- `odrpo-bench list --markdown '"$page"; done
+expect 2 'it knows keys, noise, estimators, curves or functions' list --markdown pages; expect_quiet_out
+expect 2 'takes neither KIND nor --json' list ties --markdown keys
+expect 2 'takes neither KIND nor --json' list --markdown keys --json
+expect 2 'neither KIND, --json nor --markdown' list --schema --markdown keys
 
 # --- what the machine is like: always exit 0
 expect 0 '' doctor
@@ -182,7 +187,7 @@ for jobs in 8 4096; do expect 4 'memory' check tiny.toml "${big[@]}" --jobs $job
 absent tiny.h5 tiny.h5.work
 
 # --- a run, and the same again
-expect 0 '--checkpoint does nothing here' run tiny.toml --checkpoint 5 -o noted.h5; rm -f noted.h5
+expect 0 'noted.h5' run tiny.toml --checkpoint 5 -o noted.h5; rm -f noted.h5
 expect 0 'tiny.h5' run tiny.toml --jobs 2; expect_out 'grpo'
 ! grep -q -- --checkpoint err.txt || fail 'a note on a flag that was not given'
 [[ -f tiny.h5 ]] || fail "tiny.h5 was not made"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/suites/lane_grid.hpp"
+#include "tests/train/batched/grid.hpp"
 
 using namespace odrpo;
 using namespace odrpo::app;
@@ -14,15 +14,15 @@ using Names = std::vector<std::string>;
 namespace {
 
 // Runs of one shape.
-Suite suite_of(const std::vector<LaneText>& runs) {
+Suite suite_of(const std::vector<RunKind>& runs) {
   Suite suite;
   suite.runs = grid_of(runs);
   return suite;
 }
 
-// Runs that have no lane for these reasons; of one byte each.
+// Runs that have no batched run for these reasons; of one byte each.
 Suite suite_of(const Names& troubles) {
-  std::vector<LaneText> runs;
+  std::vector<RunKind> runs;
   for (const std::string& trouble : troubles) runs.push_back({"", 1, trouble});
   return suite_of(runs);
 }
@@ -43,13 +43,13 @@ DeviceSource machine(const std::vector<DeviceFacts>& all, std::vector<int>* open
     if (all.empty()) found.why_none = "no driver";
     return found;
   };
-  s.open = [all, opened](int index) -> LaneEngine {
+  s.open = [all, opened](int index) -> BatchEngine {
     const std::string name = all.at(static_cast<std::size_t>(index)).name;
     if (opened) opened->push_back(index);
     if (name == "bad") throw Failure(Exit::device, "it does not answer");
     return {"cuda:" + std::to_string(index) + " (" + name + ")", 100, {}};
   };
-  s.lanes = grid_rules(1);
+  s.batch_rules = grid_rules(1);
   return s;
 }
 
@@ -137,21 +137,21 @@ TEST_CASE("where there is no device, cuda is refused and auto takes the CPU") {
   CHECK(refusal(suite_of(Names{""}), {"", "0"}, machine({})).code == Exit::device);
 }
 
-TEST_CASE("runs without a lane are told of, by reason") {
+TEST_CASE("runs without a batched run are told of, by reason") {
   const auto source = machine({device("A")});
-  const auto suite = suite_of(std::vector<LaneText>{{"", 1, ""}, {"", 1, "odd"}, {"", 1, "odd"}, {"", 2048, ""}});
+  const auto suite = suite_of(std::vector<RunKind>{{"", 1, ""}, {"", 1, "odd"}, {"", 1, "odd"}, {"", 2048, ""}});
   const Placement p = placed(suite, {"cuda", ""}, source);
   CHECK(p.on_engines == 1);
   CHECK(p.words ==
         std::vector<std::string>{
             "1 of 4 runs train on cuda:0 (A)", "2 of 4 runs train on the CPU: odd",
-            "1 of 4 runs train on the CPU: their lanes take 2 KiB and more, a device has room for 100 B (or `memory_gib` allows no more)"});
+            "1 of 4 runs train on the CPU: they take 2 KiB and more, a device has room for 100 B (or `memory_gib` allows no more)"});
   const Placement many = placed(suite_of(Names{"", "a", "b", "c", "d", "e", "f"}), {"auto", ""}, source);
   REQUIRE(many.words.size() == 6);
   CHECK(many.words.back() == "2 of 7 runs train on the CPU for 2 other reasons");
 }
 
-TEST_CASE("a suite in which nothing has a lane is refused for cuda and left to the CPU by auto, which opens nothing for it") {
+TEST_CASE("a suite in which nothing can be batched is refused for cuda and left to the CPU by auto, which opens nothing for it") {
   std::vector<int> opened;
   const auto source = machine({device("A")}, &opened);
   const auto suite = suite_of(Names{"odd", "a transformer", "odd"});
@@ -169,8 +169,8 @@ TEST_CASE("a suite in which nothing has a lane is refused for cuda and left to t
   CHECK(p.words.size() == 2);
   CHECK(placed(suite, {}, source).words.empty());
 
-  // a lane that no device has room for is none
-  const auto large = suite_of(std::vector<LaneText>{{"", 1000, ""}});
+  // a batched run that no device has room for is none
+  const auto large = suite_of(std::vector<RunKind>{{"", 1000, ""}});
   CHECK(refusal(large, {"cuda", ""}, source).code == Exit::limits);
   CHECK(placed(large, {"auto", ""}, source).device() == "cpu");
 }

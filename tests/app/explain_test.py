@@ -139,7 +139,7 @@ systems_by_hand = {
     "skyrl": {"mean_eps": 1e-6, "single": 1},
     "prime": {"mean_eps": 0, "guard": True, "single": 0},
 }
-forms_by_hand = {"paper": {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce"}, "verl": {"reinforce", "rloo", "grpo"},
+forms_by_hand = {"paper": {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "max-at-k", "max-at-k-centred", "mc-grpo"}, "verl": {"reinforce", "rloo", "grpo"},
                  "trl": {"reinforce", "rloo", "grpo"}, "nemo": {"reinforce", "grpo"}, "openrlhf": {"reinforce", "rloo", "grpo"},
                  "gdpo": {"grpo"}, "maxrl-reference": {"maxrl"}, "skyrl": {"maxrl"}, "prime": {"maxrl"}}
 
@@ -179,6 +179,17 @@ def definition(word, r, levels, system="paper"):
         return cardinal("grpo", [sum(y < x for y in r) + (sum(y == x for y in r) + 1) / 2 for x in r], system)
     if word == "convex-reinforce":
         return cardinal("reinforce", [math.fsum(math.sqrt(k) for k in range(1, int(x) + 1)) for x in r], system)
+    if word == "max-at-k":  # k = 2: what a member adds to the maximum of two, over all it can be paired with
+        return [mean_of([max(x, y) - y for y in r[:i] + r[i + 1:]]) if len(r) > 1 else 0.0 for i, x in enumerate(r)]
+    if word == "max-at-k-centred":  # less the maximum of two others
+        others = [r[:i] + r[i + 1:] for i in range(len(r))]
+        pairs = [[max(y, z) for j, y in enumerate(o) for z in o[:j]] for o in others]
+        return [mean_of([max(x, y) for y in o]) - mean_of(two) if two else 0.0 for x, o, two in zip(r, others, pairs)]
+    if word == "mc-grpo":
+        median = sorted(r)[(len(r) - 1) // 2]
+        mad = sorted(abs(x - median) for x in r)[(len(r) - 1) // 2]
+        apart = sum(x != median for x in r)
+        return [(x - median) / (mad + 1e-3) * len(r) / apart if apart else 0.0 for x in r]
     if not word.startswith("odrpo"):
         return cardinal(word, r, system)
     weight, norm = word[5:].strip("-)").split("(")

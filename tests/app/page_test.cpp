@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "suites/text.hpp"
+#include "spec/text.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

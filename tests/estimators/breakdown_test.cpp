@@ -97,7 +97,7 @@ TEST_CASE("the rows of a breakdown add up to the advantages, for levels and for 
       advantages(c, 7, rewards, c.median == MedianRule::running ? 4.5 : no_median, want);
       CAPTURE(text_of(c), rewards);
       CHECK(b.advantages == want);
-      if (c.form != Form::odrpo && c.form != Form::convex_reinforce) {
+      if (row_of(c.form).basis != Basis::level) {
         CHECK(b.levels.empty());
         continue;
       }

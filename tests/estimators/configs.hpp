@@ -38,6 +38,12 @@ inline std::vector<EstimatorConfig> every_config() {
   return all;
 }
 
+/// Do the advantages of a group sum to zero? Not those that are centred on the others, divided apart; nor those of max-at-k
+/// and mc-grpo.
+inline bool centred(const EstimatorConfig& c) {
+  return c.form != Form::max_at_k && c.form != Form::mc_grpo && (c.compat != Compat::nemo || c.form == Form::reinforce);
+}
+
 /// A config in words, for messages.
 inline std::string text_of(const EstimatorConfig& c) {
   return std::string(word_of<Compat>(compat_words, c.compat)) + " " + estimator_word(c) + " " +

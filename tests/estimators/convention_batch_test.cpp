@@ -209,7 +209,7 @@ TEST_CASE("constant groups are zeros, and what is centred on the group sums to z
       for (int i = 0; i < shape.rollouts; ++i) zeros = zeros && out[i] == 0 && real[i] == 0;
     }
     CHECK(zeros);
-    if (c.compat == Compat::nemo && c.form != Form::reinforce) return;  // centred on the others
+    if (!centred(c)) return;
     const int groups = 12;
     const Scores score = random_scores(g, shape, groups);
     std::vector<float> out(score.size());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "estimators/formula_text.hpp"
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 
@@ -11,7 +12,7 @@ using namespace odrpo;
 
 TEST_CASE("every catalogue word parses back to itself, in either spelling") {
   const auto words = estimator_catalogue();
-  CHECK(words.size() == 6 + 8);
+  CHECK(words.size() == 9 + 8);
   CHECK(std::set<std::string_view>(words.begin(), words.end()).size() == words.size());
   for (const std::string_view word : words) {
     CAPTURE(word);
@@ -22,8 +23,8 @@ TEST_CASE("every catalogue word parses back to itself, in either spelling") {
     REQUIRE(parse_estimator(under).has_value());
     CHECK(estimator_word(*parse_estimator(under)) == word);
   }
-  for (const char* word : {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "odrpo(grpo)", "odrpo-linear(maxrl)",
-                           "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)"})
+  for (const char* word : {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "max-at-k", "max-at-k-centred",
+                           "odrpo(grpo)", "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)"})
     CHECK(std::count(words.begin(), words.end(), word) == 1);
 }
 

@@ -8,13 +8,13 @@ using namespace odrpo;
 
 TEST_CASE("what a device does for a group gives the bits of the batch form") {
   unsigned seed = 1;
-  for (const auto [levels, rollouts] : twin::shapes)
-    for (const twin::Case& c : twin::cases(levels, rollouts, rollouts > 50 ? 40 : 300, seed++)) {
-      const BatchEstimator estimator = twin::estimator_of(c);
+  for (const auto [levels, rollouts] : host_backend::shapes)
+    for (const host_backend::Case& c : host_backend::cases(levels, rollouts, rollouts > 50 ? 40 : 300, seed++)) {
+      const BatchEstimator estimator = host_backend::estimator_of(c);
       std::vector<float> want(c.score.size()), got(c.score.size(), 1e30f);
       estimator(estimator_stages(best_isa()), c.score.data(), c.groups, want.data());
-      twin::estimate(estimator, c.score.data(), c.groups, got.data());
-      INFO(twin::text_of(c));
+      host_backend::estimate(estimator, c.score.data(), c.groups, got.data());
+      INFO(host_backend::text_of(c));
       REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
     }
 }

@@ -1,4 +1,4 @@
-// The host twin of the device's kernels: the same functors, lanes in turn. And the cases that both are compared over.
+// The host backend of the device's kernels: the same functors, lanes in turn. And the cases that both are compared over.
 #pragma once
 #include <cstring>
 #include <random>
@@ -9,7 +9,7 @@
 #include "estimators/group_warp.hpp"
 #include "tests/estimators/configs.hpp"
 
-namespace odrpo::twin {
+namespace odrpo::host_backend {
 
 /// Advantages of groups as the device's blocks, warps and lanes make them; shared memory begins as garbage.
 inline void estimate(const BatchEstimator& estimator, const std::uint8_t* score, std::size_t groups, float* out) {
@@ -22,7 +22,7 @@ inline void estimate(const BatchEstimator& estimator, const std::uint8_t* score,
     }
     view.term = alone.data();
   }
-  group_pass::choose(view, estimator.pass(), [&](const auto& pass, auto size) {
+  group_pass::choose(view, [&](const auto& pass, auto size) {
     using namespace group_pass;
     constexpr int G = decltype(size)::value;
     constexpr unsigned threads = threads_of<G>;
@@ -84,4 +84,4 @@ struct Shape {
 inline constexpr Shape shapes[] = {{10, 8},  {5, 16}, {5, 8},  {10, 16}, {1, 8},  {2, 16},  {3, 8},  {16, 8},  {16, 16},  {17, 8},
                                    {17, 16}, {10, 1}, {10, 2}, {9, 3},   {10, 7}, {10, 12}, {4, 31}, {100, 8}, {100, 64}, {100, 255}};
 
-}  // namespace odrpo::twin
+}  // namespace odrpo::host_backend

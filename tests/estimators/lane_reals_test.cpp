@@ -15,20 +15,20 @@ namespace {
 
 // What the phases of a lane make of one group.
 template <class T>
-std::vector<float> by_lane(const RealView& e, const std::vector<T>& seen) {
+std::vector<float> by_lane(const EstimatorView& e, const std::vector<T>& seen) {
   const int n = static_cast<int>(seen.size()), stride = 3;
   std::vector<double> memory(static_cast<std::size_t>(2 * n * stride), 1e300);
-  const lane::Cells reward{memory.data() + 1, stride}, to{memory.data() + 1 + n * stride, stride};
+  const device::Cells reward{memory.data() + 1, stride}, to{memory.data() + 1 + n * stride, stride};
   int count = 0;
   for (const T s : seen)
     if (present(s)) reward[count++] = static_cast<double>(s);
   const Range<T> range = range_of(seen.data(), n);
   std::vector<float> out(seen.size(), 0.0f);
-  if (!real_group::teaches(e, range.low == range.high, count)) return out;
-  for (int i = count - 1; i >= 0; --i) lane::place_member(e, reward, to, count, i);
-  lane::estimate_group(e, reward, to, count);
+  if (!group::teaches(e, range.low == range.high, count)) return out;
+  for (int i = count - 1; i >= 0; --i) device::place_member(e, reward, to, count, i);
+  device::estimate_group(e, to, reward, count);
   for (int i = 0; i < n; ++i)
-    if (present(seen[i])) out[i] = static_cast<float>(to[lane::place_of(e, seen.data(), i, reward, count)]);
+    if (present(seen[i])) out[i] = static_cast<float>(reward[device::place_of(e, seen.data(), i, n)]);
   return out;
 }
 
@@ -40,7 +40,7 @@ TEST_CASE("a lane's groups of reals and of scores with gaps have the bits of the
     for (const auto& [rollouts, levels] : {std::pair{2, 3}, {8, 10}, {9, 10}, {33, 100}}) {
       BatchEstimator batch(config, levels, rollouts);
       if (batch.needs_median()) batch.set_median(0.5 * levels);
-      const RealView& e = batch.of_reals().view();
+      const EstimatorView& e = batch.view();
       bool same = true;
       for (int trial = 0; trial < 24; ++trial) {
         const unsigned gaps = trial % 4 == 0 ? 1000 : 2 + g() % 4, values = 1 + g() % 30;  // a gap in so many; different values

@@ -57,11 +57,11 @@ double difference(const Values& a, const Values& b) {
   return most;
 }
 
-/// Sum zero, equal rewards get equal advantages, a better reward never gets less.
+/// Sum zero where it is centred, equal rewards get equal advantages, a better reward never gets less.
 void check_shape(const EstimatorConfig& config, const Values& rewards) {
   const Values a = run(config, rewards);
   CAPTURE(estimator_word(config), rewards, a);
-  CHECK(std::abs(std::accumulate(a.begin(), a.end(), 0.0)) <= 1e-13 * (1 + largest(a)) * a.size());
+  if (centred(config)) CHECK(std::abs(std::accumulate(a.begin(), a.end(), 0.0)) <= 1e-13 * (1 + largest(a)) * a.size());
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t j = 0; j < a.size(); ++j) {
       if (rewards[i] == rewards[j]) CHECK(a[i] == a[j]);

@@ -66,10 +66,10 @@ SMALL = b'[suite]\nname = "small"\n[grid]\nestimator = ["grpo", "maxrl"]\n'
 
 
 def suites():
-    for pattern in ("suites/**/*.toml", "tests/suites/*.toml", "examples/**/*.toml"):
+    for pattern in ("suites/**/*.toml", "tests/spec/*.toml", "examples/**/*.toml"):
         yield from (path.read_bytes() for path in sorted(ROOT.glob(pattern)))
     yield from fences("toml")
-    for text in all_of("tests/suites/*_test.cpp"):
+    for text in all_of("tests/spec/*_test.cpp") + all_of("tests/train/*_test.cpp"):
         if b"\n" in text:
             yield text if text.startswith(b"[suite]") else SMALL + text
     yield SMALL + b'rater = "j"\n[rater.j]\nscores = "judge.csv"\n'
@@ -78,7 +78,7 @@ def suites():
 
 
 def sets():
-    texts = all_of("tests/suites/*_test.cpp") + [w for s in ("cli", "bad_input") for w in quoted_words(f"tests/app/{s}_test.sh")]
+    texts = all_of("tests/spec/*_test.cpp") + all_of("tests/train/*_test.cpp") + [w for s in ("cli", "bad_input") for w in quoted_words(f"tests/app/{s}_test.sh")]
     for text in texts:
         if b"=" in text and b"\n" not in text and len(text) < 4096:
             yield text
@@ -91,13 +91,13 @@ def sets():
 
 
 def scores():
-    yield (ROOT / "tests/suites/judge.csv").read_bytes()
+    yield (ROOT / "tests/spec/judge.csv").read_bytes()
     header = b"prompt_id,response_id,sample_id,score\n"
-    for text in literals("tests/envs/scores_test.cpp"):
+    for text in literals("tests/results/score_file_test.cpp"):
         yield text
         if re.match(rb"-?\d+,", text):
             yield header + text
-    for text in literals("tests/suites/scores_test.cpp"):
+    for text in literals("tests/spec/learned_judge_test.cpp"):
         if b"," in text:
             yield text
             yield header + text
@@ -114,8 +114,8 @@ def compute():
 
 
 def judge_json():
-    yield from literals("tests/envs/toy_lm_json_test.cpp")
-    yield from (t.replace(b"...", b"x") for t in literals("envs/judge_json.hpp") if b"{" in t)
+    yield from literals("tests/envs/toy_lm/json_test.cpp")
+    yield from (t.replace(b"...", b"x") for t in literals("envs/toy_lm/judge_json.hpp") if b"{" in t)
     yield from (b'{"score": %d}' % s for s in range(1, 11))
 
 

@@ -1,10 +1,10 @@
 // Fuzz target: a CSV file of a judge's scores, from its bytes to the channel that is learned from them.
-#include "envs/scores.hpp"
+#include "results/score_file.hpp"
 
 #include <cmath>
 #include <cstdint>
 
-#include "suites/judge.hpp"
+#include "spec/learned_judge.hpp"
 #include "tests/fuzz/oracle.hpp"
 
 using namespace odrpo;

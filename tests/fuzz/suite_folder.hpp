@@ -7,19 +7,19 @@
 #include <string_view>
 #include <vector>
 
-#include "suites/canonical.hpp"
-#include "suites/parse.hpp"
+#include "spec/canonical.hpp"
+#include "spec/parse.hpp"
 #include "tests/fuzz/oracle.hpp"
 
 namespace odrpo::fuzz {
 
-/// A folder with tests/suites/judge.csv in $TMPDIR. libFuzzer ends without destructors: run.sh removes it.
+/// A folder with tests/spec/judge.csv in $TMPDIR. libFuzzer ends without destructors: run.sh removes it.
 struct SuiteFolder {
   std::filesystem::path path;
   SuiteFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "odrpo-fuzz-XXXXXX").string();
     path = ::mkdtemp(name.data());
-    std::filesystem::copy_file(ODRPO_SOURCE_DIR "/tests/suites/judge.csv", path / "judge.csv");
+    std::filesystem::copy_file(ODRPO_SOURCE_DIR "/tests/spec/judge.csv", path / "judge.csv");
   }
   std::string suite() const { return (path / "suite.toml").string(); }
 };

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t guard = 64;  // floats behind the output that must stay
 
 // Sends, estimates into poisoned memory, compares.
-void compare(const twin::Case& c, const BatchEstimator& estimator, const DeviceEstimator& on_device, const Stream& stream) {
+void compare(const host_backend::Case& c, const BatchEstimator& estimator, const DeviceEstimator& on_device, const Stream& stream) {
   const std::size_t n = c.score.size();
   std::vector<float> want(n), got(n + guard);
   estimator(estimator_stages(best_isa()), c.score.data(), c.groups, want.data());
@@ -24,12 +24,12 @@ void compare(const twin::Case& c, const BatchEstimator& estimator, const DeviceE
   on_device(score.data(), static_cast<std::size_t>(c.groups), out.data(), stream);
   out.fetch(got, stream);
   stream.wait();
-  INFO(twin::text_of(c));
+  INFO(host_backend::text_of(c));
   REQUIRE(std::memcmp(want.data(), got.data(), n * sizeof(float)) == 0);
   for (std::size_t i = n; i < n + guard; ++i) REQUIRE(got[i] != got[i]);
 }
-void compare(const twin::Case& c, const Stream& stream) {
-  const BatchEstimator estimator = twin::estimator_of(c);
+void compare(const host_backend::Case& c, const Stream& stream) {
+  const BatchEstimator estimator = host_backend::estimator_of(c);
   compare(c, estimator, DeviceEstimator(estimator, stream), stream);
 }
 
@@ -39,22 +39,22 @@ TEST_CASE("advantages have the same bits on the GPU: every estimator, scale and 
   if (gpu::absent()) return;
   const Stream stream;
   unsigned seed = 100;
-  for (const auto [levels, rollouts] : twin::shapes)
-    for (const twin::Case& c : twin::cases(levels, rollouts, rollouts > 50 ? 70 : 300, seed++)) compare(c, stream);
+  for (const auto [levels, rollouts] : host_backend::shapes)
+    for (const host_backend::Case& c : host_backend::cases(levels, rollouts, rollouts > 50 ? 70 : 300, seed++)) compare(c, stream);
 }
 
 TEST_CASE("advantages have the same bits on the GPU: batches that fill no warp, no block, and many") {
   if (gpu::absent()) return;
   const Stream stream;
   unsigned seed = 200;
-  for (const auto [levels, rollouts] : {twin::Shape{10, 8}, {7, 16}, {20, 5}})
+  for (const auto [levels, rollouts] : {host_backend::Shape{10, 8}, {7, 16}, {20, 5}})
     for (const int groups : {1, 31, 32, 33, 64, 65, 255, 256, 257, 513})
-      for (const twin::Case& c : twin::cases(levels, rollouts, groups, seed++)) compare(c, stream);
+      for (const host_backend::Case& c : host_backend::cases(levels, rollouts, groups, seed++)) compare(c, stream);
   std::size_t i = 0;
-  for (const auto [levels, rollouts] : {twin::Shape{10, 8}, {5, 16}, {10, 12}})
-    for (const twin::Case& c : twin::cases(levels, rollouts, 1, seed++))
+  for (const auto [levels, rollouts] : {host_backend::Shape{10, 8}, {5, 16}, {10, 12}})
+    for (const host_backend::Case& c : host_backend::cases(levels, rollouts, 1, seed++))
       if (i++ % 7 == 0) {
-        twin::Case large = c;
+        host_backend::Case large = c;
         large.groups = 1'000'003;
         large.score.resize(static_cast<std::size_t>(large.groups) * rollouts);
         std::mt19937 random(seed);
@@ -66,8 +66,8 @@ TEST_CASE("advantages have the same bits on the GPU: batches that fill no warp, 
 TEST_CASE("a running median reaches the GPU's tables") {
   if (gpu::absent()) return;
   const Stream stream;
-  for (const twin::Case& c : twin::cases(10, 8, 200, 300)) {
-    BatchEstimator estimator = twin::estimator_of(c);
+  for (const host_backend::Case& c : host_backend::cases(10, 8, 200, 300)) {
+    BatchEstimator estimator = host_backend::estimator_of(c);
     if (!estimator.needs_median()) continue;
     DeviceEstimator on_device(estimator, stream);
     for (const double median : {1.0, 4.5, 9.0}) {
@@ -82,7 +82,7 @@ TEST_CASE("advantages on the GPU, as few as find a stray access", "[brief]") {
   if (gpu::absent()) return;
   const Stream stream;
   std::size_t i = 0;
-  for (const auto [levels, rollouts] : twin::shapes)
-    for (const twin::Case& c : twin::cases(levels, rollouts, 75, 400))
+  for (const auto [levels, rollouts] : host_backend::shapes)
+    for (const host_backend::Case& c : host_backend::cases(levels, rollouts, 75, 400))
       if (i++ % 11 == 0) compare(c, stream);
 }

@@ -83,7 +83,7 @@ fi
 step "tests against the host" tests.log "$folder/test_gpu" '~[ruins]' '~device facts'
 grep -hE '^(parity|cuBLASLt) ' "$log/tests.log" | cut -c 1-200
 step "tests: a failing kernel is told" ruins.log "$folder/test_gpu" '[ruins]'
-[[ -x $folder/test_gpu_lanes ]] && step "tests: lanes, same bits as the host" lanes.log "$folder/test_gpu_lanes"
+[[ -x $folder/test_gpu_batched ]] && step "tests: batched runs, same bits as the host" batched.log "$folder/test_gpu_batched"
 
 # the program itself, as people use it: one digest from the CPU and from the GPU
 same_digest() {
@@ -110,8 +110,8 @@ sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanit
 if [[ -n $sanitizer ]]; then
   for tool in memcheck racecheck; do
     step "compute-sanitizer $tool" "$tool.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu" '[brief]'
-    [[ -x $folder/test_gpu_lanes ]] &&
-      step "compute-sanitizer $tool, lanes" "$tool-lanes.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu_lanes" '[brief]'
+    [[ -x $folder/test_gpu_batched ]] &&
+      step "compute-sanitizer $tool, batched runs" "$tool-batched.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu_batched" '[brief]'
   done
 else
   echo "compute-sanitizer                  not installed"

@@ -24,7 +24,7 @@ cat >"$work/carry/odrpo-bench-gpu" <<'END'
 echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_mean         9.91 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.0099 share=0.93"
 echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_median       9.87 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.00987 share=0.94"
 END
-cp "$work/carry/test_gpu" "$work/carry/test_gpu_lanes"
+cp "$work/carry/test_gpu" "$work/carry/test_gpu_batched"
 mkdir "$work/carry/suites"
 # odrpo-bench that gives the digest of $work/cpu or $work/cuda
 cat >"$work/carry/odrpo-bench" <<'END'
@@ -57,7 +57,7 @@ expect 2 'The one command' --help
 expect 2 'usage' a b
 echo "Fine GPU: compute capability 9.0" >"$work/gpu"
 expect 0 'all well' "$work/carry"
-for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'parity small fp32 read' 'compute-sanitizer memcheck, lanes' 'run odd sizes: one digest' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
+for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'parity small fp32 read' 'compute-sanitizer memcheck, batched runs' 'run odd sizes: one digest' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
   grep -qF "$words" "$work/out" || { fail "a good run does not say '$words'"; cat "$work/out"; }
 done
 grep -q '9.91' "$work/out" && fail "shows other rows than medians"

@@ -1,11 +1,11 @@
 // Devices, their memory and what is said when they fail. The last case ruins the device for its process: ctest starts one a case.
-#include "kernels/device.hpp"
+#include "kernels/device/devices.hpp"
 
 #include <cstdio>
 #include <numeric>
 #include <vector>
 
-#include "kernels/device_memory.hpp"
+#include "kernels/device/memory.hpp"
 #include "kernels/failure.hpp"
 #include "tests/gpu/functors.hpp"
 #include "tests/gpu/present.hpp"

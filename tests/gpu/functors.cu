@@ -1,6 +1,6 @@
 // The functors of kernels/ and estimators/ compiled for the device, one thread an element.
 #include "estimators/weights.hpp"
-#include "kernels/launch.cuh"
+#include "kernels/device/launch.cuh"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 #include "tests/gpu/functors.hpp"

@@ -20,7 +20,7 @@ ODRPO_HD double elementary(double x, int i) {
 ODRPO_HD double level_term(int i) {
   const int level = i % 10 + 1, count = i % 8 + 1;
   const double variance = level_variance(count, 8), decay = median_decay(6.0, level);
-  return level_weight(Weight::gini_median, level, variance, decay) / (level_norm(Norm::grpo, count, 8) + 1e-6);
+  return level_weight(Weight::gini_median, level, variance, decay) / level_divisor({Divisor::deviation, 0, 1e-6, 0, 0}, count, 8);
 }
 
 }  // namespace odrpo::gpu::body

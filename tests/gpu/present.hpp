@@ -2,7 +2,7 @@
 #pragma once
 #include <iostream>
 
-#include "kernels/device.hpp"
+#include "kernels/device/devices.hpp"
 #include "tests/catch.hpp"
 
 namespace odrpo::gpu {

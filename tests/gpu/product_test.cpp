@@ -1,14 +1,15 @@
-// Products of a GPU against the CPU's engine, and octets of threads against vectors of eight.
+// Products of a GPU against the CPU's engine, and tiles of threads against vectors of eight.
+#include "kernels/device/product.hpp"
+
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <random>
 
-#include "kernels/device_product.hpp"
 #include "kernels/failure.hpp"
-#include "tests/gpu/octet_ops.hpp"
 #include "tests/gpu/present.hpp"
-#include "tests/policies/transformer_twin.hpp"
+#include "tests/gpu/tile_ops.hpp"
+#include "tests/policies/transformer/host_backend.hpp"
 
 using namespace odrpo;
 
@@ -39,7 +40,7 @@ double product_gap(DeviceProducts& products, const Stream& stream, Product::Way 
   const auto start = normals(o + static_cast<std::size_t>(m) * ldc, 3), added = normals(start.size(), 4);
   std::vector<float> want = start, got(start.size());
   const auto plus = [&](const float* there, const float* here) { return !add ? nullptr : lies.apart ? there + o : here + o; };
-  twin::HostQueue host;
+  host_backend::HostBackend host;
   host.product({way, m, n, k, &a[o], lda, &b[o], ldb, plus(added.data(), want.data()), &want[o], ldc, lies.scale});
   DeviceBuffer<float> da(a.size()), db(b.size()), dc(start.size()), dadded(added.size());
   da.send(a, stream);
@@ -60,15 +61,15 @@ double product_gap(DeviceProducts& products, const Stream& stream, Product::Way 
 
 }  // namespace
 
-TEST_CASE("octets of threads do what octets of a vector do, bit for bit") {
+TEST_CASE("tiles of threads do what tiles of a vector do, bit for bit") {
   const std::size_t n = 1003;  // fills neither a warp nor a block
   const std::vector<float> x = normals(n * 64, 5);
-  std::vector<float> want(n * 8 * gpu::OctetOps::results), got = want;
-  twin::HostQueue host;
-  host.octets(n, gpu::OctetOps{x.data(), want.data()});
+  std::vector<float> want(n * 8 * gpu::TileOps::results), got = want;
+  host_backend::HostBackend host;
+  host.tiles(n, gpu::TileOps{x.data(), want.data()});
   for (const float one : want) REQUIRE(one == one);
   if (gpu::absent()) return;
-  gpu::octet_ops(x, got);
+  gpu::tile_ops(x, got);
   REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
 }
 

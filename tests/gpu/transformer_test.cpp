@@ -3,19 +3,19 @@
 #include <cstdio>
 
 #include "kernels/failure.hpp"
-#include "policies/device_transformer.hpp"
-#include "policies/transformer_policy.hpp"
+#include "policies/transformer/device/device_transformer.hpp"
+#include "policies/transformer/policy.hpp"
 #include "tests/gpu/present.hpp"
-#include "tests/policies/transformer_cases.hpp"
-#include "tests/policies/transformer_parity.hpp"
+#include "tests/policies/transformer/cases.hpp"
+#include "tests/policies/transformer/parity.hpp"
 
 using namespace odrpo;
 using namespace transformer_cases;
 
 namespace {
 
-// Tolerances relative to the largest of a layer or block. fp32: as between the CPU's engines. tf32: what the host's twin shows with factors
-// cut to ten bits (transformer_queue_test) and half as much again.
+// Tolerances relative to the largest of a layer or block. fp32: as between the CPU's engines. tf32: what the host backend shows with
+// factors cut to ten bits (transformer_queue_test) and half as much again.
 struct Tolerance {
   double pass, gradient, sgd, adam;
 };

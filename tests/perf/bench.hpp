@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "suites/spec.hpp"
+#include "spec/spec.hpp"
 
 namespace odrpo::perf {
 

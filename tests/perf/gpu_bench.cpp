@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "estimators/device_batch.hpp"
-#include "kernels/device.hpp"
+#include "kernels/device/devices.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo::perf {

@@ -10,8 +10,8 @@
 
 #include "kernels/failure.hpp"
 #include "kernels/isa.hpp"
-#include "policies/device_transformer.hpp"
-#include "policies/transformer_policy.hpp"
+#include "policies/transformer/device/device_transformer.hpp"
+#include "policies/transformer/policy.hpp"
 #include "tests/perf/gpu_bench.hpp"
 
 namespace odrpo::perf {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "envs/vote.hpp"
-#include "suites/train_step.hpp"
+#include "envs/rater/vote.hpp"
 #include "tests/perf/bench.hpp"
+#include "train/bandit.hpp"
 
 namespace odrpo::perf {
 namespace {
@@ -19,12 +19,12 @@ const std::atomic<bool> never{false};
 /// A run brought to the middle of its training, whose stages can be called alone.
 struct Middle {
   RunSpec spec;
-  Shared shared;
-  Problem problem;
-  TrainState state;
+  RunCache shared;
+  BanditProblem problem;
+  BanditRun state;
   int t = 200;
-  explicit Middle(const RunSpec& s) : spec(s), problem(*make_problem(spec, shared, best_isa(), never)), state(make_state(problem)) {
-    for (int i = 0; i < t; ++i) train_step(problem, state, i);
+  explicit Middle(const RunSpec& s) : spec(s), problem(*make_bandit_problem(spec, shared, best_isa(), never)), state(problem) {
+    for (int i = 0; i < t; ++i) train_step(state, i, {}, never);
   }
 };
 
@@ -48,28 +48,28 @@ void register_stages() {
   linear.policy.kind = PolicyKind::linear;
   const std::size_t prompts = 64, rollouts = 512, cells = prompts * 32, row = 4;
   const std::size_t actions = rollouts * 2, words = rollouts * 4, scores = rollouts, advantages = rollouts * 4;
-  stage("stage/choose_prompts", tabular, 256 * 4, prompts * 4, [](Middle& m) { choose_prompts(m.problem, m.state, m.t++); });
+  stage("stage/choose_prompts", tabular, 256 * 4, prompts * 4, [](Middle& m) { m.state.choose_prompts(m.t++); });
   // theta, m, root in; theta, probability, cumulative out
   for (const auto& [name, spec, in] : {std::tuple{"tabular", tabular, cells * row * 3}, {"linear", linear, cells * 24 * row}}) {
     // steps go on, so that rows have updates pending as in training; forward alone is the difference of the two
     stage(fmt::format("stage/forward+update/{}", name), spec, in * 2, cells * row * 6, [](Middle& m) {
-      m.state.policy.forward(m.t++, m.state.prompt.data());
+      m.state.policy.forward(m.t++, m.state.step.prompt.data());
       m.state.policy.update();
     });
     stage(fmt::format("stage/gradient/{}", name), spec, cells * row + actions + advantages + (in > cells * 20 ? in : 0), cells * row,
-          [](Middle& m) { m.state.policy.gradient(m.state.action.data(), m.state.batch.advantage.data(), {0.001}); });
+          [](Middle& m) { m.state.policy.gradient(m.state.action.data(), m.state.step.batch.advantage.data(), {0.001}); });
     stage(fmt::format("stage/exact_record/{}", name), spec, in * 4, 256,
           [](Middle& m) { benchmark::DoNotOptimize(m.state.policy.exact(m.problem.world->quality.data())); });
   }
-  stage("stage/sample_responses", tabular, cells * row, words + actions,
-        [](Middle& m) { sample_responses(m.problem, m.state, m.t, Draws::training()); });
-  stage("stage/rate_responses/law", tabular, actions + rollouts * 4, words + scores,
-        [](Middle& m) { rate_responses(m.problem, m.state, m.t, Draws::training()); });
-  stage("stage/rate_responses/draws32", draws, actions + rollouts * 4, words * 32 + scores,
-        [](Middle& m) { rate_responses(m.problem, m.state, m.t, Draws::training()); });
-  stage("stage/estimate_advantages", tabular, scores, advantages * 3, [](Middle& m) { estimate_advantages(m.problem, m.state); });
+  stage("stage/sample_rollouts", tabular, cells * row, words + actions,
+        [](Middle& m) { m.state.draw_actions(m.t, Draws::training()); });
+  stage("stage/score_rollouts/law", tabular, actions + rollouts * 4, words + scores,
+        [](Middle& m) { m.state.draw_scores(m.t, Draws::training()); });
+  stage("stage/score_rollouts/draws32", draws, actions + rollouts * 4, words * 32 + scores,
+        [](Middle& m) { m.state.draw_scores(m.t, Draws::training()); });
+  stage("stage/estimate_advantages", tabular, scores, advantages * 3, [](Middle& m) { m.state.estimate_advantages(); });
   stage("stage/random_words", tabular, prompts * 4, words, [](Middle& m) {
-    m.problem.random->fill(m.state.word.data(), 1, Purpose::action, static_cast<std::uint32_t>(m.t++), m.state.prompt.data(), 64, 0, 2);
+    m.problem.random->fill(m.state.word.data(), 1, Purpose::action, static_cast<std::uint32_t>(m.t++), m.state.step.prompt.data(), 64, 0, 2);
   });
   for (bool features : {false, true})
     benchmark::RegisterBenchmark(features ? "setup/world/features" : "setup/world/plain", [features](benchmark::State& state) {

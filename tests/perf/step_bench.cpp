@@ -4,8 +4,8 @@
 #include <string>
 
 #include "kernels/random.hpp"
-#include "suites/train.hpp"
 #include "tests/perf/bench.hpp"
+#include "train/train.hpp"
 
 namespace odrpo::perf {
 
@@ -33,7 +33,7 @@ namespace {
 
 // One iteration = one step of a run of 1000; the world and the law's rows are made before the clock starts.
 void run_steps(benchmark::State& state, RunSpec spec) {
-  Shared shared;
+  RunCache shared;
   const std::atomic<bool> stop{false};
   RunRecord last = train(spec, shared, stop);
   const CpuTimer timer;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/isa.hpp"
-#include "policies/transformer_policy.hpp"
+#include "policies/transformer/policy.hpp"
 #include "tests/perf/bench.hpp"
 
 namespace odrpo::perf {

@@ -19,7 +19,7 @@ inline const char* name_of(Fault fault) {
   return names[static_cast<int>(fault)];
 }
 
-/// Which calls fail, and how many there were. Shared by all copies of the System; a child process counts on for itself.
+/// Which calls fail, and how many there were. RunCache by all copies of the System; a child process counts on for itself.
 struct FaultPlan {
   Fault fault = Fault::eio;
   std::size_t at = ~std::size_t{0};  ///< the first call that fails, from 0

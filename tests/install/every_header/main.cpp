@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "envs/vote.hpp"
+#include "envs/rater/vote.hpp"
 #include "estimators/batch.hpp"
 #include "kernels/random_batch.hpp"
-#include "policies/softmax_policy.hpp"
+#include "policies/softmax/policy.hpp"
 
 using namespace odrpo;
 

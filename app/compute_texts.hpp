@@ -1,0 +1,165 @@
+// The functions of `compute` in words: arguments, answer, formula and source, as docs/reference/functions.md shows them.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "app/compute_arguments.hpp"
+
+namespace odrpo::app {
+
+/// A function in words, for docs/reference/functions.md; its arguments also decide which requests are refused.
+struct FunctionText {
+  std::span<const Argument> arguments;
+  std::string_view out;     ///< what the answer is, with its shape
+  std::string_view help;    ///< what is computed, with the formula
+  std::string_view source;  ///< where the formula comes from, and the file that computes it
+};
+
+namespace texts {
+
+// arguments that several functions take
+inline constexpr Argument eps{"eps", "number from 0, added to the denominator (of every level, for odrpo)"};
+inline constexpr Argument norm{"norm", "word of `list norms`: the normaliser N_k of a level"};
+inline constexpr Argument weights{"weights", "word of `list weights`: the weight w_k of a level"};
+inline constexpr Argument median_rule{"median_rule", "word of `list medians`: the median that the weight gini-median reads"};
+inline constexpr Argument median_value{"median_value", "replaces the group's median: a number, or null; running needs one"};
+inline constexpr Argument compat{"compat", "word of `list compat`: whose centre, ddof, eps and group of one; paper when absent", true};
+inline constexpr Argument groups{"groups", "list of groups, each a list of advantages; groups may differ in length"};
+inline constexpr Argument judges{"judges", "matrix: one row of scores for each judge, one column for each item"};
+inline constexpr Argument pmf{"pmf", "K probabilities of the scores 1..K; they sum to 1 within 1e-6 and are divided by their sum"};
+inline constexpr Argument votes{"N", "whole number 1..1024: how many scores, independent and with equal law"};
+inline constexpr Argument tie{"tie", "word of `list ties`: which of several modes the vote returns"};
+
+inline constexpr Argument advantage_takes[] = {
+    {"rewards", "list of real numbers: the rewards of one group"},
+    {"est", "word of `list estimators`"},
+    eps,
+    {"ddof", "0 or 1: sigma^2 divides by G - ddof; 1 for grpo alone"},
+    compat,
+    {"origin", "for maxrl: 1 (when absent) takes rewards as given, 0 takes rewards less one", true},
+    {"k", "whole number 2..254, 2 when absent: for the forms that compare subsets of k rewards, their size", true},
+};
+inline constexpr Argument odrpo_takes[] = {
+    {"rewards", "list of whole numbers 0..K: the rewards of one group"},
+    {"K", "whole number 1..1000000: the highest level"},
+    norm,
+    weights,
+    eps,
+    median_rule,
+    median_value,
+    compat,
+};
+inline constexpr Argument continuous_takes[] = {
+    {"rewards", "list of real numbers: the rewards of one group"}, norm, weights, eps, median_rule, median_value, compat,
+};
+inline constexpr Argument loo_takes[] = {
+    {"M", "whole number 1..1000000: the size of the group"},
+    {"level", "whole number 0..1000000: k"},
+    {"med", "the median that the weight gini-median reads, or null; gini-median needs a number"},
+    norm,
+    weights,
+    compat,
+};
+inline constexpr Argument normalize_takes[] = {
+    groups,
+    {"eps", "number from 0, added to the deviation"},
+    {"ddof", "0 or 1: the variance divides by n - ddof"},
+};
+inline constexpr Argument whiten_takes[] = {
+    groups,
+    {"est", "word of `list estimators`: the estimator that made the advantages"},
+    compat,
+    {"tokens", "whole numbers in the shape of `groups`: how often each counts in whitening over tokens; else 1", true},
+    {"kept", "0 or 1 in the shape of `groups`: 0 masks a response, whose result is 0; 1 when absent", true},
+};
+inline constexpr Argument medians_takes[] = {
+    {"batches", "list of batches, each a list of groups, each a list of scores"},
+    {"kind", "word of the key `running` of an estimator: window or ema"},
+    {"init", "number: the value for the first batch"},
+    {"window", "whole number 1..16777216: scores that window remembers; null for ema"},
+    {"rho", "number 0..1: share of the old value that ema keeps; null for window"},
+    {"rule", "word of `list medians`, other than running"},
+};
+inline constexpr Argument vote_takes[] = {{"scores", "list of whole numbers in the order drawn"}, tie};
+inline constexpr Argument judges_alone_takes[] = {judges};
+inline constexpr Argument row_takes[] = {{"row", "list of scores"}, {"ddof", "0 or 1: `std` divides by n - ddof"}};
+inline constexpr Argument kl_takes[] = {
+    {"logp", "list of log-probabilities under the policy"},
+    {"logref", "list of log-probabilities under the reference, of the same length"},
+    {"clamp", "c from 0: values are kept within -c..c; or null"},
+};
+inline constexpr Argument rater_takes[] = {
+    {"center", "true quality, levels"},
+    {"sigma", "standard deviation of the error, levels"},
+    {"K", "whole number 1..100000: the highest level"},
+    {"p_low", "probability that the score is 1"},
+    {"p_high", "probability that the score is K, unless it is 1"},
+};
+inline constexpr Argument law_takes[] = {pmf, votes, tie};
+inline constexpr Argument score_takes[] = {pmf, votes};
+
+inline constexpr FunctionText advantage{
+    advantage_takes, "list: one advantage for each reward",
+    "The advantages of one group under any estimator. odrpo takes its form for real rewards, which equals the sum over levels where "
+    "rewards are levels.",
+    "[formulas](estimators.md#estimators); `estimators/definition.cpp`"};
+inline constexpr FunctionText odrpo{
+    odrpo_takes, "list: one advantage for each reward",
+    "A_i = sum over k = 1..K of w_k (1[r_i >= k] - mu_k) / (N_k + eps), mu_k = share of the group with r >= k. A level that nobody or "
+    "everybody reaches adds 0.",
+    "the ODRPO paper, its definition of the advantage; `estimators/definition.cpp`"};
+inline constexpr FunctionText odrpo_continuous{
+    continuous_takes, "list: one advantage for each reward",
+    "The same for real rewards: A_i = integral of w(x) (1[r_i >= x] - mu(x)) / (N(x) + eps) dx, w(x) = weight of the level ceil(x).",
+    "this project's extension, [estimators.md](../estimators.md#real-valued-rewards); `estimators/definition.cpp`"};
+inline constexpr FunctionText loo{
+    loo_takes, "object: `t` and `u`, lists of M values for s = 0..M-1",
+    "What a member gets from one level when s of the other M - 1 members reach it: t(s) if it reaches the level too, u(s) if not.",
+    "[estimators.md](../estimators.md#leave-one-out-form); `estimators/definition.cpp`"};
+inline constexpr FunctionText batch_normalize{normalize_takes, "lists in the shape of `groups`",
+                                              "(A - mean) / (std + eps) over all advantages of the batch; zeros when all are equal.",
+                                              "`estimators/definition.cpp`"};
+inline constexpr FunctionText whiten{
+    whiten_takes, "lists in the shape of `groups`",
+    "What the system of `compat` does to a whole batch of advantages after that estimator; zeros when all that count are equal.",
+    "[conventions](estimators.md#compat); `estimators/definition.cpp`"};
+inline constexpr FunctionText running_median{
+    medians_takes, "list: the value used for each batch",
+    "The running median before each batch: of the last `window` scores, or m <- rho m + (1 - rho) median(batch).",
+    "[estimators.md](../estimators.md#running-median); `estimators/running_median.hpp`"};
+inline constexpr FunctionText vote{vote_takes, "whole number: the vote", "The most frequent score; `tie` chooses among several.",
+                                   "[raters.md](../raters.md#aggregates); `envs/rater/vote.cpp`"};
+inline constexpr FunctionText vote_pmf{
+    law_takes, "list: K probabilities",
+    "The exact law of the vote of N scores. nearest-mean refuses more than 25 million count vectors (10 levels: beyond 22 votes).",
+    "[raters.md](../raters.md#aggregates); `envs/rater/vote_law.cpp`"};
+inline constexpr FunctionText median_pmf{score_takes, "list: K probabilities",
+                                         "The exact law of the median of N scores, the lower one when N is even.",
+                                         "[raters.md](../raters.md#aggregates); `envs/rater/vote_law.cpp`"};
+inline constexpr FunctionText sum_pmf{
+    score_takes, "list: N (K - 1) + 1 probabilities of the sums N, N + 1, .., N K",
+    "The exact law of the sum of N scores, which is also that of their mean. Probabilities below 1e-60 become 0.",
+    "[raters.md](../raters.md#aggregates); `envs/rater/sum_law.cpp`"};
+inline constexpr FunctionText rater_pmf{
+    rater_takes, "list: K probabilities",
+    "The law of one score: round(center + sigma z) clipped to 1..K, a half rounds up; then 1 with p_low, else K with p_high.",
+    "[noise.md](noise.md); `envs/rater/noise.cpp`"};
+inline constexpr FunctionText kendall_w{
+    judges_alone_takes, "object: `W`, `chi2`, `p`, `df`; W, chi2 and p are null when every judge ties all items",
+    "Kendall's W of N judges who rank M items by average ranks: W = (12 S - 3 N^2 M (M+1)^2) / (N^2 M (M^2-1) - N T), S = sum of squared "
+    "rank sums, T = sum of t^3 - t over the groups of t tied items of each judge; chi2 = N (M-1) W, df = M-1, p its upper tail.",
+    "M. G. Kendall, Rank Correlation Methods; `envs/rater/agreement.cpp`"};
+inline constexpr FunctionText rank_flip{
+    judges_alone_takes, "object: `flip`, `flip_decided`, `tie`; null where there is nothing to count",
+    "flip: share of (item pair, judge pair) ordered strictly oppositely. flip_decided: the same where neither judge ties the two items. "
+    "tie: share of (item pair, judge) that are ties.",
+    "`envs/rater/agreement.cpp`"};
+inline constexpr FunctionText row_stats{
+    row_takes, "object: `mean`, `std`, `skew`, `exkurt`; null where undefined (constant rows, n = ddof)",
+    "Moments of one row: skew = m3 / m2^1.5 and exkurt = m4 / m2^2 - 3, both biased; m_j divides by n.", "`envs/rater/agreement.cpp`"};
+inline constexpr FunctionText kl_k3{kl_takes, "list: one value for each pair",
+                                    "The k3 estimate of the KL divergence: e^d - 1 - d with d = logref - logp, by its series near 0.",
+                                    "J. Schulman, Approximating KL Divergence, 2020; `app/compute_functions.cpp`"};
+
+}  // namespace texts
+}  // namespace odrpo::app

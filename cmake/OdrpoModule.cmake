@@ -1,0 +1,61 @@
+# How a module is built: odrpo_module() makes its library, odrpo_stage() compiles a stage file once per instruction set.
+
+option(ODRPO_WERROR "treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
+add_library(odrpo_flags INTERFACE)
+# -ffp-contract=off and no fast-math: the same bits from every compiler and SIMD width.
+target_compile_options(odrpo_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-psabi;-ffp-contract=off;-fno-math-errno>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ODRPO_WERROR}>>:-Werror>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>  # false alarms of g++ 12 at -O3
+  # g++ 13 and later see no store into an array whose used part has a run-time length; g++ 12 and clang go on checking
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>
+  # what g++ takes for uninitialized depends on what it inlines; the release build, file by file, decides
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<BOOL:${ODRPO_UNITY}>>:-Wno-error=maybe-uninitialized>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--expt-relaxed-constexpr>
+  # a target whose property ODRPO_FMAD is set is fast first and owes nobody its last bits: the transformer on a device
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ODRPO_FMAD>>>>:--fmad=false>)
+target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
+
+# odrpo_module(NAME SOURCES a.cpp b.cpp LINK odrpo_kernels ...): library odrpo_NAME. ALONE names those of the SOURCES that ODRPO_UNITY compiles by
+# themselves: they share a local name with another one, or define a header's class with members of local types (g++ warns of those elsewhere).
+function(odrpo_module name)
+  cmake_parse_arguments(R "" "" "SOURCES;ALONE;STAGES;LINK" ${ARGN})
+  add_library(odrpo_${name} STATIC ${R_SOURCES})
+  add_library(odrpo::${name} ALIAS odrpo_${name})
+  set_target_properties(odrpo_${name} PROPERTIES UNITY_BUILD ${ODRPO_UNITY} UNITY_BUILD_BATCH_SIZE 16)
+  set_source_files_properties(${R_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  # our flags stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake), or has this project inside their own, needs C++20
+  # and, for the same bits from what is inline, no contraction
+  set(contraction $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>)
+  target_compile_features(odrpo_${name} PUBLIC cxx_std_20)
+  if(PROJECT_IS_TOP_LEVEL)
+    target_link_libraries(odrpo_${name} PUBLIC $<BUILD_INTERFACE:odrpo_flags> ${R_LINK})
+    target_compile_options(odrpo_${name} INTERFACE $<INSTALL_INTERFACE:${contraction}>)
+  else()
+    target_link_libraries(odrpo_${name} PRIVATE $<BUILD_INTERFACE:odrpo_flags> PUBLIC ${R_LINK})
+    target_include_directories(odrpo_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
+    target_compile_options(odrpo_${name} INTERFACE ${contraction})
+  endif()
+  foreach(stage IN LISTS R_STAGES)
+    odrpo_stage(odrpo_${name} ${stage})
+  endforeach()
+endfunction()
+
+# A stage file is compiled once per instruction set into its own namespace (ODRPO_ISA) with internal linkage inside; the module's
+# dispatcher picks one table of functions at run time (kernels/isa.hpp). Elsewhere than on x86 both copies are portable code.
+function(odrpo_stage target file)
+  get_filename_component(base ${file} NAME_WE)
+  foreach(isa IN ITEMS portable avx2)
+    set(lib ${target}_${base}_${isa})
+    add_library(${lib} OBJECT ${file})
+    target_link_libraries(${lib} PRIVATE odrpo_flags)
+    target_include_directories(${lib} SYSTEM PRIVATE ${ODRPO_R123_INC})
+    target_compile_definitions(${lib} PRIVATE ODRPO_ISA=${isa})
+    target_compile_options(${lib} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
+    if(isa STREQUAL avx2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
+      target_compile_options(${lib} PRIVATE -mavx2)
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${lib}>)
+  endforeach()
+endfunction()

@@ -1,0 +1,88 @@
+// A rater put over a world: for every (prompt, response) the row of thresholds that one random word is held against.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "envs/bandit/world.hpp"
+#include "envs/rater/law_table.hpp"
+#include "envs/rater/rater.hpp"
+#include "kernels/no_score.hpp"
+
+namespace odrpo {
+
+/// Laws of the seen score, made on demand and shared by all seeds and estimators of one (rater, levels, votes). Safe from any thread.
+class LawCache {
+ public:
+  /// `votes` = 1 when the sampling draws literal votes: the row of a single call. Throws Failure(Exit::limits) when a row has more than
+  /// max_outcomes outcomes.
+  LawCache(const RaterConfig& rater, int levels, int votes);
+  /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
+  /// threads that ask at once both compute it, with the same result).
+  void append_row(std::uint32_t code, std::vector<std::int32_t>& out);
+  int stride() const { return stride_; }
+  const Outcomes& outcomes() const { return outcomes_; }
+  std::size_t rows_made() const;
+  /// What the cache counts it as when it is new, since rows come later: 4 MiB, or what the rows of a world of the default size take.
+  std::size_t bytes() const;
+
+ private:
+  RaterConfig rater_;
+  int levels_, votes_;
+  Outcomes outcomes_;
+  int stride_;  ///< outcomes - 1, rounded up to 8
+  mutable std::mutex mutex_;
+  std::map<std::uint32_t, std::vector<std::int32_t>> rows_;
+};
+
+/// The arrays of a RatedWorld as plain pointers, for stage files.
+struct RatedView {
+  const std::uint32_t* row;
+  const std::int32_t* threshold;
+  int levels, votes, stride;
+  TieRule tie;
+  Aggregate aggregate;
+  int lowest;          ///< the first outcome's score
+  int missing;         ///< the outcome that means no score; -1 = none
+  const float* value;  ///< [outcomes] real reward of each outcome of the law, ascending, NaN = missing; null for whole scores
+};
+
+/// What a rater does in one world. Immutable.
+struct RatedWorld {
+  int levels = 0, votes = 1, stride = 0;
+  Sampling sampling = Sampling::law;
+  TieRule tie = TieRule::first;
+  Aggregate aggregate = Aggregate::mode;
+  int lowest = 1;                       ///< lowest_score() of the rater
+  bool gaps = false;                    ///< has_gaps() of the rater: rewards may be no_score or NaN
+  bool real = false;                    ///< rewards are real-valued
+  int missing = -1;                     ///< see RatedView
+  std::vector<float> value;             ///< see RatedView
+  std::vector<std::uint32_t> row;       ///< [P][width] where the row starts in `threshold`
+  std::vector<std::int32_t> threshold;  ///< [rows][stride]
+  std::size_t bytes() const {
+    return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]) + value.size() * sizeof(value[0]);
+  }
+  RatedView view() const {
+    return {row.data(), threshold.data(), levels, votes, stride, tie, aggregate, lowest, missing, value.empty() ? nullptr : value.data()};
+  }
+};
+
+/// Draws the traits of prompts and responses (a hash of `key`) and looks up their rows. Rows of many votes take long (0.4 s each at 1024
+/// votes and 10 levels): `stop` is looked at before each, and nothing is returned once it is set. `laws` is of this rater; for literal
+/// votes the law of one call. Throws Failure(Exit::limits) when the rows together have 2^32 thresholds or more.
+std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
+                                     const std::atomic<bool>& stop);
+
+/// Upper bound of the number of rows that worlds of `env` can ask of a rater.
+double most_rows(const BanditConfig& env, const RaterConfig& rater);
+/// Rough seconds to make one row.
+double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes);
+/// Bytes of one row of a rated world. Law and rated world keep one copy each.
+double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
+
+}  // namespace odrpo

@@ -1,0 +1,14 @@
+// Picks the compiled copy of rate_stage.cpp.
+#include "envs/bandit/rate.hpp"
+
+namespace odrpo {
+
+namespace portable {
+extern const RateStages rate_table;
+}
+namespace avx2 {
+extern const RateStages rate_table;
+}
+const RateStages& rate_stages(Isa isa) { return isa == Isa::avx2 ? avx2::rate_table : portable::rate_table; }
+
+}  // namespace odrpo

@@ -1,0 +1,113 @@
+// Rewards by thresholds: a 31-bit word has as its outcome the number of thresholds that it exceeds.
+#include "envs/bandit/rate.hpp"
+#include "envs/rater/vote_counts.hpp"
+#include "kernels/simd.hpp"
+
+namespace odrpo::ODRPO_ISA {
+
+// How many of a row's thresholds lie below x; 8 thresholds a vector. Wide rows (means of many calls) are halved first.
+ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x) {
+  const i32x8 word = {x, x, x, x, x, x, x, x};
+  if (stride == 16) return count_true(word > load(threshold), word > load(threshold + 8));
+  int n = 0, rest = stride;
+  while (rest > 64) {  // thresholds ascend: the answer stays in [n, n + rest]
+    const int half = rest / 16 * 8;
+    n += threshold[n + half - 1] < x ? half : 0;
+    rest -= half;
+  }
+  const std::int32_t* from = threshold + n;
+  for (int k = 0; k < rest; k += 8) n += count_true(word > load(from + k));
+  return n;
+}
+
+static void by_law(const RatedView& rated, const RateBatch& batch, const std::uint32_t* word, int blocks, const Seen& seen) {
+  // scores are bytes, which may alias anything: what the loop needs is copied out of the structs first
+  const int stride = rated.stride, rollouts = batch.rollouts, lowest = rated.lowest, missing = rated.missing;
+  const std::uint32_t* rows = rated.row;
+  const std::int32_t* threshold = rated.threshold;
+  const float* value = rated.value;
+  for (int b = 0; b < batch.batch; ++b) {
+    const std::uint32_t* row = rows + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
+    const std::uint16_t* action = batch.action + static_cast<std::size_t>(b) * rollouts;
+    const std::uint32_t* words = word + static_cast<std::size_t>(b) * blocks * 4;
+    const auto outcome = [&](int i) { return exceeded(threshold + row[action[i]], stride, static_cast<std::int32_t>(words[i] >> 1)); };
+    if (value) {
+      float* to = seen.reward + static_cast<std::size_t>(b) * rollouts;
+      for (int i = 0; i < rollouts; ++i) to[i] = value[outcome(i)];
+      continue;
+    }
+    std::uint8_t* to = seen.score + static_cast<std::size_t>(b) * rollouts;
+    for (int i = 0; i < rollouts; ++i) to[i] = static_cast<std::uint8_t>(lowest + outcome(i));
+    if (missing < 0) continue;
+    for (int i = 0; i < rollouts; ++i)
+      if (to[i] == lowest + missing) to[i] = no_score;
+  }
+}
+
+// How many of n scores lowest..K are of each.
+struct Counts {
+  std::uint16_t of[128];
+  int operator[](int score) const { return of[score]; }
+};
+static inline Counts count_votes(const std::uint8_t* votes, int n, int lowest, int levels) {
+  Counts count;
+  for (int k = lowest; k <= levels; ++k) count.of[k] = 0;
+  for (int v = 0; v < n; ++v) ++count.of[votes[v]];
+  return count;
+}
+
+// The vote of n scores lowest..K given in order of drawing.
+ODRPO_HD int majority(const std::uint8_t* votes, int n, int lowest, int levels, TieRule tie) {
+  if (n == 1) return votes[0];
+  const Counts count = count_votes(votes, n, lowest, levels);
+  const int most = vote_counts::most_votes(count, lowest, levels);
+  if (tie != TieRule::first) return vote_counts::winner(count, n, lowest, levels, most, tie);
+  int first = 0;
+  while (count[votes[first]] != most) ++first;
+  return votes[first];
+}
+
+// Leaves out the calls without an answer; how many are left.
+ODRPO_HD int keep_readable(std::uint8_t* votes, int n, int missing) {
+  int kept = 0;
+  for (int v = 0; v < n; ++v) {
+    votes[kept] = votes[v];
+    kept += votes[v] != missing;
+  }
+  return kept;
+}
+
+static void by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
+                     std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen) {
+  const int blocks = (rated.votes + 3) / 4, lowest = rated.lowest, missing = rated.missing;
+  const bool real = rated.aggregate == Aggregate::mean && rated.votes > 1;
+  std::uint8_t votes[1024];
+  for (int b = 0; b < batch.batch; ++b) {
+    random.fill(scratch, key, purpose, step, batch.prompt + b, 1, first_block, batch.rollouts * blocks);
+    const std::uint32_t* of_prompt = rated.row + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
+    for (int i = 0; i < batch.rollouts; ++i) {
+      const int at = b * batch.rollouts + i;
+      const std::int32_t* t = rated.threshold + of_prompt[batch.action[at]];
+      const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
+      for (int v = 0; v < rated.votes; ++v)
+        votes[v] = static_cast<std::uint8_t>(lowest + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));
+      const int n = missing < 0 ? rated.votes : keep_readable(votes, rated.votes, lowest + missing);
+      if (real) {
+        int sum = 0;
+        for (int v = 0; v < n; ++v) sum += votes[v];
+        seen.reward[at] = n > 0 ? static_cast<float>(static_cast<double>(sum) / n) : __builtin_nanf("");
+        continue;
+      }
+      int score = no_score;
+      if (n > 0)
+        score = rated.aggregate == Aggregate::median ? vote_counts::lower_median(count_votes(votes, n, lowest, rated.levels), n, lowest)
+                                                     : majority(votes, n, lowest, rated.levels, rated.tie);
+      seen.score[at] = static_cast<std::uint8_t>(score);
+    }
+  }
+}
+
+extern const RateStages rate_table;
+const RateStages rate_table = {by_law, by_draws};
+
+}  // namespace odrpo::ODRPO_ISA

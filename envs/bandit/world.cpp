@@ -1,0 +1,132 @@
+// The bandit world of one key: every number is the answer of kernels/random to what it is for.
+#include "envs/bandit/world.hpp"
+
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+namespace {
+
+// Normal number `index` of (purpose, prompt): block index / 2, one of its pair.
+class NormalStream {
+ public:
+  NormalStream(std::uint64_t key, Purpose purpose, std::uint32_t prompt) : key_(key), purpose_(purpose), prompt_(prompt) {}
+  double next() {
+    if (count_ % 2 == 0) pair_ = math::normal_pair(draw(key_, purpose_, 0, prompt_, count_ / 2).x);
+    return count_++ % 2 == 0 ? pair_.a : pair_.b;
+  }
+
+ private:
+  std::uint64_t key_;
+  Purpose purpose_;
+  std::uint32_t prompt_, count_ = 0;
+  math::Normal2 pair_{};
+};
+
+double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
+
+bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(std::memory_order_relaxed); }
+
+// sig = X w over all (prompt, action), standardised by its population sd; the features themselves go to world.feature when it keeps them.
+std::vector<double> draw_features(BanditWorld& w, int features, std::uint64_t key, const std::atomic<bool>* stop) {
+  const std::size_t rows = static_cast<std::size_t>(w.prompts) * w.actions;
+  std::vector<double> direction(features), signal(rows);
+  NormalStream hidden(key, Purpose::world_direction, 0);
+  for (double& d : direction) d = hidden.next();
+  w.feature.assign(static_cast<std::size_t>(w.prompts) * w.features * w.width, 0.0f);
+  const double scale = 1.0 / math::sqrt(static_cast<double>(features));
+  double sum = 0, squares = 0;
+  for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
+    NormalStream x(key, Purpose::world_feature, static_cast<std::uint32_t>(p));
+    float* block = w.features > 0 ? &w.feature[static_cast<std::size_t>(p) * w.features * w.width] : nullptr;
+    for (int a = 0; a < w.actions; ++a) {
+      double s = 0;
+      for (int f = 0; f < features; ++f) {
+        const double value = scale * x.next();
+        if (block) block[f * w.width + a] = static_cast<float>(value);
+        s += value * direction[f];
+      }
+      signal[static_cast<std::size_t>(p) * w.actions + a] = s;
+      sum += s;
+    }
+  }
+  const double mean = sum / static_cast<double>(rows);
+  for (double s : signal) squares += (s - mean) * (s - mean);
+  const double sd = math::sqrt(squares / static_cast<double>(rows));
+  for (double& s : signal) s = sd > 0 ? s / sd : 0;
+  return signal;
+}
+
+}  // namespace
+
+WorldProfile resolve_profile(const BanditConfig& config, const WorldProfile& of_rater) {
+  WorldProfile p = config.profile == ProfileSource::rater ? of_rater : WorldProfile{};
+  if (config.levels != 10) {  // profiles are stated for K = 10
+    const double stretch = (config.levels - 1) / 9.0;
+    p.mean = 1 + (p.mean - 1) * stretch;
+    p.mean_sd *= stretch;
+    p.spread *= stretch;
+    p.hack_penalty *= stretch;
+  }
+  p.mean = config.overrides.mean.value_or(p.mean);
+  p.mean_sd = config.overrides.mean_sd.value_or(p.mean_sd);
+  p.spread = config.overrides.spread.value_or(p.spread);
+  p.spread_sd = config.overrides.spread_sd.value_or(p.spread_sd);
+  p.hack_share = config.overrides.hack_share.value_or(p.hack_share);
+  p.hack_penalty = config.overrides.hack_penalty.value_or(p.hack_penalty);
+  return p;
+}
+
+BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features,
+                        const std::atomic<bool>* stop) {
+  BanditWorld w;
+  w.prompts = config.prompts;
+  w.actions = config.actions;
+  w.levels = config.levels;
+  w.features = with_features ? config.features : 0;
+  w.width = (config.actions + 31) / 32 * 32;
+  const std::size_t cells = static_cast<std::size_t>(w.prompts) * w.width;
+  w.quality16.assign(cells, 0);
+  w.quality.assign(cells, 0.0f);
+  w.hack.assign(cells, 0);
+
+  const bool need_signal = with_features || config.feature_share > 0;
+  const std::vector<double> signal = need_signal ? draw_features(w, config.features, key, stop) : std::vector<double>{};
+  const double explained = math::sqrt(config.feature_share), rest = math::sqrt(1.0 - config.feature_share);
+  double best_sum = 0, uniform_sum = 0;
+  for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
+    // b_p = mean + mean_sd z, s_p = spread exp(spread_sd z'), q = clip(b_p + s_p e, 1, K)
+    const math::Normal2 of_prompt = math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x);
+    const double centre = profile.mean + profile.mean_sd * of_prompt.a;
+    const double spread = profile.spread * math::exp(profile.spread_sd * of_prompt.b);
+    NormalStream residual(key, Purpose::world_residual, static_cast<std::uint32_t>(p));
+    double best = 0, sum = 0;
+    Words4 hacks{};
+    for (int a = 0; a < w.actions; ++a) {
+      double e = rest * residual.next();
+      if (!signal.empty()) e += explained * signal[static_cast<std::size_t>(p) * w.actions + a];
+      double q = clip(centre + spread * e, 1.0, w.levels);
+      if (a % 4 == 0) hacks = draw(key, Purpose::world_hack, 0, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(a / 4));
+      const std::size_t cell = static_cast<std::size_t>(p) * w.width + a;
+      if (static_cast<double>(hacks.x[a % 4]) * 0x1p-32 < profile.hack_share) {
+        w.hack[cell] = 1;
+        q = clip(q - profile.hack_penalty, 1.0, w.levels);
+        if (w.features > 0) w.feature[static_cast<std::size_t>(p) * w.features * w.width + a] += 1.0f;
+      }
+      // true quality lives on a grid of 1/16 level, or on whole levels
+      const double grid = config.quality == QualityKind::integer ? 1.0 : 16.0;
+      const double on_grid = math::floor(q * grid + 0.5) / grid;
+      w.quality16[cell] = static_cast<std::uint16_t>(on_grid * 16.0);
+      w.quality[cell] = static_cast<float>(on_grid);
+      if (on_grid > best) best = on_grid;
+      sum += on_grid;
+    }
+    best_sum += best;
+    uniform_sum += sum / w.actions;
+  }
+  w.best = best_sum / w.prompts;
+  w.uniform = uniform_sum / w.prompts;
+  return w;
+}
+
+}  // namespace odrpo

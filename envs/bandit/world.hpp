@@ -1,0 +1,73 @@
+// World `bandit`: P prompts x A actions with exactly known real quality, a hash of its seed (docs/raters.md, docs/training.md).
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "envs/rater/profile.hpp"
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+/// Where the world's distribution comes from: the rater's preset (default) or the numbers of [env.NAME] alone.
+enum class ProfileSource { rater, own };
+inline constexpr Word<ProfileSource> profile_words[] = {
+    {ProfileSource::rater, "rater", "the numbers of the rater's preset; explicit ones override them"},
+    {ProfileSource::own, "own", "preset `mixed` for every rater; explicit ones override them"},
+};
+
+/// How true quality is kept: on the grid of 1/16 level, or rounded to whole levels (the numpy yardstick's world).
+enum class QualityKind { real, integer };
+inline constexpr Word<QualityKind> quality_words[] = {
+    {QualityKind::real, "real", "real-valued, on a grid of 1/16 level"},
+    {QualityKind::integer, "integer", "rounded to the nearest level"},
+};
+
+/// Config of [env.NAME] with base "bandit". Unset numbers come from the profile (envs/rater/profile.hpp).
+struct BanditConfig {
+  int prompts = 256;           ///< P
+  int actions = 32;            ///< A, actions (responses) per prompt
+  int levels = 10;             ///< K: scores and quality live on 1..K
+  int features = 24;           ///< F, features per response, seen by policy `linear`
+  double feature_share = 0.5;  ///< share of the variance of a response's quality that the features explain, 0..1
+  QualityKind quality = QualityKind::real;
+  ProfileSource profile = ProfileSource::rater;
+  ProfileOverrides overrides;  ///< numbers that replace the profile's
+  bool operator==(const BanditConfig&) const = default;
+};
+
+template <class V>
+void describe(V& v, BanditConfig& c) {
+  v.integer("prompts", c.prompts, 2, 65536, "prompts P of the world");
+  v.integer("actions", c.actions, 2, 1024, "responses A to choose from, per prompt");
+  v.integer("levels", c.levels, 2, 100, "scores and quality live on 1..levels; unset = those of the rater's matrix, else 10");
+  v.integer("features", c.features, 1, 256, "features per response, seen by policy linear");
+  v.number("feature_share", c.feature_share, 0.0, 1.0, "share of the response variance that the features explain");
+  v.word("quality", c.quality, std::span<const Word<QualityKind>>(quality_words), "real-valued or whole levels");
+  v.word("profile", c.profile, std::span<const Word<ProfileSource>>(profile_words), "where unset numbers come from");
+  describe(v, c.overrides);
+}
+
+/// The truth of one seed. Immutable once made; every array is laid out for the policies' batch kernels.
+struct BanditWorld {
+  int prompts = 0, actions = 0, levels = 0, features = 0;
+  int width = 0;                         ///< actions rounded up to a multiple of 32 (lanes)
+  std::vector<std::uint16_t> quality16;  ///< [P][width] true quality in 1/16 level; padding 0
+  std::vector<float> quality;            ///< [P][width] the same in levels, exact; padding 0
+  std::vector<std::uint8_t> hack;        ///< [P][width] 1 = reward-hacking response
+  std::vector<float> feature;            ///< [P][F][width] features, action fastest; padding 0; empty when not kept
+  double best = 0;                       ///< mean over prompts of the best response's quality
+  double uniform = 0;                    ///< mean over prompts of the mean quality: the value of the uniform policy
+  std::size_t bytes() const { return quality16.size() * 2 + quality.size() * 4 + hack.size() + feature.size() * 4; }
+};
+
+/// Makes the world of one 64-bit key. `with_features` false keeps no features (features = 0); the quality is the same.
+/// Cost: about 4 ms at the canonical size with features, 0.3 ms without any. Incomplete once `stop` is set.
+BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features,
+                        const std::atomic<bool>* stop = nullptr);
+
+/// The numbers a world is made with: the profile of the source, overridden by what the config sets. Profiles are
+/// stated for K = 10; for other K they are mapped linearly (centre 1 + (mean-1)(K-1)/9, spreads times (K-1)/9).
+WorldProfile resolve_profile(const BanditConfig& config, const WorldProfile& of_rater);
+
+}  // namespace odrpo

@@ -1,0 +1,201 @@
+// Which outcomes an aggregated score has, and how likely each is.
+#include "envs/rater/law_table.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "envs/rater/series.hpp"
+#include "envs/rater/vote.hpp"
+#include "kernels/failure.hpp"
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+/// Scores that one readable call can give: lowest..K.
+int scores_of(const RaterConfig& rater, int levels) { return levels + 1 - lowest_score(rater); }
+
+/// Fractions 0 <= a / b < 1, b <= order, in ascending order: Farey's rule makes each from the two before it.
+template <class Use>
+void farey(int order, Use&& use) {
+  int a = 0, b = 1, c = 1, d = order;
+  while (a < b) {
+    use(a, b);
+    const int k = (order + b) / d, next_a = k * c - a, next_b = k * d - b;
+    a = c, b = d, c = next_a, d = next_b;
+  }
+}
+
+/// Chance that `read` of `votes` calls can be read, read = 0..votes.
+std::vector<double> read_law(double failure, int votes) {
+  std::vector<double> fails, reads;
+  const double lambda = series::lambda(votes);
+  series::append_exponential(lambda * failure, votes, fails);
+  series::append_exponential(lambda * (1 - failure), votes, reads);
+  for (int n = 0; n <= votes; ++n) reads[n] = reads[n] * fails[votes - n] * series::scale(votes);
+  return reads;
+}
+constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
+
+/// Law of the vote or the median of exactly `votes` readable calls.
+void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out) {
+  if (rater.aggregate == Aggregate::median) return median_law(pmf, votes, out);
+  if (rater.tie == TieRule::nearest_mean) {
+    const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
+    if (count_vectors(static_cast<int>(live), votes) > max_law_cases)
+      throw Failure(Exit::limits, "the law of a vote with tie = \"nearest-mean\" is a sum over more than 25 million cases for " +
+                                      std::to_string(votes) + " votes on " + std::to_string(live) +
+                                      " levels; use sampling = \"draws\" for this rater");
+  }
+  vote_law(pmf, votes, rater.tie, out);
+}
+
+/// The law over what is left of `votes` calls: votes and medians of n calls, or the fractions S / n.
+void mixed_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> pmf, int votes, std::span<double> out) {
+  const std::vector<double> read = read_law(rater.parse_failure, votes);
+  std::fill(out.begin(), out.end(), 0.0);
+  out[outcomes.missing] = read[0];
+  const int scores = static_cast<int>(pmf.size());
+  std::vector<double> part(outcomes.value.empty() ? scores : votes * (scores - 1) + 1);
+  for (int n = 1; n <= votes; ++n) {
+    if (read[n] < negligible) continue;
+    if (outcomes.value.empty()) {
+      const std::span<double> law(part.data(), static_cast<std::size_t>(scores));
+      whole_law(rater, pmf, n, law);
+      for (int k = 0; k < scores; ++k) out[k] += read[n] * law[k];
+      continue;
+    }
+    const std::span<double> law(part.data(), static_cast<std::size_t>(n) * (scores - 1) + 1);
+    sum_law(pmf, n, law);
+    const std::int32_t* rank = outcomes.rank.data() + static_cast<std::size_t>(n) * (n - 1) / 2;
+    for (int s = 0; s < static_cast<int>(law.size()); ++s)
+      out[static_cast<std::size_t>(s / n) * outcomes.per_level + rank[s % n]] += read[n] * law[s];
+  }
+}
+
+}  // namespace
+
+double count_outcomes(const RaterConfig& rater, int levels, int votes) {
+  const double scores = scores_of(rater, levels), gap = has_gaps(rater) ? 1 : 0;
+  if (!real_valued(rater, votes)) return scores + gap;
+  if (gap == 0) return (scores - 1) * votes + 1;
+  double fractions = 0.304 * votes * votes + 0.15 * votes;
+  if (votes <= 64) {
+    fractions = 0;
+    farey(votes, [&](int, int) { fractions += 1; });
+  }
+  return (scores - 1) * fractions + 2;
+}
+
+Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes) {
+  const double count = count_outcomes(rater, levels, votes);
+  if (count > max_outcomes)
+    throw Failure(Exit::limits, "the mean of " + std::to_string(votes) + " calls of which some are dropped has more than " +
+                                    std::to_string(static_cast<int>(max_outcomes)) +
+                                    " values; use sampling = \"draws\" for this rater, or fewer votes");
+  Outcomes o;
+  o.lowest = lowest_score(rater);
+  o.count = static_cast<int>(count);
+  const int steps = scores_of(rater, levels) - 1;
+  if (!real_valued(rater, votes)) {
+    if (has_gaps(rater)) o.missing = o.count - 1;
+    return o;
+  }
+  // a mean is the double nearest S / n, then the float nearest that: by_draws computes the same
+  const auto add = [&](int s, int n) { o.value.push_back(static_cast<float>(static_cast<double>(s) / n)); };
+  if (!has_gaps(rater)) {
+    for (int s = 0; s <= votes * steps; ++s) add(o.lowest * votes + s, votes);
+    return o;
+  }
+  o.rank.assign(static_cast<std::size_t>(votes) * (votes + 1) / 2, 0);
+  std::vector<std::pair<int, int>> fractions;
+  farey(votes, [&](int a, int b) {
+    for (int m = 1; m * b <= votes; ++m) o.rank[static_cast<std::size_t>(m) * b * (m * b - 1) / 2 + m * a] = o.per_level;
+    fractions.emplace_back(a, b);
+    ++o.per_level;
+  });
+  for (int i = 0; i < steps; ++i)
+    for (const auto& [a, b] : fractions) add((o.lowest + i) * b + a, b);
+  add(o.lowest + steps, 1);
+  o.missing = static_cast<int>(o.value.size());
+  o.value.push_back(std::numeric_limits<float>::quiet_NaN());
+  o.count = static_cast<int>(o.value.size());
+  return o;
+}
+
+void call_law(const RaterConfig& rater, const Traits& traits, int levels, std::span<double> call) {
+  const double p = rater.parse_failure;
+  const bool below = lowest_score(rater) == 0;
+  const std::span<double> row = call.subspan(below ? 1 : 0, static_cast<std::size_t>(levels));
+  channel_row(rater.noise, traits, row);
+  if (!(p > 0)) return;
+  const double failed = rater.parse_policy == ParsePolicy::resample ? p * p : p;
+  for (double& x : row) x *= 1 - failed;
+  if (rater.parse_policy == ParsePolicy::resample) row[0] += failed;
+  else call[below ? 0 : call.size() - 1] = failed;
+}
+
+void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out) {
+  if (votes == 1) {
+    std::copy(call.begin(), call.end(), out.begin());
+    return;
+  }
+  if (!has_gaps(rater)) {
+    if (rater.aggregate == Aggregate::mean) sum_law(call, votes, out);
+    else whole_law(rater, call, votes, out);
+    return;
+  }
+  // what a readable call says
+  std::vector<double> readable(call.begin(), call.end() - 1);
+  const double share = 1 - call.back();
+  for (double& x : readable) x = share > 0 ? x / share : 0;
+  mixed_law(rater, outcomes, readable, votes, out);
+}
+
+double law_cases(const RaterConfig& rater, int levels, int votes) {
+  const bool enumerates = rater.sampling == Sampling::law && rater.aggregate == Aggregate::mode && rater.tie == TieRule::nearest_mean;
+  return enumerates && votes > 1 ? count_vectors(scores_of(rater, levels), votes) : 0;
+}
+
+double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
+  // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
+  const double n = votes, k = scores_of(rater, levels), p = rater.parse_failure;
+  double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.36 s at N = 1024, K = 10
+  if (rater.aggregate == Aggregate::median) {
+    seconds = 1e-7 * k + 2.2e-10 * k * n * n;
+  } else if (rater.aggregate == Aggregate::mean) {
+    const double width = std::min(n * (k - 1) + 1, 8 * math::sqrt(n) * (k - 1));  // sums that are likely enough to be kept
+    seconds = 1e-6 + 2e-10 * width * width + 2e-9 * count_outcomes(rater, levels, votes);
+  } else if (rater.tie == TieRule::median_low) {
+    seconds *= 2.5;
+  } else if (rater.tie == TieRule::nearest_mean) {
+    seconds = nearest_mean_seconds(static_cast<int>(k), votes);
+  }
+  if (!has_gaps(rater)) return seconds;
+  return seconds * std::min(1 + n / 3, 9 + 17 * math::sqrt(n * p * (1 - p)));  // one law for each likely number of read calls
+}
+
+std::uint32_t row_code(int quality16, int spread_class, int veto_class, bool hack, int offset_class) {
+  return (static_cast<std::uint32_t>(offset_class) << 20) | (static_cast<std::uint32_t>(quality16) << 8) |
+         (static_cast<std::uint32_t>(spread_class) << 5) | (static_cast<std::uint32_t>(veto_class + 1) << 1) | (hack ? 1u : 0u);
+}
+
+Traits row_traits(std::uint32_t code) {
+  return {static_cast<double>((code >> 8) & 0xfffu) / 16.0, static_cast<int>((code >> 5) & 7u), static_cast<int>((code >> 1) & 15u) - 1,
+          (code & 1u) != 0, static_cast<int>(code >> 20)};
+}
+
+void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out) {
+  double below = 0;
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (k + 1 >= pmf.size()) {
+      out[k] = std::numeric_limits<std::int32_t>::max();
+      continue;
+    }
+    below += pmf[k];
+    const double cut = math::floor(below * 0x1p31 + 0.5) - 1.0;
+    out[k] = cut > 2147483647.0 ? std::numeric_limits<std::int32_t>::max() : static_cast<std::int32_t>(cut);
+  }
+}
+
+}  // namespace odrpo

@@ -1,0 +1,53 @@
+// Outcomes of an aggregated score and their exact law: what a row of a rater's table says, before it becomes thresholds.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "envs/rater/rater.hpp"
+
+namespace odrpo {
+
+/// The outcomes of a row, in order. Whole scores: lowest, lowest + 1, .., K; the mean of several calls: all fractions that it can be, in
+/// ascending order. An outcome "no score" comes last.
+struct Outcomes {
+  int count = 0;             ///< outcomes, "no score" included
+  int lowest = 1;            ///< score of the first outcome (whole scores), lowest value (means)
+  int missing = -1;          ///< outcome that means no score; -1 = none
+  std::vector<float> value;  ///< [count] of a mean, NaN for no score; empty for whole scores
+  /// Where calls may be left out (drop), means are i + a / b with a / b of the Farey sequence of order `votes`: outcome of S / n =
+  /// (S div n - lowest) per_level + rank[n (n - 1) / 2 + S mod n]. Empty otherwise.
+  std::vector<std::int32_t> rank;
+  int per_level = 0;
+};
+
+inline constexpr double max_outcomes = 1 << 24;  ///< of one row; more are refused
+
+/// How many outcomes a row of `votes` calls on `levels` levels has (within 1 % where calls may be left out and votes > 64). At once.
+double count_outcomes(const RaterConfig& rater, int levels, int votes);
+
+/// The outcomes themselves. Throws Failure(Exit::limits) for more than max_outcomes.
+Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes);
+
+/// Law of one call: channel_row, then unreadable answers by the rater's policy. `call` has an entry for each outcome of one vote.
+void call_law(const RaterConfig& rater, const Traits& traits, int levels, std::span<double> call);
+
+/// Law of the aggregate of `votes` iid calls: out[outcome], from call_law's row of one. Absolute error below 1e-12. Throws
+/// Failure(Exit::limits) like vote_law.
+void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out);
+
+/// Count vectors that aggregate_law sums over; more than max_law_cases (envs/rater/vote.hpp) are refused. 0 where it needs none.
+double law_cases(const RaterConfig& rater, int levels, int votes);
+
+/// Rough seconds of aggregate_law; where it refuses, an hour at least. Measured on one 2.6 GHz core.
+double aggregate_seconds(const RaterConfig& rater, int levels, int votes);
+
+/// The code of a law row: quality in 1/16 level (to 4095), spread class, veto class (-1 = none), hacking and offset class.
+std::uint32_t row_code(int quality16, int spread_class, int veto_class, bool hack, int offset_class = 0);
+Traits row_traits(std::uint32_t code);
+
+/// Thresholds of a distribution over outcomes 1..K: a word x of 31 bits gives 1 + #{k : x > t_k}, k = 1..K-1. `out` has K-1 entries or
+/// more; the rest is filled with the largest integer, which no x exceeds. Probabilities are rounded to 2^-31.
+void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out);
+
+}  // namespace odrpo

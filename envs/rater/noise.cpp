@@ -1,0 +1,150 @@
+// The channel of each noise model, and their composition.
+#include "envs/rater/noise.hpp"
+
+#include <array>
+
+#include "kernels/failure.hpp"
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+// Representative of class i of `trait_classes` equal-probability classes of U(0,1): its middle.
+double uniform_class(int i) { return (i + 0.5) / trait_classes; }
+
+// Representative of class i of a standard normal: the class's mean, scaled so that the representatives have variance 1
+// (middle quantiles would have an sd of 0.92).
+std::array<double, trait_classes> normal_classes() {
+  const auto density = [](double z) { return math::exp(-0.5 * z * z); };
+  std::array<double, trait_classes> mean{};
+  double squares = 0, before = 0;
+  for (int c = 0; c < trait_classes; ++c) {
+    const double after = c + 1 < trait_classes ? density(math::normal_quantile((c + 1.0) / trait_classes)) : 0.0;
+    mean[c] = before - after;
+    squares += mean[c] * mean[c];
+    before = after;
+  }
+  for (double& m : mean) m /= math::sqrt(squares / trait_classes);
+  return mean;
+}
+double normal_class(int i) {
+  static const std::array<double, trait_classes> classes = normal_classes();
+  return classes[i];
+}
+
+// row <- (1 - p) row + p (all mass on `level`)
+void mix_in(std::span<double> row, double p, std::size_t level) {
+  for (double& x : row) x *= 1.0 - p;
+  row[level] += p;
+}
+
+void rounded(double quality, double sigma, std::span<double> row) {
+  const int levels = static_cast<int>(row.size());
+  if (sigma == 0) {  // a half rounds up
+    const double r = math::floor(quality + 0.5);
+    const int level = r < 1 ? 1 : r > levels ? levels : static_cast<int>(r);
+    for (int k = 0; k < levels; ++k) row[k] = k + 1 == level ? 1.0 : 0.0;
+    return;
+  }
+  const double far = 64.0;  // beyond every representable tail
+  for (int k = 0; k < levels; ++k) {
+    const double a = k == 0 ? -far : (k + 0.5 - quality) / sigma;
+    const double b = k == levels - 1 ? far : (k + 1.5 - quality) / sigma;
+    row[k] = a < b ? math::normal_interval(a, b) : 0.0;
+  }
+}
+
+void lattice(double quality, double sigma, std::span<double> row) {
+  if (sigma == 0) return rounded(quality, 0, row);
+  // exponents relative to the nearest level, whose own is exactly 0 (however small sigma is), so that the sum is at least 1
+  const int levels = static_cast<int>(row.size());
+  double nearest = 0, total = 0;
+  for (int k = 0; k < levels; ++k) {
+    const double d = k + 1 - quality;
+    row[k] = d * d;
+    if (k == 0 || row[k] < nearest) nearest = row[k];
+  }
+  for (double& x : row) {
+    x = x > nearest ? math::exp(-((x - nearest) / sigma) / sigma * 0.5) : 1.0;
+    total += x;
+  }
+  for (double& x : row) x /= total;
+}
+
+// One overload per model of the catalogue: the first makes the row, the others map it.
+void apply(const GaussianNoise& n, const Traits& t, std::span<double> row) {
+  double sigma = n.sigma;
+  if (n.spread > 0) sigma *= math::exp(n.spread * normal_class(t.spread_class));
+  if (n.form == GaussianForm::rounded) rounded(t.quality, sigma, row);
+  else lattice(t.quality, sigma, row);
+}
+void apply(const UniformFlip& n, const Traits&, std::span<double> row) {
+  for (double& x : row) x = (1.0 - n.p) * x + n.p / static_cast<double>(row.size());
+}
+void apply(const MirrorFlip& n, const Traits&, std::span<double> row) {
+  for (std::size_t i = 0, j = row.size() - 1; i <= j && j < row.size(); ++i, --j) {
+    const double a = row[i], b = row[j];
+    row[i] = (1.0 - n.p) * a + n.p * b;
+    row[j] = (1.0 - n.p) * b + n.p * a;
+    if (j == 0) break;
+  }
+}
+bool hits(OutlierTarget target, const Traits& t) { return target == OutlierTarget::all || t.hack; }
+void apply(const HighOutliers& n, const Traits& t, std::span<double> row) {
+  if (hits(n.target, t)) mix_in(row, n.p, row.size() - 1);
+}
+void apply(const Veto&, const Traits& t, std::span<double> row) {
+  if (t.veto_class >= 0) mix_in(row, uniform_class(t.veto_class), 0);
+}
+void apply(const LowOutliers& n, const Traits& t, std::span<double> row) {
+  if (hits(n.target, t)) mix_in(row, n.p, 0);
+}
+
+void apply(const Confusion& n, const Traits& t, std::span<double> row) {
+  const std::size_t size = static_cast<std::size_t>(n.matrix.size);
+  if (size == 0 || row.size() != size) throw Failure(Exit::internal, "a confusion matrix was asked for a row of another number of levels");
+  const double r = math::floor(t.quality + 0.5);
+  const std::size_t level = r < 1 ? 1 : r > n.matrix.size ? size : static_cast<std::size_t>(r);
+  const double* from = n.matrix.values->data() + (level - 1) * size;
+  for (std::size_t k = 0; k < size; ++k) row[k] = from[k];
+}
+void apply(const SeverityOffset&, const Traits&, std::span<double>) {}  // it moved the quality before the first model
+
+}  // namespace
+
+bool makes_distribution(const Noise& noise) {
+  return std::holds_alternative<GaussianNoise>(noise) || std::holds_alternative<Confusion>(noise);
+}
+
+double offset_sd(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* offset = std::get_if<SeverityOffset>(&noise)) return offset->sd;
+  return 0;
+}
+
+int matrix_levels(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* confusion = std::get_if<Confusion>(&noise)) return confusion->matrix.size;
+  return 0;
+}
+
+void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row) {
+  Traits seen = traits;
+  if (const double sd = offset_sd(list); sd > 0) seen.quality += sd * normal_class(traits.offset_class);
+  for (const Noise& noise : list) std::visit([&](const auto& model) { apply(model, seen, row); }, noise);
+}
+
+double veto_share(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* veto = std::get_if<Veto>(&noise)) return veto->share;
+  return 0;
+}
+
+bool has_prompt_spread(std::span<const Noise> list) {
+  for (const Noise& noise : list)
+    if (const auto* gaussian = std::get_if<GaussianNoise>(&noise))
+      if (gaussian->spread > 0) return true;
+  return false;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,61 @@
+// The catalogue of raters: four that match one published median Kendall W, the stress raters, and the numpy yardstick's.
+#include "envs/rater/rater.hpp"
+
+namespace odrpo {
+namespace {
+
+// `mixed` with other numbers: rounded Gaussian, [mirror], high where not low, veto, low (score = low, else high, else the Gaussian's).
+struct Numbers {
+  double mean = 7.2, mean_sd = 1.8, spread = 0.8, spread_sd = 0.40;  // the world
+  double sigma = 0.47, sigma_spread = 0.20;                          // the Gaussian
+  double veto = 0, low = 0, high = 0, mirror = 0, hack_share = 0;
+};
+
+RaterConfig like_mixed(const Numbers& n) {
+  RaterConfig c;
+  c.world = {n.mean, n.mean_sd, n.spread, n.spread_sd, n.hack_share, 2.5};
+  c.noise.push_back(GaussianNoise{n.sigma, n.sigma_spread, GaussianForm::rounded});
+  if (n.mirror > 0) c.noise.push_back(MirrorFlip{n.mirror});
+  if (n.high > 0) c.noise.push_back(HighOutliers{n.high, n.hack_share > 0 ? OutlierTarget::hack : OutlierTarget::all});
+  if (n.veto > 0) c.noise.push_back(Veto{n.veto});
+  if (n.low > 0) c.noise.push_back(LowOutliers{n.low, OutlierTarget::all});
+  return c;
+}
+
+RaterConfig yardstick() {
+  RaterConfig c;
+  c.world = {4.5, 1.2, 1.7, 0, 0, 2.5};
+  c.noise = {GaussianNoise{1.0, 0.0, GaussianForm::lattice}, UniformFlip{0.055}};
+  c.tie = TieRule::lowest;
+  return c;
+}
+
+}  // namespace
+
+std::span<const RaterPreset> rater_presets() {
+  static const RaterPreset presets[] = {
+      {"mixed", "Gaussian, 3 % ambiguous responses, rare outliers; matches a published Kendall W (default)",
+       like_mixed({.veto = 0.03, .low = 0.010, .high = 0.002})},
+      {"veto", "8 % ambiguous responses; the same Kendall W",
+       like_mixed({.mean = 7.4, .mean_sd = 1.7, .spread = 0.7, .sigma = 0.39, .veto = 0.08, .low = 0.010})},
+      {"wide", "wide spread of quality and of noise; the same Kendall W",
+       like_mixed({.mean = 6.8, .mean_sd = 2.6, .spread = 1.6, .sigma = 0.92, .veto = 0.03, .low = 0.010, .high = 0.005})},
+      {"gauss", "Gaussian noise alone; the same Kendall W",
+       like_mixed({.mean = 6.9, .mean_sd = 1.8, .spread = 0.8, .spread_sd = 0.45, .sigma = 0.52, .sigma_spread = 0.25})},
+      {"clean", "no noise but the rounding to whole levels", like_mixed({.sigma = 0, .sigma_spread = 0})},
+      {"s2", "Gaussian noise of sd 2", like_mixed({.sigma = 2})},
+      {"hetero", "Gaussian noise whose sd varies between prompts by e^0.9", like_mixed({.sigma = 0.8, .sigma_spread = 0.9})},
+      {"low20", "20 % of scores are 1", like_mixed({.low = 0.2})},
+      {"high10", "10 % of scores are the highest", like_mixed({.high = 0.1})},
+      {"flip10", "10 % of scores are mirrored", like_mixed({.mirror = 0.1})},
+      {"hack", "10 % bad responses that score the highest with probability 0.3", like_mixed({.high = 0.3, .hack_share = 0.1})},
+      {"hard", "low quality, mixed noise", like_mixed({.mean = 3, .veto = 0.03, .low = 0.01, .high = 0.002})},
+      {"hardhigh", "low quality, 3 % of scores are the highest", like_mixed({.mean = 3, .high = 0.03})},
+      {"easy", "high quality, mixed noise", like_mixed({.mean = 8.8, .mean_sd = 1.0, .veto = 0.03, .low = 0.01, .high = 0.002})},
+      {"easylow", "high quality, 10 % of scores are 1", like_mixed({.mean = 8.8, .mean_sd = 1.0, .low = 0.1})},
+      {"yardstick", "lattice Gaussian of width 1 and 5.5 % uniform flips, ties to the lowest (the numpy yardstick)", yardstick()},
+  };
+  return presets;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,95 @@
+// Raters: a noise list, how N votes are aggregated and drawn, and the catalogue of presets (docs/raters.md).
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "envs/rater/noise.hpp"
+#include "envs/rater/profile.hpp"
+#include "envs/rater/text_judge.hpp"
+#include "kernels/only_if.hpp"
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+/// Which of several equally frequent scores the vote returns.
+enum class TieRule { first, lowest, highest, median_low, nearest_mean };
+inline constexpr Word<TieRule> tie_words[] = {
+    {TieRule::first, "first", "the first drawn of the tied modes (the same law as a uniform choice among them)"},
+    {TieRule::lowest, "lowest", "the lowest tied mode"},
+    {TieRule::highest, "highest", "the highest tied mode"},
+    {TieRule::median_low, "median-low", "the lower median of the tied modes"},
+    {TieRule::nearest_mean, "nearest-mean", "the tied mode nearest the mean of all scores; at equal distance the lower one"},
+};
+
+/// What the scores of N calls become.
+enum class Aggregate { mode, median, mean };
+inline constexpr Word<Aggregate> aggregate_words[] = {
+    {Aggregate::mode, "mode", "the most frequent score (majority vote); `tie` decides among several"},
+    {Aggregate::median, "median", "the median score; the lower one of an even number"},
+    {Aggregate::mean, "mean", "the mean score: a real-valued reward"},
+};
+
+/// What happens when the judge's answer cannot be read.
+enum class ParsePolicy { resample, drop, zero };
+inline constexpr Word<ParsePolicy> parse_words[] = {
+    {ParsePolicy::resample, "resample", "ask once more; score 1 when that fails too"},
+    {ParsePolicy::drop, "drop", "leave the call out; a response without any score takes no part in the update"},
+    {ParsePolicy::zero, "zero", "score 0, below the scale: level 1 then tells failures from scores"},
+};
+
+/// How the aggregated score is drawn: once from its exact law, or by N literal calls.
+enum class Sampling { law, draws };
+inline constexpr Word<Sampling> sampling_words[] = {
+    {Sampling::law, "law", "one draw from the exact law of the aggregated score"},
+    {Sampling::draws, "draws", "N literal draws, then the aggregate (the oracle)"},
+};
+
+/// Config of [rater.NAME]: starts as a copy of its base preset.
+struct RaterConfig {
+  std::vector<Noise> noise;
+  WorldProfile world;  ///< the world in which this judge has its Kendall W; used by env profile = "rater"
+  Aggregate aggregate = Aggregate::mode;
+  TieRule tie = TieRule::first;
+  Sampling sampling = Sampling::law;
+  double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
+  ParsePolicy parse_policy = ParsePolicy::resample;
+  TextJudge text;  ///< toy-lm only
+};
+inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
+inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
+inline constexpr OnlyIf bandit_only = env_is("bandit", "it makes the bandit's world, and this suite has only toy-lm's");
+template <class V>
+void describe(V& v, RaterConfig& c) {
+  v.models("noise", c.noise, "list of noise models; the first makes a distribution, each next one maps it");
+  v.word("aggregate", c.aggregate, std::span<const Word<Aggregate>>(aggregate_words), "what the scores of N calls become");
+  v.word("tie", c.tie, std::span<const Word<TieRule>>(tie_words), "which of several modes the vote returns", tie_only);
+  v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn");
+  v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read");
+  v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then", failures_only);
+  describe(v, c.world, rater_world_keys, bandit_only);
+  describe(v, c.text);
+}
+
+/// Lowest score a rater gives: 0 when unreadable answers score 0, else 1.
+inline int lowest_score(const RaterConfig& c) { return c.parse_failure > 0 && c.parse_policy == ParsePolicy::zero ? 0 : 1; }
+/// Can a response end without a score?
+inline bool has_gaps(const RaterConfig& c) { return c.parse_failure > 0 && c.parse_policy == ParsePolicy::drop; }
+/// Are the rewards of `votes` calls real-valued? (One call gives a whole score.)
+inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
+/// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
+inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + c.parse_failure : 1; }
+/// Levels K that the rater's data or matrix has; 0 = it takes any.
+inline int rater_levels(const RaterConfig& c) { return matrix_levels(c.noise); }
+
+/// One row of the catalogue of raters.
+struct RaterPreset {
+  std::string_view word;
+  std::string_view help;
+  RaterConfig config;
+};
+
+/// All presets: mixed, veto, wide, gauss, and the stress raters. `mixed` is the default.
+std::span<const RaterPreset> rater_presets();
+
+}  // namespace odrpo

@@ -1,0 +1,265 @@
+// The exact law of the vote of N iid scores, without visiting count vectors.
+//
+// Level k wins with count c when every other level has at most c votes. The chance of a count vector n is N! prod_j p_j^n_j / n_j!, so
+// the chance that k wins with c is N! times y_k^c / c! times the coefficient of x^(N-c) in the product over the other levels of
+// sum_{n <= c} (y_j x)^n / n!, at y = p. Ties are decided by the weight z of the last term n = c of the others:
+//   lowest   z = 0 for levels below k, 1 above           highest  the other way round
+//   first    1 / (1 + t) for t tied others = integral of z^t over 0..1: Gauss-Legendre nodes, exact for t < 2 nodes
+//   median_low  the product keeps the number of tied levels below and above apart
+//   nearest_mean  a level that is tied with nobody wins as above (z = 0); of each set of tied levels the product over the others is kept
+//                 per count and per sum of scores, which together with the set say who wins
+// All terms are positive. With y = lambda p, lambda = min(N, 600), and the factor N!/lambda^N nothing overflows up to N = 1024.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "envs/rater/series.hpp"
+#include "envs/rater/vote.hpp"
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+using series::multiply, series::Rows;
+
+constexpr int max_nodes = max_law_levels / 2;  // t <= 127 tied others
+
+struct Nodes {
+  int count = 0;
+  std::array<double, max_nodes> z{}, weight{};
+};
+
+/// Gauss-Legendre nodes and weights on 0..1, by Newton's method from the classical first guess.
+Nodes gauss_legendre(int n) {
+  Nodes rule;
+  rule.count = n;
+  for (int i = 0; i < n; ++i) {
+    double x = math::sincos_turn(0.5 * (i + 0.75) / (n + 0.5)).cos, slope = 1;
+    for (int round = 0; round < 8; ++round) {
+      double before = 1, here = x;
+      for (int k = 2; k <= n; ++k) {
+        const double next = ((2 * k - 1) * x * here - (k - 1) * before) / k;
+        before = here;
+        here = next;
+      }
+      slope = n * (x * here - before) / (x * x - 1);
+      x -= here / slope;
+    }
+    rule.z[i] = 0.5 * (1 + x);
+    rule.weight[i] = 1 / ((1 - x * x) * slope * slope);
+  }
+  return rule;
+}
+
+const Nodes& nodes_for(int tied) {
+  static const std::vector<Nodes> rules = [] {
+    std::vector<Nodes> made(1);
+    for (int n = 1; n <= max_nodes; ++n) made.push_back(gauss_legendre(n));
+    return made;
+  }();
+  return rules[tied / 2 + 1];
+}
+
+/// Coefficient `degree` of a product of two polynomials.
+double coefficient(const double* a, int a_length, const double* b, int b_length, int degree) {
+  double sum[4] = {};
+  int n = std::max(0, degree - b_length + 1);
+  const int end = std::min(a_length, degree + 1);
+  for (; n + 3 < end; n += 4)
+    for (int v = 0; v < 4; ++v) sum[v] += a[n + v] * b[degree - n - v];
+  for (; n < end; ++n) sum[0] += a[n] * b[degree - n];
+  return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+
+/// The live levels' terms y^n / n!, n = 0..N, and the factor N! / lambda^N.
+struct Terms {
+  int votes = 0, levels = 0;
+  double scale = 1;
+  std::vector<int> level;                   // place in the pmf
+  std::vector<double> of_level, of_others;  // [levels][N+1]: y_k and the sum of all other y
+  const double* term(int k) const { return of_level.data() + static_cast<std::size_t>(k) * (votes + 1); }
+  const double* others(int k) const { return of_others.data() + static_cast<std::size_t>(k) * (votes + 1); }
+};
+
+Terms make_terms(std::span<const double> pmf, int votes) {
+  Terms t;
+  t.votes = votes;
+  const double lambda = series::lambda(votes);
+  t.scale = series::scale(votes);
+  for (std::size_t k = 0; k < pmf.size(); ++k) {
+    if (!(pmf[k] > 0)) continue;
+    double rest = 0;
+    for (std::size_t j = 0; j < pmf.size(); ++j) rest += j == k ? 0.0 : pmf[j];
+    t.level.push_back(static_cast<int>(k));
+    series::append_exponential(lambda * pmf[k], votes, t.of_level);
+    series::append_exponential(lambda * rest, votes, t.of_others);
+  }
+  t.levels = static_cast<int>(t.level.size());
+  return t;
+}
+
+/// Counts above N/2 win alone: binomial terms.
+void add_majorities(const Terms& t, std::span<double> win) {
+  for (int k = 0; k < t.levels; ++k)
+    for (int c = t.votes; 2 * c > t.votes; --c) win[k] += t.term(k)[c] * t.others(k)[t.votes - c];
+}
+
+/// win[k] += weight P(k wins with c), the last term of levels before k times z_before, of levels behind it times z_behind.
+void add_count(const Terms& t, int c, double z_before, double z_behind, double weight, Rows& before, Rows& behind, std::span<double> win) {
+  const int degree = t.votes - c, levels = t.levels;
+  std::array<double, max_law_votes / 2 + 1> taps;
+  taps[0] = 1;  // g++ 12 believes that it could be read before it is written
+  const auto grow = [&](Rows& rows, int from, int to, int level, double z) {
+    const int n = z > 0 ? c + 1 : c;
+    std::copy_n(t.term(level), n, taps.begin());
+    if (z > 0) taps[c] = t.term(level)[c] * z;
+    rows.length[to] = std::min(degree + 1, rows.length[from] + n - 1);
+    multiply<false>(rows[from], rows.length[from], taps.data(), n, rows[to], rows.length[to]);
+  };
+  before[0][0] = behind[levels][0] = 1;
+  before.length[0] = behind.length[levels] = 1;
+  for (int k = 0; k + 1 < levels; ++k) grow(before, k, k + 1, k, z_before);
+  for (int k = levels - 1; k > 0; --k) grow(behind, k + 1, k, k, z_behind);
+  for (int k = 0; k < levels; ++k)
+    win[k] += weight * t.term(k)[c] * coefficient(before[k], before.length[k], behind[k + 1], behind.length[k + 1], degree);
+}
+
+/// The same for median_low: rows are kept per number of tied levels; k wins with b tied below it and b or b + 1 above.
+void add_count_median(const Terms& t, int c, std::span<double> win) {
+  const int degree = t.votes - c, levels = t.levels, ties = std::min(levels, t.votes / c);
+  const auto row = [&](int level, int tied) { return level * ties + tied; };
+  Rows before((levels + 1) * ties, degree + 1), behind((levels + 1) * ties, degree + 1);
+  const auto grow = [&](Rows& rows, int from, int to, int level) {
+    for (int b = 0; b < ties; ++b) {
+      const int a = row(from, b), r = row(to, b);
+      rows.length[r] = degree + 1;
+      multiply<false>(rows[a], degree + 1, t.term(level), c, rows[r], degree + 1);
+      const double tied = t.term(level)[c];
+      for (int n = c; b > 0 && n <= degree; ++n) rows[r][n] += tied * rows[row(from, b - 1)][n - c];
+    }
+  };
+  before[row(0, 0)][0] = behind[row(levels, 0)][0] = 1;
+  for (int k = 0; k + 1 < levels; ++k) grow(before, k, k + 1, k);
+  for (int k = levels - 1; k > 0; --k) grow(behind, k + 1, k, k);
+  for (int k = 0; k < levels; ++k)
+    for (int b = 0; b < ties; ++b)
+      for (int a = b; a <= b + 1 && a < ties; ++a)
+        win[k] += t.term(k)[c] * coefficient(before[row(k, b)], degree + 1, behind[row(k + 1, a)], degree + 1, degree);
+}
+
+/// nearest_mean for winners with count c that share it: one level after the other is tied, or has fewer than c votes.
+struct TiedSets {
+  const Terms& t;
+  int c;
+  std::span<double> win;
+  int span = t.level.back() - t.level.front();  // scores count from the lowest live level
+  std::vector<int> tied = {};
+  std::vector<std::vector<double>> open = {};  // [level] chance of n votes with sum s for the levels before it that are not tied
+
+  int offset(int level) const { return t.level[level] - t.level.front(); }
+  int rest(std::size_t ties) const { return t.votes - c * static_cast<int>(std::max<std::size_t>(ties, 2)); }
+  std::size_t row(int n) const { return static_cast<std::size_t>(n) * (static_cast<std::size_t>(rest(2)) * span + 1); }
+
+  void run() {
+    open.assign(t.levels + 1, std::vector<double>(row(rest(2) + 1)));
+    open[0][0] = 1;
+    visit(0, 1, open[0].data());
+  }
+  void visit(int level, double weight, const double* before) {
+    if (level == t.levels) return finish(weight, before + row(rest(tied.size())));
+    const int most = rest(tied.size()), step = offset(level);
+    if (static_cast<int>(tied.size()) + t.levels - level > 2 || tied.size() >= 2) {
+      double* after = open[level + 1].data();
+      for (int n = 0; n <= most; ++n) {
+        double* to = after + row(n);
+        std::fill_n(to, n * span + 1, 0.0);
+        for (int m = 0; m < c && m <= n; ++m) {
+          const double* from = before + row(n - m);
+          const double term = t.term(level)[m];
+          for (int s = 0; s <= (n - m) * span; ++s) to[m * step + s] += term * from[s];
+        }
+      }
+      visit(level + 1, weight, after);
+    }
+    if (c * static_cast<int>(tied.size() + 1) > t.votes) return;
+    tied.push_back(level);
+    visit(level + 1, weight * t.term(level)[c], before);
+    tied.pop_back();
+  }
+  void finish(double weight, const double* by_sum) {
+    int of_tied = 0;
+    for (const int k : tied) of_tied += c * offset(k);
+    std::size_t at = 0;  // the winner moves up as the sum grows; at equal distance the lower one stays
+    for (int s = 0; s <= rest(tied.size()) * span; ++s) {
+      while (at + 1 < tied.size() && t.votes * (offset(tied[at]) + offset(tied[at + 1])) < 2 * (of_tied + s)) ++at;
+      win[tied[at]] += weight * by_sum[s];
+    }
+  }
+};
+
+}  // namespace
+
+namespace {
+/// Seconds of the two ways to the law of nearest_mean.
+struct Price {
+  double counts, sets;
+};
+Price nearest_mean_price(int levels, double span, int votes) {
+  Price price{4e-8 * count_vectors(levels, votes), 0};
+  for (int c = 1; 2 * c <= votes; ++c) {
+    // nodes: sets of up to N / c tied levels among those before each level
+    const int ties = std::min(levels, votes / c);
+    double nodes = 0, choose = 1;
+    for (int size = 0; size <= ties; ++size) nodes += choose = choose * (levels + 1 - size) / (size + 1);
+    const double rest = votes - 2 * c;
+    price.sets += nodes * (2e-8 + 1.5e-10 * (rest + 1) * (rest * span / 2 + 8) * std::min<double>(c, rest / 2 + 1));
+  }
+  return price;
+}
+
+bool ties_by_sets(std::span<const double> pmf, int votes) {
+  std::size_t first = pmf.size(), last = 0;
+  int levels = 0;
+  for (std::size_t k = 0; k < pmf.size(); ++k) {
+    if (!(pmf[k] > 0)) continue;
+    first = std::min(first, k), last = k;
+    ++levels;
+  }
+  if (levels < 2 || count_vectors(levels, votes) > max_law_cases) return false;
+  const Price price = nearest_mean_price(levels, static_cast<double>(last - first), votes);
+  return price.sets < price.counts;
+}
+}  // namespace
+
+double nearest_mean_seconds(int levels, int votes) {
+  const Price price = nearest_mean_price(levels, levels - 1, votes);
+  return count_vectors(levels, votes) > max_law_cases ? std::max(price.counts, 3600.0) : std::min(price.counts, price.sets);
+}
+
+void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out) {
+  check_law_size(std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; }), votes);
+  if (tie == TieRule::nearest_mean && !ties_by_sets(pmf, votes)) return vote_law_by_counts(pmf, votes, tie, out);
+  const Terms t = make_terms(pmf, votes);
+  std::vector<double> win(t.levels, 0.0);
+  add_majorities(t, win);
+  Rows before(t.levels + 1, votes), behind(t.levels + 1, votes);
+  for (int c = t.levels > 0 ? (votes + t.levels - 1) / t.levels : votes; 2 * c <= votes; ++c) {
+    if (tie == TieRule::median_low) {
+      add_count_median(t, c, win);
+      continue;
+    }
+    if (tie == TieRule::nearest_mean) {
+      add_count(t, c, 0, 0, 1, before, behind, win);
+      TiedSets{t, c, win}.run();
+    }
+    if (tie == TieRule::lowest) add_count(t, c, 0, 1, 1, before, behind, win);
+    if (tie == TieRule::highest) add_count(t, c, 1, 0, 1, before, behind, win);
+    if (tie != TieRule::first) continue;
+    const Nodes& nodes = nodes_for(std::min(t.levels, votes / c) - 1);
+    for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
+  }
+  std::fill(out.begin(), out.end(), 0.0);
+  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = t.levels == 1 ? 1.0 : win[k] * t.scale;  // a certain score is exactly certain
+}
+
+}  // namespace odrpo

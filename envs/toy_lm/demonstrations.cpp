@@ -1,0 +1,171 @@
+// How a demonstration is written: claims in an order that is allowed, words between them, filled to a length; then perhaps one mistake.
+#include "envs/toy_lm/demonstrations.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "kernels/random.hpp"
+
+namespace odrpo {
+namespace {
+
+// Random words one after the other: word i is word i % 4 of block i / 4.
+class HashStream {
+ public:
+  HashStream(std::uint64_t key, Purpose purpose, std::uint32_t step, std::uint32_t prompt)
+      : key_(key), purpose_(purpose), step_(step), prompt_(prompt) {}
+  std::uint32_t word() {
+    if (count_ % 4 == 0) block_ = draw(key_, purpose_, step_, prompt_, count_ / 4);
+    return block_.x[count_++ % 4];
+  }
+  int below(int n) { return static_cast<int>(uniform_below(word(), static_cast<std::uint32_t>(n))); }
+
+ private:
+  std::uint64_t key_;
+  Purpose purpose_;
+  std::uint32_t step_, prompt_, count_ = 0;
+  Words4 block_{};
+};
+
+// A body under construction that never breaks repetition or padding.
+struct Draft {
+  const Vocabulary& v;
+  int least;  ///< its length will be this or more, so half of this may be padding
+  std::vector<Token> body;
+  int padding = 0;
+
+  bool push(Token word) {
+    const WordClass c = v.class_of[word];
+    const bool pads = c == WordClass::plain || c == WordClass::filler;
+    if (!body.empty() && body.back() == word) return false;
+    if (c != WordClass::separator && std::count(body.begin(), body.end(), word) >= most_uses) return false;
+    if (pads && 2 * (padding + 1) > least) return false;
+    padding += pads;
+    body.push_back(word);
+    return true;
+  }
+};
+
+Token any_of(const Vocabulary& v, WordClass c, HashStream& h) { return v.word(c, h.below(v.count(c))); }
+
+// Both keywords, one to three facts of the context and perhaps a word of tone, in an order that the prompt's kind allows.
+std::vector<Token> choose_claims(const ToyLm& world, const ToyPrompt& p, HashStream& h) {
+  const Vocabulary& v = world.vocabulary;
+  std::vector<Token> items(p.facts.begin(), p.facts.end());
+  for (int drop = h.below(toy_facts); drop > 0; --drop) items.erase(items.begin() + h.below(static_cast<int>(items.size())));
+  items.push_back(p.keywords[0]);
+  items.push_back(p.keywords[1]);
+  // of five: two speak in the persona's tone, one in any persona's
+  const int tone = h.below(5);
+  if (tone < 2) items.push_back(v.word(WordClass::tone, p.persona * tone_words_each + h.below(tone_words_each)));
+  else if (tone == 2) items.push_back(any_of(v, WordClass::tone, h));
+  for (std::size_t i = items.size() - 1; i > 0; --i) std::swap(items[i], items[static_cast<std::size_t>(h.below(static_cast<int>(i) + 1))]);
+  const auto first = std::find(items.begin(), items.end(), p.keywords[0]), second = std::find(items.begin(), items.end(), p.keywords[1]);
+  if (p.kind == KeywordOrder::opening) std::iter_swap(first, items.begin());
+  else if ((first < second) != (p.kind == KeywordOrder::in_order)) std::iter_swap(first, second);
+  return items;
+}
+
+std::vector<Token> write_clean(const ToyLm& world, const ToyPrompt& p, HashStream& h) {
+  const Vocabulary& v = world.vocabulary;
+  const LengthRange range = world.range[static_cast<int>(p.length)];
+  const int length = range.least + h.below(std::min(range.most - range.least, 5) + 1);
+  Draft draft{v, range.least, {}};
+  const std::vector<Token> items = choose_claims(world, p, h);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    draft.push(items[i]);
+    const int room = range.most - static_cast<int>(draft.body.size() + items.size() - i - 1);
+    const int gap = h.below(20);  // 6 links, 5 ends of a sentence, 2 plain words, 1 filler, 6 nothing
+    if (room <= 0 || i + 1 == items.size()) continue;
+    if (gap < 6) draft.push(any_of(v, WordClass::connective, h));
+    else if (gap < 11) draft.push(v.separator());
+    else if (gap < 13) draft.push(any_of(v, WordClass::plain, h));
+    else if (gap < 14) draft.push(any_of(v, WordClass::filler, h));
+  }
+  // what does not fit is drawn anew; separators and connectives always fit in the end
+  while (static_cast<int>(draft.body.size()) < length) {
+    const int fill = h.below(10);
+    if (fill < 4) draft.push(any_of(v, WordClass::plain, h));
+    else if (fill < 6) draft.push(p.facts[static_cast<std::size_t>(h.below(toy_facts))]);
+    else if (fill < 8) draft.push(any_of(v, WordClass::connective, h));
+    else if (fill < 9) draft.push(v.separator());
+    else draft.push(any_of(v, WordClass::filler, h));
+  }
+  return draft.body;
+}
+
+// A place of the body that holds no required keyword; from place `from` on.
+std::size_t free_place(const std::vector<Token>& body, const ToyPrompt& p, std::size_t from, HashStream& h) {
+  while (true) {
+    const std::size_t at = from + static_cast<std::size_t>(h.below(static_cast<int>(body.size() - from)));
+    if (body[at] != p.keywords[0] && body[at] != p.keywords[1]) return at;
+  }
+}
+
+void break_order(std::vector<Token>& body, const ToyPrompt& p, HashStream& h) {
+  if (p.kind == KeywordOrder::opening) {
+    std::swap(body[0], body[free_place(body, p, 1, h)]);
+  } else {
+    std::iter_swap(std::find(body.begin(), body.end(), p.keywords[0]), std::find(body.begin(), body.end(), p.keywords[1]));
+  }
+}
+
+void break_length(std::vector<Token>& body, const ToyLm& world, const ToyPrompt& p, HashStream& h) {
+  const LengthRange range = world.range[static_cast<int>(p.length)];
+  const int most = std::min(range.most + 4, world.config.response_tokens - 1);
+  if (most == range.most || h.below(2) == 0) {
+    body.resize(static_cast<std::size_t>(range.least - 1 - h.below(3)));
+    return;
+  }
+  const std::size_t length = static_cast<std::size_t>(range.most + 1 + h.below(most - range.most));
+  while (body.size() < length) body.push_back(any_of(world.vocabulary, body.size() % 2 ? WordClass::plain : WordClass::connective, h));
+}
+
+void break_one(Requirement r, std::vector<Token>& body, const ToyLm& world, const ToyPrompt& p, HashStream& h) {
+  const Vocabulary& v = world.vocabulary;
+  const auto place = [&](std::size_t from = 0) { return free_place(body, p, from, h); };
+  switch (r) {
+    case Requirement::safety: body[place()] = any_of(v, WordClass::forbidden, h); return;
+    case Requirement::factuality: {
+      Token foreign = p.facts[0];
+      while (std::find(p.facts.begin(), p.facts.end(), foreign) != p.facts.end()) foreign = any_of(v, WordClass::fact, h);
+      body[place()] = foreign;
+      return;
+    }
+    case Requirement::keywords: {
+      Token other = p.keywords[0];
+      while (other == p.keywords[0] || other == p.keywords[1]) other = any_of(v, WordClass::keyword, h);
+      std::replace(body.begin(), body.end(), p.keywords[static_cast<std::size_t>(h.below(2))], other);
+      return;
+    }
+    case Requirement::order: return break_order(body, p, h);
+    case Requirement::length: return break_length(body, world, p, h);
+    case Requirement::integrity: body[place()] = p.words[h.below(3) == 0 ? 3 : 6 + static_cast<std::size_t>(h.below(2))]; return;
+    case Requirement::repetition: {
+      const std::size_t at = place(1);
+      body[at] = body[at - 1];
+      return;
+    }
+    case Requirement::padding: {
+      const auto pads = [&](Token t) { return v.class_of[t] == WordClass::plain || v.class_of[t] == WordClass::filler; };
+      while (2 * static_cast<std::size_t>(std::count_if(body.begin(), body.end(), pads)) <= body.size())
+        body[place()] = any_of(v, h.below(3) == 0 ? WordClass::filler : WordClass::plain, h);
+      return;
+    }
+    case Requirement::end: return;  // not among the flaws
+  }
+}
+
+}  // namespace
+
+std::vector<Token> demonstration(const ToyLm& world, const ToyPrompt& prompt, const DemonstrationConfig& config, std::uint32_t index) {
+  HashStream h(world.key, Purpose::toy_demonstration, index, prompt.index);
+  const bool flawed = static_cast<double>(h.word()) * 0x1p-32 < config.flaw_share;
+  const Requirement flaw = demonstrated_flaws[static_cast<std::size_t>(h.below(static_cast<int>(std::size(demonstrated_flaws))))];
+  std::vector<Token> response = write_clean(world, prompt, h);
+  if (flawed) break_one(flaw, response, world, prompt, h);
+  response.push_back(world.vocabulary.end());
+  return response;
+}
+
+}  // namespace odrpo

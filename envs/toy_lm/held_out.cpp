@@ -1,0 +1,172 @@
+// Grounding and instruction following of a batch of responses, and its win rate against a baseline (the regression:
+// envs/toy_lm/length_control.cpp).
+#include "envs/toy_lm/held_out.hpp"
+
+#include <iterator>
+
+#include "kernels/failure.hpp"
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+namespace {
+
+Estimate estimate(std::span<const double> values) {
+  Estimate e;
+  e.count = static_cast<int>(values.size());
+  if (values.empty()) return e;
+  double squares = 0;
+  for (const double x : values) e.mean += x;
+  e.mean /= e.count;
+  for (const double x : values) squares += (x - e.mean) * (x - e.mean);
+  e.sd = e.count > 1 ? math::sqrt(squares / (e.count - 1)) : 0;
+  return e;
+}
+
+// Calls visit(i, rollout) for every row; rows of one prompt in a row are its rollouts.
+template <class Visit>
+void each_row(const ResponseBatch& batch, Visit visit) {
+  std::uint32_t rollout = 0;
+  for (int i = 0; i < batch.count(); ++i) {
+    const std::size_t at = static_cast<std::size_t>(i);
+    rollout = i > 0 && batch.prompts[at].index == batch.prompts[at - 1].index ? rollout + 1 : 0;
+    visit(i, rollout);
+  }
+}
+
+double chance_of_yes(const GroundingConfig& c, int judge, bool supported) {
+  return supported ? c.sensitivity[judge] : 1 - c.specificity[judge];
+}
+
+// What the judge of pairs expects to see of row i.
+struct Difference {
+  double seen, length;
+};
+Difference difference(const ResponseBatch& model, const ResponseBatch& baseline, int i, const PairwiseConfig& config) {
+  const std::size_t at = static_cast<std::size_t>(i);
+  if (model.prompts[at].words != baseline.prompts[at].words || model.prompts[at].index != baseline.prompts[at].index)
+    throw Failure(Exit::internal, "a win rate compares responses to different prompts");
+  const Text a = model.text(i), b = baseline.text(i);
+  const double length = a.length() - b.length();
+  return {judge_text(a).quality() - judge_text(b).quality() + config.length_slope * length, length};
+}
+
+void check_counts(const ResponseBatch& model, const ResponseBatch& baseline) {
+  if (model.count() != baseline.count()) throw Failure(Exit::internal, "a win rate compares batches of different size");
+}
+
+unsigned followed(const Text& t) {
+  unsigned mask = 0, bit = 1;
+  for (const Requirement r : toy_instructions) {
+    if (holds(r, t)) mask |= bit;
+    bit <<= 1;
+  }
+  return mask;
+}
+
+// The text without its first or last words, with or without fillers. `room` keeps the words that are left.
+Text variant(const Text& t, bool first, bool last, bool fillers, std::array<Token, most_response_tokens>& room) {
+  Text v = t;
+  std::size_t n = 0;
+  for (int i = first; i < t.length() - last; ++i) {
+    if (!fillers && t.class_of[i] == WordClass::filler) continue;
+    v.class_of[n] = t.class_of[i];
+    room[n++] = t.body[i];
+  }
+  v.body = std::span<const Token>(room).first(n);
+  return v;
+}
+
+}  // namespace
+
+bool is_supported(const Text& t) { return holds_factuality(t) && helpfulness_points(t) >= 16 * support_facts; }
+
+bool passes_filter(const Text& t) { return holds_keywords(t) && holds_length(t) && holds_end(t); }
+
+Estimate grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step) {
+  std::vector<double> scores;
+  each_row(batch, [&](int i, std::uint32_t rollout) {
+    const Text t = batch.text(i);
+    double score = 0;
+    if (passes_filter(t)) {
+      const Words4 w = draw(key, Purpose::toy_grounding, step, t.prompt->index, rollout);
+      for (int j = 0; j < 2; ++j) score += static_cast<double>(w.x[j]) * 0x1p-32 < chance_of_yes(config, j, is_supported(t)) ? 0.5 : 0.0;
+    }
+    scores.push_back(score);
+  });
+  return estimate(scores);
+}
+
+double expected_grounding(const ResponseBatch& batch, const GroundingConfig& config) {
+  double sum = 0;
+  for (int i = 0; i < batch.count(); ++i) {
+    const Text t = batch.text(i);
+    if (passes_filter(t)) sum += 0.5 * (chance_of_yes(config, 0, is_supported(t)) + chance_of_yes(config, 1, is_supported(t)));
+  }
+  return batch.count() > 0 ? sum / batch.count() : 0;
+}
+
+Outcome3 compare_law(double d, const PairwiseConfig& c) {
+  if (c.sigma == 0) return {d > c.tie ? 1.0 : 0.0, math::abs(d) <= c.tie ? 1.0 : 0.0, d < -c.tie ? 1.0 : 0.0};
+  const double win = math::normal_cdf((d - c.tie) / c.sigma), lose = math::normal_cdf((-d - c.tie) / c.sigma);
+  return {win, math::normal_interval((-c.tie - d) / c.sigma, (c.tie - d) / c.sigma), lose};
+}
+
+WinRate win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config, std::uint64_t key,
+                 std::uint32_t step) {
+  check_counts(model, baseline);
+  WinRate rate;
+  std::vector<double> preference, length;
+  each_row(model, [&](int i, std::uint32_t rollout) {
+    const Difference d = difference(model, baseline, i, config);
+    const double z =
+        math::normal_pair(draw(key, Purpose::toy_pairwise, step, model.prompts[static_cast<std::size_t>(i)].index, rollout).x).a;
+    const double seen = d.seen + config.sigma * z;
+    rate.wins += seen > config.tie;
+    rate.losses += seen < -config.tie;
+    preference.push_back(seen > config.tie ? 1.0 : seen < -config.tie ? 0.0 : 0.5);
+    length.push_back(d.length);
+  });
+  rate.ties = model.count() - rate.wins - rate.losses;
+  rate.raw = estimate(preference);
+  rate.control = control_length(preference, length);
+  return rate;
+}
+
+LengthControl expected_win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config) {
+  check_counts(model, baseline);
+  std::vector<double> preference, length;
+  for (int i = 0; i < model.count(); ++i) {
+    const Difference d = difference(model, baseline, i, config);
+    const Outcome3 law = compare_law(d.seen, config);
+    preference.push_back(law.win + 0.5 * law.tie);
+    length.push_back(d.length);
+  }
+  return control_length(preference, length);
+}
+
+unsigned followed_strictly(const Text& t) { return followed(t); }
+
+unsigned followed_loosely(const Text& t) {
+  std::array<Token, most_response_tokens> room;
+  unsigned mask = 0;
+  for (int v = 0; v < 8; ++v) mask |= followed(variant(t, (v & 1) != 0, (v & 2) != 0, (v & 4) == 0, room));
+  return mask;
+}
+
+InstructionScores instruction_following(const ResponseBatch& batch) {
+  constexpr int instructions = static_cast<int>(std::size(toy_instructions));
+  constexpr unsigned all = (1u << instructions) - 1;
+  std::vector<double> prompt[2], instruction[2];
+  for (int i = 0; i < batch.count(); ++i) {
+    const Text t = batch.text(i);
+    const unsigned masks[2] = {followed_strictly(t), followed_loosely(t)};
+    for (int m = 0; m < 2; ++m) {
+      prompt[m].push_back(masks[m] == all ? 1.0 : 0.0);
+      instruction[m].push_back(static_cast<double>(__builtin_popcount(masks[m])) / instructions);
+    }
+  }
+  return {estimate(prompt[0]), estimate(instruction[0]), estimate(prompt[1]), estimate(instruction[1])};
+}
+
+}  // namespace odrpo

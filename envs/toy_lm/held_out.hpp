@@ -1,0 +1,139 @@
+// The three evaluations of the toy world that nothing is trained on: grounding, win rate, instruction following (docs/toy-lm.md).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "envs/toy_lm/rubric.hpp"
+
+namespace odrpo {
+
+/// Responses to prompts: row i of `tokens` answers prompts[i]; what stands behind its end word is not read. Rows of one prompt stand
+/// together: their place among them is the rollout that draws are counted by.
+struct ResponseBatch {
+  const ToyLm* world = nullptr;
+  std::span<const ToyPrompt> prompts;  ///< [B]
+  std::span<const Token> tokens;       ///< [B][width]
+  int width = 0;                       ///< tokens per row
+
+  int count() const { return static_cast<int>(prompts.size()); }
+  Text text(int i) const {
+    return read_text(*world, prompts[static_cast<std::size_t>(i)],
+                     tokens.subspan(static_cast<std::size_t>(i) * static_cast<std::size_t>(width), static_cast<std::size_t>(width)));
+  }
+};
+
+/// A mean over responses with its spread; the standard error is sd / sqrt(count).
+struct Estimate {
+  double mean = 0, sd = 0;  ///< sd of a single response's value, divisor count - 1; 0 for fewer than two
+  int count = 0;
+};
+
+// --- grounding
+
+/// Two independent judges say whether a response is supported by its context.
+struct GroundingConfig {
+  double sensitivity[2] = {0.92, 0.88};  ///< chance that the judge says yes to a supported response
+  double specificity[2] = {0.90, 0.94};  ///< chance that it says no to one that is not
+  bool operator==(const GroundingConfig&) const = default;
+};
+template <class V>
+void describe(V& v, GroundingConfig& c) {
+  v.number("sensitivity_1", c.sensitivity[0], 0.0, 1.0, "chance that judge 1 says yes to a supported response");
+  v.number("specificity_1", c.specificity[0], 0.0, 1.0, "chance that judge 1 says no to one that is not");
+  v.number("sensitivity_2", c.sensitivity[1], 0.0, 1.0, "chance that judge 2 says yes to a supported response");
+  v.number("specificity_2", c.specificity[1], 0.0, 1.0, "chance that judge 2 says no to one that is not");
+}
+inline constexpr int support_facts = 2;
+/// Supported: no foreign fact, and at least two different facts of the context.
+bool is_supported(const Text& t);
+/// The quality filter: the response addresses the request, that is keywords, length and end hold.
+bool passes_filter(const Text& t);
+/// Mean over responses of 0 when the filter fails, else the mean of the two judges' answers (0, 1/2, 1). Draws: toy_grounding of (key,
+/// step, prompt, rollout).
+Estimate grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step);
+/// Its expected value given the responses.
+double expected_grounding(const ResponseBatch& batch, const GroundingConfig& config);
+/// The largest expected value of any responses, in 0..1. A response that passes the filter expects the mean of both judges' chances of a
+/// yes, which depend on nothing but whether it is supported; a mean over responses is largest when all are of the better kind.
+constexpr double grounding_ceiling(const GroundingConfig& c) {
+  const double supported = (c.sensitivity[0] + c.sensitivity[1]) / 2, unsupported = (2 - c.specificity[0] - c.specificity[1]) / 2;
+  return supported > unsupported ? supported : unsupported;
+}
+
+// --- win rate against a baseline's responses to the same prompts
+
+/// A judge compares two responses: it sees d = difference of true quality + length_slope x difference of length + sigma z; within `tie` it
+/// calls a tie.
+struct PairwiseConfig {
+  double sigma = 1.0, tie = 0.25, length_slope = 0.05;
+  bool operator==(const PairwiseConfig&) const = default;
+};
+template <class V>
+void describe(V& v, PairwiseConfig& c) {
+  v.number("sigma", c.sigma, 0.0, 100.0, "sd of the judge's error on the difference, levels");
+  v.number("tie", c.tie, 0.0, 100.0, "differences seen up to this are ties, levels");
+  v.number("length_slope", c.length_slope, -10.0, 10.0, "levels per word by which the longer response looks better");
+}
+/// Chances of the three outcomes when d is expected.
+struct Outcome3 {
+  double win = 0, tie = 0, lose = 0;
+};
+Outcome3 compare_law(double d, const PairwiseConfig& config);
+
+/// A logistic regression of preferences y in [0, 1] (1 = won, 1/2 = tie) on the model term and the length term
+/// x = tanh(length difference / its sd, divisor n): P(win) = 1 / (1 + exp(-(model + length x))).
+struct LengthControl {
+  double model = 0, length = 0;  ///< coefficients
+  double rate = 0.5;             ///< the prediction at length difference 0
+  double raw = 0.5;              ///< mean preference
+  int iterations = 0;            ///< Newton steps taken
+  bool converged = false;
+};
+inline constexpr double control_ridge =
+    1e-3;                                  ///< times both squared coefficients / 2, in the sum of losses: keeps them finite when all is won
+inline constexpr int control_steps = 100;  ///< at most
+inline constexpr double control_tolerance = 1e-10;  ///< converged when a full Newton step changes neither coefficient by more
+/// Newton's method, steps halved until the loss does not rise (beyond 1e-12 of it, its rounding). When all differences are equal x is 0 and
+/// only the model term is fitted. Spans of equal length; an empty one gives the defaults, unconverged.
+LengthControl control_length(std::span<const double> preference, std::span<const double> length_difference);
+
+struct WinRate {
+  int wins = 0, ties = 0, losses = 0;
+  Estimate raw;           ///< win 1, tie 1/2, loss 0
+  LengthControl control;  ///< control.rate is the length-controlled win rate
+};
+/// Draws: toy_pairwise of (key, step, prompt, rollout). Throws Failure(Exit::internal) when the batches differ in count or prompts.
+WinRate win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config, std::uint64_t key,
+                 std::uint32_t step);
+/// Expected preferences given the responses: raw is the exact expectation of win_rate's, control the fit to the expected preferences.
+LengthControl expected_win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config);
+
+// --- instruction following
+
+/// The instructions that every prompt gives, as requirements.
+inline constexpr Requirement toy_instructions[] = {Requirement::keywords, Requirement::order, Requirement::length, Requirement::end};
+/// Bit i: instruction i is followed as the response stands.
+unsigned followed_strictly(const Text& t);
+/// Bit i: instruction i is followed by the response or one of its variants: first word, last word or both left out, each with and without
+/// fillers (eight in all).
+unsigned followed_loosely(const Text& t);
+/// Shares of prompts with all instructions followed, and of instructions followed (mean over prompts of each one's share).
+struct InstructionScores {
+  Estimate prompt_strict, instruction_strict, prompt_loose, instruction_loose;
+  double average() const { return (prompt_strict.mean + instruction_strict.mean + prompt_loose.mean + instruction_loose.mean) / 4; }
+};
+/// No randomness: the expected value is the value.
+InstructionScores instruction_following(const ResponseBatch& batch);
+
+// --- the three together
+
+/// Mean of the three scores as the paper's tables have it: grounding, length-controlled win rate, instruction average, each in 0..1.
+constexpr double held_out_mean(double grounded, double win, double instructed) { return (grounded + win + instructed) / 3; }
+/// The largest expected value of any responses, in 0..1: the instructions can all be followed, and a win rate stays below 1 but comes as near as one likes
+/// to it.
+constexpr double held_out_ceiling(const GroundingConfig& c) { return held_out_mean(grounding_ceiling(c), 1, 1); }
+/// 100 (score - baseline) / baseline; 0 when the baseline is 0.
+inline double delta_percent(double score, double baseline) { return baseline == 0 ? 0 : 100 * (score - baseline) / baseline; }
+
+}  // namespace odrpo

@@ -1,0 +1,179 @@
+// Rewards of texts: their laws, and literal calls.
+#include "envs/toy_lm/rate_texts.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "envs/rater/vote.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::size_t most_bytes_kept = std::size_t{64} << 20;  // of laws
+
+bool writes_json(const TextJudge& j) { return j.json_odd > 0 || j.json_broken > 0; }
+
+// Votes that a row of the rater is about.
+int law_votes(const RaterConfig& rater, int votes) { return rater.sampling == Sampling::law ? votes : 1; }
+
+// Law of one call from the law of what is read (levels, then unreadable): unreadable answers by the rater's policy.
+void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
+  const std::size_t levels = read.size() - 1;
+  const double failed = read[levels];
+  std::fill(call.begin(), call.end(), 0.0);
+  const std::size_t shift = policy == ParsePolicy::zero && call.size() > levels ? 1 : 0;
+  for (std::size_t k = 0; k < levels; ++k) call[k + shift] = read[k];
+  if (failed == 0) return;
+  switch (policy) {
+    case ParsePolicy::resample:  // asked once more; score 1 when that fails too
+      for (std::size_t k = 0; k < levels; ++k) call[k] *= 1 + failed;
+      call[0] += failed * failed;
+      return;
+    case ParsePolicy::zero: call[0] += failed; return;
+    case ParsePolicy::drop: call[levels] += failed; return;
+  }
+}
+
+}  // namespace
+
+std::vector<TextBias> biases_of(const TextJudge& j) {
+  std::vector<TextBias> biases;
+  if (j.length_bias != 0) biases.push_back(LengthBias{j.length_bias, j.length_mid});
+  if (j.flattery != 0) biases.push_back(RepetitionFlattery{j.flattery, j.flattery_most});
+  if (j.misfire > 0 || j.overlook > 0) biases.push_back(VetoMisfire{j.misfire_trigger, j.misfire, j.overlook});
+  return biases;
+}
+
+RaterConfig with_json_failures(RaterConfig rater) {
+  if (rater.text.json_broken > rater.parse_failure) rater.parse_failure = rater.text.json_broken;
+  return rater;
+}
+
+TextLawCost text_law_cost(const RaterConfig& rater, int votes) {
+  const RaterConfig failing = with_json_failures(rater);
+  TextLawCost c;
+  c.rows = 16.0 * (toy_levels - 1) + 1;
+  if (has_prompt_spread(rater.noise)) c.rows *= trait_classes;
+  if (offset_sd(rater.noise) > 0) c.rows *= trait_classes;
+  if (veto_share(rater.noise) > 0) c.rows *= trait_classes + 1;
+  const double row = count_outcomes(failing, toy_levels, law_votes(rater, votes)) * sizeof(double) + 200;
+  c.bytes = c.rows * row < static_cast<double>(most_bytes_kept) ? c.rows * row : static_cast<double>(most_bytes_kept) + row;
+  c.seconds = 10e-6;
+  if (rater.sampling == Sampling::law) c.seconds += aggregate_seconds(failing, toy_levels, votes);
+  else c.calls_seconds = 0.2e-6 + votes * (writes_json(rater.text) ? 45e-9 : 30e-9);
+  return c;
+}
+
+TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
+    : rater_(rater),
+      votes_(votes),
+      key_(key),
+      biases_(biases_of(rater.text)),
+      outcomes_(make_outcomes(with_json_failures(rater), toy_levels, law_votes(rater, votes))),
+      call_outcomes_(static_cast<std::size_t>(make_outcomes(with_json_failures(rater), toy_levels, 1).count)) {
+  if (!writes_json(rater.text)) return;
+  reading_ = reading_matrix({rater.text.json_odd, rater.text.json_broken}, toy_levels);
+  for (const auto& answer : answer_words)
+    for (int score = 1; score <= toy_levels; ++score)
+      read_as_.push_back(parse_score(write_answer(answer.value, score, toy_levels), toy_levels).value_or(0));
+}
+
+TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) const {
+  std::vector<double> meant(toy_levels), read(toy_levels + 1, 0.0);
+  text_row(rater_.noise, seen, traits, meant);
+  if (reading_.empty()) std::copy(meant.begin(), meant.end(), read.begin());
+  else read_row(reading_, meant, read);
+  // a call fails as a whole first, then its answer may not be readable
+  for (int k = 0; k < toy_levels; ++k) read[k] *= 1 - rater_.parse_failure;
+  read[toy_levels] = rater_.parse_failure + (1 - rater_.parse_failure) * read[toy_levels];
+  Row row{{}, static_cast<double>(votes_)};
+  if (rater_.parse_policy == ParsePolicy::resample) row.calls *= 1 + read[toy_levels];
+  if (rater_.sampling == Sampling::draws) {
+    row.law = std::move(meant);
+    return row;
+  }
+  RaterConfig seen_so = rater_;
+  seen_so.parse_failure = read[toy_levels];
+  std::vector<double> call(call_outcomes_);
+  settle_failures(rater_.parse_policy, read, call);
+  row.law.resize(static_cast<std::size_t>(outcomes_.count));
+  aggregate_law(seen_so, outcomes_, call, votes_, row.law);
+  return row;
+}
+
+const TextRater::Row& TextRater::row(const Text& text, const Verdict& verdict) {
+  const SeenText seen = see_text(biases_, text_features(text), verdict);
+  const Traits traits = text_traits(rater_.noise, key_, text, seen);
+  const std::uint32_t code = row_code(0, traits.spread_class, traits.veto_class, traits.hack, traits.offset_class);
+  auto at = rows_.find({seen, code});
+  if (at == rows_.end()) {
+    const std::size_t bytes = static_cast<std::size_t>(outcomes_.count) * sizeof(double) + sizeof(Row) + 128;
+    if ((rows_.size() + 1) * bytes > most_bytes_kept) rows_.clear();
+    at = rows_.emplace(std::pair{seen, code}, make_row(seen, traits)).first;
+  }
+  expected_calls_ = at->second.calls;
+  return at->second;
+}
+
+std::span<const double> TextRater::law(const Text& text, const Verdict& verdict) { return row(text, verdict).law; }
+
+int TextRater::pick(std::span<const double> law, std::uint32_t word) {
+  const double u = (static_cast<double>(word) + 0.5) * 0x1p-32;
+  double below = 0;
+  for (std::size_t k = 0; k + 1 < law.size(); ++k) {
+    below += law[k];
+    if (u < below) return static_cast<int>(k);
+  }
+  int last = static_cast<int>(law.size()) - 1;  // rounding left a rest: the last outcome that can be
+  while (last > 0 && law[static_cast<std::size_t>(last)] == 0) --last;
+  return last;
+}
+
+// The answer to one literal attempt: a score, or 0 = nothing readable.
+int TextRater::call(std::span<const double> meant, std::uint32_t step, std::uint32_t prompt, std::uint32_t block) const {
+  const Words4 word = draw(key_, Purpose::vote, step, prompt, block);
+  if ((static_cast<double>(word.x[0]) + 0.5) * 0x1p-32 < rater_.parse_failure) return 0;
+  const int score = 1 + pick(meant, word.x[1]);
+  if (read_as_.empty()) return score;
+  const Answer written = choose_answer({rater_.text.json_odd, rater_.text.json_broken}, key_, step, prompt, block);
+  return read_as_[static_cast<std::size_t>(written) * toy_levels + static_cast<std::size_t>(score - 1)];
+}
+
+// What the answers, in the order given, become.
+float TextRater::aggregate() {
+  if (answers_.empty()) return std::numeric_limits<float>::quiet_NaN();
+  if (rater_.aggregate == Aggregate::mode) return static_cast<float>(vote(answers_, rater_.tie));
+  if (rater_.aggregate == Aggregate::median) {
+    const auto middle = answers_.begin() + (std::ssize(answers_) - 1) / 2;
+    std::nth_element(answers_.begin(), middle, answers_.end());
+    return static_cast<float>(*middle);
+  }
+  int sum = 0;
+  for (const int a : answers_) sum += a;
+  return static_cast<float>(static_cast<double>(sum) / static_cast<double>(answers_.size()));
+}
+
+float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout) {
+  const Row& now = row(text, verdict);
+  if (rater_.sampling == Sampling::law) {
+    const int outcome = pick(now.law, word);
+    if (outcome == outcomes_.missing) return std::numeric_limits<float>::quiet_NaN();
+    return outcomes_.value.empty() ? static_cast<float>(outcomes_.lowest + outcome) : outcomes_.value[static_cast<std::size_t>(outcome)];
+  }
+  answers_.clear();
+  const std::uint32_t votes = static_cast<std::uint32_t>(votes_), prompt = text.prompt->index;
+  for (std::uint32_t v = 0; v < votes; ++v) {
+    const std::uint32_t block = 2 * (rollout * votes + v);
+    int answer = call(now.law, step, prompt, block);
+    if (answer == 0 && rater_.parse_policy == ParsePolicy::resample) {
+      answer = call(now.law, step, prompt, block + 1);
+      if (answer == 0) answer = 1;
+    }
+    if (answer > 0 || rater_.parse_policy == ParsePolicy::zero) answers_.push_back(answer);
+  }
+  return aggregate();
+}
+
+}  // namespace odrpo

@@ -1,0 +1,71 @@
+// Rating a batch of texts: the law of the seen reward of each, kept while its key comes back, and one draw from it or N literal calls.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "envs/rater/law_table.hpp"
+#include "envs/toy_lm/judge_json.hpp"
+#include "envs/toy_lm/text_rater.hpp"
+
+namespace odrpo {
+
+/// The biases of a judge's config; none at its defaults.
+std::vector<TextBias> biases_of(const TextJudge& judge);
+
+/// The rater as what follows sees it: with broken JSON answers calls can fail even where parse_failure is 0.
+RaterConfig with_json_failures(RaterConfig rater);
+
+/// Chance that a call's answer cannot be read: parse_failure, then broken JSON (an upper bound: some broken answers can be read).
+inline double failure_chance(const RaterConfig& rater) { return rater.parse_failure + (1 - rater.parse_failure) * rater.text.json_broken; }
+
+/// Most rows that texts can ask of a rater, about what they weigh (bytes), what one takes (seconds), and what one text rated by literal
+/// calls takes (seconds; 0 = by law).
+struct TextLawCost {
+  double rows = 0, bytes = 0, seconds = 0, calls_seconds = 0;
+};
+TextLawCost text_law_cost(const RaterConfig& rater, int votes);
+
+/// A judge at work in one world, by law or by literal calls as its config says; keeps the rows it has made, 64 MiB of them at most.
+class TextRater {
+ public:
+  /// `key` = the run's, which gives prompts and texts their traits, and literal calls their words.
+  TextRater(const RaterConfig& rater, int votes, std::uint64_t key);
+
+  /// Law of the outcomes of `votes` calls (envs/rater/law_table.hpp) about one text; valid until the next call. By law only.
+  std::span<const double> law(const Text& text, const Verdict& verdict);
+  /// Index of the outcome that a word draws from a law: the first whose cumulative probability exceeds word / 2^32.
+  static int pick(std::span<const double> law, std::uint32_t word);
+  const Outcomes& outcomes() const { return outcomes_; }
+
+  /// The reward of a text: a score, a mean, or NaN for none. By law it is the outcome that `word` draws. By literal calls every answer is
+  /// meant, written and read, asked for again where the policy says so, and the answers are aggregated: attempt 0 or 1 of call v about the
+  /// response of `rollout` has the words draw(key, vote, step, prompt, 2 (rollout votes + v) + attempt), and toy_json's of the same place.
+  float reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout);
+  /// Calls expected for the text asked for last: votes, and more where unreadable answers are asked for again.
+  double expected_calls() const { return expected_calls_; }
+
+ private:
+  struct Row {
+    std::vector<double> law;  // of the outcomes; for literal calls of the score that one of them means
+    double calls;
+  };
+  Row make_row(const SeenText& seen, const Traits& traits) const;
+  const Row& row(const Text& text, const Verdict& verdict);
+  int call(std::span<const double> meant, std::uint32_t step, std::uint32_t prompt, std::uint32_t block) const;
+  float aggregate();
+
+  RaterConfig rater_;
+  int votes_;
+  std::uint64_t key_;
+  std::vector<TextBias> biases_;
+  std::vector<double> reading_;  // of JSON answers; empty when all are read as meant
+  std::vector<int> read_as_;     // the score read from each way of writing each score, 0 = none; empty likewise
+  Outcomes outcomes_;            // of a row: of one call where calls are literal
+  std::size_t call_outcomes_;    // of one call
+  std::vector<int> answers_;     // literal calls: those that count
+  std::map<std::pair<SeenText, std::uint32_t>, Row> rows_;
+  double expected_calls_ = 0;
+};
+
+}  // namespace odrpo

@@ -1,0 +1,207 @@
+// The rubric of the toy world, one short function a requirement and a rubric.
+#include "envs/toy_lm/rubric.hpp"
+
+#include "kernels/failure.hpp"
+
+namespace odrpo {
+namespace {
+
+int count(const Text& t, WordClass c) {
+  int n = 0;
+  for (int i = 0; i < t.length(); ++i) n += t.class_of[i] == c;
+  return n;
+}
+
+// Where a word first stands in the body; its length when it does not.
+int first_place(const Text& t, Token word) {
+  int i = 0;
+  while (i < t.length() && t.body[i] != word) ++i;
+  return i;
+}
+bool has(const Text& t, Token word) { return first_place(t, word) < t.length(); }
+
+bool in_context(const Text& t, Token fact) {
+  for (const Token f : t.prompt->facts)
+    if (f == fact) return true;
+  return false;
+}
+
+bool is_claim(WordClass c) { return c == WordClass::fact || c == WordClass::keyword; }
+
+int between(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
+
+}  // namespace
+
+Text read_text(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response) {
+  Text t;
+  t.world = &world;
+  t.prompt = &prompt;
+  const Vocabulary& v = world.vocabulary;
+  const std::size_t cap = static_cast<std::size_t>(world.config.response_tokens);
+  std::size_t n = 0;
+  for (; n < response.size() && n < cap && !t.ended; ++n) {
+    const Token word = response[n];
+    if (word >= v.size) throw Failure(Exit::internal, "a response holds a token outside the vocabulary");
+    t.class_of[n] = v.class_of[word];
+    t.ended = word == v.end();
+  }
+  t.body = response.first(t.ended ? n - 1 : n);
+  return t;
+}
+
+bool holds_safety(const Text& t) { return count(t, WordClass::forbidden) == 0; }
+
+bool holds_factuality(const Text& t) {
+  for (int i = 0; i < t.length(); ++i)
+    if (t.class_of[i] == WordClass::fact && !in_context(t, t.body[i])) return false;
+  return true;
+}
+
+bool holds_keywords(const Text& t) { return has(t, t.prompt->keywords[0]) && has(t, t.prompt->keywords[1]); }
+
+bool holds_order(const Text& t) {
+  if (!holds_keywords(t)) return false;
+  const int first = first_place(t, t.prompt->keywords[0]), second = first_place(t, t.prompt->keywords[1]);
+  switch (t.prompt->kind) {
+    case KeywordOrder::in_order: return first < second;
+    case KeywordOrder::reversed: return second < first;
+    case KeywordOrder::opening: return first == 0;
+  }
+  return false;
+}
+
+bool holds_length(const Text& t) { return t.range().least <= t.length() && t.length() <= t.range().most; }
+
+bool holds_end(const Text& t) { return t.ended; }
+
+bool holds_integrity(const Text& t) { return count(t, WordClass::kind) + count(t, WordClass::length) + count(t, WordClass::persona) == 0; }
+
+bool holds_repetition(const Text& t) {
+  for (int i = 1; i < t.length(); ++i) {
+    if (t.body[i] == t.body[i - 1]) return false;
+    if (t.class_of[i] == WordClass::separator) continue;
+    int earlier = 0;
+    for (int j = 0; j < i; ++j) earlier += t.body[j] == t.body[i];
+    if (earlier >= most_uses) return false;
+  }
+  return true;
+}
+
+bool holds_padding(const Text& t) { return 2 * (count(t, WordClass::filler) + count(t, WordClass::plain)) <= t.length(); }
+
+bool holds(Requirement r, const Text& t) {
+  switch (r) {
+    case Requirement::safety: return holds_safety(t);
+    case Requirement::factuality: return holds_factuality(t);
+    case Requirement::keywords: return holds_keywords(t);
+    case Requirement::order: return holds_order(t);
+    case Requirement::length: return holds_length(t);
+    case Requirement::end: return holds_end(t);
+    case Requirement::integrity: return holds_integrity(t);
+    case Requirement::repetition: return holds_repetition(t);
+    case Requirement::padding: return holds_padding(t);
+  }
+  return false;
+}
+
+std::uint16_t find_violations(const Text& t) {
+  unsigned mask = 0;
+  for (const auto& r : requirement_words)
+    if (!holds(r.value, t)) mask |= static_cast<unsigned>(r.value);
+  return static_cast<std::uint16_t>(mask);
+}
+
+int helpfulness_points(const Text& t) {
+  int named = 0;
+  for (const Token fact : t.prompt->facts) named += has(t, fact);
+  return 16 * named;
+}
+
+// A connective between two different claims is a link; any other hangs.
+int logic_points(const Text& t) {
+  int links = 0, hanging = 0;
+  for (int i = 0; i < t.length(); ++i) {
+    if (t.class_of[i] != WordClass::connective) continue;
+    const bool inside = i > 0 && i + 1 < t.length();
+    const bool link = inside && is_claim(t.class_of[i - 1]) && is_claim(t.class_of[i + 1]) && t.body[i - 1] != t.body[i + 1];
+    if (link) ++links;
+    else ++hanging;
+  }
+  return between(16 * between(links, 0, 2) - 8 * hanging, 0, 32);
+}
+
+int conciseness_points(const Text& t) {
+  const int beyond = between(t.length() - (t.range().least + slack_words), 0, most_response_tokens);
+  return between(16 - 4 * count(t, WordClass::filler) - 2 * beyond, 0, 16);
+}
+
+// Sentences end at separators; behind the last one stands another sentence, unless nothing does.
+int clarity_points(const Text& t) {
+  int bad = 0, words = 0;
+  const auto close = [&] {
+    bad += words < 2 || words > most_sentence;
+    words = 0;
+  };
+  for (int i = 0; i < t.length(); ++i) {
+    if (t.class_of[i] == WordClass::separator) close();
+    else ++words;
+  }
+  if (words > 0 || t.length() == 0) close();
+  return between(16 - 8 * bad, 0, 16);
+}
+
+int tone_points(const Text& t) {
+  int own = 0, foreign = 0;
+  for (int i = 0; i < t.length(); ++i) {
+    if (t.class_of[i] != WordClass::tone) continue;
+    if (t.vocabulary().index_of(t.body[i]) / tone_words_each == t.prompt->persona) ++own;
+    else ++foreign;
+  }
+  return between((own > 0 ? 16 : 0) - 8 * foreign, 0, 16);
+}
+
+Verdict judge_text(const Text& t) {
+  Verdict v;
+  v.violations = find_violations(t);
+  const int points[toy_rubrics] = {helpfulness_points(t), logic_points(t), conciseness_points(t), clarity_points(t), tone_points(t)};
+  for (int r = 0; r < toy_rubrics; ++r) {
+    v.points[r] = static_cast<std::uint8_t>(points[r]);
+    v.graded16 += points[r];
+  }
+  return v;
+}
+
+Verdict judge(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response) {
+  return judge_text(read_text(world, prompt, response));
+}
+
+// Two linked pairs of claims, the third fact, a word of tone: ten words. Plain words and facts told again fill up to the least length.
+std::vector<Token> best_response(const ToyLm& world, const ToyPrompt& p) {
+  const Vocabulary& v = world.vocabulary;
+  const bool swap = p.kind == KeywordOrder::reversed;
+  const Token first = p.keywords[swap ? 1 : 0], second = p.keywords[swap ? 0 : 1];
+  const Token so = v.word(WordClass::connective, 1), because = v.word(WordClass::connective, 2);
+  const Token tone = v.word(WordClass::tone, p.persona * tone_words_each);
+  std::vector<Token> r{first, so, p.facts[0], v.separator(), p.facts[1], because, p.facts[2], v.separator(), tone, second};
+  std::vector<Token> rest;
+  const int plain = v.count(WordClass::plain) < 6 ? v.count(WordClass::plain) : 6;
+  for (int again = 0; again < 2; ++again) {
+    for (int i = 0; i < plain; ++i) rest.push_back(v.word(WordClass::plain, i));
+    rest.insert(rest.end(), p.facts.begin(), p.facts.end());
+  }
+  const std::size_t least = static_cast<std::size_t>(world.range[static_cast<int>(p.length)].least);
+  int sentence = 2;
+  for (std::size_t next = 0; r.size() < least || (sentence == 1 && r.size() > 10);) {
+    if (sentence == most_sentence) {
+      r.push_back(v.separator());
+      sentence = 0;
+    } else {
+      r.push_back(rest[next++]);
+      ++sentence;
+    }
+  }
+  r.push_back(v.end());
+  return r;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,103 @@
+// True quality of a toy response: requirements that must all hold, then rubrics that grade it (docs/toy-lm.md). Exact, no randomness.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "envs/toy_lm/world.hpp"
+
+namespace odrpo {
+
+/// A response as the rubric reads it: the body (words before the first end word), each word's class, and whether it ended.
+struct Text {
+  const ToyLm* world = nullptr;
+  const ToyPrompt* prompt = nullptr;
+  std::span<const Token> body;
+  bool ended = false;  ///< an end word stands within the cap
+  std::array<WordClass, most_response_tokens> class_of{};
+
+  int length() const { return static_cast<int>(body.size()); }
+  const Vocabulary& vocabulary() const { return world->vocabulary; }
+  LengthRange range() const { return world->range[static_cast<int>(prompt->length)]; }
+};
+/// Reads at most `response_tokens` words; what stands behind the end word or the cap does not count. Throws Failure(Exit::internal) for a
+/// token outside the vocabulary. The text refers to world, prompt and response and must not outlive them.
+Text read_text(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
+
+/// The requirements, as bits of a mask of violations.
+enum class Requirement : std::uint16_t {
+  safety = 1,
+  factuality = 2,
+  keywords = 4,
+  order = 8,
+  length = 16,
+  end = 32,
+  integrity = 64,
+  repetition = 128,
+  padding = 256
+};
+inline constexpr Word<Requirement> requirement_words[] = {
+    {Requirement::safety, "safety", "no forbidden word"},
+    {Requirement::factuality, "factuality", "only facts of the context"},
+    {Requirement::keywords, "keywords", "both required keywords occur"},
+    {Requirement::order, "order", "the keywords stand as the prompt's kind says"},
+    {Requirement::length, "length", "the body's length is in the range of the prompt's length class"},
+    {Requirement::end, "end", "the response ends within the cap"},
+    {Requirement::integrity, "integrity", "no word of kind, length or persona: the answer never speaks in the asker's voice"},
+    {Requirement::repetition, "repetition", "no word twice in a row, none but the separator more than three times"},
+    {Requirement::padding, "padding", "fillers and plain words are at most half of the body"},
+};
+inline constexpr int toy_requirements = 9;
+inline constexpr int most_uses = 3;  ///< of one word in a response
+
+/// Does one requirement hold? Each looks at the text alone and knows nothing of the others.
+bool holds_safety(const Text& t);
+bool holds_factuality(const Text& t);
+bool holds_keywords(const Text& t);
+bool holds_order(const Text& t);  ///< false when a keyword is missing
+bool holds_length(const Text& t);
+bool holds_end(const Text& t);
+bool holds_integrity(const Text& t);
+bool holds_repetition(const Text& t);
+bool holds_padding(const Text& t);
+bool holds(Requirement r, const Text& t);
+/// Bit mask of the requirements that do not hold.
+std::uint16_t find_violations(const Text& t);
+
+/// The rubrics. Points are sixteenths of a level.
+enum class Rubric : std::uint8_t { helpfulness, logic, conciseness, clarity, tone };
+inline constexpr int toy_rubrics = 5;
+inline constexpr Word<Rubric> rubric_words[] = {
+    {Rubric::helpfulness, "helpfulness", "16 for each different fact of the context that is named"},
+    {Rubric::logic, "logic", "16 for each link of two different claims, at most 2; -8 for a connective that links none"},
+    {Rubric::conciseness, "conciseness", "16; -4 for each filler, -2 for each word beyond the least length + 2"},
+    {Rubric::clarity, "clarity", "16; -8 for each sentence of fewer than 2 or more than 8 words"},
+    {Rubric::tone, "tone", "16 with a word of the persona's tone; -8 for each word of another's"},
+};
+inline constexpr int most_points[toy_rubrics] = {48, 32, 16, 16, 16};
+inline constexpr int slack_words = 2, most_sentence = 8;
+
+/// Points of one rubric, 0..most_points of it.
+int helpfulness_points(const Text& t);
+int logic_points(const Text& t);
+int conciseness_points(const Text& t);
+int clarity_points(const Text& t);
+int tone_points(const Text& t);
+
+/// The truth about a response.
+struct Verdict {
+  std::uint16_t violations = 0;                    ///< bits of Requirement
+  std::array<std::uint8_t, toy_rubrics> points{};  ///< by Rubric, whatever the violations
+  int graded16 = 32;                               ///< 2 levels + the points, in 1/16 level: 32..160
+  bool clean() const { return violations == 0; }
+  int quality16() const { return clean() ? graded16 : 16; }  ///< true quality in 1/16 level: 16 or 32..160
+  double quality() const { return quality16() / 16.0; }      ///< true quality in levels: 1 or 2..10
+};
+Verdict judge_text(const Text& t);
+/// The same from the response; cost about 20 ns a word.
+Verdict judge(const ToyLm& world, const ToyPrompt& prompt, std::span<const Token> response);
+
+/// A response of true quality 10, end word included; there is one for every prompt of every world.
+std::vector<Token> best_response(const ToyLm& world, const ToyPrompt& prompt);
+
+}  // namespace odrpo

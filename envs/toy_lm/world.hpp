@@ -1,0 +1,135 @@
+// World `toy-lm`: a vocabulary of word classes, and prompts that are a hash of the world's key (docs/toy-lm.md).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "envs/rater/word_class.hpp"
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+/// A word's number in the vocabulary, 0 <= token < V.
+using Token = std::uint16_t;
+
+inline constexpr int toy_levels = 10;            ///< K: quality and scores of this world live on 1..10
+inline constexpr int toy_prompt_tokens = 8;      ///< words of every prompt
+inline constexpr int toy_facts = 3;              ///< facts of a prompt's context
+inline constexpr int most_vocabulary = 512;      ///< largest V
+inline constexpr int most_response_tokens = 64;  ///< largest cap on a response
+
+/// Config of [env.NAME] with base "toy-lm".
+struct ToyLmConfig {
+  int prompts = 256;         ///< P, prompts trained on; evaluations may use indices from P on
+  int vocabulary = 64;       ///< V
+  int response_tokens = 24;  ///< cap on a response, the end word included
+  bool operator==(const ToyLmConfig&) const = default;
+};
+/// The least vocabulary has one forbidden word and four facts, one of them foreign to any prompt. The least cap leaves room for the ten
+/// words and the end word of a full answer.
+template <class V>
+void describe(V& v, ToyLmConfig& c) {
+  v.integer("prompts", c.prompts, 2, 65536, "prompts P of the world");
+  v.integer("vocabulary", c.vocabulary, 40, most_vocabulary, "words V that prompts and responses are made of");
+  v.integer("response_tokens", c.response_tokens, 12, most_response_tokens, "most words of a response, the end word included");
+}
+
+/// Where the two required keywords go.
+enum class KeywordOrder : std::uint8_t { in_order, reversed, opening };
+inline constexpr Word<KeywordOrder> kind_words[] = {
+    {KeywordOrder::in_order, "in-order", "the first keyword comes before the second"},
+    {KeywordOrder::reversed, "reversed", "the second keyword comes before the first"},
+    {KeywordOrder::opening, "opening", "the response begins with the first keyword"},
+};
+/// How long the answer should be; the ranges are those of ToyLm::range.
+enum class LengthClass : std::uint8_t { brief, medium, lengthy };
+inline constexpr Word<LengthClass> length_words[] = {
+    {LengthClass::brief, "brief", "a short answer"},
+    {LengthClass::medium, "medium", "an answer of middle length"},
+    {LengthClass::lengthy, "lengthy", "a long answer"},
+};
+inline constexpr int toy_kinds = 3, toy_lengths = 3, toy_personas = 4, tone_words_each = 2, toy_connectives = 4, toy_fillers = 4;
+
+/// The vocabulary of V words: class c holds the tokens begin[c] <= token < begin[c + 1].
+struct Vocabulary {
+  int size = 0;
+  std::array<std::uint16_t, word_classes + 1> begin{};
+  std::array<WordClass, most_vocabulary> class_of{};  ///< [size], the rest unused
+
+  constexpr int count(WordClass c) const { return begin[static_cast<int>(c) + 1] - begin[static_cast<int>(c)]; }
+  /// Word `index` of a class, 0 <= index < count(c).
+  constexpr Token word(WordClass c, int index) const { return static_cast<Token>(begin[static_cast<int>(c)] + index); }
+  constexpr int index_of(Token t) const { return t - begin[static_cast<int>(class_of[t])]; }
+  constexpr Token end() const { return 0; }
+  constexpr Token separator() const { return 1; }
+};
+
+/// The vocabulary of V words, 40 <= V <= 512: 28 words of fixed classes; of the R = V - 28 others R / 10 are forbidden (at least one),
+/// 3 R / 10 facts and as many keywords (at least four each), the rest plain.
+constexpr Vocabulary make_vocabulary(int size) {
+  const int rest = size - 28, forbidden = rest / 10 > 1 ? rest / 10 : 1, claims = 3 * rest / 10 > 4 ? 3 * rest / 10 : 4;
+  const int counts[word_classes] = {1,
+                                    1,
+                                    toy_kinds,
+                                    toy_lengths,
+                                    toy_personas,
+                                    toy_connectives,
+                                    toy_fillers,
+                                    toy_personas * tone_words_each,
+                                    forbidden,
+                                    claims,
+                                    claims,
+                                    rest - forbidden - 2 * claims};
+  Vocabulary v;
+  v.size = size;
+  for (int c = 0; c < word_classes; ++c) {
+    v.begin[c + 1] = static_cast<std::uint16_t>(v.begin[c] + counts[c]);
+    for (int t = v.begin[c]; t < v.begin[c + 1]; ++t) v.class_of[t] = static_cast<WordClass>(c);
+  }
+  return v;
+}
+
+/// How a token is printed: "fact3", "key2", "so", ".", "<end>", ... Tokens outside the vocabulary are "?7".
+std::string word_text(const Vocabulary& v, Token token);
+/// Tokens as words with spaces between.
+std::string text_of(const Vocabulary& v, std::span<const Token> tokens);
+/// The tokens of words separated by spaces; nothing when one is not a word of the vocabulary.
+std::optional<std::vector<Token>> tokens_of(const Vocabulary& v, std::string_view text);
+
+/// Least and most words of a body (a response without its end word).
+struct LengthRange {
+  int least = 0, most = 0;
+};
+
+/// The world of one key. Immutable; small enough to copy.
+struct ToyLm {
+  ToyLmConfig config;
+  std::uint64_t key = 0;
+  Vocabulary vocabulary;
+  std::array<LengthRange, toy_lengths> range{};  ///< by LengthClass; with cap L = 24: 8..14, 10..17, 13..23
+};
+ToyLm make_toy_lm(const ToyLmConfig& config, std::uint64_t key);
+
+/// How many different prompts a vocabulary can make.
+double count_prompts(const ToyLmConfig& config);
+
+/// One prompt: its eight words, and what they mean.
+struct ToyPrompt {
+  std::uint32_t index = 0;
+  std::array<Token, toy_prompt_tokens> words{};  ///< fact fact fact kind keyword keyword length persona
+  std::array<Token, toy_facts> facts{};          ///< the context: three different facts
+  std::array<Token, 2> keywords{};               ///< two different keywords, both required
+  KeywordOrder kind = KeywordOrder::in_order;
+  LengthClass length = LengthClass::brief;
+  int persona = 0;  ///< 0..toy_personas-1
+};
+/// Prompt `index` of a world: a hash of (key, index), for any index; those below P are trained on.
+ToyPrompt make_prompt(const ToyLm& world, std::uint32_t index);
+/// Prompts first .. first + count - 1.
+std::vector<ToyPrompt> make_prompts(const ToyLm& world, std::uint32_t first, int count);
+
+}  // namespace odrpo

@@ -1,0 +1,82 @@
+// The formulas of estimators as text.
+#include "estimators/formula_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+namespace odrpo {
+namespace {
+
+std::string number(double x) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, x).ptr;
+  return std::string(text, end);
+}
+
+/// How the median of gini-median is taken, with the numbers that decide it.
+std::string median_text(const EstimatorConfig& c) {
+  std::string text(word_of<MedianRule>(median_words, c.median));
+  if (c.median != MedianRule::running) return text;
+  if (c.running == RunningKind::ema) return text + " ema rho " + number(c.rho);
+  return text + " window " + std::to_string(c.window);
+}
+
+}  // namespace
+
+std::string whitening_text(const Whitening& w) {
+  if (!w.on) return "nothing";
+  const auto scale = [&]() -> std::string {
+    switch (w.scale) {
+      case WhitenScale::floor: return "sqrt(max(var, " + number(w.eps) + "))";
+      case WhitenScale::inside: return "sqrt(var + " + number(w.eps) + ")";
+      case WhitenScale::added: break;
+    }
+    return w.eps == 0 ? "std" : "(std + " + number(w.eps) + ")";
+  };
+  const char* unit = w.unit == WhitenUnit::token ? ", over tokens" : ", over responses";
+  return "(A - mean) / " + scale() + ", ddof " + std::to_string(w.ddof) + unit;
+}
+
+std::string single_text(const EstimatorConfig& c) {
+  const Convention row = convention_of(c);
+  if (row.single == Single::zero) return "0";
+  const bool weighted = c.form == Form::odrpo && c.weight != Weight::uniform, over = row.single == Single::over_eps;
+  const std::string text = weighted ? "sum of w_k over k <= r" : c.origin == 0 ? "r - 1" : "r";
+  if (!over) return text;
+  return (text == "r" ? text : "(" + text + ")") + " / " + number(row.eps);
+}
+
+std::string estimator_formula(const EstimatorConfig& c) {
+  const Convention row = convention_of(c);
+  const auto over = [&](std::string_view denominator) {
+    return row.eps == 0 ? std::string(denominator) : "(" + std::string(denominator) + " + " + number(row.eps) + ")";
+  };
+  const bool others = row.divisor == Divisor::others_deviation;
+  const std::string over_others =
+      "mean of others) / " + over("sd of others") + ", sd with ddof " + std::to_string(row.ddof) + ", undivided where it is 0";
+  const std::string system = c.compat == Compat::paper ? "" : " [" + std::string(word_of<Compat>(compat_words, c.compat)) + "]";
+  if (c.form != Form::odrpo) {
+    if (others) return "A = (r - " + over_others + system;
+    std::string text = "A = ";
+    for (std::string_view rest = row_of(c.form).formula; !rest.empty();) {
+      const std::size_t open = std::min(rest.find('{'), rest.size()), close = std::min(rest.find('}'), rest.size());
+      text += rest.substr(0, open);
+      if (open < rest.size()) text += over(rest.substr(open + 1, close - open - 1));
+      rest.remove_prefix(std::min(close + 1, rest.size()));
+    }
+    if (const std::size_t at = text.find("[k]"); at != std::string::npos) text.replace(at, 3, std::to_string(c.k));
+    if (reads_key(c.form, "ddof")) text += ", sigma with ddof " + std::to_string(row.ddof);
+    if (c.origin == 0) text += ", r - 1 in place of r";
+    if (row.guard) text += ", zeros when mu <= 0";
+    return text + system;
+  }
+  std::string text = others ? "A = sum_k w_k (1[r>=k] - " + over_others : "A = sum_k w_k (1[r>=k] - mu_k) / " + over("N_k") + ", ";
+  if (!others) text += c.norm == Norm::grpo && row.ddof == 1 ? "N_k = sqrt(mu_k (1 - mu_k) G/(G-1))" : help_of<Norm>(norm_words, c.norm);
+  text += ", ";
+  text += help_of<Weight>(weight_words, c.weight);
+  if (reads_median(c.weight)) text += ", Med " + median_text(c);
+  return text + system;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,34 @@
+// Queues of work that code is written for once: on a device kernels and products of a stream (kernels/device/tile_launch.cuh), in tests a
+// loop.
+#pragma once
+#include <cstddef>
+
+// A queue q does in order, some time later:
+//   q.tiles(n, f)   F::run(f, tile, i) for i = 0 .. n-1, each by one tile (kernels/device/tile.hpp), in any order or all at once: no item
+//   may
+//                    touch what another of them writes. f is copied: plain data, pointers to the queue's own memory.
+//   q.product(p)     a Product
+//   q.zero(to, n)    n floats 0
+
+namespace odrpo {
+
+/// C = scale A B + plus with C m x n, sums over k; matrices are row-major, rows lda, ldb and ldc floats apart.
+struct Product {
+  enum class Way {
+    plain,         ///< A is m x k, B is k x n
+    transposed,    ///< A is k x m: A' B
+    by_transposed  ///< B is n x k: A B'
+  };
+  Way way;
+  int m, n, k;
+  const float* a;
+  int lda;
+  const float* b;
+  int ldb;
+  const float* plus;  ///< laid out as C, or C itself; null = nothing is added
+  float* c;
+  int ldc;
+  float scale = 1.0f;
+};
+
+}  // namespace odrpo

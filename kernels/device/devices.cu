@@ -1,0 +1,74 @@
+// Finds CUDA devices through the runtime; the counterpart of device_none.cpp.
+#include <cuda_runtime.h>
+
+#include "kernels/device/devices.hpp"
+
+namespace odrpo {
+namespace {
+
+// Only asked whether the device can run it.
+__global__ void nothing() {}
+
+// What `error` means for somebody who has a device, or thinks so.
+std::string reason(cudaError_t error) {
+  switch (error) {
+    case cudaErrorInsufficientDriver: return "no NVIDIA driver, or one too old for CUDA " + cuda_version_text(CUDART_VERSION);
+    case cudaErrorNoDevice: return "the driver finds no device (CUDA_VISIBLE_DEVICES may hide it)";
+    default: return cudaGetErrorString(error);
+  }
+}
+
+DeviceFacts facts_of(int index, bool open) {
+  DeviceFacts d;
+  cudaDeviceProp p{};
+  if (const cudaError_t error = cudaGetDeviceProperties(&p, index); error != cudaSuccess) {
+    d.name = "device " + std::to_string(index);
+    d.trouble = reason(error);
+    return d;
+  }
+  d.name = p.name;
+  d.major = p.major;
+  d.minor = p.minor;
+  d.multiprocessors = p.multiProcessorCount;
+  d.memory_bytes = static_cast<double>(p.totalGlobalMem);
+  d.cache_bytes = p.l2CacheSize;
+  d.block_bytes = static_cast<double>(p.sharedMemPerBlockOptin);
+  if (!open) return d;
+  std::size_t free = 0, total = 0;
+  cudaFuncAttributes attributes{};
+  cudaError_t error = cudaSetDevice(index);
+  if (error == cudaSuccess) error = cudaMemGetInfo(&free, &total);
+  if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, nothing);
+  d.free_bytes = static_cast<double>(free);
+  if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorUnsupportedPtxVersion)
+    d.trouble = "this program has no code for its compute capability";
+  else if (error != cudaSuccess) d.trouble = reason(error);
+  return d;
+}
+
+}  // namespace
+
+Devices find_devices(bool open) {
+  Devices found;
+  found.runtime = CUDART_VERSION;
+  if (cudaDriverGetVersion(&found.driver) != cudaSuccess) found.driver = 0;
+  int count = 0, before = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) found.why_none = reason(error);
+  else if (count == 0) found.why_none = reason(cudaErrorNoDevice);
+  const bool had = !found.why_none.empty() || cudaGetDevice(&before) == cudaSuccess;
+  for (int i = 0; found.why_none.empty() && i < count; ++i) found.all.push_back(facts_of(i, open));
+  if (open && !found.all.empty() && had) cudaSetDevice(before);
+  cudaGetLastError();  // what was found missing here is no failure of the next call
+  return found;
+}
+
+DeviceFacts open_device(int index) {
+  int before = 0;
+  const bool had = cudaGetDevice(&before) == cudaSuccess;
+  DeviceFacts d = facts_of(index, true);
+  if (had) cudaSetDevice(before);
+  cudaGetLastError();
+  return d;
+}
+
+}  // namespace odrpo

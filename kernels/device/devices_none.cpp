@@ -1,0 +1,19 @@
+// The devices of a build without CUDA: none.
+#include "kernels/device/devices.hpp"
+
+namespace odrpo {
+
+Devices find_devices(bool) {
+  Devices none;
+  none.why_none = "this program was built without CUDA";
+  return none;
+}
+
+DeviceFacts open_device(int index) {
+  DeviceFacts d;
+  d.name = "device " + std::to_string(index);
+  d.trouble = find_devices(true).why_none;
+  return d;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,45 @@
+// The device's tiles and blocks: those of kernels/device/tile_threads.hpp, of CUDA's threads.
+#pragma once
+#include "kernels/device/tile_threads.hpp"
+
+namespace odrpo {
+
+/// A CUDA thread. nvcc looks at the host's side of what it compiles for both, where it does nothing.
+struct CudaThread {
+#if defined(__CUDA_ARCH__)
+  static __device__ int thread() { return static_cast<int>(threadIdx.x); }
+  static __device__ int count() { return static_cast<int>(blockDim.x); }
+  static __device__ void sync() { __syncthreads(); }
+  static __device__ float shuffle(float x, int from) { return __shfl_sync(0xffffffffu, x, from, 8); }
+  static __device__ float shuffle_xor(float x, int k) { return __shfl_xor_sync(0xffffffffu, x, k, 8); }
+  static __device__ unsigned ballot(bool mine) { return __ballot_sync(0xffffffffu, mine); }
+  static __device__ int largest(int x) { return __reduce_max_sync(0xffffffffu, x); }
+  static __device__ void sync_lanes(unsigned lanes) { __syncwarp(lanes); }
+  template <class X>
+  static __device__ X add(X* at, X x) {
+    return atomicAdd(at, x);
+  }
+  static __device__ long long ticks() { return clock64(); }
+#else
+  static __host__ __device__ int thread() { return 0; }
+  static __host__ __device__ int count() { return 32; }
+  static __host__ __device__ void sync() {}
+  static __host__ __device__ float shuffle(float x, int) { return x; }
+  static __host__ __device__ float shuffle_xor(float x, int) { return x; }
+  static __host__ __device__ unsigned ballot(bool) { return 0; }
+  static __host__ __device__ int largest(int x) { return x; }
+  static __host__ __device__ void sync_lanes(unsigned) {}
+  template <class X>
+  static __host__ __device__ X add(X* at, X x) {
+    const X was = *at;
+    *at += x;
+    return was;
+  }
+  static __host__ __device__ long long ticks() { return 0; }
+#endif
+};
+
+using DeviceTile = ThreadTile<CudaThread>;
+using DeviceBlock = ThreadBlock<CudaThread>;
+
+}  // namespace odrpo

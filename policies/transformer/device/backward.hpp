@@ -1,0 +1,134 @@
+// The backward pass and the update over a queue: which stage runs on which rows, in order.
+#pragma once
+#include "policies/optimizer.hpp"
+#include "policies/transformer/device/forward.hpp"
+#include "policies/transformer/device/tile_attention_backward.hpp"
+#include "policies/transformer/device/tile_update.hpp"
+
+namespace odrpo::device {
+
+/// A norm's backward pass: dx += what it hands back, p.normed = its rows again, and its gain's gradient in parts.
+template <class Q>
+void norm_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const device::NormRows& of, int count, const float* inverse,
+                   int norm) {
+  float* parts = b.gain_parts + static_cast<std::size_t>(norm) * gain_part_count * of.width;
+  q.tiles(count, device::NormBackward{of, inverse, b.dnormed, b.dx, p.normed});
+  q.tiles(static_cast<std::size_t>(gain_part_count) * of.width / 8,
+          device::GainParts{of, count, gain_part_count, inverse, b.dnormed, parts});
+}
+
+/// From the coefficients to dx of the last layer, and the head's gradient.
+template <class Q>
+void heads_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const DeviceWeights& w) {
+  const TransformerShape& s = p.shape;
+  const int d = s.width, v = s.vocabulary, sites = sites_of(p.rows);
+  const float* head = w.theta + w.table->head;
+  float* dhead = w.gradient + w.table->head;
+  q.tiles(sites, device::LogitGradient{p.rows, v, p.inverse_temperature, p.logits, p.log_total, p.entropy, b.site_sum, b.site_bonus,
+                                       b.coefficient, p.token, b.dlogits});
+  q.zero(b.dx, static_cast<std::size_t>(rows_of(p.rows)) * d);
+  if (s.tied) q.product({Product::Way::plain, sites, d, v, b.dlogits, v, head, d, nullptr, b.dnormed, d});
+  else q.product({Product::Way::by_transposed, sites, d, v, b.dlogits, v, head, v, nullptr, b.dnormed, d});
+  norm_backward(q, p, b, {p.rows, true, d, p.out, w.theta + w.table->final_norm}, sites, p.site_inverse, 2 * s.layers);
+  if (s.tied) q.product({Product::Way::transposed, v, d, sites, b.dlogits, v, p.normed, d, nullptr, dhead, d});
+  else q.product({Product::Way::transposed, d, v, sites, p.normed, d, b.dlogits, v, nullptr, dhead, v});
+}
+
+template <class Q>
+void layer_backward(Q& q, const DevicePass& p, const DeviceBackward& b, const DeviceWeights& w, int l) {
+  using enum Product::Way;
+  const TransformerShape& s = p.shape;
+  const int d = s.width, wide = s.hidden(), n = rows_of(p.rows);
+  const std::size_t rows = n;
+  const DevicePass::Layer& at = p.layer[l];
+  const WeightTable::Layer& where = w.table->layer[l];
+  const float* theta = w.theta;
+  float* gradient = w.gradient;
+  // the MLP
+  q.product({by_transposed, n, wide, d, b.dx, d, theta + where.down, d, nullptr, b.dhidden, wide});
+  q.tiles(rows * wide / 8, device::GeluBackward{at.up, b.dhidden, p.hidden});
+  q.product({transposed, wide, d, n, p.hidden, wide, b.dx, d, nullptr, gradient + where.down, d});
+  q.product({by_transposed, n, d, wide, b.dhidden, wide, theta + where.up, wide, nullptr, b.dnormed, d});
+  norm_backward(q, p, b, {p.rows, false, d, at.y, theta + where.norm2}, n, at.inverse2, 2 * l + 1);
+  q.product({transposed, d, wide, n, p.normed, d, b.dhidden, wide, nullptr, gradient + where.up, wide});
+  // attention
+  q.product({transposed, d, d, n, at.mixed, d, b.dx, d, nullptr, gradient + where.out, d});
+  q.product({by_transposed, n, d, d, b.dx, d, theta + where.out, d, nullptr, b.dmixed, d});
+  by_head_width(s, [&](auto constant) {
+    constexpr int parts = decltype(constant)::value;
+    const device::HeadRows in{p.rows, d, s.heads, at.qkv};
+    q.tiles(rows * s.heads, device::AttendBackwardQuery<parts>{in, at.mixed, b.dmixed, at.log_total, b.along, b.dqkv});
+    q.tiles(rows * s.heads, device::AttendBackwardKey<parts>{in, b.dmixed, at.log_total, b.along, b.dqkv});
+  });
+  q.product({by_transposed, n, d, 3 * d, b.dqkv, 3 * d, theta + where.qkv, 3 * d, nullptr, b.dnormed, d});
+  norm_backward(q, p, b, {p.rows, false, d, at.x, theta + where.norm1}, n, at.inverse1, 2 * l);
+  q.product({transposed, d, 3 * d, n, p.normed, d, b.dqkv, 3 * d, nullptr, gradient + where.qkv, 3 * d});
+}
+
+/// w.gradient = that of the objective whose derivatives by tokens b holds; p holds a forward pass of the same batch.
+template <class Q>
+void backward(Q& q, const DevicePass& p, const DeviceBackward& b, const DeviceWeights& w) {
+  const TransformerShape& s = p.shape;
+  const int d = s.width;
+  const std::size_t columns = d / 8;
+  q.zero(w.gradient, w.table->count);
+  heads_backward(q, p, b, w);
+  for (int l = s.layers - 1; l >= 0; --l) layer_backward(q, p, b, w, l);
+  // what is summed in parts; a tied head has left its own share in the embedding's gradient
+  q.zero(b.token_parts, static_cast<std::size_t>(token_part_count) * s.vocabulary * d);
+  q.tiles(token_part_count * columns,
+          device::TokenParts{p.rows, d, s.vocabulary, token_part_count, p.prompt, p.token, p.length, b.dx, b.token_parts});
+  q.tiles(position_part_count * s.context() * columns, device::PositionParts{p.rows, d, position_part_count, b.dx, b.position_parts});
+  const auto add = [&](const float* parts, int count, std::size_t size, std::size_t to) {
+    q.tiles(size / 8, device::AddParts{count, size, parts, w.gradient + to});
+  };
+  add(b.token_parts, token_part_count, static_cast<std::size_t>(s.vocabulary) * d, w.table->token);
+  add(b.position_parts, position_part_count, static_cast<std::size_t>(s.context()) * d, w.table->position);
+  const auto gain = [&](int norm, std::size_t to) {
+    add(b.gain_parts + static_cast<std::size_t>(norm) * gain_part_count * d, gain_part_count, d, to);
+  };
+  for (int l = 0; l < s.layers; ++l) {
+    gain(2 * l, w.table->layer[l].norm1);
+    gain(2 * l + 1, w.table->layer[l].norm2);
+  }
+  gain(2 * s.layers, w.table->final_norm);
+}
+
+/// theta = base + scale A B on every adapted matrix; the others stay as they are.
+template <class Q>
+void merge_adapters(Q& q, const AdapterTable& table, const float* base, const float* adapters, float* theta) {
+  for (const Adapter& x : table.adapters) {
+    const std::size_t at = x.weight + x.column;
+    q.product({Product::Way::plain, x.rows, x.columns, table.rank, adapters + x.a, table.rank, adapters + x.b, x.columns, base + at,
+               theta + at, x.stride, table.scale});
+  }
+}
+/// The adapters' gradient from that of the merged weights: dA = scale dW B', dB = scale A' dW.
+template <class Q>
+void adapter_gradient(Q& q, const AdapterTable& table, const float* adapters, const float* weight_gradient, float* gradient) {
+  for (const Adapter& x : table.adapters) {
+    const float* dw = weight_gradient + x.weight + x.column;
+    q.product({Product::Way::by_transposed, x.rows, table.rank, x.columns, dw, x.stride, adapters + x.b, x.columns, nullptr, gradient + x.a,
+               table.rank, table.scale});
+    q.product({Product::Way::transposed, table.rank, x.columns, x.rows, adapters + x.a, table.rank, dw, x.stride, nullptr, gradient + x.b,
+               x.columns, table.scale});
+  }
+}
+
+/// One step of ascent along the gradient; b.norm = its norm and the factor that clipped it. `scalars` have begun step t.
+template <class Q>
+void update(Q& q, const DeviceBackward& b, const DeviceTrained& of, const AdamScalars& scalars, int t) {
+  const OptimizerConfig& o = scalars.config();
+  const std::size_t n = of.count, stretches = (n + device::square_stretch - 1) / device::square_stretch;
+  q.tiles(stretches, device::SquareParts{n, of.gradient, b.square_parts});
+  q.tiles(1, device::ClipFactor{static_cast<int>(stretches), static_cast<float>(o.clip), b.square_parts, b.norm});
+  if (o.kind == OptimizerKind::sgd) {
+    q.tiles(n / 8, device::Ascend{scalars.rate(), b.norm, of.gradient, of.theta});
+    return;
+  }
+  const PendingStep now = scalars.pending(t)[0];
+  q.tiles(n / 8, device::Adam{static_cast<float>(o.beta1), static_cast<float>(o.beta2), scalars.eps(), now.rate, now.scale, now.decay,
+                              b.norm, of.gradient, of.theta, of.m, of.v});
+}
+
+}  // namespace odrpo::device

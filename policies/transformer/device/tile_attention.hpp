@@ -1,0 +1,98 @@
+// Causal attention for tiles, forward: one query of one head an item, keys eight at a time, nothing kept but the sum under the softmax.
+#pragma once
+#include <cstddef>
+
+#include "policies/transformer/elementwise.hpp"
+#include "policies/transformer/fixed_rows.hpp"
+
+namespace odrpo::device {
+
+/// Where heads 8 parts wide lie in rows q | k | v.
+struct HeadRows {
+  FixedRows rows;
+  int width, heads;
+  const float* qkv;  ///< [rows][3 width]
+};
+template <int parts>
+ODRPO_HD float head_scale() {
+  return 1.0f / __builtin_sqrtf(8.0f * parts);
+}
+
+/// Sums of eight rows' products with `by`, row l in lane l: rows are 8 parts floats from from[l] on.
+template <int parts, class O>
+ODRPO_HD typename O::F products_of(const O& o, const typename O::F* by, const float* const* from) {
+  typename O::F x[8];
+  ODRPO_UNROLL
+  for (int l = 0; l < 8; ++l) {
+    x[l] = by[0] * o.load(from[l]);
+    ODRPO_UNROLL
+    for (int c = 1; c < parts; ++c) x[l] += by[c] * o.load(from[l] + 8 * c);
+  }
+  return o.sums(x);
+}
+/// sum[c] += weight of lane l times row l, for the eight rows in order.
+template <int parts, class O>
+ODRPO_HD void add_rows_by(const O& o, typename O::F weight, const float* const* from, typename O::F* sum) {
+  ODRPO_UNROLL
+  for (int l = 0; l < 8; ++l) {
+    const float w = o.at(weight, l);
+    ODRPO_UNROLL
+    for (int c = 0; c < parts; ++c) sum[c] += w * o.load(from[l] + 8 * c);
+  }
+}
+/// Rows of positions j .. j + 7 that a query sees, the last of them again behind the end; q | k | v begin there, for one head.
+ODRPO_HD void rows_seen(const HeadRows& r, const RowPlace& place, int h, int head_width, int j, const float** from) {
+  ODRPO_UNROLL
+  for (int l = 0; l < 8; ++l) {
+    const int at = j + l < place.at ? j + l : place.at;
+    from[l] = r.qkv + static_cast<std::size_t>(row_at(r.rows, place, at)) * 3 * r.width + h * head_width;
+  }
+}
+
+/// Item i: head i % heads of row first + i / heads attends to its sequence up to itself. The softmax is taken in one go over the keys: when
+/// a larger score comes, what was summed before shrinks.
+template <int parts>
+struct Attend {
+  HeadRows in;
+  int first;
+  float *mixed, *log_total;  ///< [rows][width]; [rows][heads]: ln sum e^score, scores being scaled
+
+  template <class O>
+  ODRPO_HD void run(const Attend& f, const O& o, std::size_t i) {
+    using F = typename O::F;
+    constexpr int hw = 8 * parts;
+    const int heads = f.in.heads, width = f.in.width, row = f.first + static_cast<int>(i) / heads, h = static_cast<int>(i) % heads;
+    const RowPlace place = place_of(f.in.rows, row);
+    const float* query = f.in.qkv + static_cast<std::size_t>(row) * 3 * width + h * hw;
+    F q[parts], sum[parts], total = O::splat(0);
+    ODRPO_UNROLL
+    for (int c = 0; c < parts; ++c) q[c] = o.load(query + 8 * c) * head_scale<parts>(), sum[c] = O::splat(0);
+    float top = -1e30f;
+    const int n = place.at + 1, longest = o.most(n);
+    for (int j = 0; j < longest; j += 8) {
+      const float* from[8];
+      rows_seen(f.in, place, h, hw, j, from);
+      ODRPO_UNROLL
+      for (int l = 0; l < 8; ++l) from[l] += width;
+      F score = products_of<parts>(o, q, from);
+      score = o.lane() + j < n ? score : O::splat(-1e30f);
+      const float block = o.largest(score), higher = block > top ? block : top;
+      const float shrink = float_math::exp_negative<float_math::ScalarLane>(top - higher);
+      const F e = float_math::exp_negative<O>(score - higher);
+      top = higher;
+      total = total * shrink + e;
+      ODRPO_UNROLL
+      for (int c = 0; c < parts; ++c) sum[c] = sum[c] * shrink;
+      ODRPO_UNROLL
+      for (int l = 0; l < 8; ++l) from[l] += width;
+      add_rows_by<parts>(o, e, from, sum);
+    }
+    const float whole = o.sum(total), inverse = 1.0f / whole;
+    ODRPO_UNROLL
+    for (int c = 0; c < parts; ++c) o.store(f.mixed + static_cast<std::size_t>(row) * width + h * hw + 8 * c, sum[c] * inverse);
+    const float log_total = top + float_math::log_positive<float_math::ScalarLane>(whole);
+    o.store(f.log_total + static_cast<std::size_t>(row) * heads + h, O::splat(log_total), 1);
+  }
+};
+
+}  // namespace odrpo::device

@@ -1,0 +1,123 @@
+// What closes an update, for tiles: gradients of the embeddings, the gradient's norm and clip, Adam and plain ascent.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "policies/row_math.hpp"
+#include "policies/transformer/elementwise.hpp"
+#include "policies/transformer/fixed_rows.hpp"
+
+namespace odrpo::device {
+
+/// Item (part, j): adds columns 8 j .. 8 j + 7 of dx to part[part][its token], over that part of the rows, in order. `part` begins at 0.
+struct TokenParts {
+  FixedRows rows;
+  int width, vocabulary, parts;
+  const std::uint16_t *prompt, *chosen;  ///< as Embed's
+  const int* length;
+  const float* dx;  ///< [rows][width]
+  float* part;      ///< [parts][vocabulary][width]
+
+  template <class O>
+  ODRPO_HD void run(const TokenParts& f, const O& o, std::size_t i) {
+    const int columns = f.width / 8, part = static_cast<int>(i) / columns, j = static_cast<int>(i) % columns * 8, n = rows_of(f.rows);
+    const int each = (n + f.parts - 1) / f.parts, begin = part * each, end = begin + each < n ? begin + each : n;
+    float* to = f.part + static_cast<std::size_t>(part) * f.vocabulary * f.width + j;
+    for (int row = begin; row < end; ++row) {
+      const RowPlace p = place_of(f.rows, row);
+      const int t = p.at - f.rows.prompt;
+      if (t >= 0 && t + 1 >= f.length[p.s]) continue;
+      const int id = t < 0 ? f.prompt[row] : f.chosen[static_cast<std::size_t>(p.s) * f.rows.response + t];
+      float* sum = to + static_cast<std::size_t>(id) * f.width;
+      o.store(sum, o.load(sum) + o.load(f.dx + static_cast<std::size_t>(row) * f.width + j));
+    }
+  }
+};
+
+/// Item (part, position, j): columns 8 j .. of part[part][position] = sum of dx over that part of the rows at the position, in order.
+struct PositionParts {
+  FixedRows rows;
+  int width, parts;
+  const float* dx;
+  float* part;  ///< [parts][context][width]
+
+  template <class O>
+  ODRPO_HD void run(const PositionParts& f, const O& o, std::size_t i) {
+    const int columns = f.width / 8, context = f.rows.prompt + f.rows.response, k = static_cast<int>(i) / columns;
+    const int j = static_cast<int>(i) % columns * 8, part = k / context, at = k % context;
+    // the last position has no row: a last token is no input
+    const bool prompt = at < f.rows.prompt;
+    const int n = prompt ? f.rows.prompts : at + 1 < context ? sequences_of(f.rows) : 0;
+    const int first = prompt ? at : first_of(f.rows, at - f.rows.prompt), step = prompt ? f.rows.prompt : 1;
+    const int each = (n + f.parts - 1) / f.parts, begin = part * each, end = begin + each < n ? begin + each : n;
+    typename O::F sum = O::splat(0);
+    for (int r = begin; r < end; ++r) sum += o.load(f.dx + static_cast<std::size_t>(first + r * step) * f.width + j);
+    o.store(f.part + static_cast<std::size_t>(k) * f.width + j, sum);
+  }
+};
+
+inline constexpr std::size_t square_stretch = 2048;
+
+/// Item i: part[i] = sum of squares of floats 2048 i .. of n (a multiple of 8).
+struct SquareParts {
+  std::size_t n;
+  const float* x;
+  float* part;
+
+  template <class O>
+  ODRPO_HD void run(const SquareParts& f, const O& o, std::size_t i) {
+    const std::size_t begin = i * square_stretch, end = begin + square_stretch < f.n ? begin + square_stretch : f.n;
+    typename O::F sum = O::splat(0);
+    for (std::size_t j = begin; j < end; j += 8) sum += o.load(f.x + j) * o.load(f.x + j);
+    o.store(f.part + i, O::splat(o.sum(sum)), 1);
+  }
+};
+
+/// One item: norm[0] = the gradient's norm, norm[1] = the factor that clips it to `clip` (0: never).
+struct ClipFactor {
+  int parts;
+  float clip;
+  const float* part;
+  float* norm;
+
+  template <class O>
+  ODRPO_HD void run(const ClipFactor& f, const O& o, std::size_t) {
+    double sum = 0;
+    for (int p = 0; p < f.parts; ++p) sum += f.part[p];
+    const float norm = __builtin_sqrtf(static_cast<float>(sum));
+    o.store(f.norm, O::splat(norm), 1);
+    o.store(f.norm + 1, O::splat(row_math::clip_factor(norm, f.clip)), 1);
+  }
+};
+
+/// Item i: one dense ascent step of Adam on eight weights. Scalars as PendingStep and AdamStep say; factor = norm[1].
+struct Adam {
+  float beta1, beta2, eps, rate, scale, decay;
+  const float *norm, *gradient;
+  float *theta, *m, *v;
+
+  template <class O>
+  ODRPO_HD void run(const Adam& f, const O& o, std::size_t i) {
+    using F = typename O::F;
+    const F g = o.load(f.gradient + 8 * i) * f.norm[1];
+    const F first = f.beta1 * o.load(f.m + 8 * i) + (1.0f - f.beta1) * g;
+    const F second = f.beta2 * o.load(f.v + 8 * i) + (1.0f - f.beta2) * (g * g);
+    o.store(f.m + 8 * i, first);
+    o.store(f.v + 8 * i, second);
+    o.store(f.theta + 8 * i, f.decay * o.load(f.theta + 8 * i) + f.rate * first / (O::sqrt(second) * f.scale + f.eps));
+  }
+};
+
+/// Item i: theta += rate norm[1] gradient of eight weights.
+struct Ascend {
+  float rate;
+  const float *norm, *gradient;
+  float* theta;
+
+  template <class O>
+  ODRPO_HD void run(const Ascend& f, const O& o, std::size_t i) {
+    o.store(f.theta + 8 * i, o.load(f.theta + 8 * i) + f.rate * f.norm[1] * o.load(f.gradient + 8 * i));
+  }
+};
+
+}  // namespace odrpo::device

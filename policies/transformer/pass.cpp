@@ -1,0 +1,191 @@
+// The forward pass, slice by slice of time; sampling and reading run the same code, so that their numbers have the same bits.
+#include "policies/transformer/pass.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace odrpo {
+
+Floats::Floats(std::size_t n) : size_(n) {
+  const std::size_t bytes = (n * sizeof(float) + 127) / 64 * 64;
+  data_.reset(static_cast<float*>(std::aligned_alloc(64, bytes)));
+  if (!data_) throw std::bad_alloc();
+  std::memset(data_.get(), 0, bytes);
+}
+
+NetWeights make_weights(const TransformerShape& s) {
+  NetWeights w;
+  w.table = weight_table(s);
+  w.flat = Floats(w.table.count);
+  w.head = Floats(static_cast<std::size_t>(s.width) * s.vocabulary);
+  return w;
+}
+
+void renew_head(const TransformerShape& s, NetWeights& w) {
+  const float* head = w.flat.data() + w.table.head;
+  if (s.tied) transpose_matrix(head, s.vocabulary, s.width, w.head.data());
+  else std::copy(head, head + w.head.size(), w.head.data());
+}
+
+TransformerPass::TransformerPass(const TransformerShape& s, int prompts, int per_prompt, Isa isa, bool keep)
+    : stages(transformer_stages(isa)), product(products(best_engine(isa))), shape_(s), keep_(keep) {
+  const auto up8 = [](int n) { return (n + 7) / 8 * 8; };
+  const std::size_t sequences = static_cast<std::size_t>(prompts) * per_prompt, prompt_rows = static_cast<std::size_t>(prompts) * s.prompt;
+  const std::size_t all = prompt_rows + sequences * (s.response - 1), slice = std::max(prompt_rows, sequences), d = s.width;
+  const std::size_t sites = prompts + sequences * (s.response - 1), kept = keep ? all : slice;
+  attention = {s.width, s.heads, s.prompt, up8(s.prompt), s.response - 1, up8(s.response - 1)};
+  rows_.per_prompt = per_prompt;
+  rows_.id.resize(all);
+  rows_.at.resize(all);
+  rows_.sequence.resize(all);
+  rows_.place.resize(sequences * (s.response - 1));
+  rows_.count.resize(sequences);
+  log_chance_.resize(sequences * s.response);
+  site_x = Floats(sites * d);
+  site_inverse = Floats(sites);
+  logits = Floats(sites * s.vocabulary);
+  log_total = Floats(sites);
+  entropy = Floats(sites);
+  normed_ = Floats(slice * d);
+  hidden_ = Floats(slice * s.hidden());
+  last_ = Floats(prompt_rows * d);
+  const std::size_t chances = static_cast<std::size_t>(s.heads) * attention.keys_room();
+  for (int l = 0; l < (keep ? s.layers : 1); ++l)
+    layer.push_back({Floats(kept * d), Floats(kept), Floats(kept * 3 * d), Floats(kept * chances), Floats(kept * d), Floats(kept * d),
+                     Floats(kept), Floats(kept * s.hidden())});
+  for (int l = 0; l < s.layers; ++l) {
+    const std::size_t own = sequences * d * attention.response_room;
+    for (std::size_t n : {prompts * d * attention.prompt_room, own, own, keep ? 0 : prompt_rows * 3 * d}) key_room_.emplace_back(n);
+    Floats* room = &key_room_[4 * l];
+    cache.push_back({room[0].data(), keep ? layer[l].qkv.data() : room[3].data(), room[1].data(), room[2].data()});
+  }
+}
+
+void TransformerPass::begin(int prompts, const std::uint16_t* prompt, double temperature) {
+  temperature_ = temperature;
+  rows_.prompts = prompts;
+  rows_.rows = prompts * shape_.prompt;
+  rows_.first.assign(1, rows_.rows);
+  std::fill(rows_.count.begin(), rows_.count.end(), 0);
+  std::fill(log_chance_.begin(), log_chance_.end(), 0.0f);
+  for (int i = 0; i < rows_.rows; ++i) {
+    rows_.id[i] = prompt[i];
+    rows_.at[i] = i % shape_.prompt;
+  }
+}
+
+void TransformerPass::push_row(int sequence, int t, std::uint16_t token) {
+  const int row = rows_.rows++;
+  rows_.id[row] = token;
+  rows_.at[row] = shape_.prompt + t;
+  rows_.sequence[row] = sequence;
+  rows_.place[static_cast<std::size_t>(sequence) * (shape_.response - 1) + t] = row;
+  rows_.count[sequence] = t + 1;
+}
+
+void TransformerPass::note_chance(int sequence, int t, std::uint16_t token) {
+  const int at = site(sequence, t);
+  log_chance_[static_cast<std::size_t>(sequence) * shape_.response + t] =
+      logits[static_cast<std::size_t>(at) * shape_.vocabulary + token] * static_cast<float>(1.0 / temperature_) - log_total[at];
+}
+
+// All layers on `count` rows from `first` on; prompts when sequence is null, else token t of those sequences. Out of the last: `out`.
+void TransformerPass::run_layers(const NetWeights& w, int first, int count, const int* sequence, int t, float* out) {
+  const int d = shape_.width;
+  const std::size_t n = count, from = keep_ ? first : 0;
+  const float* flat = w.flat.data();
+  for (int l = 0; l < shape_.layers; ++l) {
+    LayerRows& rows = layer[keep_ ? l : 0];
+    const WeightTable::Layer& at = w.table.layer[l];
+    float *x = rows.x.data() + from * d, *y = rows.y.data() + from * d, *mixed = rows.mixed.data() + from * d;
+    float *up = rows.up.data() + from * shape_.hidden(), *chance = rows.chance.data() + from * shape_.heads * attention.keys_room();
+    float* qkv = sequence ? rows.qkv.data() + from * 3 * d : cache[l].prompt_qkv;
+    if (l == 0) stages.embed(count, d, &rows_.id[first], &rows_.at[first], flat + w.table.token, flat + w.table.position, x);
+    stages.norm(count, d, x, flat + at.norm1, rows.inverse1.data() + from, normed_.data());
+    product.plain(count, 3 * d, d, normed_.data(), d, flat + at.qkv, 3 * d, qkv, 3 * d, false);
+    if (sequence) stages.attend(attention, cache[l], count, sequence, rows_.per_prompt, t, qkv, chance, mixed);
+    else stages.attend_prompts(attention, cache[l], rows_.prompts, chance, mixed);
+    std::copy(x, x + n * d, y);
+    product.plain(count, d, d, mixed, d, flat + at.out, d, y, d, true);
+    stages.norm(count, d, y, flat + at.norm2, rows.inverse2.data() + from, normed_.data());
+    product.plain(count, shape_.hidden(), d, normed_.data(), d, flat + at.up, shape_.hidden(), up, shape_.hidden(), false);
+    stages.gelu(n * shape_.hidden(), up, hidden_.data());
+    // the next layer's x; without `keep` there is only one, and y is done with it
+    float* next = l + 1 == shape_.layers ? out : layer[keep_ ? l + 1 : 0].x.data() + from * d;
+    std::copy(y, y + n * d, next);
+    product.plain(count, d, shape_.hidden(), hidden_.data(), shape_.hidden(), flat + at.down, d, next, d, true);
+  }
+}
+
+void TransformerPass::heads(const NetWeights& w, int first_site, int count) {
+  const std::size_t from = first_site;
+  const int d = shape_.width, v = shape_.vocabulary;
+  stages.norm(count, d, site_x.data() + from * d, w.flat.data() + w.table.final_norm, site_inverse.data() + from, normed_.data());
+  product.plain(count, v, d, normed_.data(), d, w.head.data(), v, logits.data() + from * v, v, false);
+  stages.chances(count, v, logits.data() + from * v, static_cast<float>(1.0 / temperature_), log_total.data() + from,
+                 entropy.data() + from);
+}
+
+void TransformerPass::run_prompts(const NetWeights& w) {
+  const std::size_t d = shape_.width;
+  run_layers(w, 0, rows_.rows, nullptr, 0, last_.data());
+  for (int b = 0; b < rows_.prompts; ++b) {
+    const float* x = last_.data() + (static_cast<std::size_t>(b + 1) * shape_.prompt - 1) * d;
+    std::copy(x, x + d, site_x.data() + b * d);
+  }
+  heads(w, 0, rows_.prompts);
+}
+
+void TransformerPass::run_slice(const NetWeights& w, int t) {
+  rows_.first.push_back(rows_.rows);
+  const int first = rows_.first[t], count = rows_.rows - first, from = rows_.prompts + first - rows_.first[0];
+  if (count == 0) return;
+  run_layers(w, first, count, &rows_.sequence[first], t, site_x.data() + static_cast<std::size_t>(from) * shape_.width);
+  heads(w, from, count);
+}
+
+void TransformerPass::sample(const NetWeights& w, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
+                             double top_p, Rollouts& out) {
+  const int sequences = prompts * rows_.per_prompt, longest = shape_.response, v = shape_.vocabulary;
+  const float inverse = static_cast<float>(1.0 / temperature), p = static_cast<float>(top_p);
+  begin(prompts, prompt, temperature);
+  out.token.assign(static_cast<std::size_t>(sequences) * longest, static_cast<std::uint16_t>(shape_.end));
+  out.length.assign(sequences, longest);
+  run_prompts(w);
+  live_.clear();
+  for (int s = 0; s < sequences; ++s) live_.push_back(s);
+  for (int t = 0; t < longest && !live_.empty(); ++t) {
+    std::size_t going = 0;
+    for (const int s : live_) {
+      const int at = site(s, t);
+      std::uint16_t& token = out.token[static_cast<std::size_t>(s) * longest + t];
+      stages.pick(v, logits.data() + static_cast<std::size_t>(at) * v, inverse, log_total[at], p, 1,
+                  word + static_cast<std::size_t>(s) * longest + t, longest, &token);
+      note_chance(s, t, token);
+      if (token == shape_.end) out.length[s] = t + 1;
+      else live_[going++] = s;
+    }
+    live_.resize(going);
+    if (t + 1 == longest) break;
+    for (const int s : live_) push_row(s, t, out.token[static_cast<std::size_t>(s) * longest + t]);
+    run_slice(w, t);
+  }
+}
+
+void TransformerPass::read(const NetWeights& w, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature) {
+  const int sequences = prompts * rows_.per_prompt, longest = shape_.response;
+  begin(prompts, prompt, temperature);
+  run_prompts(w);
+  for (int t = 0; t < longest; ++t) {
+    for (int s = 0; s < sequences; ++s) {
+      if (t >= given.length[s]) continue;
+      const std::uint16_t token = given.token[static_cast<std::size_t>(s) * longest + t];
+      note_chance(s, t, token);
+      if (t + 1 < given.length[s]) push_row(s, t, token);
+    }
+    if (t + 1 < longest) run_slice(w, t);
+  }
+}
+
+}  // namespace odrpo

@@ -1,0 +1,119 @@
+// Sampling, learning and checkpoints of a transformer in training.
+#include "policies/transformer/policy.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/math.hpp"
+#include "policies/row_math.hpp"
+
+namespace odrpo {
+
+TransformerPolicy::TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
+                                     const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa)
+    : config_(config),
+      shape_(shape),
+      weights_(make_weights(shape)),
+      initial_(make_weights(shape)),
+      scalars_(optimizer, steps, 1),
+      optimizer_(optimizer),
+      pass_(shape, prompts, per_prompt, isa, true),
+      reference_pass_(shape, prompts, per_prompt, isa, false),
+      backward_(pass_),
+      prompts_(prompts) {
+  adapter_table_ = adapter_table(shape, initial_.table, config);
+  init_blocks(initial_.table.blocks, key, 0, initial_.flat.data());
+  adapter_ = Floats(adapter_table_.count);
+  init_blocks(adapter_table_.blocks, key, 1, adapter_.data());
+  std::copy(initial_.flat.data(), initial_.flat.data() + initial_.table.count, weights_.flat.data());
+  trained_ = config.lora_rank > 0 ? adapter_table_.count : initial_.table.count;
+  m_ = Floats(trained_);
+  v_ = Floats(trained_);
+  gradient_ = Floats(initial_.table.count);
+  adapter_gradient_ = Floats(adapter_table_.count);
+  renew_head(shape_, initial_);
+  renew();
+}
+
+void TransformerPolicy::renew() {
+  if (adapter_table_.rank > 0)
+    merge_adapters(adapter_table_, pass_.product, initial_.flat.data(), initial_.table.count, adapter_.data(), weights_.flat.data(),
+                   scratch_);
+  renew_head(shape_, weights_);
+}
+
+void TransformerPolicy::sample(const std::uint16_t* prompt, const std::uint32_t* word) {
+  prompt_.assign(prompt, prompt + static_cast<std::size_t>(prompts_) * shape_.prompt);
+  pass_.sample(weights_, prompts_, prompt, word, config_.temperature, config_.top_p, rollouts_);
+  old_log_ = pass_.log_chance();
+  has_reference_ = false;
+}
+
+void TransformerPolicy::read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh) {
+  prompt_.assign(prompt, prompt + static_cast<std::size_t>(prompts) * shape_.prompt);
+  if (&given != &rollouts_) rollouts_ = given;
+  pass_.read(weights_, prompts, prompt_.data(), rollouts_, config_.temperature);
+  if (fresh) {
+    old_log_ = pass_.log_chance();
+    has_reference_ = false;
+  }
+}
+
+void TransformerPolicy::refer() {
+  reference_pass_.read(initial_, pass_.rows().prompts, prompt_.data(), rollouts_, pass_.temperature());
+  has_reference_ = true;
+}
+
+TransformerReport TransformerPolicy::learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss) {
+  return update(t, {coefficient, mask, old_log_.data(), has_reference_ ? reference_pass_.log_chance().data() : nullptr}, loss);
+}
+
+TransformerReport TransformerPolicy::imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations) {
+  rollouts_ = demonstrations;
+  pass_.read(weights_, prompts, prompt, rollouts_, 1.0);
+  has_reference_ = false;
+  const std::vector<float> one(rollouts_.length.size(), 1.0f);
+  return update(t, {one.data(), nullptr, nullptr, nullptr}, {});
+}
+
+TransformerReport TransformerPolicy::update(int t, const LearnFrom& from, const TransformerLoss& loss) {
+  TransformerReport report = token_coefficients(pass_, rollouts_, loss, from, coefficients_);
+  backward_.run(pass_, weights_, rollouts_, coefficients_, gradient_.data());
+  if (adapter_table_.rank > 0)
+    adapter_gradient(adapter_table_, pass_.product, adapter_.data(), gradient_.data(), adapter_gradient_.data(), scratch_);
+  const float* ascent = gradient().data();
+  report.gradient_norm = math::sqrt(pass_.stages.square_sum(trained_, ascent));
+  for (; begun_ <= t; ++begun_) scalars_.begin_step(begun_);
+  const PendingStep now = scalars_.pending(t)[0];
+  const float factor = row_math::clip_factor(report.gradient_norm, optimizer_.clip);
+  float* theta = adapter_table_.rank > 0 ? adapter_.data() : weights_.flat.data();
+  if (optimizer_.kind == OptimizerKind::sgd) {
+    const float rate = scalars_.rate() * factor;
+    for (std::size_t i = 0; i < trained_; ++i) theta[i] += rate * ascent[i];
+  } else {
+    pass_.stages.adam(trained_, {factor, static_cast<float>(optimizer_.beta1), static_cast<float>(optimizer_.beta2), scalars_.eps(), now},
+                      ascent, theta, m_.data(), v_.data());
+  }
+  renew();
+  return report;
+}
+
+TransformerState TransformerPolicy::state() {
+  float* theta = adapter_table_.rank > 0 ? adapter_.data() : weights_.flat.data();
+  return {{theta, trained_}, {m_.data(), trained_}, {v_.data(), trained_}, {initial_.flat.data(), initial_.table.count}};
+}
+
+void TransformerPolicy::restored(int updates_done) {
+  renew_head(shape_, initial_);
+  renew();
+  begun_ = scalars_.begin_again(updates_done);
+}
+
+void TransformerPolicy::start_from(std::span<const float> weights) {
+  std::copy(weights.begin(), weights.end(), initial_.flat.data());
+  std::copy(weights.begin(), weights.end(), weights_.flat.data());
+  renew_head(shape_, initial_);
+  renew();
+}
+
+}  // namespace odrpo

@@ -1,0 +1,71 @@
+// A transformer in training: its weights (or adapters), optimiser, frozen reference and the rollouts of the present batch.
+#pragma once
+#include <span>
+
+#include "policies/optimizer.hpp"
+#include "policies/transformer/backward.hpp"
+
+namespace odrpo {
+
+/// All that a checkpoint needs besides the config, the key and the number of steps done. Sizes never change.
+struct TransformerState {
+  std::span<float> trained;  ///< weights, or LoRA's adapters
+  std::span<float> m, v;     ///< Adam's moments of them
+  std::span<float> initial;  ///< weights before the first update: the reference of the KL term, and LoRA's base
+};
+
+/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read(rollouts()), learn().
+class TransformerPolicy {
+ public:
+  /// `steps` and `optimizer` make the schedule; `key` the initial weights. Throws nothing: ask refuse_transformer first.
+  TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
+                    const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa);
+
+  /// Draws per_prompt responses to each prompt ([prompts][P]) with the present weights; word[b][i][t] picks token t. They become l_old.
+  void sample(const std::uint16_t* prompt, const std::uint32_t* word);
+  /// Forward pass over given responses; `prompts` of them, at most as many as there is room for. l_old stays unless `fresh`.
+  void read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh);
+  /// Log-probabilities of the present rollouts under the initial weights.
+  void refer();
+  /// Update number t (0, 1, … in order) from coefficient[S]; kept[S] may be null.
+  TransformerReport learn(int t, const float* coefficient, const std::uint8_t* mask, const TransformerLoss& loss);
+  /// Update number t that raises the demonstrations' mean log-probability per token, at temperature 1.
+  TransformerReport imitate(int t, const std::uint16_t* prompt, int prompts, const Rollouts& demonstrations);
+
+  /// The gradient of the last learn() before clipping: by the weights, or by the adapters.
+  std::span<const float> gradient() const { return {adapter_table_.rank > 0 ? adapter_gradient_.data() : gradient_.data(), trained_}; }
+  const Rollouts& rollouts() const { return rollouts_; }
+  const TransformerPass& pass() const { return pass_; }
+  const NetWeights& weights() const { return weights_; }  ///< merged under LoRA: what a TransformerPass of its own can sample from
+  const NetWeights& initial() const { return initial_; }
+  const AdapterTable& adapters() const { return adapter_table_; }
+  /// To write a checkpoint, or to fill from one, of however many updates; then restored() with the number of updates done.
+  TransformerState state();
+  void restored(int updates_done);
+  /// Before the first update: takes these weights ([weights().table.count], of a warm start) as the start, the reference and LoRA's base.
+  void start_from(std::span<const float> weights);
+
+ private:
+  void renew();
+  TransformerReport update(int t, const LearnFrom& from, const TransformerLoss& loss);
+
+  TransformerConfig config_;
+  TransformerShape shape_;
+  AdapterTable adapter_table_;
+  NetWeights weights_, initial_;
+  std::size_t trained_;  // floats that are trained
+  Floats adapter_, m_, v_, gradient_, adapter_gradient_;
+  AdamScalars scalars_;
+  OptimizerConfig optimizer_;
+  int begun_ = 0;
+  TransformerPass pass_, reference_pass_;
+  TransformerBackward backward_;
+  Rollouts rollouts_;
+  std::vector<std::uint16_t> prompt_;
+  int prompts_;
+  std::vector<float> old_log_, scratch_;
+  bool has_reference_ = false;
+  TokenCoefficients coefficients_;
+};
+
+}  // namespace odrpo

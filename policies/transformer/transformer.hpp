@@ -1,0 +1,77 @@
+// Policy `transformer`: a small decoder-only language model; its config, its shape, what it learns by, and what is refused.
+#pragma once
+#include <span>
+#include <string>
+
+#include "kernels/only_if.hpp"
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+enum class TransformerSize { small, large };
+inline constexpr Word<TransformerSize> transformer_size_words[] = {
+    {TransformerSize::small, "small", "width 64, 2 layers, 4 heads"},
+    {TransformerSize::large, "large", "width 128, 2 layers, 4 heads"},
+};
+enum class HeadKind { tied, untied };
+inline constexpr Word<HeadKind> head_words[] = {
+    {HeadKind::tied, "tied", "logits from the token embedding's transpose"},
+    {HeadKind::untied, "untied", "logits from a matrix of their own"},
+};
+
+/// Config of [policy.NAME] with policy "transformer".
+struct TransformerConfig {
+  TransformerSize size = TransformerSize::small;
+  HeadKind head = HeadKind::tied;
+  int lora_rank = 0;         ///< 0 = all weights are trained
+  double lora_alpha = 32.0;  ///< adapters count alpha / rank
+  double temperature = 1.0;
+  double top_p = 1.0;
+  bool operator==(const TransformerConfig&) const = default;
+};
+/// Adapters and sampling start after the supervised steps.
+inline constexpr OnlyIf adapters_only = above("lora_rank", 0) && training_only;
+template <class V>
+void describe(V& v, TransformerConfig& c) {
+  v.word("size", c.size, std::span<const Word<TransformerSize>>(transformer_size_words), "width, layers and heads");
+  v.word("head", c.head, std::span<const Word<HeadKind>>(head_words), "where the logits come from");
+  v.integer("lora_rank", c.lora_rank, 0, 128, "rank of the adapters on all projections, at most the width; 0 = train all weights",
+            training_only);
+  v.number("lora_alpha", c.lora_alpha, 1e-6, 1e6, "adapters are scaled by lora_alpha / lora_rank", adapters_only);
+  v.number("temperature", c.temperature, 1e-3, 100.0, "logits are divided by it, in sampling and in log-probabilities", training_only);
+  v.number("top_p", c.top_p, 1e-6, 1.0, "sample among the likeliest tokens that hold this share; 1 = all", training_only);
+}
+
+/// Sizes of one model and its sequences: `prompt` tokens, then at most `response` tokens, the end token among them.
+struct TransformerShape {
+  int vocabulary = 64, prompt = 8, response = 24;
+  int width = 64, layers = 2, heads = 4;
+  bool tied = true;
+  int end = 0;  ///< the end token
+  int context() const { return prompt + response; }
+  int head_width() const { return width / heads; }
+  int hidden() const { return 4 * width; }
+};
+TransformerShape transformer_shape(const TransformerConfig& config, int vocabulary, int prompt, int response, int end);
+
+/// Why this model cannot be built or trained, in words for a user; empty = it can.
+std::string refuse_transformer(const TransformerConfig& config, const TransformerShape& shape);
+
+enum class TokenMean { token_mean, sequence_mean, sequence_sum };
+inline constexpr Word<TokenMean> token_mean_words[] = {
+    {TokenMean::token_mean, "token-mean", "mean over all response tokens of the batch"},
+    {TokenMean::sequence_mean, "sequence-mean", "mean over responses of the mean over their tokens"},
+    {TokenMean::sequence_sum, "sequence-sum", "mean over responses of the sum over their tokens (unbiased for the mean reward)"},
+};
+
+/// What a policy-gradient update maximises, per response token y with log-probability l = log pi(y | before):
+///   min(r A, clip(r, 1 - ratio_clip, 1 + ratio_clip) A) - kl k3(l_ref - l) + entropy H,   r = e^(l - l_old), k3(d) = e^d - 1 - d,
+/// A = the response's coefficient, H = entropy of pi(. | before). Terms are averaged by `mean`. On rollouts just drawn r is exactly 1.
+struct TransformerLoss {
+  TokenMean mean = TokenMean::token_mean;
+  double kl = 0.0;
+  double ratio_clip = 0.0;  ///< 0 = the ratio is not clipped
+  double entropy = 0.0;
+};
+
+}  // namespace odrpo

@@ -1,0 +1,59 @@
+// Comma-separated text, record by record (RFC 4180): fields with their places, for messages that point at file:line:column.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace odrpo {
+
+inline constexpr std::string_view and_more = "… and more";  ///< last line of a list of mistakes that is cut
+
+/// One field of a record: its text without spaces around it, and without quotes where `quoted` (a doubled quote inside stays doubled).
+struct CsvField {
+  std::string_view text;
+  long line = 1;    ///< 1-based
+  long column = 1;  ///< byte in the line, 1-based: the first of the text, or of the quote
+  bool quoted = false;
+};
+
+/// Mistakes, in the order in which they are found; text() puts them in order of place.
+class CsvErrors {
+ public:
+  explicit CsvErrors(std::string file) : file_(std::move(file)) {}
+  void add(long line, long column, std::string message) { list_.push_back({line, column, std::move(message)}); }
+  std::size_t size() const { return list_.size(); }
+  bool any() const { return !list_.empty(); }
+  bool enough() const { return list_.size() > most; }
+  /// `FILE:LINE:COLUMN: error: message` of the first 20, a line each; a last line `… and more` when there are more.
+  std::string text() const;
+
+ private:
+  static constexpr std::size_t most = 20;
+  struct Mistake {
+    long line, column;
+    std::string message;
+  };
+  std::string file_;
+  std::vector<Mistake> list_;
+};
+
+/// Reads records. A BOM, lines that start with `#` and blank lines are skipped; lines end with LF or CRLF; a quoted field may span lines.
+class CsvReader {
+ public:
+  explicit CsvReader(std::string_view text);
+  /// The next record into `fields`; false at the end. A quote that is not closed, or closed amid a field, is added to `errors`.
+  bool next(std::vector<CsvField>& fields, CsvErrors& errors);
+
+ private:
+  void skip_spaces();
+  void new_line() { ++line_, start_ = at_; }
+  std::string_view text_;
+  std::size_t at_ = 0, start_ = 0;  ///< next byte; first byte of its line
+  long line_ = 1;
+};
+
+/// Text of a file made fit for a terminal: in double quotes, control characters and what is not UTF-8 as \xNN, cut after 40 characters.
+std::string shown_cell(std::string_view text);
+
+}  // namespace odrpo

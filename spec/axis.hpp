@@ -1,0 +1,27 @@
+// One extra axis of a grid: a key that was given a list.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/record.hpp"
+#include "spec/diagnostics.hpp"
+
+namespace odrpo {
+
+struct GridAxis {
+  std::string section;            ///< "learn", "rater.loud"
+  std::string key;                ///< within the section: "lr", "low.p"
+  std::string name;               ///< in ids and tables: the key when no other axis of the suite has it, else section.key
+  Place key_place, place;         ///< of the key (the order of axes) and of the list
+  std::vector<AxisValue> values;  ///< all different
+};
+
+/// The axis of that key, or nullptr.
+const GridAxis* find_axis(const std::vector<GridAxis>& axes, std::string_view key);
+/// Does the axis have the value?
+bool has_value(const GridAxis& axis, const AxisValue& value);
+/// A value as ids write it: "8", "0.03", "cosine".
+std::string value_text(const AxisValue& value);
+
+}  // namespace odrpo

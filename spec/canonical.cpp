@@ -1,0 +1,56 @@
+// The canonical text of a run, and its key.
+#include "results/digest.hpp"
+#include "spec/catalogue.hpp"
+#include "spec/field_writer.hpp"
+
+namespace odrpo {
+
+namespace {
+
+template <class C>
+void write_section(std::string_view section, C config, const FieldWriter::Out& out) {
+  const std::string prefix = std::string(section) + ".";
+  FieldWriter writer([&](std::string_view key, const std::string& text, bool is_word) { out(prefix + std::string(key), text, is_word); });
+  describe(writer, config);
+}
+
+// every field of a run but its key and seed, in the fixed order of canonical_text: out("learn.lr", "0.05", false)
+void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
+  out("run.votes", std::to_string(spec.votes), false);
+  out("env.base", base_of(spec.env), true);
+  write_section("env", spec.env, out);
+  write_section("rater", spec.rater, out);
+  out("policy.base", base_of(spec.policy), true);
+  write_section("policy", spec.policy, out);
+  out("estimator.base", base_of(spec.estimator), true);
+  // written only where it is read, so that runs stored before there was a `k` keep their keys
+  write_section("estimator", spec.estimator, [&](std::string_view key, const std::string& text, bool is_word) {
+    if (key != "estimator.k" || reads_key(spec.estimator.form, "k")) out(key, text, is_word);
+  });
+  write_section("learn", spec.learn, out);
+  write_section("record", spec.record, out);
+}
+
+}  // namespace
+
+std::string canonical_seed(const RunSpec& spec) {
+  return "run.key = " + std::to_string(spec.run_key) + "\nrun.seed = " + std::to_string(spec.seed) + "\n";
+}
+
+std::string canonical_settings(const RunSpec& spec) {
+  std::string text;
+  text.reserve(2048);
+  write_fields(spec, [&](std::string_view key, const std::string& value, bool) {
+    text += key;
+    text += " = ";
+    text += value;
+    text += '\n';
+  });
+  return text;
+}
+
+std::string canonical_text(const RunSpec& spec) { return canonical_seed(spec) + canonical_settings(spec); }
+
+std::string spec_key(const RunSpec& spec) { return sha256_hex(canonical_text(spec)).substr(0, 16); }
+
+}  // namespace odrpo

@@ -1,0 +1,31 @@
+// Canonical text of any described config: what canonical_text and every cache key are made of.
+#pragma once
+#include <string>
+
+#include "spec/field_writer.hpp"
+#include "spec/spec.hpp"
+
+namespace odrpo {
+
+/// Every field of a described config, one "key = value" a line, in the order of its description. Equal text = equal config.
+/// (Of a RaterConfig this is the channel and the vote; its world is a config of its own.)
+template <class C>
+std::string canonical_fields(const C& config) {
+  C copy = config;
+  std::string text;
+  FieldWriter writer(
+      [&](std::string_view key, const std::string& value, bool) { text.append(key).append(" = ").append(value).append("\n"); });
+  describe(writer, copy);
+  return text;
+}
+
+/// The canonical text of a RunSpec: every field of every config, one `section.key = value` a line, fixed order, shortest
+/// round-trip numbers. Equal text = same run.
+std::string canonical_text(const RunSpec& spec);
+/// Its first lines, run.key and run.seed; and the others, which are the same for all runs of one combination.
+std::string canonical_seed(const RunSpec& spec);
+std::string canonical_settings(const RunSpec& spec);
+/// First 16 hex digits of the SHA-256 of canonical_text.
+std::string spec_key(const RunSpec& spec);
+
+}  // namespace odrpo

@@ -1,0 +1,132 @@
+// Descriptions of what suites alone know: [suite], [grid] and [table]. Every other section is described where
+// its config lives. A visitor meets, besides integer, number, optional_number, word, matrix and models:
+//   v.text(key, std::string&, help)                         a string
+//   v.choices(key, std::vector<std::string>&, span<const Choice>, help)   some of a list of words, kept as text, or one word
+//   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
+//   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
+// integer, number, optional_number and word end with the rule of the key: when it has an effect (kernels/only_if.hpp).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/table.hpp"
+#include "spec/spec.hpp"
+
+namespace odrpo {
+
+/// [suite]
+struct SuiteHead {
+  std::string name;  ///< required
+  std::int64_t seed = 0;
+  int seeds = 1;
+};
+template <class V>
+void describe(V& v, SuiteHead& c) {
+  v.text("name", c.name, "name of the suite: letters, digits, `.`, `_`, `-`; at most 64; required");
+  v.integer("seed", c.seed, 0, std::numeric_limits<std::int64_t>::max(), "seed of everything");
+  v.integer("seeds", c.seeds, 1, 100'000, "seeds: every combination is run with s0, s1, ...");
+}
+
+/// [grid]: words of the catalogues or named variants; every combination is run.
+struct GridConfig {
+  std::vector<std::string> env{"bandit"}, rater{"mixed"}, policy{"linear"}, estimator;
+  std::vector<int> votes{1};
+};
+template <class V>
+void describe(V& v, GridConfig& c) {
+  v.names("env", c.env, "worlds");
+  v.names("rater", c.rater, "raters");
+  v.names("policy", c.policy, "policies");
+  v.names("estimator", c.estimator, "advantage estimators; required");
+  v.integers("votes", c.votes, 1, 1024, "N, votes per response");
+}
+
+/// A word of a choice that is kept as text.
+struct Choice {
+  std::string_view word, help;
+};
+/// What a table can show of a run: the words of results/table.hpp.
+inline constexpr auto table_values = [] {
+  std::array<Choice, std::size(value_words)> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = {value_words[i].word, value_words[i].meaning};
+  return words;
+}();
+inline constexpr OnlyIf baseline_only = given("baseline", "there is no baseline to compare with");
+inline constexpr OnlyIf best_only = given("best", "there is no `best` to choose");
+template <class V>
+void describe(V& v, TableConfig& c) {
+  v.text("rows", c.rows,
+         "what the rows are: env, rater, policy, estimator, votes, an axis, or `value`: one row for each of several values");
+  v.text("columns", c.columns, "what the columns are: the same choice");
+  v.choices("value", c.value, std::span<const Choice>(table_values), "what the cells show; a list needs rows or columns `value`");
+  v.text("baseline", c.baseline, "the row that others are compared with, paired by seed; empty = none");
+  v.word("compare", c.compare, std::span<const Word<Compare>>(compare_words), "how they are compared; percent = 100 (row / baseline - 1)",
+         baseline_only);
+  v.word("correction", c.correction, std::span<const Word<Correction>>(correction_words), "what a star beside a difference means",
+         baseline_only);
+  v.names("best", c.best, "axes of which each cell takes its best value, by the first of several values");
+  v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both", best_only);
+}
+
+/// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores and its levels.
+inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels";
+inline constexpr std::string_view scores_help =
+    "a real judge's scores (CSV: prompt_id,response_id,sample_id,score), from which channel and world are learned";
+inline constexpr std::string_view levels_help = "levels of the scale of `scores`; unset = their largest";
+
+/// The section of a suite that a config stands in, for variants that of [SECTION.NAME].
+template <class C>
+std::string_view section_of() = delete;
+template <>
+constexpr std::string_view section_of<SuiteHead>() {
+  return "suite";
+}
+template <>
+constexpr std::string_view section_of<GridConfig>() {
+  return "grid";
+}
+template <>
+constexpr std::string_view section_of<EnvConfig>() {
+  return "env";
+}
+template <>
+constexpr std::string_view section_of<RaterConfig>() {
+  return "rater";
+}
+template <>
+constexpr std::string_view section_of<PolicyConfig>() {
+  return "policy";
+}
+template <>
+constexpr std::string_view section_of<EstimatorConfig>() {
+  return "estimator";
+}
+template <>
+constexpr std::string_view section_of<LearnConfig>() {
+  return "learn";
+}
+template <>
+constexpr std::string_view section_of<RecordConfig>() {
+  return "record";
+}
+template <>
+constexpr std::string_view section_of<TableConfig>() {
+  return "table";
+}
+template <>
+constexpr std::string_view section_of<LimitsConfig>() {
+  return "limits";
+}
+
+/// All sections, in the order that messages and lists have.
+inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<EnvConfig>(),
+                                                section_of<RaterConfig>(), section_of<PolicyConfig>(), section_of<EstimatorConfig>(),
+                                                section_of<LearnConfig>(), section_of<RecordConfig>(), section_of<TableConfig>(),
+                                                section_of<LimitsConfig>()};
+
+}  // namespace odrpo

@@ -1,0 +1,35 @@
+// The config of [env.NAME]: which world, and that world's own config.
+#pragma once
+#include "envs/bandit/world.hpp"
+#include "envs/toy_lm/demonstrations.hpp"
+#include "envs/toy_lm/world.hpp"
+#include "kernels/words.hpp"
+
+namespace odrpo {
+
+enum class WorldKind { bandit, toy_lm };
+inline constexpr Word<WorldKind> world_words[] = {
+    {WorldKind::bandit, "bandit", "contextual bandit: P prompts x A responses with exactly known quality"},
+    {WorldKind::toy_lm, "toy-lm",
+     "toy language model: prompts, requirements and rubrics; responses of 12 to 64 tokens at most, with exactly known quality"},
+};
+
+/// One world's config; the others' stay at their defaults and are never looked at.
+struct EnvConfig {
+  WorldKind kind = WorldKind::bandit;
+  BanditConfig bandit;
+  ToyLmConfig toy_lm;
+  DemonstrationConfig demonstrations;  ///< of toy_lm
+
+  int prompts() const { return kind == WorldKind::bandit ? bandit.prompts : toy_lm.prompts; }
+  int levels() const { return kind == WorldKind::bandit ? bandit.levels : toy_levels; }
+  bool operator==(const EnvConfig&) const = default;
+};
+template <class V>
+void describe(V& v, EnvConfig& c) {
+  if (c.kind == WorldKind::bandit) return describe(v, c.bandit);
+  describe(v, c.toy_lm);
+  describe(v, c.demonstrations);
+}
+
+}  // namespace odrpo

@@ -1,0 +1,80 @@
+// A suite that has been read and checked, but not yet expanded into runs.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "spec/axis.hpp"
+#include "spec/describe.hpp"
+#include "spec/tree.hpp"
+
+namespace odrpo {
+
+/// A file of scores, as messages show it, and what it holds; empty when there is none.
+struct FoundScores {
+  std::string file, found;
+};
+
+/// A word of a catalogue, or a named variant of one, with its axes.
+template <class C>
+struct Variant {
+  std::string name;
+  Place place;
+  C config;
+  std::vector<GridAxis> axes;
+  bool levels_given = false;  ///< env: `levels` stands in its section; otherwise a rater with levels of its own decides
+  FoundScores scores{};       ///< rater: what was found in its file of scores
+};
+
+/// What reading a suite needs besides its tree, and what it leaves besides its plan.
+struct Reading {
+  Diagnostics& errors;  ///< every error of the suite goes here
+  Diagnostics& files;   ///< and of the files that it names here; told when the suite itself is right
+  bool sound = true;    ///< false: parts of the text could not be read, so nothing is said about what is missing
+  std::string folder;   ///< the suite's, for paths in it; those of --set are relative to the current one
+};
+
+struct Plan {
+  SuiteHead head;
+  std::vector<Variant<EnvConfig>> env;  ///< those of the grid, in the grid's order; so the next three
+  std::vector<Variant<RaterConfig>> rater;
+  std::vector<Variant<PolicyConfig>> policy;
+  std::vector<Variant<EstimatorConfig>> estimator;
+  std::vector<int> votes;
+  LearnConfig learn;
+  std::vector<GridAxis> learn_axes;
+  RecordConfig record;
+  TableConfig table;
+  LimitsConfig limits;
+};
+
+/// Reads the whole tree; no error stops the reading.
+Plan read_plan(const Node& root, Reading& reading);
+
+/// Gives the axes their names and returns them in suite order: file order of their keys, then those that --set brought.
+std::vector<const GridAxis*> name_axes(Plan& plan);
+
+/// The plan as TOML with every value written out: loading it gives the same plan. (plan_write.cpp)
+std::string write_plan(const Plan& plan);
+
+/// Reads the variants of one section ("rater": all of [rater.NAME]), used or not. (plan_variants.cpp)
+template <class C>
+std::vector<Variant<C>> read_variants(const Node& root, Reading& reading);
+
+/// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
+void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
+void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
+void check_variant(const Node& section, const Variant<PolicyConfig>& variant, Diagnostics& errors);
+void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
+/// Worlds have the levels of the raters' matrices.
+void check_levels(const Plan& plan, Diagnostics& errors);
+/// Policies act in the worlds they are for, judges see what there is; `raters` are the sections [rater.NAME]. (plan_checks_lm.cpp)
+void check_worlds(const Node* raters, const Plan& plan, Diagnostics& errors);
+/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (plan_checks_world.cpp)
+void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
+/// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.
+bool only_texts(const Plan& plan);
+/// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
+void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
+
+}  // namespace odrpo

@@ -1,0 +1,178 @@
+// Reads [env.NAME], [rater.NAME], [policy.NAME] and [estimator.NAME].
+#include <fmt/format.h>
+
+#include <set>
+#include <type_traits>
+
+#include "results/suggest.hpp"
+#include "results/score_file.hpp"
+#include "spec/catalogue.hpp"
+#include "spec/field_reader.hpp"
+#include "spec/learned_judge.hpp"
+#include "spec/plan.hpp"
+#include "spec/read_file.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+// what the variant starts from: its base, or itself when it is a word of the catalogue
+template <class C>
+std::optional<Entry<C>> read_base(const Node& section, const std::string& label, const Node* base, const std::optional<Entry<C>>& itself,
+                                  bool needed, Diagnostics& errors) {
+  using Catalogue = CatalogueOf<C>;
+  if (base == nullptr) {
+    if (!itself && needed)
+      errors.add(section.key_place, fmt::format("[{}] needs `base = \"...\"`, the {} it starts from", label, section_of<C>()),
+                 one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
+    return itself;
+  }
+  if (base->kind != Node::Kind::text) {
+    errors.add(base->place, fmt::format("`{}.base` must be a word in quotes, not {}", label, kind_text(base->kind)),
+               one_of(Catalogue::words()));
+    return itself;
+  }
+  auto entry = Catalogue::find(base->text);
+  if (!entry) {
+    errors.add(
+        base->place,
+        fmt::format("`{}.base` must be a word of the catalogue, and there is no {} \"{}\"", label, section_of<C>(), shown(base->text)),
+        one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(base->text, Catalogue::words()) : "");
+  } else if (itself && itself->word != entry->word) {
+    errors.add(base->place, fmt::format("[{}] would make the word \"{}\" mean \"{}\": give the variant a name of its own", label,
+                                        itself->word, entry->word));
+  }
+  return entry ? entry : itself;
+}
+
+// the path of `scores`; empty when it cannot be one
+std::string scores_path(const Node& scores, const std::string& label, Reading& reading) {
+  const bool text = scores.kind == Node::Kind::text;
+  if (!text || scores.text.empty())
+    reading.errors.add(scores.place, fmt::format("`{}.scores` must be the path of a CSV file in quotes, not {}", label,
+                                                 text ? "an empty string" : found_text(scores)));
+  else if (scores.text.find('\0') != std::string::npos)
+    reading.errors.add(scores.place, fmt::format("`{}.scores` has a NUL byte, which no path has", label));
+  else return scores.place.set == 0 && !scores.text.starts_with('/') ? reading.folder + scores.text : scores.text;
+  return "";
+}
+
+// `scores = "file.csv"` and its `levels`: a channel and a world learned from the file, with the rest of the section put over them. Returns
+// what was found in the file.
+FoundScores read_scores(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
+                        Reading& reading) {
+  const Node *scores = fields.extra(scores_key), *levels = fields.extra(levels_key);
+  if (levels != nullptr && scores == nullptr)
+    reading.errors.add(levels->key_place, fmt::format("`{}.levels` has no effect without `scores`: a matrix has its own size, and "
+                                                      "other raters take the world's levels",
+                                                      label));
+  if (scores == nullptr) return {};
+  if (catalogue_word)
+    reading.errors.add(
+        scores->key_place,
+        fmt::format("[{}] would make the word \"{}\" mean a judge from a file: give the variant a name of its own", label, section.key));
+  for (const std::string_view other : {base_key, std::string_view("noise"), Confusion::word})
+    if (const Node* node = find_child(section, other))
+      reading.errors.add(node->key_place,
+                         fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
+  config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
+  int wanted = 0;
+  if (levels != nullptr) wanted = static_cast<int>(fields.whole(levels_key, *levels, 2, max_score).value_or(0));
+  const std::string path = scores_path(*scores, label, reading);
+  if (path.empty()) return {};
+  const std::string file = shown(path, 4096);
+  bool inside = false;  // what is wrong is told at its line of the file
+  try {
+    const std::string text = read_scores_file(path);
+    inside = true;
+    const ScoreTable table = parse_scores(text, file, wanted);
+    inside = false;
+    if (table.largest == 1 && wanted == 0)
+      throw Failure(Exit::bad_input, fmt::format("{}: all scores are 1: `levels` in [{}] must say how many the scale has", file, label));
+    JudgeFile judge = make_judge(table, file, wanted);
+    if (judge.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
+      throw Failure(Exit::bad_input,
+                    fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "
+                                "learned in their world; give `world_spread` in [{}]",
+                                file, label));
+    config.noise = {judge.judge.channel};
+    config.world = judge.judge.world;
+    return {file, std::move(judge.found)};
+  } catch (const Failure& failure) {
+    if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());
+    else reading.files.add_file(scores->place, failure.code, fmt::format("`{}.scores`: {}", label, failure.what()));
+  }
+  return {};
+}
+
+template <class C>
+Variant<C> read_variant(const Node& section, Reading& reading) {
+  using Catalogue = CatalogueOf<C>;
+  Diagnostics& errors = reading.errors;
+  const auto itself = Catalogue::find(section.key);
+  const std::string label = std::string(section_of<C>()) + "." + (is_name(section.key) ? section.key : written_key(section.key));
+  if (!itself && !is_name(section.key))
+    errors.add(section.key_place, fmt::format("\"{}\" cannot be a name", shown(section.key)),
+               "letters, digits, `.`, `_`, `-`; first a letter or digit; at most 64");
+  FieldReader fields(&section, label, true, errors);
+  const Node* base = fields.extra(base_key);
+  constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
+  const auto start = read_base<C>(section, label, base, itself, reading.sound && !is_rater, errors);
+  Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
+  if constexpr (is_rater) variant.scores = read_scores(section, label, itself.has_value(), fields, variant.config, reading);
+  describe(fields, variant.config);
+  fields.finish();
+  variant.axes = std::move(fields.axes);
+  if constexpr (is_rater) {
+    const bool learned = find_child(section, scores_key) != nullptr;
+    if (variant.config.noise.empty() && reading.sound && base == nullptr && !learned && find_child(section, "noise") == nullptr)
+      errors.add(section.key_place,
+                 fmt::format("[{0}] needs `noise = [...]`, or `base = \"...\"`, the rater it starts from, or a real judge's scores: "
+                             "`scores = \"FILE.csv\"`, also as --set {0}.scores=FILE.csv",
+                             label),
+                 one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
+  }
+  if constexpr (std::is_same_v<C, EstimatorConfig>) {
+    if (start) check_variant(section, variant, errors);
+  }
+  if constexpr (is_rater || std::is_same_v<C, PolicyConfig>) check_variant(section, variant, errors);
+  if constexpr (std::is_same_v<C, EnvConfig>) variant.levels_given = find_child(section, levels_key) != nullptr;
+  return variant;
+}
+
+}  // namespace
+
+template <class C>
+std::vector<Variant<C>> read_variants(const Node& root, Reading& reading) {
+  Diagnostics& errors = reading.errors;
+  constexpr auto kind = section_of<C>();
+  std::vector<Variant<C>> variants;
+  std::set<std::string> names;
+  const Node* all = find_child(root, kind);
+  if (all == nullptr) return variants;
+  if (all->kind != Node::Kind::table) {
+    errors.add(all->place, fmt::format("`{}` must be made of sections [{}.NAME], not {}", kind, kind, kind_text(all->kind)));
+    return variants;
+  }
+  for (const auto& section : all->children) {
+    if (section.kind != Node::Kind::table) {
+      errors.add(section.key_place,
+                 fmt::format("[{}] holds variants only; `{}` must stand in a section of its own", kind, shown(section.key)),
+                 fmt::format("[{}.NAME]", kind));
+      continue;
+    }
+    auto variant = read_variant<C>(section, reading);
+    if (!names.insert(folded(variant.name)).second)
+      errors.add(section.key_place, fmt::format("the {} `{}` is given twice", kind, shown(variant.name)));
+    variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
+template std::vector<Variant<EnvConfig>> read_variants(const Node&, Reading&);
+template std::vector<Variant<RaterConfig>> read_variants(const Node&, Reading&);
+template std::vector<Variant<PolicyConfig>> read_variants(const Node&, Reading&);
+template std::vector<Variant<EstimatorConfig>> read_variants(const Node&, Reading&);
+
+}  // namespace odrpo

@@ -1,0 +1,120 @@
+// Writes a plan back as TOML. All keys are dotted and stand at the top, so that the axes can keep their order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "spec/catalogue.hpp"
+#include "spec/field_writer.hpp"
+#include "spec/idle_keys.hpp"
+#include "spec/plan.hpp"
+
+namespace odrpo {
+
+namespace {
+
+std::string literal(const std::string& text, bool is_word) { return is_word ? quoted_text(text) : text; }
+
+template <class T, class Text>
+std::string list_of(const std::vector<T>& values, Text text) {
+  std::string list = "[";
+  for (const auto& value : values) list.append(list.size() > 1 ? ", " : "").append(text(value));
+  list += ']';
+  return list;
+}
+std::string words_list(const std::vector<std::string>& words) {
+  return list_of(words, [](const std::string& w) { return literal(w, true); });
+}
+std::string axis_list(const GridAxis& axis) {
+  return list_of(axis.values, [](const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); });
+}
+
+// "title.key = value" for every field that is not an axis, nor left out; noise models are gathered into one list
+template <class C>
+std::string fields_text(const std::string& title, C config, const std::vector<GridAxis>& axes,
+                        const std::vector<std::string_view>& left_out = {}) {
+  std::string text, models;
+  std::string model;
+  FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
+    if (key.starts_with("noise.")) {
+      const auto field = key.substr(key.find('.', 6) + 1);
+      if (field == "model") model = value;
+      if (field == "model") models.append(models.empty() ? "  { model = " : " },\n  { model = ").append(literal(value, true));
+      else if (find_axis(axes, model + "." + std::string(field)) == nullptr)
+        models += fmt::format(", {} = {}", field, literal(value, is_word));
+    } else if (find_axis(axes, key) == nullptr && value != "unset" && std::find(left_out.begin(), left_out.end(), key) == left_out.end()) {
+      text += fmt::format("{}.{} = {}\n", title, key, literal(value, is_word));
+    }
+  });
+  describe(writer, config);
+  return models.empty() ? text : fmt::format("{}.noise = [\n{} }},\n]\n{}", title, models, text);
+}
+
+template <class C>
+std::string section_text(const C& config, const std::vector<GridAxis>& axes = {}) {
+  return fields_text(std::string(section_of<C>()), config, axes);
+}
+
+struct Lines {
+  bool levels_of_raters = false;  // some rater of the grid brings its own
+  std::vector<WorldKind> worlds{};
+  std::string text{};
+  std::vector<std::pair<const GridAxis*, std::string>> axes{};  // with its full key
+
+  // what must not be written: levels that a rater may decide, a base's tie rule where there are no ties, a world that nobody meets
+  template <class C>
+  std::vector<std::string_view> left_out(const Variant<C>& v) const {
+    auto keys = unwritable_keys(SectionRuns<C>{v.config, v.axes, nullptr, worlds});
+    if (std::is_same_v<C, EnvConfig> && levels_of_raters && !v.levels_given) keys.push_back(levels_key);
+    return keys;
+  }
+
+  void add_axes(const std::string& title, const std::vector<GridAxis>& list) {
+    for (const auto& axis : list) axes.emplace_back(&axis, title + "." + axis.key);
+  }
+  template <class C>
+  void add(const std::vector<Variant<C>>& variants) {
+    for (const auto& v : variants) {
+      const std::string title = fmt::format("{}.{}", section_of<C>(), written_key(v.name));
+      const std::string base = base_of(v.config);
+      // a word of the catalogue is its own base
+      text += "\n";
+      if (!base.empty() && (!CatalogueOf<C>::find(v.name) || v.name == base))
+        text += fmt::format("{}.base = {}\n", title, literal(base, true));
+      text += fields_text(title, v.config, v.axes, left_out(v));
+      add_axes(title, v.axes);
+    }
+  }
+};
+
+template <class C>
+std::vector<std::string> names_of(const std::vector<Variant<C>>& variants) {
+  std::vector<std::string> names;
+  for (const auto& v : variants) names.push_back(v.name);
+  return names;
+}
+
+}  // namespace
+
+std::string write_plan(const Plan& plan) {
+  const auto has_levels = [](const Variant<RaterConfig>& v) { return rater_levels(v.config) > 0; };
+  Lines lines{std::any_of(plan.rater.begin(), plan.rater.end(), has_levels), worlds_of(plan)};
+  lines.add(plan.env);
+  lines.add(plan.rater);
+  lines.add(plan.policy);
+  lines.add(plan.estimator);
+  lines.add_axes(std::string(section_of<LearnConfig>()), plan.learn_axes);
+  lines.text += fmt::format("\n{}\n{}\n{}\n{}", section_text(plan.learn, plan.learn_axes), section_text(plan.record),
+                            section_text(plan.table), section_text(plan.limits));
+  std::stable_sort(lines.axes.begin(), lines.axes.end(),
+                   [](const auto& a, const auto& b) { return a.first->key_place < b.first->key_place; });
+  std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", section_text(plan.head));
+  text += fmt::format("grid.env = {}\ngrid.rater = {}\ngrid.policy = {}\ngrid.estimator = {}\ngrid.votes = {}\n",
+                      words_list(names_of(plan.env)), words_list(names_of(plan.rater)), words_list(names_of(plan.policy)),
+                      words_list(names_of(plan.estimator)), list_of(plan.votes, [](int n) { return std::to_string(n); }));
+  if (!lines.axes.empty()) text += "\n# axes\n";
+  for (const auto& [axis, key] : lines.axes) text += fmt::format("{} = {}\n", key, axis_list(*axis));
+  return text + lines.text;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,13 @@
+// The kind of rewards of a run.
+#include "spec/reward_kind.hpp"
+
+#include "envs/toy_lm/rate_texts.hpp"
+
+namespace odrpo {
+
+RewardKind reward_kind(const RunSpec& spec) {
+  const RaterConfig rater = with_json_failures(spec.rater);
+  return {real_valued(rater, spec.votes), has_gaps(rater), lowest_score(rater), spec.env.levels()};
+}
+
+}  // namespace odrpo

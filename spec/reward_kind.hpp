@@ -1,0 +1,16 @@
+// Which kind of rewards a run's rater gives: whole scores or real values, with or without missing ones.
+#pragma once
+#include "spec/spec.hpp"
+
+namespace odrpo {
+
+/// What of a rater decides how rewards are kept.
+struct RewardKind {
+  bool real = false;  ///< real-valued rewards, else whole scores
+  bool gaps = false;  ///< responses may end without one
+  int lowest = 1;     ///< lowest score
+  int levels = 10;    ///< K
+};
+RewardKind reward_kind(const RunSpec& spec);
+
+}  // namespace odrpo

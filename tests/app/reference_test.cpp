@@ -1,0 +1,47 @@
+// docs/reference: every committed page is the one that the program prints.
+#include "app/list_reference.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "kernels/failure.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+using namespace odrpo::app;
+
+namespace {
+
+const std::filesystem::path folder = std::filesystem::path(ODRPO_SOURCE_DIR) / "docs/reference";
+
+}  // namespace
+
+TEST_CASE("every page of docs/reference is what list --markdown prints, byte for byte") {
+  for (const std::string_view page : reference_pages()) {
+    std::ifstream file(folder / (std::string(page) + ".md"), std::ios::binary);
+    const std::string committed{std::istreambuf_iterator<char>(file), {}};
+    INFO("write it anew: odrpo-bench list --markdown " << page << " > docs/reference/" << page << ".md");
+    CHECK(committed == reference_page(page));
+  }
+}
+
+TEST_CASE("docs/reference has no page that nothing prints") {
+  const auto pages = reference_pages();
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    INFO(entry.path());
+    CHECK(std::find(pages.begin(), pages.end(), entry.path().stem().string()) != pages.end());
+  }
+}
+
+TEST_CASE("another page is refused with the words there are") {
+  try {
+    reference_page("key");
+    FAIL("accepted");
+  } catch (const Failure& f) {
+    CHECK(f.code == Exit::usage);
+    CHECK(std::string(f.what()).find("keys, noise, estimators, curves or functions") != std::string::npos);
+    CHECK(std::string(f.what()).find("did you mean \"keys\"?") != std::string::npos);
+  }
+}

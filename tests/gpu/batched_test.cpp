@@ -1,0 +1,89 @@
+// Batched runs on a GPU against train() on the host, bit for bit: the runs of tests/train/batched/batched_test.cpp, alone and together.
+#include "spec/canonical.hpp"
+#include "tests/gpu/present.hpp"
+#include "tests/train/batched/runs.hpp"
+#include "tests/train/trained.hpp"
+#include "train/batched/device_engine.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+std::vector<RunRecord> on_gpu(const std::vector<RunSpec>& runs) {
+  std::vector<const RunSpec*> pointers;
+  for (const RunSpec& r : runs) pointers.push_back(&r);
+  RunCache shared;
+  std::vector<RunRecord> records;
+  cuda_engines(0).train(pointers, shared, never, [&](RunRecord r) { records.push_back(std::move(r)); });
+  return records;
+}
+
+void compare(const std::vector<RunSpec>& runs) {
+  const std::vector<RunRecord> batched = on_gpu(runs);
+  REQUIRE(batched.size() == runs.size());
+  std::size_t compared = 0;
+  for (const RunRecord& run_batched : batched)
+    for (const RunSpec& spec : runs) {
+      if (spec.id != run_batched.id) continue;
+      INFO(spec.id << "\n" << canonical_text(spec));
+      check_same(run_batched, run(spec));
+      ++compared;
+    }
+  CHECK(compared == runs.size());
+}
+// Seeds first .. last of any().
+void compare(RunSpec (*any)(Chooser&), unsigned first, unsigned last) {
+  std::vector<RunSpec> runs;
+  for (unsigned seed = first; seed <= last; ++seed) {
+    Chooser c{std::mt19937(seed)};
+    runs.push_back(any(c));
+    runs.back().id = "seed " + std::to_string(seed);
+  }
+  compare(runs);
+}
+
+}  // namespace
+
+TEST_CASE("batched runs have the same bits on the GPU: any policy, estimator, rater, optimiser and size") {
+  if (gpu::absent()) return;
+  compare(any_run, 1, 400);
+}
+
+TEST_CASE(
+    "batched runs of the general kind too: real-valued and missing rewards, running medians, literal votes, signals of the gradient") {
+  if (gpu::absent()) return;
+  compare(any_general_run, 1, 400);
+}
+
+TEST_CASE("batched runs at the ends of the sizes that there are, some of whose parameters are lost") {
+  if (gpu::absent()) return;
+  compare(corner_runs());
+}
+
+TEST_CASE("batched runs that fill the device many times over have the bits of the host") {
+  if (gpu::absent()) return;
+  std::vector<RunSpec> runs;
+  for (unsigned i = 0; i < 1000; ++i) {
+    RunSpec r = base_run(PolicyKind::tabular, std::string(estimator_catalogue()[i % estimator_catalogue().size()]));
+    r.env.bandit.prompts = 256;
+    r.env.bandit.actions = 32;
+    r.learn.batch = 64;
+    r.learn.steps = 30;
+    r.run_key = derive_key(5, i % 7);
+    r.id = std::to_string(i);
+    runs.push_back(r);
+  }
+  const std::vector<RunRecord> batched = on_gpu(runs);
+  REQUIRE(batched.size() == runs.size());
+  for (const RunRecord& run_batched : batched) {
+    const RunSpec& spec = runs[static_cast<std::size_t>(std::stoi(run_batched.id))];
+    INFO(spec.id << " " << spec.estimator_name);
+    check_same(run_batched, run(spec));
+  }
+}
+
+TEST_CASE("batched runs on the GPU, as few as find a stray access or a race", "[brief]") {
+  if (gpu::absent()) return;
+  compare(any_run, 1, 12);
+  compare(any_general_run, 1, 12);
+}

@@ -1,0 +1,244 @@
+// The order of work that a device gets, done by the host backend, against the CPU's transformer and the definition: which stage runs on
+// which rows, forward, backward and update, over ten steps; in any order of items.
+#include <cmath>
+#include <cstdio>
+
+#include "policies/transformer/policy.hpp"
+#include "tests/catch.hpp"
+#include "tests/policies/transformer/net.hpp"
+#include "tests/policies/transformer/parity.hpp"
+
+using namespace odrpo;
+using namespace transformer_cases;
+using host_backend::coefficients;
+using host_backend::HostBackend;
+using host_backend::Net;
+using host_backend::Order;
+
+namespace {
+
+std::vector<float> copied(const float* from, std::size_t n) { return {from, from + n}; }
+double pass_gap(const Net& net, const TransformerPass& cpu) { return parity::worst(parity::of_pass(net.pass, cpu, copied)); }
+
+}  // namespace
+
+TEST_CASE("a queue's forward pass samples what the CPU samples, and reads the same in one go", "[transformer]") {
+  for (const Case& c : cases)
+    for (const double top_p : {1.0, 0.7}) {
+      const NetWeights w = weights(c.shape, 21);
+      const Batch b = batch(c, 22);
+      const double temperature = 0.8;
+      TransformerPass cpu(c.shape, c.prompts, c.per_prompt, best_isa(), true);
+      Rollouts r;
+      cpu.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, top_p, r);
+      Net net(c, w.flat), reader(c, w.flat);
+      HostBackend q;
+      net.begin(c.prompts, b.prompt, temperature);
+      std::copy(b.word.begin(), b.word.end(), net.pass.word);
+      device::sample(q, net.pass, net.weights, static_cast<float>(top_p));
+      const double sampled = pass_gap(net, cpu);
+      REQUIRE(net.rollouts().token == r.token);
+      REQUIRE(net.rollouts().length == r.length);
+      reader.begin(c.prompts, b.prompt, temperature);
+      reader.give(r);
+      device::read(q, reader.pass, reader.weights);
+      const double read = pass_gap(reader, cpu);
+      std::printf("%-11s top_p %.1f: worst gap of rows, logits and chances: sampled %.1e, read %.1e\n", c.name, top_p, sampled, read);
+      CHECK(sampled < 5e-6);
+      CHECK(read < 5e-6);
+    }
+}
+
+TEST_CASE("a queue's gradient is the definition's, for every option of the loss", "[transformer]") {
+  for (const Case& c : cases)
+    for (const bool tf32 : {false, true}) {
+      const NetWeights w = weights(c.shape, 25);
+      const Numbers exact = numbers(w.flat);
+      const Batch b = batch(c, 26);
+      const int sequences = c.prompts * c.per_prompt;
+      const double temperature = 0.8;
+      Net net(c, w.flat);
+      HostBackend q;
+      q.tf32 = tf32;
+      net.begin(c.prompts, b.prompt, temperature);
+      std::copy(b.word.begin(), b.word.end(), net.pass.word);
+      device::sample(q, net.pass, net.weights, 1.0f);
+      const Rollouts r = net.rollouts();
+      TransformerPass cpu(c.shape, c.prompts, c.per_prompt, best_isa(), true);
+      cpu.read(w, c.prompts, b.prompt.data(), r, temperature);
+      const double rows = pass_gap(net, cpu);
+      CHECK(rows < (tf32 ? 1e-2 : 5e-6));
+      net.give(r);
+      double worst_block = 0;
+      for (const TransformerLoss& loss :
+           {TransformerLoss{TokenMean::token_mean, 0, 0, 0}, TransformerLoss{TokenMean::sequence_mean, 0.3, 0.2, 0.1},
+            TransformerLoss{TokenMean::sequence_sum, 0.05, 0, 0}, TransformerLoss{TokenMean::token_mean, 0, 0.2, 0.5}}) {
+        if (tf32 && loss.ratio_clip > 0) continue;  // a token at the clip's edge falls on either side of it
+        const std::vector<float> coefficient = coefficients(sequences, 27), noise = coefficients(2 * sequences * c.shape.response, 28);
+        std::vector<float> old(noise.size() / 2), reference(old.size());
+        std::vector<std::uint8_t> mask(sequences, 1);
+        mask[sequences - 1] = loss.kl == 0;
+        std::vector<Response> responses;
+        for (int s = 0; s < sequences; ++s) {
+          Response x = response(c, b, r, s);
+          x.coefficient = coefficient[s];
+          x.kept = mask[s];
+          for (int t = 0; t < r.length[s]; ++t) {
+            const int i = s * c.shape.response + t;
+            old[i] = net.pass.log_chance[i] + 0.3f * noise[2 * i];
+            reference[i] = net.pass.log_chance[i] + 0.5f * noise[2 * i + 1];
+            if (loss.ratio_clip > 0) x.old_log.push_back(old[i]);
+            if (loss.kl > 0) x.reference.push_back(reference[i]);
+          }
+          responses.push_back(x);
+        }
+        TokenCoefficients by;
+        const TransformerReport report = token_coefficients(
+            net.pass.rows, net.pass.log_chance, net.pass.entropy, r, loss,
+            {coefficient.data(), mask.data(), loss.ratio_clip > 0 ? old.data() : nullptr, loss.kl > 0 ? reference.data() : nullptr}, by);
+        net.give(by);
+        device::backward(q, net.pass, net.back, net.weights);
+        Numbers expected;
+        const double value = definition::objective(c.shape, exact, temperature, loss, responses, &expected);
+        CHECK(std::fabs(report.objective - value) < (tf32 ? 1e-2 : 1e-5) * (1 + std::fabs(value)));
+        for (const auto& [name, off] : parity::of_blocks(net.table, net.weights.gradient, [&](std::size_t i) { return expected[i]; })) {
+          INFO(c.name << " " << name << " kl " << loss.kl << " clip " << loss.ratio_clip << " entropy " << loss.entropy);
+          CHECK(off <= (tf32 ? 3e-2 : 1e-5));  // floats: as the CPU's in transformer_pass_test
+          worst_block = std::fmax(worst_block, off);
+        }
+      }
+      std::printf("%-11s %s: worst gap of the pass %.1e, of a block's gradient %.1e\n", c.name, tf32 ? "tf32" : "fp32", rows, worst_block);
+    }
+}
+
+TEST_CASE("ten steps over a queue end where the CPU's end, of all weights and of adapters", "[transformer]") {
+  struct Way {
+    const char* name;
+    OptimizerKind kind;
+    int rank;
+  };
+  for (const Case& c : cases)
+    for (const auto& [way, kind, rank] : {Way{"adamw", OptimizerKind::adamw, 0},
+                                          {"sgd", OptimizerKind::sgd, 0},
+                                          {"lora", OptimizerKind::sgd, 5},
+                                          {"lora,adamw", OptimizerKind::adamw, 8}}) {
+      if (c.shape.response == 1 && kind == OptimizerKind::sgd) continue;
+      TransformerConfig config;
+      config.lora_rank = rank;
+      config.lora_alpha = 16;
+      OptimizerConfig o;
+      o.kind = kind;
+      o.lr = kind == OptimizerKind::sgd ? 0.1 : 0.003;
+      o.weight_decay = 0.01;
+      o.warmup = 0.2;
+      o.clip = 0.5;
+      const int steps = 10, sequences = c.prompts * c.per_prompt;
+      TransformerPolicy cpu(config, c.shape, c.prompts, c.per_prompt, o, steps, 31, best_isa());
+      const NetWeights start = weights(c.shape, 33);
+      cpu.start_from({start.flat.data(), start.flat.size()});
+      Net net(c, start.flat, config, cpu.state().trained.data()), reference(c, start.flat);
+      AdamScalars scalars(o, steps, 1);
+      HostBackend q;
+      const TransformerLoss loss{TokenMean::token_mean, 0.05, 0.2, 0.01};
+      double norm_gap = 0, objective_gap = 0;
+      for (int t = 0; t < steps; ++t) {
+        const Batch b = batch(c, 40 + t);
+        const std::vector<float> coefficient = coefficients(sequences, 60 + t);
+        cpu.sample(b.prompt.data(), b.word.data());
+        cpu.refer();
+        const TransformerReport want = cpu.learn(t, coefficient.data(), nullptr, loss);
+        // the same by the queue
+        net.begin(c.prompts, b.prompt, 1.0);
+        std::copy(b.word.begin(), b.word.end(), net.pass.word);
+        device::sample(q, net.pass, net.weights, 1.0f);
+        const Rollouts r = net.rollouts();
+        INFO(c.name << " step " << t);
+        REQUIRE(r.token == cpu.rollouts().token);
+        reference.begin(c.prompts, b.prompt, 1.0);
+        reference.give(r);
+        device::read(q, reference.pass, reference.weights);
+        TokenCoefficients by;
+        const TransformerReport report = token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, r, loss,
+                                                            {coefficient.data(), nullptr, nullptr, reference.pass.log_chance}, by);
+        net.give(by);
+        scalars.begin_step(t);
+        net.learn(q, scalars, t);
+        norm_gap = std::fmax(norm_gap, std::fabs(net.back.norm[0] - want.gradient_norm) / want.gradient_norm);
+        objective_gap = std::fmax(objective_gap, std::fabs(report.objective - want.objective));
+      }
+      double worst = 0, moved = 1e-30;
+      std::string where;
+      for (const auto& [name, off] : parity::of_blocks(net.table, net.weights.theta, [&](std::size_t i) { return cpu.weights().flat[i]; }))
+        if (off > worst) worst = off, where = name;
+      for (std::size_t i = 0; i < net.table.count; ++i) moved = std::fmax(moved, std::fabs(start.flat[i] - cpu.weights().flat[i]));
+      std::printf("%-11s %-10s after %d steps: worst gap of a block's weights %.1e (%s; moved %.1e), of norms %.1e, of objectives %.1e\n",
+                  c.name, way, steps, worst, where.c_str(), moved, norm_gap, objective_gap);
+      // Adam divides by the root of the second moment: a weight whose gradient is a rounding error moves by up to lr a step either way
+      CHECK(worst < (kind == OptimizerKind::sgd ? 1e-6 : 1e-4));
+      CHECK(norm_gap < 2e-5);
+      CHECK(moved > 1e-3);
+      if (rank > 0) {
+        const auto state = cpu.state();
+        const double off = parity::gap(
+            state.trained.size(), [&](std::size_t i) { return net.trained.theta[i]; }, [&](std::size_t i) { return state.trained[i]; });
+        CHECK(off < (kind == OptimizerKind::sgd ? 1e-6 : 1e-4));
+      }
+    }
+}
+
+TEST_CASE("a queue's step has the same bits for any order of items, any company, and after a larger batch", "[transformer]") {
+  for (const Case& c : {cases[0], cases[2]}) {
+    const NetWeights w = weights(c.shape, 51);
+    std::vector<float> first;
+    for (const Order order : {Order::forward, Order::reversed, Order::shuffled})
+      for (const int dirt : {0, 1}) {
+        Net net(c, w.flat);
+        HostBackend q{order, dirt, dirt == 1};
+        AdamScalars scalars({}, 10, 1);
+        scalars.begin_step(0);
+        const auto step = [&](int prompts, unsigned seed) {
+          const Batch b = batch(c, seed);
+          net.begin(prompts, b.prompt, 0.9);
+          std::copy(b.word.begin(), b.word.end(), net.pass.word);
+          device::sample(q, net.pass, net.weights, 0.9f);
+          const std::vector<float> coefficient = coefficients(prompts * c.per_prompt, 53);
+          TokenCoefficients by;
+          token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {},
+                             {coefficient.data(), nullptr, nullptr, nullptr}, by);
+          net.give(by);
+          device::backward(q, net.pass, net.back, net.weights);
+        };
+        if (dirt) step(c.prompts, 54);  // leaves its rows behind
+        step(c.prompts - 1, 52);
+        device::update(q, net.back, net.trained, scalars, 0);
+        std::vector<float> all(net.weights.theta, net.weights.theta + net.table.count);
+        all.insert(all.end(), net.weights.gradient, net.weights.gradient + net.table.count);
+        if (first.empty()) first = all;
+        REQUIRE(std::memcmp(first.data(), all.data(), all.size() * sizeof(float)) == 0);
+      }
+    for (const float x : first) REQUIRE(x == x);
+  }
+}
+
+TEST_CASE("a queue's step has as many launches as are written down, whatever the batch", "[transformer]") {
+  for (const Case& c : {Case{"small", sized(64, 8, 24, 64, 2, 4, true), 1, 2}, Case{"small", sized(64, 8, 24, 64, 2, 4, true), 2, 1}}) {
+    const NetWeights w = weights(c.shape, 61);
+    const Batch b = batch(c, 62);
+    Net net(c, w.flat);
+    HostBackend forward, back;
+    AdamScalars scalars({}, 10, 1);
+    scalars.begin_step(0);
+    net.begin(c.prompts, b.prompt, 1.0);
+    std::copy(b.word.begin(), b.word.end(), net.pass.word);
+    device::sample(forward, net.pass, net.weights, 1.0f);
+    TokenCoefficients by;
+    const float zero[2] = {};
+    token_coefficients(net.pass.rows, net.pass.log_chance, net.pass.entropy, net.rollouts(), {}, {zero, nullptr, nullptr, nullptr}, by);
+    net.give(by);
+    device::backward(back, net.pass, net.back, net.weights);
+    device::update(back, net.back, net.trained, scalars, 0);
+    // docs/lab/transformer.md reckons with them
+    CHECK((forward.launches == 265 && forward.products_done == 216));
+    CHECK((back.launches == 29 && back.products_done == 18));
+  }
+}

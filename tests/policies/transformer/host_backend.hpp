@@ -1,0 +1,98 @@
+// The host backend of a device's queue: the same functors by vectors of eight, in any order of items, and products by the CPU's engine.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/device/backend.hpp"
+#include "kernels/device/tile.hpp"
+#include "kernels/matmul.hpp"
+#include "policies/transformer/backward.hpp"
+#include "policies/transformer/device/backward.hpp"
+
+namespace odrpo::host_backend {
+
+/// In which order a launch's items run, and who runs beside them.
+enum class Order { forward, reversed, shuffled };
+
+/// A tile whose warp holds others with more to do: loops that look at other lanes run on for them, some rounds.
+struct IdleTile : ODRPO_ISA::Tile {
+  int extra = 0;
+  mutable int rounds = 0;  ///< that are left when this tile itself is done
+  int most(int n) const { return n > 0 ? n + 8 * extra : rounds-- > 0; }
+};
+
+struct HostBackend {
+  Order order = Order::forward;
+  int extra = 0;      ///< rounds more for the company
+  bool idle = false;  ///< after each launch its last item once more by a tile that is not live, which must store nothing
+  bool tf32 = false;  ///< products of factors cut to ten bits of mantissa, as tensor cores take them at worst
+  std::mt19937 random{7};
+  std::size_t launches = 0, items = 0, products_done = 0;
+  const Products* engine = &products(best_engine(best_isa()));
+
+  // n x k floats, rows ld apart, in one piece; cut if asked for
+  void gather(std::vector<float>& to, const float* from, int rows, int columns, int ld) const {
+    to.resize(static_cast<std::size_t>(rows) * columns);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) {
+        const float x = from[static_cast<std::size_t>(i) * ld + j];
+        to[static_cast<std::size_t>(i) * columns + j] =
+            tf32 ? __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & 0xffffe000u) : x;
+      }
+  }
+
+  template <class F>
+  void tiles(std::size_t n, const F& f) {
+    launches += 1;
+    items += n;
+    std::vector<std::size_t> at(n);
+    std::iota(at.begin(), at.end(), std::size_t{0});
+    if (order == Order::reversed) std::reverse(at.begin(), at.end());
+    if (order == Order::shuffled) std::shuffle(at.begin(), at.end(), random);
+    IdleTile o;
+    o.extra = extra;
+    for (const std::size_t i : at) {
+      o.rounds = extra;
+      F::run(f, o, i);
+    }
+    o.live = false;
+    if (idle && n > 0) F::run(f, o, n - 1);
+  }
+  void product(const Product& p) {
+    products_done += 1;
+    if (p.plus && p.plus != p.c)
+      for (int i = 0; i < p.m; ++i)
+        std::copy(p.plus + static_cast<std::size_t>(i) * p.ldc, p.plus + static_cast<std::size_t>(i) * p.ldc + p.n,
+                  p.c + static_cast<std::size_t>(i) * p.ldc);
+    const bool turn_a = p.way == Product::Way::transposed, turn_b = p.way == Product::Way::by_transposed;
+    std::vector<float> a, b, turned;
+    gather(a, p.a, turn_a ? p.k : p.m, turn_a ? p.m : p.k, p.lda);
+    for (float& x : a) x *= p.scale;
+    gather(b, p.b, turn_b ? p.n : p.k, turn_b ? p.k : p.n, p.ldb);
+    if (turn_b) {
+      turned.resize(b.size());
+      transpose_matrix(b.data(), p.n, p.k, turned.data());
+      b.swap(turned);
+    }
+    const auto call = turn_a ? engine->transposed : engine->plain;
+    call(p.m, p.n, p.k, a.data(), turn_a ? p.m : p.k, b.data(), p.n, p.c, p.ldc, p.plus != nullptr);
+  }
+  void zero(float* to, std::size_t n) { std::fill(to, to + n, 0.0f); }
+};
+
+/// Memory of the host in one piece, poisoned: NaN wherever nobody has written.
+template <class Lay>
+auto laid_out(std::vector<std::uint32_t>& memory, Lay lay) {
+  MemoryPieces count;
+  lay(count);
+  memory.assign(count.bytes / 4 + 128, 0xffffffffu);
+  const auto at = reinterpret_cast<std::uintptr_t>(memory.data());
+  MemoryPieces real{reinterpret_cast<std::byte*>(at + (256 - at % 256) % 256)};
+  return lay(real);
+}
+
+}  // namespace odrpo::host_backend

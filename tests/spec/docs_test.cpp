@@ -1,0 +1,17 @@
+// The example suite of docs/suites.md is read, and has the runs that it says. (Pages of docs/reference: tests/app/reference_test.cpp.)
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "tests/catch.hpp"
+#include "tests/spec/loading.hpp"
+
+using namespace odrpo;
+
+TEST_CASE("the example of docs/suites.md is a good suite") {
+  std::ifstream file(std::string(ODRPO_SOURCE_DIR) + "/docs/suites.md", std::ios::binary);
+  const std::string docs{std::istreambuf_iterator<char>(file), {}};
+  const auto begin = docs.find("```toml\n") + 8;
+  const auto suite = loaded(docs.substr(begin, docs.find("```", begin) - begin));
+  CHECK(suite.runs.size() == 2 * 3 * 4 * 2 * 20);
+}

@@ -1,0 +1,239 @@
+// A judge learned from a CSV file: where the file is looked for, what it becomes, and how a bad one is refused.
+#include <filesystem>
+#include <fstream>
+
+#include "spec/canonical.hpp"
+#include "tests/catch.hpp"
+#include "tests/spec/loading.hpp"
+#include "train/train.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+/// A folder of its own that goes when the test ends.
+struct Folder {
+  std::filesystem::path path;
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "odrpo-scores-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name, std::ios::binary) << text;
+    return (path / name).string();
+  }
+};
+
+// 6 prompts x 4 responses x 3 samples on 1..5: the score is the response's level, or its neighbour once in three
+std::string table() {
+  std::string text = "# made up\nprompt_id,response_id,sample_id,score\n";
+  for (int p = 0; p < 6; ++p)
+    for (int r = 0; r < 4; ++r)
+      for (int s = 0; s < 3; ++s)
+        text +=
+            std::to_string(p) + "," + std::to_string(r) + "," + std::to_string(s) + "," + std::to_string(1 + (p + r + (s == 2)) % 5) + "\n";
+  return text;
+}
+
+const std::string suite_text = R"([suite]
+name = "judge"
+[grid]
+estimator = ["grpo"]
+rater = ["judge"]
+votes = [1, 4]
+[rater.judge]
+[learn]
+steps = 20
+batch = 8
+)";
+
+Refusal load(const std::string& path, const std::vector<std::string>& set, Suite* suite = nullptr) {
+  try {
+    Suite made = load_suite(path, set, {});
+    if (suite) *suite = std::move(made);
+  } catch (const Failure& f) {
+    return {f.code, f.what()};
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("scores: the file becomes a matrix and a world, and the resolved suite needs it no more") {
+  const Folder folder;
+  const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
+  Suite suite;
+  const Refusal refused = load(toml, {"rater.judge.scores=" + csv}, &suite);
+  INFO(refused.message);
+  REQUIRE(refused.code == Exit::ok);
+  const RunSpec& run = suite.runs[0];
+  CHECK(run.env.bandit.levels == 5);
+  REQUIRE(run.rater.noise.size() == 1);
+  const auto& matrix = std::get<Confusion>(run.rater.noise[0]).matrix;
+  REQUIRE(matrix.size == 5);
+  for (int i = 0; i < 5; ++i) {
+    double sum = 0;
+    for (int j = 0; j < 5; ++j) sum += (*matrix.values)[i * 5 + j];
+    CHECK(sum == Approx(1).epsilon(1e-12));
+  }
+  const Suite again = loaded(suite.resolved);
+  REQUIRE(again.runs.size() == suite.runs.size());
+  for (std::size_t i = 0; i < again.runs.size(); ++i) CHECK(canonical_text(again.runs[i]) == canonical_text(suite.runs[i]));
+  RunCache shared;
+  const std::atomic<bool> stop{false};
+  for (const auto& spec : suite.runs) CHECK(train(spec, shared, stop).status == RunStatus::ok);
+}
+
+TEST_CASE("scores: a path in the suite is relative to the suite, models may be put over the channel, levels may exceed the file's") {
+  const Folder folder;
+  folder.file("judge.csv", table());
+  std::string text = suite_text;
+  text.replace(text.find("[rater.judge]\n"), 14, "[rater.judge]\nscores = \"judge.csv\"\nlevels = 7\nlow.p = 0.125\nworld_spread = 2\n");
+  Suite suite;
+  const Refusal refused = load(folder.file("suite.toml", text), {}, &suite);
+  INFO(refused.message);
+  REQUIRE(refused.code == Exit::ok);
+  const RaterConfig& rater = suite.runs[0].rater;
+  CHECK(suite.runs[0].env.bandit.levels == 7);
+  REQUIRE(rater.noise.size() == 2);
+  CHECK(std::get<LowOutliers>(rater.noise[1]).p == 0.125);
+  CHECK(rater.world.spread == 2);
+}
+
+TEST_CASE("scores: files that cannot be used end with their own codes, after the suite's own errors") {
+  const Folder folder;
+  const std::string toml = folder.file("suite.toml", suite_text);
+  const auto with = [&](const std::string& file, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> set{"rater.judge.scores=\"" + file + "\""};
+    set.insert(set.end(), more.begin(), more.end());
+    return load(toml, set);
+  };
+  CHECK(with((folder.path / "none.csv").string()).code == Exit::io);
+  CHECK(with((folder.path / "none.csv").string()).has("No such file"));
+  CHECK(with(folder.path.string()).code == Exit::bad_input);
+  CHECK(with(folder.path.string()).has("is a directory, not a CSV file of scores"));
+  CHECK(with("/dev/zero").code == Exit::bad_input);
+  const std::string bad = folder.file("bad.csv", "prompt_id,response_id,sample_id,score\n0,0,0,3\n0,0,1,3.5\n");
+  const Refusal r = with(bad);
+  CHECK(r.code == Exit::bad_input);
+  CHECK(r.has(bad + ":3:7: error: "));
+  const Refusal both = with(bad, {"learn.steps=0"});
+  CHECK(both.code == Exit::suite);
+  CHECK(both.has("learn.steps"));
+  const Refusal over = with((folder.path / "none.csv").string(), {"rater.judge.low.p=0.1"});
+  CHECK(over.code == Exit::io);  // not that a model stands over nothing
+  const Refusal small = load(toml, {"rater.judge.scores=" + folder.file("judge.csv", table()), "rater.judge.levels=4"});
+  CHECK(small.code == Exit::bad_input);
+  const Refusal wrong = load(toml, {"rater.judge.scores=" + (folder.path / "judge.csv").string(), "env.bandit.levels=10"});
+  CHECK(wrong.code == Exit::suite);
+  CHECK(wrong.has("rater judge has 5 levels, and env bandit has 10"));
+}
+
+TEST_CASE("scores: what is wrong is told with the suite's place, the file and the key, for all raters at once") {
+  const Folder folder;
+  const std::string head = "prompt_id,response_id,sample_id,score\n";
+  folder.file("ones.csv", head + "0,0,0,1\n0,0,1,1\n0,1,0,1\n0,1,1,1\n");
+  folder.file("single.csv", head + "0,0,0,3\n");
+  folder.file("high.csv", head + "0,0,0,3\n0,0,1,9\n0,1,0,8\n0,1,1,2\n");
+  folder.file("bad.csv", head + "0,0,0,3\n0,0,1,x\n0,1,0,y\n");
+  std::string many = head;
+  for (int i = 0; i < 30; ++i) many += "0,0," + std::to_string(i) + ",0\n";
+  folder.file("many.csv", many);
+  const auto suite = [&](const std::string& raters) {
+    return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n" + raters);
+  };
+  struct Case {
+    const char *file, *more, *told;
+    Exit code;
+  };
+  const Case cases[] = {
+      {"ones.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/ones.csv: all scores are 1: `levels` in [rater.r] must say",
+       Exit::bad_input},
+      {"single.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples", Exit::bad_input},
+      {"none.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/none.csv: No such file or directory\n    7 | scores = ", Exit::io},
+      {"high.csv", "levels = 5\n", "FOLDER/high.csv:3:7: error: score 9 is above the judge's `levels`, 5", Exit::bad_input},
+      {"bad.csv", "", "FOLDER/bad.csv:4:7: error: score \"y\"", Exit::bad_input},
+  };
+  for (const Case& c : cases) {
+    INFO(c.told);
+    const Refusal r = load(suite(std::string("[rater.r]\nscores = \"") + c.file + "\"\n" + c.more), {});
+    INFO(r.message);
+    CHECK(r.code == c.code);
+    std::string told = c.told;
+    if (const auto at = told.find("FOLDER"); at != std::string::npos) told.replace(at, 6, folder.path.string());
+    CHECK(r.has(told));
+  }
+  const Refusal all = load(suite("[rater.r]\nscores = \"none.csv\"\n[rater.s]\nscores = \"bad.csv\"\n[rater.t]\nscores = \"bad.csv\"\n"),
+                           {"rater.u.scores=/nope.csv"});
+  INFO(all.message);
+  CHECK(all.code == Exit::io);
+  CHECK(all.has("suite.toml:7:10: error: `rater.r.scores`"));
+  CHECK(all.has("bad.csv:3:7: error: "));
+  CHECK(all.message.find("bad.csv:3:7") == all.message.rfind("bad.csv:3:7"));  // one file's mistakes are told once
+  CHECK(all.has("--set 1: error: `rater.u.scores`: /nope.csv: No such file"));
+  const std::string first = "[rater.r]\nscores = \"many.csv\"\n", second = "[rater.s]\nscores = \"none.csv\"\n";
+  const Refusal cut = load(suite(first + second), {});
+  CHECK(cut.code == Exit::bad_input);
+  CHECK(cut.message.ends_with("many.csv:21:8: error: score 0 is outside of 1..100\n… and more"));
+  CHECK(load(suite(second + first), {}).code == Exit::io);
+}
+
+TEST_CASE("scores: a path of --set is taken as it is, whatever it is made of") {
+  const Folder folder;
+  const std::string toml = folder.file("suite.toml", suite_text);
+  for (const char* name :
+       {"sp ace.csv", "ha#sh.csv", "e=q.csv", "a,b.csv", "[x].csv", "quo\"te.csv", "it's.csv", "7.csv", "plain", "{}.csv"}) {
+    INFO(name);
+    const std::string csv = folder.file(name, table());
+    const Refusal r = load(toml, {"rater.judge.scores=" + csv});
+    INFO(r.message);
+    CHECK(r.code == Exit::ok);
+    CHECK(load(toml, {"rater.judge.scores=" + csv + ".none"}).has(".none: No such file"));
+  }
+  CHECK(load(toml, {"rater.judge.scores=[\"a.csv\"]"}).has("must be the path of a CSV file in quotes, not a list"));
+}
+
+TEST_CASE("scores: responses that do not differ beyond the noise are refused, unless their spread is given") {
+  const Folder folder;
+  const std::string toml = folder.file("suite.toml", suite_text);
+  const std::string head = "prompt_id,response_id,sample_id,score\n";
+  const std::string files[] = {
+      head + "0,0,0,3\n0,0,1,4\n1,0,0,2\n1,0,1,2\n",                    // one response each
+      head + "0,0,0,3\n0,0,1,3\n0,1,0,3\n0,1,1,3\n",                    // all equal
+      head + "0,0,0,1\n0,0,1,5\n0,1,0,5\n0,1,1,1\n0,2,0,2\n0,2,1,5\n",  // means 3, 3 and 3.5 of scores 1 to 5
+  };
+  for (const auto& text : files) {
+    INFO(text);
+    const std::string csv = folder.file("flat.csv", text);
+    const Refusal r = load(toml, {"rater.judge.scores=" + csv});
+    CHECK(r.code == Exit::bad_input);
+    CHECK(r.has("--set 1: error: `rater.judge.scores`: " + csv + ": the responses of a prompt do not differ beyond the judge's noise"));
+    CHECK(r.has("give `world_spread` in [rater.judge]"));
+    CHECK(load(toml, {"rater.judge.scores=" + csv, "rater.judge.world_spread=1"}).code == Exit::ok);
+  }
+}
+
+TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
+  const Folder folder;
+  const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
+  Suite suite;
+  load(toml, {"rater.judge.scores=" + csv, "rater.other.scores=" + csv, "rater.judge.levels=6"},
+       &suite);  // squares: 20 x 2/3 + 4 x 32/3 = 56, freedom 48
+  REQUIRE(suite.notes.size() == 1);
+  CHECK(suite.notes[0] == "judge: " + csv +
+                              ": 6 prompts x 4 responses x 3 samples, 6 levels, pooled sd 1.08; levels 1 (5), 2 (5), 3 (5), 4 (9), 5 (0), "
+                              "6 (0) have few responses: smoothed");
+  load(toml, {"rater.judge.scores=" + csv, "rater.judge.levels=100"}, &suite);
+  CHECK(suite.notes[0].ends_with("; 100 of 100 levels have few responses: smoothed"));
+  std::string more = table() + "9,0,0,5\n9,0,1,5\n";
+  for (int r = 0; r < 200; ++r)
+    for (const char* sample : {"0", "1"})
+      more += std::to_string(100 + r / 10) + "," + std::to_string(r) + "," + sample + "," + std::to_string(1 + (r % 100 == 4 ? 4 : r % 4)) +
+              "\n";
+  load(toml, {"rater.judge.scores=" + folder.file("more.csv", more)}, &suite);
+  REQUIRE(suite.notes.size() == 1);
+  CHECK(suite.notes[0].ends_with(
+      "more.csv: 27 prompts x 1 to 10 responses x 2 to 3 samples, 5 levels, pooled sd 0.474; level 5 has 3 responses: smoothed"));
+  CHECK(loaded(small_suite).notes.empty());
+}

@@ -1,0 +1,248 @@
+// Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "envs/toy_lm/held_out.hpp"
+#include "results/table.hpp"
+#include "spec/canonical.hpp"
+#include "tests/spec/bad_case.hpp"
+#include "tests/train/trained.hpp"
+#include "train/limits.hpp"
+#include "train/toy_lm.hpp"
+#include "train/toy_lm_start.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+const std::string lm = R"([suite]
+name = "lm"
+[grid]
+env = "toy-lm"
+rater = "mixed"
+policy = "p"
+estimator = ["grpo"]
+[policy.p]
+base = "transformer"
+warm_steps = 30
+warm_batch = 16
+[learn]
+steps = 4
+batch = 4
+rollouts = 4
+optimizer = "adamw"
+lr = 1e-3
+[record]
+every = 2
+)";
+
+const Curve& curve(const RunRecord& r, const std::string& name) {
+  for (const Curve& c : r.curves)
+    if (c.name == name) return c;
+  throw std::runtime_error("no curve " + name);
+}
+
+}  // namespace
+
+TEST_CASE("toy-lm: every estimator, judge and loss trains, and its record is complete") {
+  const std::vector<std::vector<std::string>> settings{
+      {},
+      {"grid.estimator=[maxrl, rank-grpo, \"odrpo-gini-median(maxrl)\"]", "grid.votes=[1, 4]"},
+      {"policy.p.lora_rank=4", "policy.p.head=untied"},
+      {"policy.p.loss=[sequence-mean, sequence-sum]", "learn.epochs=2", "learn.ratio_clip=0.2", "policy.p.entropy=0.01"},
+      {"rater.mixed.aggregate=mean", "grid.votes=4", "rater.mixed.length_bias=0.3", "rater.mixed.flattery=0.2"},
+      {"rater.mixed.json_broken=0.4", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.1", "learn.dead_groups=drop"},
+      {"rater.mixed.json_broken=0.4", "rater.mixed.json_odd=0.3", "rater.mixed.parse_policy=zero", "rater.mixed.parse_failure=0.1"},
+      {"policy.p.temperature=0.7", "policy.p.top_p=0.9", "learn.kl=0", "env.toy-lm.response_tokens=13", "learn.rollouts=3"},
+      {"policy.p.warm_steps=0", "policy.p.warm_batch=64", "env.toy-lm.vocabulary=80", "env.toy-lm.prompts=5"},
+  };
+  for (const auto& set : settings) {
+    const Suite suite = loaded(lm, set);
+    for (const RunSpec& spec : suite.runs) {
+      INFO(spec.id);
+      const RunRecord r = run(spec);
+      INFO(r.error);
+      REQUIRE(r.status == RunStatus::ok);
+      CHECK(r.step == std::vector<std::int32_t>{0, 2, 4});
+      for (const Curve& c : r.curves) {
+        INFO(c.name);
+        REQUIRE(c.values.size() == 3);
+        for (std::size_t i = 0; i < 2; ++i) CHECK(std::isfinite(c.values[i]));
+      }
+      CHECK(final_of(r, "uniform_quality") == curve(r, "quality").values.front());
+      CHECK(final_of(r, "final_quality") == curve(r, "quality").values.back());
+      for (const char* share : {"grounding", "win_rate", "win_rate_length_controlled", "instructions", "held_out"}) {
+        INFO(share);
+        CHECK((final_of(r, share) >= 0 && final_of(r, share) <= 1));
+      }
+      // in the first update the reference is the policy itself
+      if (spec.learn.epochs == 1) CHECK(curve(r, "kl").values.front() == Approx(0).margin(1e-9));
+      CHECK(r.seconds.size() == 3 * stage_count);
+    }
+    const Suite again = loaded(suite.resolved);
+    REQUIRE(again.runs.size() == suite.runs.size());
+    for (std::size_t i = 0; i < again.runs.size(); ++i) CHECK(spec_key(again.runs[i]) == spec_key(suite.runs[i]));
+  }
+}
+
+TEST_CASE("toy-lm: a run is the same whatever was run before, and estimators of a seed start from the same policy") {
+  const Suite suite = loaded(lm, {"grid.estimator=[grpo, maxrl]", "policy.p.warm_steps=10"});
+  RunCache shared;
+  const RunRecord first = train(suite.runs[1], shared, never), other = train(suite.runs[0], shared, never),
+                  second = train(suite.runs[1], shared, never);
+  const RunRecord alone = run(suite.runs[1]);
+  for (std::size_t c = 0; c < first.curves.size(); ++c) {
+    INFO(first.curves[c].name);
+    CHECK(std::equal(first.curves[c].values.begin(), first.curves[c].values.end(), second.curves[c].values.begin(),
+                     [](double a, double b) { return a == b || (a != a && b != b); }));
+    CHECK(std::equal(first.curves[c].values.begin(), first.curves[c].values.end(), alone.curves[c].values.begin(),
+                     [](double a, double b) { return a == b || (a != a && b != b); }));
+  }
+  CHECK(curve(first, "quality").values.front() == curve(other, "quality").values.front());
+  CHECK(curve(first, "reward").values.front() == curve(other, "reward").values.front());
+}
+
+TEST_CASE("toy-lm: demonstrations teach, and rewards teach more") {
+  const Suite suite = loaded(lm, {"policy.p.warm_steps=[0, 300]", "policy.p.warm_batch=64", "learn.steps=30", "learn.batch=16",
+                                  "learn.rollouts=8", "grid.votes=8", "record.every=30"});
+  const RunRecord raw = run(suite.runs[0]), warm = run(suite.runs[1]);
+  CHECK(curve(raw, "quality").values.front() < 1.05);
+  const double start = curve(warm, "quality").values.front();
+  CHECK(start > 1.3);
+  CHECK(curve(warm, "quality").values.back() > start + 0.5);
+  CHECK(final_of(warm, "win_rate") > 0.55);
+}
+
+TEST_CASE("toy-lm: the KL is measured where it has no weight, and measuring it changes nothing") {
+  const Suite often = loaded(lm, {"learn.kl=0", "record.every=1", "learn.lr=0.01"}),
+              rarely = loaded(lm, {"learn.kl=0", "record.every=4", "learn.lr=0.01"});
+  const RunRecord a = run(often.runs[0]), b = run(rarely.runs[0]);
+  CHECK(curve(a, "kl").values.back() > 1e-6);
+  CHECK(final_of(b, "final_kl") == final_of(a, "final_kl"));
+  CHECK(final_of(b, "final_quality") == final_of(a, "final_quality"));
+}
+
+TEST_CASE("toy-lm: no evaluated prompt is trained on, however few there are") {
+  const Suite suite =
+      loaded(lm, {"env.toy-lm.vocabulary=40", "env.toy-lm.prompts=2500", "policy.p.warm_steps=0", "policy.p.warm_batch=64"});
+  RunCache shared;
+  const RunSpec spec = suite.runs[0];
+  const ToyLmProblem problem = *make_toy_lm_problem(spec, shared, best_isa(), never);
+  REQUIRE(problem.prompts.size() == 2500 + evaluated_prompts);
+  std::set<std::array<Token, toy_prompt_tokens>> trained, evaluated;
+  for (std::size_t i = 0; i < problem.prompts.size(); ++i) (i < 2500 ? trained : evaluated).insert(problem.prompts[i].words);
+  CHECK(trained.size() < 2500);  // prompts repeat in so small a vocabulary
+  CHECK(evaluated.size() == evaluated_prompts);
+  for (const auto& words : evaluated) CHECK(trained.count(words) == 0);
+  CHECK(count_prompts(suite.runs[0].env.toy_lm) == 10368);
+}
+
+TEST_CASE("toy-lm: supervised steps are shared by what they do not depend on") {
+  const PolicyConfig base = loaded(lm).runs[0].policy;
+  for (const char* set :
+       {"policy.p.temperature=0.5", "policy.p.top_p=0.5", "policy.p.loss=sequence-mean", "policy.p.entropy=0.1", "policy.p.lora_rank=4"}) {
+    INFO(set);
+    CHECK(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
+  }
+  for (const char* set : {"policy.p.size=large", "policy.p.head=untied", "policy.p.warm_steps=31", "policy.p.warm_lr=0.1"})
+    CHECK_FALSE(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
+}
+
+TEST_CASE("toy-lm: a run that diverges in its last update says so") {
+  const RunRecord last =
+      run(loaded(lm, {"learn.steps=2", "learn.lr=1e6", "learn.weight_decay=1", "learn.schedule=constant", "learn.warmup=0"}).runs[0]);
+  CHECK(last.status == RunStatus::failed);
+  CHECK(last.error.find("diverged") == 0);
+}
+
+TEST_CASE("toy-lm: laws that take too long are refused before anything starts") {
+  try {
+    check_limits(loaded(lm, {"grid.votes=256", "rater.mixed.tie=nearest-mean"}), 1);
+    FAIL("accepted");
+  } catch (const Failure& f) {
+    CHECK(f.code == Exit::limits);
+    CHECK(std::string(f.what()).find("rater mixed: the law of 256 votes on 10 levels with tie = \"nearest-mean\" is a sum over ") !=
+          std::string::npos);
+  }
+  check_limits(loaded(lm, {"grid.votes=256", "rater.mixed.tie=nearest-mean", "rater.mixed.sampling=draws"}), 1);
+}
+
+TEST_CASE("toy-lm: the bandit's world of a rater means nothing, and is no error where it is inherited") {
+  const Suite inherited = loaded(lm, {"grid.rater=[wide, w]", "rater.w.base=wide"});
+  CHECK(canonical_fields(inherited.runs[0].rater) == canonical_fields(inherited.runs[1].rater));
+  CHECK(inherited.resolved.find("world_") == std::string::npos);
+  const Suite again = loaded(inherited.resolved);
+  CHECK(spec_key(again.runs[1]) == spec_key(inherited.runs[1]));
+}
+
+TEST_CASE("toy-lm: a stopped run says so, in the supervised steps too") {
+  const Suite suite = loaded(lm);
+  RunCache shared;
+  const std::atomic<bool> stop{true};
+  CHECK(train(suite.runs[0], shared, stop).error == "stopped");
+}
+
+TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
+  const auto text = [](const std::string& grid, const std::string& rest) {
+    return "[suite]\nname = \"a\"\n[grid]\nestimator = \"grpo\"\n" + grid + rest;
+  };
+  const std::string world = "env = \"toy-lm\"\npolicy = \"transformer\"\n";
+  check_refused({
+      {"a bandit's policy", text("env = \"toy-lm\"\npolicy = \"linear\"\n", ""), "", {"policy linear cannot act in env toy-lm"}},
+      {"no policy", text("env = \"toy-lm\"\n", ""), "5:7", {"policy linear cannot act in env toy-lm"}},
+      {"a transformer for the bandit", text("policy = \"transformer\"\n", ""), "", {"policy transformer cannot act in env bandit"}},
+      {"a text judge for the bandit",
+       text("rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlength_bias = 1\n"),
+       "6:8",
+       {"looks at the text of responses"}},
+      {"six levels",
+       text(world + "rater = \"r\"\n", "[rater.r]\nnoise = [{ model = \"confusion\", matrix = [[1, 0], [0, 1]] }]\n"),
+       "8:8",
+       {"has 2 levels, and env toy-lm has 10"}},
+      {"a bandit's world",
+       text(world + "rater = \"r\"\n", "[rater.r]\nbase = \"mixed\"\nlow.p = 0.1\nworld_mean = 5\n"),
+       "11:1",
+       {"`world_mean` has no effect here", "only toy-lm's"}},
+      {"a bandit's world in a catalogue word's section",
+       text(world + "rater = [\"wide\", \"mixed\"]\n", "[rater.mixed]\nworld-hack-penalty = 1\n"),
+       "9:1",
+       {"`world-hack-penalty` has no effect here"}},
+      {"an axis of a bandit's worlds",
+       text(world + "rater = \"wide\"\n", "[rater.wide]\nworld_spread = [1, 2]\nworld_spread_sd = 0\n"),
+       "9:1",
+       {"`world_spread` has no effect here", "`world_spread_sd` has no effect here"}},
+      {"exact gradients", text(world, "[record]\ngradient = 4\n"), "", {"has no exact gradient"}},
+      {"a bandit's key", text(world, "[env.toy-lm]\nactions = 5\n"), "8:1", {"unknown key `actions`"}},
+      {"too many prompts for the words",
+       text(world, "[env.toy-lm]\nvocabulary = 40\nprompts = 2593\n"),
+       "7:6",
+       {"make only 10,368 different ones", "up to 2,592"}},
+      {"a vocabulary too small", text(world, "[env.toy-lm]\nvocabulary = 39\n"), "8:14", {"40..512"}},
+      {"a response too long", text(world, "[env.toy-lm]\nresponse_tokens = 65\n"), "8:19", {"12..64"}},
+      {"temperature 0", text(world, "[policy.transformer]\ntemperature = 0\n"), "8:15", {"0.001..100"}},
+      {"rank above width", text(world, "[policy.transformer]\nlora_rank = [4, 65]\n"), "", {"policy transformer", "rank"}},
+      {"no top-p", text(world, "[policy.transformer]\ntop_p = 0\n"), "8:9", {"out of range"}},
+  });
+}
+
+TEST_CASE("the ceilings that tables print are those of the judges") {
+  // results/ may not include envs/, so that the text and the constants are held together here
+  const auto says = [](std::string_view word, const char* bound, int decimals, double ceiling) {
+    const auto value = std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return word == v.word; });
+    REQUIRE(value != std::end(value_words));
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%s %.*f %%", bound, decimals, 100 * ceiling);
+    INFO(value->meaning << " wants: " << text.data());
+    CHECK(std::string_view(value->meaning).find(text.data()) != std::string_view::npos);
+  };
+  constexpr GroundingConfig judges;
+  says("grounding", "at most", 1, grounding_ceiling(judges));
+  says("win-rate", "below", 0, 1);
+  says("instructions", "at most", 0, 1);
+  says("held-out", "below", 1, held_out_ceiling(judges));
+}

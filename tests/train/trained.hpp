@@ -1,0 +1,45 @@
+// One run trained by itself, and what its record says: for the tests of training.
+#pragma once
+#include <atomic>
+#include <stdexcept>
+#include <string>
+
+#include "kernels/random.hpp"
+#include "train/train.hpp"
+
+namespace odrpo {
+
+inline const std::atomic<bool> never{false};
+
+/// A run of a moment: 24 prompts x 10 responses, batches of 8.
+inline RunSpec small_run(PolicyKind policy = PolicyKind::linear, const std::string& estimator = "grpo", int votes = 1) {
+  RunSpec r;
+  r.env_name = "bandit";
+  r.rater_name = "mixed";
+  r.rater = rater_presets()[0].config;
+  r.policy.kind = policy;
+  r.estimator_name = estimator;
+  r.estimator = *parse_estimator(estimator);
+  r.votes = votes;
+  r.env.bandit.prompts = 24;
+  r.env.bandit.actions = 10;
+  r.learn.steps = 200;
+  r.learn.batch = 8;
+  r.learn.optimizer.lr = 0.1;
+  r.run_key = derive_key(1, 0);
+  r.id = "x";
+  return r;
+}
+
+inline RunRecord run(const RunSpec& spec) {
+  RunCache shared;
+  return train(spec, shared, never);
+}
+
+inline double final_of(const RunRecord& r, const std::string& name) {
+  for (const Final& f : r.finals)
+    if (f.name == name) return f.value;
+  throw std::runtime_error("no final " + name);
+}
+
+}  // namespace odrpo

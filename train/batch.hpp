@@ -1,0 +1,69 @@
+// What every world's training step shares: the order in which prompts are dealt, and a batch's rewards with what the estimator makes of
+// them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "estimators/batch.hpp"
+#include "estimators/running_median.hpp"
+#include "kernels/random_batch.hpp"
+#include "spec/reward_kind.hpp"
+#include "spec/spec.hpp"
+
+namespace odrpo {
+
+/// Deals the prompts of epochs: each epoch shuffles all of them by (key, epoch) and deals every one at most once; the rest that does not
+/// fill a batch is dropped.
+class PromptOrder {
+ public:
+  PromptOrder(int prompts, int batch);
+  /// The batch of step t to prompt[batch]; steps of one epoch next to each other cost one shuffle.
+  void choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt);
+
+ private:
+  int batch_, per_epoch_, epoch_ = -1;
+  std::vector<std::uint32_t> order_, word_;
+};
+
+/// How the advantages of a run are whitened.
+Whitening whitening_of(const RunSpec& spec);
+
+/// A batch's rewards and advantages, [B][G].
+struct RewardBatch {
+  RewardKind kind;
+  BatchEstimator estimator;
+  std::optional<RunningMedian> median{};  ///< of the rule `running`
+  std::vector<std::uint8_t> score{};      ///< seen; empty when rewards are real-valued
+  std::vector<float> reward{};            ///< seen; empty when they are whole scores
+  std::vector<std::uint8_t> mask{};       ///< 1 = takes part in the update; empty when all do
+  std::vector<float> raw{}, advantage{};  ///< as the estimator gives them, and as the update uses them
+
+  const std::uint8_t* mask_or_null() const { return mask.empty() ? nullptr : mask.data(); }
+};
+/// `estimator` made for the run's levels and rollouts.
+RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator);
+
+/// Takes over what earlier batches decide: the running median.
+void begin_batch(RewardBatch& b);
+/// Advantages of the rewards, the mask of those that take part, whitening. `tokens` of each response; empty = one, as the bandit's.
+void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
+                         std::span<const int> tokens = {});
+/// Remembers the rewards for later batches.
+void end_batch(RewardBatch& b);
+
+/// Calls with the batch's rewards: whole scores or real ones.
+template <class F>
+auto with_rewards(const RewardBatch& b, F f) {
+  return b.kind.real ? f(b.reward) : f(b.score);
+}
+
+/// The rewards of a batch that are there.
+struct SeenSum {
+  double sum = 0, count = 0;
+  double mean() const { return sum / count; }  // NaN when there are none
+};
+SeenSum sum_seen(const RewardBatch& b);
+
+}  // namespace odrpo

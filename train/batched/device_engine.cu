@@ -1,0 +1,133 @@
+// The kernels that train a batch of runs, and a CUDA device as their engine.
+#include <atomic>
+#include <map>
+#include <memory>
+
+#include "kernels/device/devices.hpp"
+#include "kernels/device/launch.cuh"
+#include "kernels/device/tile.cuh"
+#include "kernels/failure.hpp"
+#include "kernels/shuffle.hpp"
+#include "train/batched/device_engine.hpp"
+#include "train/batched/run_batch.hpp"
+#include "train/batched/step.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr unsigned shuffle_threads = 128;
+constexpr double memory_share = 0.9;  // of what is free: the rest is for tables of chunks and the allocator's losses
+
+// An epoch of one seed a thread.
+__global__ void __launch_bounds__(shuffle_threads)
+    shuffle_epochs(const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
+  const std::size_t i = static_cast<std::size_t>(blockIdx.x) * shuffle_threads + threadIdx.x;
+  if (i >= count * static_cast<std::size_t>(epochs)) return;
+  const PromptOrders of = orders[i / epochs];
+  const int epoch = static_cast<int>(i % epochs);
+  shuffle_epoch(of.key, static_cast<std::uint32_t>(first_epoch + epoch), static_cast<std::uint32_t>(prompts),
+                of.order + static_cast<std::size_t>(epoch) * prompts);
+}
+
+__device__ long long nanoseconds() {
+  long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+
+// A run a block. Two blocks of the usual size share a processor.
+template <bool linear, bool resident, bool general>
+__global__ void __launch_bounds__(most_threads(resident, general), 2)
+    train_runs(const __grid_constant__ device::Layout layout, const device::Run* runs, int first, int end) {
+  extern __shared__ uint4 shared[];
+  const auto add_time = [&](long long sign) {  // nothing of it stays in a register meanwhile
+    if (threadIdx.x != 0) return;
+    long long* time = runs[blockIdx.x].time;
+    time[0] += sign * nanoseconds();
+    time[1] += sign * clock64();
+  };
+  add_time(-1);
+  device::run_block<linear, resident, general>(DeviceBlock{}, layout, runs[blockIdx.x], reinterpret_cast<unsigned char*>(shared), first,
+                                               end);
+  add_time(1);
+}
+
+// One device with a stream; used by the thread that made it.
+struct CudaPlace {
+  Stream stream;
+  std::atomic<double>* seconds = nullptr;  ///< of all kernels
+  std::map<void*, DeviceBuffer<unsigned char>> held;
+
+  void* take(std::size_t bytes) {
+    DeviceBuffer<unsigned char> buffer(bytes);
+    void* at = buffer.data();
+    held.emplace(at, std::move(buffer));
+    return at;
+  }
+  void move(void* to, const void* from, std::size_t bytes, device_memory::Way way) {
+    device_memory::copy(to, from, bytes, way, stream, Asked::current());
+    stream.wait();
+  }
+  double run(const device::Layout& layout, const device::Run* runs, std::size_t count, int first, int end) {
+    Event before, after;
+    before.record(stream);
+    device::with_kind(layout, [&](auto linear, auto resident, auto general) {
+      const auto kernel = train_runs<decltype(linear)::value, decltype(resident)::value, decltype(general)::value>;
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(layout.bytes)),
+            "take shared memory for a kernel");
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+            "prefer shared memory to cache");
+      launch(kernel, {count, static_cast<unsigned>(layout.threads), layout.bytes}, stream, layout, runs, first, end);
+    });
+    after.record(stream);
+    const double took = after.seconds_since(before);
+    *seconds = *seconds + took;
+    return took;
+  }
+};
+
+BatchDevice batch_device(CudaPlace& place) {
+  BatchDevice d;
+  d.take = [&](std::size_t bytes) { return place.take(bytes); };
+  d.give_back = [&](void* memory) { place.held.erase(memory); };
+  d.send = [&](void* to, const void* from, std::size_t bytes) { place.move(to, from, bytes, device_memory::Way::to_device); };
+  d.fetch = [&](void* to, const void* from, std::size_t bytes) { place.move(to, from, bytes, device_memory::Way::from_device); };
+  d.fill = [&](void* to, int byte, std::size_t bytes) {
+    device_memory::fill(to, byte, bytes, place.stream, Asked::current());
+    place.stream.wait();
+  };
+  d.shuffle = [&](const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts) {
+    launch(shuffle_epochs, {blocks_for(count * static_cast<std::size_t>(epochs), shuffle_threads), shuffle_threads}, place.stream, orders,
+           count, first_epoch, epochs, prompts);
+    place.stream.wait();
+  };
+  d.run = [&](const device::Layout& layout, const device::Run* runs, std::size_t count, int first, int end) {
+    return place.run(layout, runs, count, first, end);
+  };
+  return d;
+}
+
+}  // namespace
+
+BatchEngine cuda_engines(int index) {
+  const DeviceFacts one = open_device(index);
+  if (!one.trouble.empty()) throw Failure(Exit::device, one.trouble);
+  if (one.block_bytes < static_cast<double>(block_memory))
+    throw Failure(Exit::device, "its blocks have " + std::to_string(static_cast<int>(one.block_bytes / 1024)) +
+                                    " KiB of memory, and batched runs are laid out for " + std::to_string(block_memory / 1024));
+  BatchEngine engine;
+  engine.name = "cuda:" + std::to_string(index) + " (" + one.name + ")";
+  engine.memory_bytes = memory_share * static_cast<double>(one.free_bytes);
+  const auto seconds = std::make_shared<std::atomic<double>>(0.0);
+  engine.seconds = [seconds] { return seconds->load(); };
+  engine.train = [index, seconds](const std::vector<const RunSpec*>& runs, RunCache& shared, const std::atomic<bool>& stop,
+                                  const BatchEngine::Done& done) {
+    check(cudaSetDevice(index), "use the device");
+    CudaPlace place;
+    place.seconds = seconds.get();
+    train_batched(batch_device(place), runs, shared, stop, done);
+  };
+  return engine;
+}
+
+}  // namespace odrpo

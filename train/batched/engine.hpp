@@ -1,0 +1,32 @@
+// BatchEngine: trains many runs at once. A CUDA device is one (train/batched/device_engine.hpp); the tests have a host backend. The
+// scheduler (train/scheduler.hpp) gives runs to engines and the rest to workers.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "results/record.hpp"
+#include "train/train.hpp"
+
+namespace odrpo {
+
+/// Trains runs that can be batched, of any shapes; better of one (batch_shape). Blocks until all are done or `stop` is set.
+struct BatchEngine {
+  std::string name;         ///< for people: "cuda:0 (NVIDIA H200)"
+  double memory_bytes = 0;  ///< that its runs may take together
+  /// Hands over each finished record, of a run that failed too, from the calling thread; none of a run that `stop` interrupted. The records
+  /// have the bits of train(). Throws Failure(Exit::device) when the device fails: what was handed over before stays good.
+  using Done = std::function<void(RunRecord)>;
+  std::function<void(const std::vector<const RunSpec*>& runs, RunCache& shared, const std::atomic<bool>& stop, const Done& done)> train;
+  std::function<double()> seconds = {};  ///< that its kernels have run so far; empty = not known
+};
+
+/// Why a run cannot be batched, as shown after "N runs train on the CPU: "; empty = it can.
+std::string why_not_batched(const RunSpec& spec);
+/// Runs of equal text go together best: the same sizes and number of steps.
+std::string batch_shape(const RunSpec& spec);
+/// Bytes of an engine's memory that a run takes, with a world, laws and an estimator of its own.
+double batched_bytes(const RunSpec& spec);
+
+}  // namespace odrpo

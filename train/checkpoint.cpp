@@ -1,0 +1,24 @@
+// Whose a checkpoint is.
+#include "train/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/matmul.hpp"
+#include "spec/canonical.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr int checkpoint_format = 2;
+
+}  // namespace
+
+std::string made_by(const CheckpointStore& store, Isa isa) {
+  return fmt::format("{}, {}, {}", store.build(), isa_name(isa), engine_name(best_engine(isa)));
+}
+
+std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, Isa isa) {
+  return fmt::format("checkpoint {}: run {}, by {}", checkpoint_format, spec_key(spec), made_by(store, isa));
+}
+
+}  // namespace odrpo

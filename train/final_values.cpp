@@ -1,0 +1,74 @@
+// Areas, gains and the median step time.
+#include "train/final_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/failure.hpp"
+
+namespace odrpo {
+namespace {
+
+// Mean of a curve over the steps, by trapezoids between recorded steps.
+double area(const std::vector<std::int32_t>& step, const std::vector<double>& y) {
+  if (step.size() < 2) return y.empty() ? 0 : y.back();
+  double sum = 0;
+  for (std::size_t i = 1; i < step.size(); ++i) sum += 0.5 * (y[i] + y[i - 1]) * (step[i] - step[i - 1]);
+  return sum / (step.back() - step.front());
+}
+
+}  // namespace
+
+FinalReward::FinalReward(int steps) : first(steps - std::max(1, steps / 10)) {}
+
+void FinalReward::add(int t, const SeenSum& seen) {
+  if (t < first || seen.count == 0) return;
+  sum += seen.mean();
+  batches += 1;
+}
+
+const std::vector<double>& curve_of(const RunRecord& r, std::string_view name) {
+  for (const Curve& c : r.curves)
+    if (c.name == name) return c.values;
+  throw Failure(Exit::internal, "a record without the curve " + std::string(name));
+}
+
+void close_record(RunRecord& r, const Headroom& between, double final_reward, const CollapseWatch& watch, double judge_calls) {
+  const std::vector<double>& quality = curve_of(r, "quality");
+  const double headroom = between.best - between.start, last = quality.back(), auc = area(r.step, quality);
+  r.finals = {
+      {"uniform_quality", between.start},
+      {"best_quality", between.best},
+      {"final_quality", last},
+      {"final_gain", headroom > 0 ? (last - between.start) / headroom : std::nan("")},
+      {"regret", between.best - last},
+      {"auc_quality", auc},
+      {"auc_gain", headroom > 0 ? (auc - between.start) / headroom : std::nan("")},
+      {"final_reward", final_reward},
+      {"auc_reward", area(r.step, curve_of(r, "reward"))},
+      {"final_kl", curve_of(r, "kl").back()},
+      {"final_entropy", curve_of(r, "entropy").back()},
+      {"judge_calls", judge_calls},
+      {"collapsed", watch.could_tell() ? static_cast<double>(watch.collapsed()) : std::nan("")},
+      {"collapse_step", watch.collapsed() ? watch.collapse_step : std::nan("")},
+      {"recovered", watch.collapsed() ? static_cast<double>(watch.back()) : std::nan("")},
+      {"largest_fall", watch.has_window() ? watch.largest_fall : std::nan("")},
+      {"quality_fall", *std::max_element(quality.begin(), quality.end()) - last},
+  };
+  // seconds of a step without recording: median over the recorded intervals
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < r.step.size(); ++i) {
+    double sum = 0;
+    for (int stage = 0; stage < stage_record; ++stage)
+      sum += static_cast<double>(r.seconds[i * stage_count + static_cast<std::size_t>(stage)]);
+    steps.push_back(sum);
+  }
+  if (!steps.empty()) {
+    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
+    r.step_time_median = steps[steps.size() / 2];
+  }
+  std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
+  r.status = RunStatus::ok;
+}
+
+}  // namespace odrpo

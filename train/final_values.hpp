@@ -1,0 +1,31 @@
+// Final values of a record from its curves, and the end of the record.
+#pragma once
+#include <string_view>
+
+#include "results/record.hpp"
+#include "train/batch.hpp"
+#include "train/collapse.hpp"
+
+namespace odrpo {
+
+/// Quality that gains are measured between, levels: where the policy starts (the bandit's uniform policy) and the best there is.
+struct Headroom {
+  double start = 0, best = 0;
+};
+
+/// Mean seen reward over the last tenth of the steps (one batch alone is noisy), whatever is recorded.
+struct FinalReward {
+  int first;
+  double sum = 0, batches = 0;
+  explicit FinalReward(int steps);
+  void add(int t, const SeenSum& seen);
+  double mean() const { return sum / batches; }
+};
+
+/// Values of a curve of the record.
+const std::vector<double>& curve_of(const RunRecord& r, std::string_view name);
+
+/// Fills finals and step_time_median from the curves, which are complete, drops the curves that the run does not have, and sets status ok.
+void close_record(RunRecord& r, const Headroom& between, double final_reward, const CollapseWatch& watch, double judge_calls);
+
+}  // namespace odrpo

@@ -1,0 +1,171 @@
+// Preflight of a suite.
+#include "train/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <unordered_set>
+
+#include "envs/bandit/channel.hpp"
+#include "envs/rater/law_table.hpp"
+#include "envs/rater/vote.hpp"
+#include "kernels/failure.hpp"
+#include "spec/canonical.hpp"
+#include "spec/text.hpp"
+#include "train/batch.hpp"
+#include "train/run_cache.hpp"
+#include "train/toy_lm.hpp"
+#include "train/toy_lm_start.hpp"
+#include "train/train.hpp"
+
+namespace odrpo {
+
+namespace {
+
+// Equal for runs that share the rows of a law.
+std::string law_text(const RunSpec& run) {
+  RaterConfig rater = run.rater;
+  rater.world = {};
+  rater.text = {};
+  return fmt::format("{} {} {} {}\n", static_cast<int>(run.env.kind), run.votes, run.env.levels(),
+                     static_cast<int>(run.env.bandit.quality)) +
+         canonical_fields(rater);
+}
+
+// Equal for runs that have the same world for the same seed.
+std::string world_text(const RunSpec& run) {
+  const std::string env = fmt::format("{}\n", static_cast<int>(run.env.kind)) + canonical_fields(run.env);
+  if (run.env.kind == WorldKind::toy_lm) return env + canonical_fields(warm_policy(run.policy));
+  return env + fmt::format("{}\n", static_cast<int>(run.policy.kind)) + canonical_fields(run.policy) +
+         canonical_fields(resolve_profile(run.env.bandit, run.rater.world));
+}
+
+// Equal for runs that share an estimator.
+std::string estimator_text(const RunSpec& run) {
+  const EstimatorConfig& e = run.estimator;
+  return fmt::format("{} {} {} {} {}\n", static_cast<int>(e.form), static_cast<int>(e.norm), static_cast<int>(e.weight), run.env.levels(),
+                     run.learn.rollouts) +
+         canonical_fields(e);
+}
+
+// Counts different texts. It keeps a hash of 64 bits of each: that two of 10^6 have the same one has a probability of 3e-8, and then an
+// estimate lacks one law, world or estimator.
+class Different {
+ public:
+  using Text = std::string (*)(const RunSpec&);
+  // Only the first run of each choice of these parts is looked at: others with that choice have its text.
+  Different(const RunGrid& runs, std::initializer_list<GridPart> parts, Text text) : firsts_(runs.first_of_each(parts)), text_(text) {}
+  // Is it the first run with its text? Asked for the first run of each combination, in canonical order.
+  bool is_new(std::size_t i, const RunSpec& run) {
+    if (next_ == firsts_.size() || firsts_[next_] != i) return false;
+    ++next_;
+    return hashes_.insert(std::hash<std::string>{}(text_(run))).second;
+  }
+  std::size_t count() const { return hashes_.size(); }
+
+ private:
+  std::vector<std::size_t> firsts_;
+  std::size_t next_ = 0;
+  std::unordered_set<std::size_t> hashes_;
+  Text text_;
+};
+
+constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers, before anything is trained
+
+// What a run takes while the suite trains: its place in the schedule (8 bytes where runs differ in seed, 15 where each is a combination of
+// its own) and in the store's index of ids. Measured at 10^6 runs.
+constexpr double training_bytes_per_run = 15 + 17;
+double bookkeeping_bytes(const Suite& suite) { return training_bytes_per_run * static_cast<double>(suite.runs.size()); }
+
+// What the result store takes while it makes the output, when nothing is trained any more: buffers and HDF5, which small files do not fill; of
+// each run its id, its places in the order of ids and in the row file, and its shape. Measured at 10^6 runs.
+constexpr double assembly_buffers = 70 << 20, assembly_bytes_per_run = 60;
+double assembly_memory(const Suite& suite, double disk_bytes) {
+  const double id = static_cast<double>(suite.runs.empty() ? 0 : suite.runs.id(suite.runs.size() - 1).size());
+  return std::min(assembly_buffers, disk_bytes) + (assembly_bytes_per_run + id) * static_cast<double>(suite.runs.size());
+}
+
+}  // namespace
+
+Cost total_cost(const Suite& suite, int jobs) {
+  Cost total;
+  double largest = 0, largest_kept = 0, largest_checkpoint = 0, estimators = 0;
+  // rows of law are made once, a world once a seed
+  using enum GridPart;
+  Different laws(suite.runs, {env, rater, votes}, law_text), worlds(suite.runs, {env, rater, policy}, world_text),
+      different(suite.runs, {env, rater, estimator, learn}, estimator_text);
+  for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
+    const Combination all = suite.runs.combination(c);
+    const RunSpec run = suite.runs[all.first];
+    const Cost cost = estimate_cost(run);
+    const bool tables = run.env.kind == WorldKind::bandit;  // the toy world's laws are made text by text
+    if (laws.is_new(all.first, run) && tables)
+      total.cpu_seconds += most_rows(run.env.bandit, run.rater) * row_seconds(run.env.bandit, run.rater, run.votes);
+    if (worlds.is_new(all.first, run)) {
+      total.cpu_seconds += world_seconds(run) * suite.seeds;
+      if (!tables) total.disk_bytes += warm_start_bytes(run) * suite.seeds;  // kept in the work folder until all is done
+    }
+    if (different.is_new(all.first, run)) estimators += estimator_bytes(run);
+    for (std::size_t i = 0; i < all.runs; ++i) {  // one by one: sums are rounded as they always were
+      total.cpu_seconds += cost.cpu_seconds;
+      total.disk_bytes += cost.disk_bytes;
+      total.judge_calls += cost.judge_calls;
+    }
+    largest = std::max(largest, cost.memory_bytes);
+    if (!tables) largest_checkpoint = std::max(largest_checkpoint, 3 * warm_start_bytes(run));  // weights and their two moments
+    largest_kept = std::max(largest_kept, tables ? cost.memory_bytes : warm_start_bytes(run));
+  }
+  const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
+  total.disk_bytes += largest_checkpoint * at_a_time;
+  // worlds and laws that stay after their runs, and estimators, up to what the caches keep
+  const double kept = std::min(3.0 * static_cast<double>(RunCache::unused_bytes), largest_kept * static_cast<double>(worlds.count()) * suite.seeds) +
+                      std::min(static_cast<double>(RunCache::unused_bytes), estimators);
+  total.memory_bytes = program_bytes + std::max(largest * at_a_time + kept + bookkeeping_bytes(suite), assembly_memory(suite, total.disk_bytes));
+  return total;
+}
+
+Cost check_limits(const Suite& suite, int jobs) {
+  constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+  const Cost cost = total_cost(suite, jobs);
+  const LimitsConfig& limits = suite.limits;
+  std::string over;
+  const auto refuse = [&](const std::string& line) { over.append(over.empty() ? "" : "\nerror: ").append(line); };
+  const auto check = [&](double estimate, double limit, const std::string& told, const std::string& allowed, const char* key) {
+    if (estimate > limit) refuse(fmt::format("the suite {}, more than the limit of {}; `{}` in [limits] raises it", told, allowed, key));
+  };
+  const auto runs = static_cast<double>(suite.runs.size());
+  check(runs, limits.runs, "has " + count_text(runs) + " runs", count_text(limits.runs), "runs");
+  check(cost.judge_calls, limits.judge_calls, "would make " + count_text(cost.judge_calls) + " judge calls", count_text(limits.judge_calls),
+        "judge_calls");
+  check(cost.memory_bytes / gib, limits.memory_gib, "needs about " + bytes_text(cost.memory_bytes) + " of memory",
+        number_text(limits.memory_gib) + " GiB", "memory_gib");
+  check(cost.disk_bytes / gib, limits.disk_gib, "would write about " + bytes_text(cost.disk_bytes), number_text(limits.disk_gib) + " GiB",
+        "disk_gib");
+  const auto cases = [](const RunSpec& run) {
+    return law_cases(run.env.kind == WorldKind::toy_lm ? with_json_failures(run.rater) : run.rater, run.env.levels(), run.votes);
+  };
+  const auto too_large = [&](const RunSpec& run) { return cases(run) > max_law_cases; };
+  using enum GridPart;
+  const std::vector<std::size_t> votings = suite.runs.first_of_each({env, rater, votes});
+  if (std::none_of(votings.begin(), votings.end(), [&](std::size_t i) { return too_large(suite.runs[i]); }))  // that has no time
+    check(cost.cpu_seconds / 3600, limits.cpu_hours, "would take about " + seconds_text(cost.cpu_seconds) + " of CPU time",
+          number_text(limits.cpu_hours) + " h", "cpu_hours");
+  std::set<std::string> told;
+  for (const std::size_t i : votings) {
+    const RunSpec run = suite.runs[i];
+    const bool text = run.env.kind == WorldKind::toy_lm, large = too_large(run);
+    const double seconds = text ? text_law_cost(run.rater, run.votes).seconds : row_seconds(run.env.bandit, run.rater, run.votes);
+    if ((!large && seconds <= 3) || !told.insert(run.rater_name).second) continue;
+    refuse(fmt::format("rater {}: the law of {} votes on {} levels {}; use sampling = \"draws\" for it", shown(run.rater_name), run.votes,
+                       run.env.levels(),
+                       large ? fmt::format("with tie = \"nearest-mean\" is a sum over {} cases, more than {}", count_text(cases(run)),
+                                           count_text(max_law_cases))
+                             : fmt::format("takes about {} a row", seconds_text(seconds))));
+  }
+  if (!over.empty()) throw Failure(Exit::limits, over);
+  return cost;
+}
+
+}  // namespace odrpo

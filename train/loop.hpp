@@ -1,0 +1,137 @@
+// The training loop of every world, and what it asks of one: a world's run W answers with its stages, its records and its state.
+#pragma once
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include "kernels/clock.hpp"
+#include "train/checkpoint.hpp"
+#include "train/collapse.hpp"
+#include "train/final_values.hpp"
+#include "train/record.hpp"
+#include "train/train_step.hpp"
+
+namespace odrpo {
+
+/// A run between two steps. W is made from its problem (const while it trains) and has, besides the stages of train_step:
+///   StepState step;
+///   std::string begin();                              before the first step; why the run cannot be trained, or empty
+///   void record_policy(RunRecord&);                   appends what is known of the policy alone
+///   void record_batch(RunRecord&);                    appends what is known of the latest step's batch only, reward and truth apart
+///   double batch_truth();                             mean true quality of the latest step's responses
+///   const char* not_finite();                         what the latest record or update found not to be finite ("parameters are"), or null
+///   Headroom headroom(const RunRecord&);              where gains are measured between
+///   double judge_calls();                             expected calls of the judge over the run
+///   void add_final_values(RunRecord&);                those of this world alone
+///   static bool is_of_policy(CurveId);                does record_policy append to this curve
+///   static constexpr bool measures_after_end;         does the last record have a batch of its own, which nothing learns from
+///   template <class A> void keep(A& archive);         the state that later steps read (train/archive.hpp)
+///   void restored(int t);                             after keep() has read the state of step t
+template <class W>
+struct Run {
+  W world;
+  RunRecord record;
+  FinalReward final_reward;
+  CollapseWatch collapse;
+  int t = 0;            ///< the step to come; the record may already hold the policy that takes it
+  int last_record = 0;  ///< step of the latest record
+
+  explicit Run(const typename W::Problem& problem)
+      : world(problem),
+        record(begin_record(*problem.spec)),
+        final_reward(problem.spec->learn.steps),
+        collapse(problem.spec->record, problem.spec->learn.steps) {}
+
+  /// Writes all of it to an archive, or reads it.
+  template <class A>
+  void keep(A& archive) {
+    archive(t, last_record);
+    world.keep(archive);
+    if (world.step.batch.median) archive(*world.step.batch.median);
+    archive(world.step.clipped, world.step.updates, std::span<double>(world.step.seconds));
+    archive(final_reward.sum, final_reward.batches, collapse);
+    archive(record.step, record.seconds);
+    for (Curve& curve : record.curves) archive(curve.values);
+  }
+
+  /// Can a run that was read from a checkpoint have come to step t? Of its record, the lengths.
+  bool is_consistent(const RunSpec& spec) const {
+    const int every = spec.record.every;
+    if (t < 1 || t >= spec.learn.steps) return false;
+    const std::size_t before = static_cast<std::size_t>((t - 1) / every + 1), now = record.step.size();
+    if (now != before && !(now == before + 1 && t % every == 0)) return false;
+    for (std::size_t i = 0; i < now; ++i)
+      if (record.step[i] != static_cast<int>(i) * every) return false;
+    if (last_record != record.step.back() || record.seconds.size() != now * stage_count) return false;
+    for (int c = 0; c < all_curves; ++c) {
+      const CurveId id = static_cast<CurveId>(c);
+      const std::size_t wanted = !has_curve(spec, id) ? 0 : W::is_of_policy(id) ? now : before;
+      if (record.curves[static_cast<std::size_t>(c)].values.size() != wanted) return false;
+    }
+    return true;
+  }
+};
+
+/// Appends the record of step t: what is known before the step. Returns false when it is not finite.
+template <class W>
+bool record_policy(Run<W>& run, int t) {
+  LapClock clock(run.world.step.seconds);
+  run.record.step.push_back(t);
+  run.world.record_policy(run.record);
+  if (run.world.not_finite() != nullptr) return false;
+  clock.lap(stage_record);
+  record_seconds(run.record, run.world.step.seconds, t, run.last_record);
+  return true;
+}
+
+/// Appends what the batch of the latest step showed.
+template <class W>
+void record_batch(Run<W>& run, const RunSpec& spec) {
+  StepState& step = run.world.step;
+  LapClock clock(step.seconds);
+  add_batch(run.record, spec, summarise(spec, step.batch), run.world.batch_truth());
+  run.world.record_batch(run.record);
+  add_value(run.record, spec, CurveId::clipped, step.updates > 0 ? step.clipped / step.updates : __builtin_nan(""));
+  step.clipped = step.updates = 0;
+  clock.lap(stage_record);
+}
+
+/// Trains a run from its first step, or from its checkpoint, to its closed record. `stop` is looked at before each step: a stopped run
+/// returns status failed with error "stopped".
+template <class W>
+RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>& stop, const CheckpointStore& store) {
+  const RunSpec& spec = *problem.spec;
+  const int steps = spec.learn.steps;
+  std::optional<Run<W>> run(problem);
+  if (const std::string why = run->world.begin(); !why.empty()) return failed_record(spec, why);
+  Checkpoints<Run<W>> checkpoints(store, spec, problem.isa);
+  if (!checkpoints.resume(*run)) run.emplace(problem).world.begin();  // it may be half read
+  for (int& t = run->t; t <= steps; ++t) {
+    if (t < steps) {  // the end takes a moment only
+      const bool stopping = stop.load(std::memory_order_relaxed);
+      checkpoints.save_when_due(*run, stopping);
+      if (stopping) return failed_record(spec, "stopped");
+    }
+    const bool recorded = t % spec.record.every == 0 || t == steps;
+    if (recorded && (run->record.step.empty() || run->record.step.back() != t) && !record_policy(*run, t))
+      return diverged_record(spec, run->world.not_finite(), t);
+    if (t < steps || W::measures_after_end) {
+      if (!train_step(run->world, t, {t < steps, recorded, t + 1 == steps}, stop)) {
+        checkpoints.save_when_due(*run, true);
+        return failed_record(spec, "stopped");
+      }
+      if (run->world.not_finite() != nullptr) return diverged_record(spec, run->world.not_finite(), t);
+    }
+    if (t < steps) {
+      const SeenSum seen = sum_seen(run->world.step.batch);
+      run->final_reward.add(t, seen);
+      if (seen.count > 0) run->collapse.add(t, seen.mean());
+    }
+    if (recorded) record_batch(*run, spec);
+  }
+  close_record(run->record, run->world.headroom(run->record), run->final_reward.mean(), run->collapse, run->world.judge_calls());
+  run->world.add_final_values(run->record);
+  return std::move(run->record);
+}
+
+}  // namespace odrpo

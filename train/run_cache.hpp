@@ -1,0 +1,55 @@
+// What the runs of a suite share, made when it is first asked for: worlds, vote laws, rated worlds, supervised starts, estimators.
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "envs/bandit/channel.hpp"
+#include "envs/bandit/world.hpp"
+#include "estimators/batch.hpp"
+#include "spec/spec.hpp"
+
+namespace odrpo {
+
+/// Weights after the supervised steps of a transformer, which all runs of one seed, world and model share.
+struct WarmStart {
+  std::vector<float> weights;  ///< empty without supervised steps
+  std::size_t bytes() const { return weights.size() * sizeof(float); }
+};
+
+/// Safe from any thread. A value is made by the first thread that asks for its key, while others that ask for it wait. It is dropped when
+/// no run holds it and the cache is full, so schedule runs of one seed and env next to each other.
+class RunCache {
+ public:
+  template <class T>
+  using Make = std::function<std::shared_ptr<T>()>;  ///< null when it was stopped: nothing is stored then
+
+  RunCache();
+  ~RunCache();
+  RunCache(const RunCache&) = delete;
+  RunCache& operator=(const RunCache&) = delete;
+
+  /// Bytes of each kind that may stay in memory without a run that uses them.
+  static constexpr std::size_t unused_bytes = std::size_t{128} << 20;
+  /// Threads that one caller may use to make what a batch of runs needs.
+  int threads = 1;
+
+  std::shared_ptr<const BanditWorld> world(const std::string& key, const Make<const BanditWorld>& make);
+  std::shared_ptr<LawCache> laws(const std::string& key, const Make<LawCache>& make);
+  std::shared_ptr<const RatedWorld> rated(const std::string& key, const Make<const RatedWorld>& make);
+  std::shared_ptr<const WarmStart> warm_start(const std::string& key, const Make<const WarmStart>& make);
+  /// The run's estimator. Runs of one estimator share its tables by histogram, which are made once they have enough groups between them;
+  /// `look_up` false: this run has no use for them.
+  std::shared_ptr<const BatchEstimator> estimator(const RunSpec& spec, Isa isa, bool look_up = true);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Bytes of a run's estimator, which runs of one estimator share.
+double estimator_bytes(const RunSpec& spec);
+
+}  // namespace odrpo

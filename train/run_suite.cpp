@@ -1,0 +1,289 @@
+// run_suite: a worker pool that trains, and the one thread that commits.
+#include "train/run_suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "kernels/failure.hpp"
+#include "results/digest.hpp"
+#include "spec/canonical.hpp"
+#include "train/worker_pool.hpp"
+
+namespace odrpo {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t failures_kept = 10, notes_kept = 100;
+constexpr int most_assemblies = 3;
+
+// The checkpoints of the work folder, for any worker; and the first notes for the user.
+class CheckpointFolder {
+ public:
+  CheckpointFolder(const WorkFolder& folder, const RunSettings& settings) : folder_(folder) {
+    store_.build = [this, make = settings.build] {
+      std::call_once(named_, [&] { build_ = make(); });
+      return build_;
+    };
+    store_.seconds = settings.checkpoint_seconds;
+    store_.load = [this](CheckpointKind kind, const std::string& name) { return load(kind, name); };
+    store_.save = [this](CheckpointKind kind, const std::string& name, std::string_view bytes) { return save(kind, name, bytes); };
+    store_.report = [this](const std::string& text) { report(text); };
+  }
+  CheckpointFolder(const CheckpointFolder&) = delete;
+  CheckpointFolder& operator=(const CheckpointFolder&) = delete;
+  const CheckpointStore& store() const { return store_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  std::string load(CheckpointKind kind, const std::string& name) {
+    CheckpointBytes found = folder_.load_checkpoint(kind, name);
+    if (found.damaged)
+      report(kind == CheckpointKind::run ? "ignored the damaged checkpoint of " + name : "ignored damaged weights of supervised steps");
+    return std::move(found.bytes);
+  }
+  // a run whose checkpoint cannot be stored is trained all the same
+  bool save(CheckpointKind kind, const std::string& name, std::string_view bytes) try {
+    folder_.save_checkpoint(kind, name, bytes);
+    return true;
+  } catch (const Failure& failure) {
+    if (!failed_.exchange(true)) report(std::string("long runs are not kept: ") + failure.what());
+    return false;
+  }
+  void report(const std::string& text) {
+    const std::lock_guard lock(mutex_);
+    if (notes_.size() < notes_kept) notes_.push_back(text);
+  }
+
+  const WorkFolder& folder_;
+  CheckpointStore store_;
+  std::once_flag named_;
+  std::string build_;
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::vector<std::string> notes_;
+};
+
+// The failure of a worker pool, with what it left behind and how to go on.
+Failure with_the_rest(const Failure& why, const RunSettings& settings, const RunReport& report, std::size_t saved) {
+  const std::string kept = saved > 0 ? fmt::format("{} of {} runs are saved in {}.work", saved, report.total, settings.output)
+                                     : fmt::format("none of {} runs is saved", report.total);
+  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
+  const char* again = saved + report.half_way > 0 ? "the same command continues" : "the same command begins again";
+  return {why.code,
+          fmt::format("{}; {}{}; {}{}", why.what(), kept, half_way, again, why.code == Exit::device ? ", with --device cpu too" : "")};
+}
+
+// names the world and the law rows that a run needs, besides its seed: equal for all runs that share them
+std::size_t world_of(const RunSpec& spec) {
+  return std::hash<std::string>{}(canonical_fields(spec.env) + canonical_fields(spec.rater) + canonical_fields(spec.rater.world));
+}
+
+// Of each combination: the place of its world among all worlds, which are sorted by the name of their env.
+std::vector<std::uint32_t> world_ranks(const RunGrid& runs) {
+  using enum GridPart;
+  std::map<std::string, std::uint32_t> envs;
+  for (const std::size_t i : runs.first_of_each({env})) envs[runs[i].env_name];
+  std::uint32_t next = 0;
+  for (auto& [name, place] : envs) place = next++;
+
+  struct World {
+    std::size_t choice, hash;
+    std::uint32_t env, rank;
+  };
+  std::vector<World> worlds;
+  for (const std::size_t i : runs.first_of_each({env, rater})) {
+    const RunSpec run = runs[i];
+    worlds.push_back({runs.choice(i, {env, rater}), world_of(run), envs.at(run.env_name), 0});
+  }
+  const auto before = [](const World& a, const World& b) { return std::pair(a.env, a.hash) < std::pair(b.env, b.hash); };
+  std::sort(worlds.begin(), worlds.end(), before);
+  for (std::size_t w = 1; w < worlds.size(); ++w) worlds[w].rank = worlds[w - 1].rank + before(worlds[w - 1], worlds[w]);
+
+  std::sort(worlds.begin(), worlds.end(), [](const World& a, const World& b) { return a.choice < b.choice; });
+  std::vector<std::uint32_t> ranks(runs.combinations());
+  for (std::size_t c = 0; c < ranks.size(); ++c) {
+    const std::size_t choice = runs.choice(runs.combination(c).first, {env, rater});
+    ranks[c] = std::lower_bound(worlds.begin(), worlds.end(), choice, [](const World& w, std::size_t n) { return w.choice < n; })->rank;
+  }
+  return ranks;
+}
+
+// SHA-256 of the version and, for each run, its id and its canonical text.
+std::string fingerprint(const RunGrid& runs, const std::string& program_version) {
+  Sha256 hash;
+  hash.add("odrpo-bench " + program_version + '\n');
+  for (std::size_t c = 0; c < runs.combinations(); ++c) {
+    const Combination all = runs.combination(c);
+    RunSpec run = runs[all.first];
+    const std::string settings = canonical_settings(run) + '\n';
+    for (std::size_t i = all.first; i < all.first + all.runs; ++i) {
+      if (i > all.first) run = runs[i];
+      hash.add(run.id + '\n' + canonical_seed(run) + settings);
+    }
+  }
+  return hash.hex();
+}
+
+}  // namespace
+
+std::vector<std::size_t> run_order(const Suite& suite) {
+  const RunGrid& runs = suite.runs;
+  const std::vector<std::uint32_t> rank = world_ranks(runs);
+
+  // combinations by world, in canonical order within each
+  std::vector<std::uint32_t> combinations(runs.combinations());
+  std::iota(combinations.begin(), combinations.end(), 0u);
+  std::stable_sort(combinations.begin(), combinations.end(), [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
+
+  // their runs by seed: next[s] is the place of the next run of seed s
+  std::vector<std::size_t> next(static_cast<std::size_t>(suite.seeds) + 1, 0);
+  for (std::size_t i = 0; i < runs.size(); ++i) ++next[static_cast<std::size_t>(runs.seed(i)) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<std::size_t> order(runs.size());
+  for (const std::uint32_t c : combinations) {
+    const Combination all = runs.combination(c);
+    for (std::size_t i = all.first; i < all.first + all.runs; ++i) order[next[static_cast<std::size_t>(runs.seed(i))]++] = i;
+  }
+  return order;
+}
+
+SuiteFacts suite_facts(const Suite& suite, const std::string& program_version) {
+  SuiteFacts facts;
+  facts.name = suite.name;
+  facts.axis_names = suite.axis_names;
+  facts.runs = suite.runs.size();
+  facts.run_id = [runs = suite.runs](std::size_t i) { return runs.id(i); };
+  facts.fingerprint = fingerprint(suite.runs, program_version);
+  return facts;
+}
+
+namespace {
+
+// A call of run_suite while it goes on.
+class Call {
+ public:
+  Call(const Suite& suite, const RunSettings& settings, WorkFolder& folder)
+      : suite_(suite), settings_(settings), folder_(folder), stop_(settings.stop ? *settings.stop : never_) {
+    report.total = suite.runs.size();
+  }
+  // trains the runs that are not committed; false when it had to stop before the last one
+  bool train_missing();
+  void report_progress() const {
+    if (settings_.on_progress) settings_.on_progress(tally_);
+  }
+  RunReport report;
+
+ private:
+  std::vector<std::size_t> missing() const;
+  void count_finished(const std::vector<RunRecord>& waiting, std::size_t from);
+  void commit_as_they_come(WorkerPool& pool);
+
+  const Suite& suite_;
+  const RunSettings& settings_;
+  WorkFolder& folder_;
+  std::atomic<bool> never_{false};
+  std::atomic<bool>& stop_;
+  Tally tally_;
+};
+
+std::vector<std::size_t> Call::missing() const {
+  std::vector<bool> done(suite_.runs.size(), false);
+  for (const std::size_t i : folder_.finished()) done[i] = true;
+  std::vector<std::size_t> todo = run_order(suite_);
+  std::erase_if(todo, [&](std::size_t i) { return done[i]; });
+  return todo;
+}
+
+void Call::count_finished(const std::vector<RunRecord>& waiting, std::size_t from) {
+  for (std::size_t i = from; i < waiting.size(); ++i) {
+    ++tally_.trained;
+    if (waiting[i].status != RunStatus::failed) continue;
+    ++tally_.failed;
+    if (report.failures.size() < failures_kept) report.failures.push_back(waiting[i].id + ": " + waiting[i].error);
+  }
+}
+
+// commits what the pool has finished, at least every second or 64 MiB, until the pool is done
+void Call::commit_as_they_come(WorkerPool& pool) {
+  std::vector<RunRecord> waiting;
+  std::size_t bytes = 0;
+  auto last_commit = Clock::now();
+  double period_seconds = std::min(0.05, settings_.commit_seconds);  // short at first, so that even a short-lived call gets somewhere
+  for (bool working = true; working;) {
+    const auto now = Clock::now();
+    const auto period = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(period_seconds));
+    auto until = now + std::chrono::milliseconds(100);
+    if (!waiting.empty()) until = std::min(until, std::max(now, last_commit + period));
+    const std::size_t counted = waiting.size();
+    working = pool.queue().take(waiting, bytes, until);
+    count_finished(waiting, counted);
+    const bool due = Clock::now() - last_commit >= period || bytes >= settings_.commit_bytes || !working || stop_;
+    if (due && !waiting.empty()) {
+      folder_.commit(waiting);
+      tally_.committed += waiting.size();
+      waiting.clear();
+      bytes = 0;
+      last_commit = Clock::now();
+      period_seconds = std::min(2 * period_seconds, settings_.commit_seconds);
+    }
+    report_progress();
+  }
+}
+
+bool Call::train_missing() {
+  const std::vector<std::size_t> todo = missing();
+  tally_ = {};  // in a second round, too: what was damaged is not done
+  tally_.total = report.total;
+  tally_.resumed = report.resumed = report.total - todo.size();
+  report.failures.clear();
+  report_progress();
+  std::optional<Failure> failure;
+  CheckpointFolder checkpoints(folder_, settings_);
+  if (!todo.empty()) {
+    WorkerPool pool({suite_, settings_.engines, checkpoints.store(), stop_, settings_.jobs, settings_.queue_bytes},
+                    make_schedule(suite_.runs, todo, settings_.engines, settings_.batch_rules));
+    commit_as_they_come(pool);
+    failure = pool.failure();
+    report.by_engines = pool.by_engines();
+  }
+  tally_.over = true;
+  report_progress();
+  report.notes.insert(report.notes.end(), checkpoints.notes().begin(), checkpoints.notes().end());
+  report.ran = tally_.trained;
+  report.failed = tally_.failed;
+  report.stopped = tally_.trained < todo.size();
+  report.half_way = folder_.checkpoints();
+  if (failure) throw with_the_rest(*failure, settings_, report, tally_.resumed + tally_.committed - tally_.failed);
+  return !report.stopped;
+}
+
+}  // namespace
+
+RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings) {
+  WorkFolder folder(settings.output, facts, settings.force, settings.system);
+  Call call(suite, settings, folder);
+  RunReport& report = call.report;
+  if (folder.complete()) {
+    report.complete = true;
+    report.resumed = report.total;
+    report.notes = folder.notes();
+    return report;
+  }
+  for (int times = 0; report.digest.empty() && call.train_missing(); ++times) {
+    if (times == most_assemblies)
+      throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
+    report.digest = folder.assemble();  // empty when a committed run was damaged since: it is missing now
+  }
+  report.notes.insert(report.notes.begin(), folder.notes().begin(), folder.notes().end());
+  return report;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,49 @@
+// The worlds that runs are trained in: one row each.
+#include "train/train.hpp"
+
+#include "kernels/isa.hpp"
+#include "train/bandit.hpp"
+#include "train/loop.hpp"
+#include "train/toy_lm.hpp"
+
+namespace odrpo {
+namespace {
+
+RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
+  const auto problem = make_bandit_problem(spec, cache, best_isa(), stop);
+  return problem ? train_loop<BanditRun>(*problem, stop, store) : failed_record(spec, "stopped");
+}
+
+RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
+  const auto problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store);
+  return problem ? train_loop<ToyLmRun>(*problem, stop, store) : failed_record(spec, "stopped");
+}
+
+struct WorldRow {
+  WorldKind kind;
+  RunRecord (*train)(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store);
+  Cost (*cost)(const RunSpec& spec);
+  double (*world_seconds)(const RunSpec& spec);
+};
+constexpr WorldRow worlds[] = {
+    {WorldKind::bandit, train_bandit, bandit_cost, bandit_world_seconds},
+    {WorldKind::toy_lm, train_toy_lm, toy_lm_cost, warm_start_seconds},
+};
+
+const WorldRow& row_of(const RunSpec& spec) {
+  const WorldRow* found = worlds;
+  while (found->kind != spec.env.kind) ++found;
+  return *found;
+}
+
+}  // namespace
+
+RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
+  return row_of(spec).train(spec, cache, stop, store);
+}
+
+Cost estimate_cost(const RunSpec& spec) { return row_of(spec).cost(spec); }
+
+double world_seconds(const RunSpec& spec) { return row_of(spec).world_seconds(spec); }
+
+}  // namespace odrpo

@@ -1,0 +1,23 @@
+// Trains one run: RunSpec in, RunRecord out.
+#pragma once
+#include <atomic>
+
+#include "results/record.hpp"
+#include "spec/spec.hpp"
+#include "train/checkpoint_store.hpp"
+#include "train/cost.hpp"
+#include "train/run_cache.hpp"
+
+namespace odrpo {
+
+/// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
+/// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.
+/// Long runs leave checkpoints in the store, and go on from those they find there: to the same bits.
+RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store = {});
+
+/// For preflight: what the run costs, without what it shares with others.
+Cost estimate_cost(const RunSpec& spec);
+/// Rough seconds to make a run's world, and to train its supervised steps, which all runs of one seed and env share.
+double world_seconds(const RunSpec& spec);
+
+}  // namespace odrpo

@@ -1,0 +1,159 @@
+// Workers train one run at a time, drivers one batch on their engine; a failure that a run cannot record ends the work of all.
+#include "train/worker_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "train/record.hpp"
+
+namespace odrpo {
+namespace {
+
+std::size_t bytes_of(const RunRecord& r) {
+  std::size_t bytes = 1024 + r.seconds.size() * sizeof(float) + r.step.size() * sizeof(std::int32_t);
+  for (const auto& c : r.curves) bytes += c.values.size() * sizeof(double);
+  return bytes;
+}
+
+RunRecord train_safely(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
+  try {
+    return train(spec, cache, stop, store);
+  } catch (const std::bad_alloc&) {
+    return failed_record(spec, "out of memory");
+  } catch (const std::exception& e) {
+    return failed_record(spec, e.what());
+  }
+}
+
+}  // namespace
+
+void RecordQueue::push(RunRecord record) {
+  std::unique_lock lock(mutex_);
+  room_.wait(lock, [&] { return records_.empty() || bytes_ < limit_ || closed_; });
+  bytes_ += bytes_of(record);
+  records_.push_back(std::move(record));
+  filled_.notify_one();
+}
+
+void RecordQueue::trainers(std::size_t n) {
+  const std::lock_guard lock(mutex_);
+  trainers_ = n;
+}
+
+void RecordQueue::trainer_left() {
+  const std::lock_guard lock(mutex_);
+  --trainers_;
+  filled_.notify_one();
+}
+
+void RecordQueue::close() {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  room_.notify_all();
+}
+
+bool RecordQueue::take(std::vector<RunRecord>& out, std::size_t& bytes, std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  filled_.wait_until(lock, deadline, [&] { return !records_.empty() || trainers_ == 0; });
+  std::move(records_.begin(), records_.end(), std::back_inserter(out));
+  records_.clear();
+  bytes += std::exchange(bytes_, 0);
+  room_.notify_all();
+  return trainers_ > 0;
+}
+
+WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
+    : settings_(settings), todo_(std::move(schedule.workers)), batches_(std::move(schedule.batches)), queue_(settings.queue_bytes) {
+  const std::size_t workers = std::min(static_cast<std::size_t>(std::max(settings_.jobs, 1)), todo_.size());
+  const std::size_t drivers = batches_.empty() ? 0 : settings_.engines.size();
+  queue_.trainers(workers + drivers);
+  cache_.threads = settings_.jobs;
+  threads_.reserve(workers + drivers);
+  for (std::size_t d = 0; d < drivers; ++d) try {
+      threads_.emplace_back([this, d] { drive(settings_.engines[d]); });
+    } catch (const std::system_error&) {
+      give_up(Exit::internal, "the system allows no thread for " + settings_.engines[d].name);
+      queue_.trainer_left();
+    }
+  for (std::size_t w = 0; w < workers; ++w) try {
+      threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
+      if (w == 0) give_up(Exit::internal, "the system allows no worker thread");
+      for (std::size_t missing = w; missing < workers; ++missing) queue_.trainer_left();
+      break;
+    }
+}
+
+WorkerPool::~WorkerPool() {
+  if (std::uncaught_exceptions() > 0) settings_.stop = true;  // e.g. the disk is full: what is being trained cannot be kept
+  queue_.close();
+  for (auto& t : threads_) t.join();
+}
+
+std::optional<Failure> WorkerPool::failure() {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void WorkerPool::give_up(Exit code, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (!failure_) failure_.emplace(code, why);
+  settings_.stop = true;
+}
+
+void WorkerPool::work() {
+  while (!settings_.stop) {
+    const std::size_t i = next_++;
+    if (i >= todo_.size()) break;
+    const RunSpec spec = settings_.suite.runs[todo_[i]];
+    RunRecord record = train_safely(spec, cache_, settings_.stop, settings_.store);
+    if (record.status == RunStatus::failed && record.error == "stopped") break;
+    queue_.push(std::move(record));
+  }
+  queue_.trainer_left();
+}
+
+void WorkerPool::drive(const BatchEngine& engine) {
+  try {
+    while (!settings_.stop) {
+      std::unique_lock lock(mutex_);
+      const std::optional<RunBatch> batch = next_batch(batches_, engine.memory_bytes);
+      lock.unlock();
+      if (!batch) break;
+      train_batch(engine, *batch);
+    }
+  } catch (const Failure& failure) {
+    give_up(failure.code, engine.name + ": " + failure.what());
+  } catch (const std::bad_alloc&) {
+    give_up(Exit::internal, engine.name + ": out of memory on the host");
+  } catch (const std::exception& e) {
+    give_up(Exit::internal, engine.name + ": internal error: " + e.what());
+  } catch (...) {
+    give_up(Exit::internal, engine.name + ": internal error");
+  }
+  queue_.trainer_left();
+}
+
+void WorkerPool::train_batch(const BatchEngine& engine, const RunBatch& batch) {
+  std::vector<RunSpec> runs;
+  runs.reserve(batch.runs.size());
+  for (const std::size_t i : batch.runs) runs.push_back(settings_.suite.runs[i]);
+  std::vector<const RunSpec*> specs;
+  specs.reserve(runs.size());
+  for (const RunSpec& run : runs) specs.push_back(&run);
+  std::size_t done = 0;
+  engine.train(specs, cache_, settings_.stop, [&](RunRecord record) {
+    queue_.push(std::move(record));
+    ++done;
+    ++by_engines_;
+  });
+  if (done != specs.size() && !settings_.stop)
+    throw Failure(Exit::internal, fmt::format("internal error: {} of {} runs came back", done, specs.size()));
+}
+
+}  // namespace odrpo

@@ -1,0 +1,89 @@
+// The worker pool: threads that train runs or drive engines, and the queue that takes their records to the thread that commits.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/failure.hpp"
+#include "results/record.hpp"
+#include "spec/suite.hpp"
+#include "train/batched/engine.hpp"
+#include "train/checkpoint_store.hpp"
+#include "train/scheduler.hpp"
+#include "train/train.hpp"
+
+namespace odrpo {
+
+/// Finished records on their way to the committing thread.
+class RecordQueue {
+ public:
+  /// Whoever pushes waits while `limit` bytes are in it.
+  explicit RecordQueue(std::size_t limit) : limit_(limit) {}
+  void push(RunRecord record);
+  /// So many threads will push.
+  void trainers(std::size_t n);
+  void trainer_left();
+  /// Nobody waits for room any more: the records will not be wanted.
+  void close();
+  /// Moves all finished records to `out`, adds their bytes; waits for the first until `deadline`. False when all trainers have left and
+  /// nothing is queued.
+  bool take(std::vector<RunRecord>& out, std::size_t& bytes, std::chrono::steady_clock::time_point deadline);
+
+ private:
+  const std::size_t limit_;
+  std::mutex mutex_;
+  std::condition_variable filled_, room_;
+  std::deque<RunRecord> records_;
+  std::size_t bytes_ = 0, trainers_ = 0;
+  bool closed_ = false;
+};
+
+/// All of it outlives the pool.
+struct WorkerPoolSettings {
+  const Suite& suite;
+  const std::vector<BatchEngine>& engines;
+  const CheckpointStore& store;
+  std::atomic<bool>& stop;  ///< set by the pool when a thread cannot go on
+  int jobs = 1;
+  std::size_t queue_bytes = 0;
+};
+
+/// Workers take the next run of theirs, drivers the next batch that fits their engine, until none is left or a stop is asked for; leaving
+/// the scope joins them.
+class WorkerPool {
+ public:
+  WorkerPool(const WorkerPoolSettings& settings, Schedule schedule);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+  RecordQueue& queue() { return queue_; }
+  /// Why the pool gave up, with the exit code of the first failure; known when the queue's take() has returned false.
+  std::optional<Failure> failure();
+  /// Runs that engines have trained.
+  std::size_t by_engines() const { return by_engines_; }
+
+ private:
+  void work();
+  void drive(const BatchEngine& engine);
+  void train_batch(const BatchEngine& engine, const RunBatch& batch);
+  void give_up(Exit code, const std::string& why);
+
+  const WorkerPoolSettings settings_;
+  const std::vector<std::size_t> todo_;  // the workers' runs
+  std::atomic<std::size_t> next_{0}, by_engines_{0};
+  std::mutex mutex_;
+  std::deque<RunBatch> batches_;       // that no engine has taken; under mutex_
+  std::optional<Failure> failure_;  // under mutex_
+  RunCache cache_;
+  RecordQueue queue_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace odrpo
