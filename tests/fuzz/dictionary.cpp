@@ -95,8 +95,7 @@ Words compute_words() {
                  "4294967296", "-1",      "-0.0",      "\\u0000", "\\ud800"};
   for (const auto& function : odrpo::app::compute_functions()) {
     words.insert('"' + std::string(function.name) + '"');
-    for (const auto list : {function.arguments, function.optional})
-      for (const auto& name : list) words.insert('"' + std::string(name) + "\":");
+    for (const auto& argument : function.text.arguments) words.insert('"' + std::string(argument.name) + "\":");
   }
   for (const auto& name : odrpo::estimator_catalogue()) words.insert('"' + std::string(name) + '"');
   return words;
