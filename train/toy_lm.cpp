@@ -80,12 +80,16 @@ std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights
   const TransformerShape shape = transformer_of(spec, problem.world);
   TransformerPass pass(shape, evaluated_prompts, 1, problem.isa, false);
   const std::size_t width = static_cast<std::size_t>(shape.response);
-  std::vector<std::uint32_t> index(evaluated_prompts);
-  for (int i = 0; i < evaluated_prompts; ++i) index[i] = problem.prompts[static_cast<std::size_t>(spec.env.prompts() + i)].index;
-  const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, 0, index, shape.response);
   Rollouts out;
   const std::uint16_t* prompts = &problem.prompt_tokens[static_cast<std::size_t>(spec.env.prompts()) * toy_prompt_tokens];
-  pass.sample(weights, evaluated_prompts, prompts, word.data(), spec.policy.transformer.temperature, spec.policy.transformer.top_p, out);
+  if (const double temperature = spec.policy.transformer.eval_temperature; temperature > 0) {
+    std::vector<std::uint32_t> index(evaluated_prompts);
+    for (int i = 0; i < evaluated_prompts; ++i) index[i] = problem.prompts[static_cast<std::size_t>(spec.env.prompts() + i)].index;
+    const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, 0, index, shape.response);
+    pass.sample(weights, evaluated_prompts, prompts, word.data(), temperature, spec.policy.transformer.top_p, out);
+  } else {
+    pass.write_likeliest(weights, evaluated_prompts, prompts, out);
+  }
   for (const float x : pass.log_chance())
     if (!(x - x == 0)) return {};  // not finite
   for (std::size_t i = 0; i < out.length.size(); ++i)

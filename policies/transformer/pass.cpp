@@ -145,10 +145,10 @@ void TransformerPass::run_slice(const NetWeights& w, int t) {
   heads(w, from, count);
 }
 
-void TransformerPass::sample(const NetWeights& w, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
-                             double top_p, Rollouts& out) {
-  const int sequences = prompts * rows_.per_prompt, longest = shape_.response, v = shape_.vocabulary;
-  const float inverse = static_cast<float>(1.0 / temperature), p = static_cast<float>(top_p);
+template <class Choose>
+void TransformerPass::write(const NetWeights& w, int prompts, const std::uint16_t* prompt, double temperature, Rollouts& out,
+                            const Choose& choose) {
+  const int sequences = prompts * rows_.per_prompt, longest = shape_.response;
   begin(prompts, prompt, temperature);
   out.token.assign(static_cast<std::size_t>(sequences) * longest, static_cast<std::uint16_t>(shape_.end));
   out.length.assign(sequences, longest);
@@ -158,10 +158,8 @@ void TransformerPass::sample(const NetWeights& w, int prompts, const std::uint16
   for (int t = 0; t < longest && !live_.empty(); ++t) {
     std::size_t going = 0;
     for (const int s : live_) {
-      const int at = site(s, t);
-      std::uint16_t& token = out.token[static_cast<std::size_t>(s) * longest + t];
-      stages.pick(v, logits.data() + static_cast<std::size_t>(at) * v, inverse, log_total[at], p, 1,
-                  word + static_cast<std::size_t>(s) * longest + t, longest, &token);
+      const std::uint16_t token = choose(site(s, t), s, t);
+      out.token[static_cast<std::size_t>(s) * longest + t] = token;
       note_chance(s, t, token);
       if (token == shape_.end) out.length[s] = t + 1;
       else live_[going++] = s;
@@ -171,6 +169,25 @@ void TransformerPass::sample(const NetWeights& w, int prompts, const std::uint16
     for (const int s : live_) push_row(s, t, out.token[static_cast<std::size_t>(s) * longest + t]);
     run_slice(w, t);
   }
+}
+
+void TransformerPass::sample(const NetWeights& w, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
+                             double top_p, Rollouts& out) {
+  const int longest = shape_.response, v = shape_.vocabulary;
+  const float inverse = static_cast<float>(1.0 / temperature), p = static_cast<float>(top_p);
+  write(w, prompts, prompt, temperature, out, [&](int at, int s, int t) {
+    std::uint16_t token;
+    stages.pick(v, logits.data() + static_cast<std::size_t>(at) * v, inverse, log_total[at], p, 1,
+                word + static_cast<std::size_t>(s) * longest + t, longest, &token);
+    return token;
+  });
+}
+
+void TransformerPass::write_likeliest(const NetWeights& w, int prompts, const std::uint16_t* prompt, Rollouts& out) {
+  write(w, prompts, prompt, 1.0, out, [&](int at, int, int) {
+    const float* const row = logits.data() + static_cast<std::size_t>(at) * shape_.vocabulary;
+    return static_cast<std::uint16_t>(std::max_element(row, row + shape_.vocabulary) - row);
+  });
 }
 
 void TransformerPass::read(const NetWeights& w, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature) {

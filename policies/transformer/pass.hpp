@@ -69,6 +69,8 @@ class TransformerPass {
   /// Samples responses of `prompts` prompts ([prompts][P]) until the end token or the longest length. word[b][i][t] is used for token t.
   void sample(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const std::uint32_t* word, double temperature,
               double top_p, Rollouts& out);
+  /// Writes the likeliest token every time, of equals the first; log-probabilities are those at temperature 1.
+  void write_likeliest(const NetWeights& weights, int prompts, const std::uint16_t* prompt, Rollouts& out);
   /// The same pass over given responses.
   void read(const NetWeights& weights, int prompts, const std::uint16_t* prompt, const Rollouts& given, double temperature);
 
@@ -94,6 +96,9 @@ class TransformerPass {
 
  private:
   void begin(int prompts, const std::uint16_t* prompt, double temperature);
+  /// Responses whose token at a site choose(site, sequence, t) names.
+  template <class Choose>
+  void write(const NetWeights& weights, int prompts, const std::uint16_t* prompt, double temperature, Rollouts& out, const Choose& choose);
   void run_prompts(const NetWeights& weights);
   void run_slice(const NetWeights& weights, int t);
   void run_layers(const NetWeights& weights, int first, int count, const int* sequence, int t, float* out);

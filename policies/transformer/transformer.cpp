@@ -30,6 +30,7 @@ std::string refuse_transformer(const TransformerConfig& config, const Transforme
     return "lora_rank " + number(config.lora_rank) + " is above the width " + number(s.width) +
            ": train all weights instead (lora_rank = 0)";
   if (!(config.temperature > 0)) return "temperature must be above 0: training needs the chances of what was sampled";
+  if (!(config.eval_temperature == 0 || config.eval_temperature >= 1e-3)) return "eval_temperature must be 0 or at least 0.001";
   if (!(config.top_p > 0 && config.top_p <= 1)) return "top_p must be in (0, 1]";
   return {};
 }

@@ -27,6 +27,7 @@ struct TransformerConfig {
   double lora_alpha = 32.0;  ///< adapters count alpha / rank
   double temperature = 1.0;
   double top_p = 1.0;
+  double eval_temperature = 0.0;  ///< 0 = always the likeliest token
   bool operator==(const TransformerConfig&) const = default;
 };
 /// Adapters and sampling start after the supervised steps.
@@ -40,6 +41,9 @@ void describe(V& v, TransformerConfig& c) {
   v.number("lora_alpha", c.lora_alpha, 1e-6, 1e6, "adapters are scaled by lora_alpha / lora_rank", adapters_only);
   v.number("temperature", c.temperature, 1e-3, 100.0, "logits are divided by it, in sampling and in log-probabilities", training_only);
   v.number("top_p", c.top_p, 1e-6, 1.0, "sample among the likeliest tokens that hold this share; 1 = all", training_only);
+  v.number("eval_temperature", c.eval_temperature, 0.0, 100.0,
+           "temperature of the responses that are evaluated, with the same top_p; 0 = always the likeliest token, of equals the first",
+           training_only);
 }
 
 /// Sizes of one model and its sequences: `prompt` tokens, then at most `response` tokens, the end token among them.

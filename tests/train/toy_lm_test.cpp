@@ -109,7 +109,7 @@ TEST_CASE("toy-lm: a run is the same whatever was run before, and estimators of 
 
 TEST_CASE("toy-lm: demonstrations teach, and rewards teach more") {
   const Suite suite = loaded(lm, {"policy.p.warm_steps=[0, 300]", "policy.p.warm_batch=64", "learn.steps=30", "learn.batch=16",
-                                  "learn.rollouts=8", "grid.votes=8", "record.every=30"});
+                                  "learn.rollouts=8", "grid.votes=8", "record.every=30", "policy.p.eval_temperature=1"});
   const RunRecord raw = run(suite.runs[0]), warm = run(suite.runs[1]);
   CHECK(curve(raw, "quality").values.front() < 1.05);
   const double start = curve(warm, "quality").values.front();
@@ -145,12 +145,24 @@ TEST_CASE("toy-lm: no evaluated prompt is trained on, however few there are") {
 TEST_CASE("toy-lm: supervised steps are shared by what they do not depend on") {
   const PolicyConfig base = loaded(lm).runs[0].policy;
   for (const char* set :
-       {"policy.p.temperature=0.5", "policy.p.top_p=0.5", "policy.p.loss=sequence-mean", "policy.p.entropy=0.1", "policy.p.lora_rank=4"}) {
+       {"policy.p.temperature=0.5", "policy.p.top_p=0.5", "policy.p.eval_temperature=1", "policy.p.loss=sequence-mean", "policy.p.entropy=0.1", "policy.p.lora_rank=4"}) {
     INFO(set);
     CHECK(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
   }
   for (const char* set : {"policy.p.size=large", "policy.p.head=untied", "policy.p.warm_steps=31", "policy.p.warm_lr=0.1"})
     CHECK_FALSE(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
+}
+
+TEST_CASE("toy-lm: eval_temperature changes what is evaluated, not what is trained") {
+  const Suite suite = loaded(lm, {"policy.p.warm_steps=300", "policy.p.warm_batch=64", "policy.p.eval_temperature=[0, 1, 20]"});
+  RunCache shared;
+  std::vector<RunRecord> runs;  // always the likeliest token, as trained, almost uniform
+  for (std::size_t i = 0; i < 3; ++i) runs.push_back(train(suite.runs[i], shared, never));
+  for (const char* trained : {"kl", "entropy", "gradient_norm", "reward"})
+    for (std::size_t i = 1; i < 3; ++i) CHECK(curve(runs[i], trained).values == curve(runs[0], trained).values);
+  CHECK(curve(runs[0], "quality").values != curve(runs[1], "quality").values);
+  CHECK(curve(runs[1], "quality").values.front() > 1.3);
+  CHECK(curve(runs[2], "quality").values.front() < 1.05);
 }
 
 TEST_CASE("toy-lm: a run that diverges in its last update says so") {
@@ -224,6 +236,7 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
        {"make only 10,368 different ones", "up to 2,592"}},
       {"a vocabulary too small", text(world, "[env.toy-lm]\nvocabulary = 39\n"), "8:14", {"40..512"}},
       {"a response too long", text(world, "[env.toy-lm]\nresponse_tokens = 65\n"), "8:19", {"12..64"}},
+      {"eval_temperature 1e-5", text(world, "[policy.transformer]\neval_temperature = 1e-5\n"), "7:9", {"0 or at least 0.001"}},
       {"temperature 0", text(world, "[policy.transformer]\ntemperature = 0\n"), "8:15", {"0.001..100"}},
       {"rank above width", text(world, "[policy.transformer]\nlora_rank = [4, 65]\n"), "", {"policy transformer", "rank"}},
       {"no top-p", text(world, "[policy.transformer]\ntop_p = 0\n"), "8:9", {"out of range"}},

@@ -1,4 +1,5 @@
 // The fast transformer against its definition: forward, sampling, gradient, LoRA; every head width, instruction set and option.
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -67,6 +68,50 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
       CHECK(compared > (c.shape.response == 1 ? 20 : 60));
       if (c.shape.vocabulary < 10 && c.shape.response > 1) CHECK(ended > 0);
     }
+}
+
+TEST_CASE("writing the likeliest token every time picks the largest logit of recomputing in double", "[transformer]") {
+  for (const Case& c : cases)
+    for (const Isa isa : isas) {
+      if (!has_isa(isa)) continue;
+      const NetWeights w = weights(c.shape, 26);
+      const Numbers exact = numbers(w.flat);
+      TransformerPass pass(c.shape, c.prompts, c.per_prompt, isa, false);
+      const Batch b = batch(c, 27);
+      Rollouts r;
+      pass.write_likeliest(w, c.prompts, b.prompt.data(), r);
+      int likeliest = 0, written = 0;
+      for (int s = 0; s < c.prompts * c.per_prompt; ++s) {
+        INFO(c.name << " " << isa_name(isa) << " sequence " << s);
+        const Response x = response(c, b, r, s);
+        CHECK((x.tokens.back() == c.shape.end || r.length[s] == c.shape.response));
+        std::vector<int> tokens = x.prompt;
+        for (int t = 0; t < r.length[s]; ++t) {
+          const definition::Trace trace = definition::forward(c.shape, exact, tokens);
+          const double* logits = &trace.logits[(tokens.size() - 1) * c.shape.vocabulary];
+          const double largest = *std::max_element(logits, logits + c.shape.vocabulary);
+          CHECK(logits[x.tokens[t]] >= largest - 1e-5 * std::fmax(1, std::fabs(largest)));  // two logits may be closer than floats tell apart
+          likeliest += logits[x.tokens[t]] == largest;
+          ++written;
+          const Numbers l = definition::log_chances(c.shape.vocabulary, logits, 1.0);
+          CHECK(std::fabs(pass.log_chance()[s * c.shape.response + t] - l[x.tokens[t]]) < 6e-6 * std::fmax(1, std::fabs(largest)));
+          tokens.push_back(x.tokens[t]);
+        }
+      }
+      CHECK(likeliest * 10 >= written * 9);
+    }
+}
+
+TEST_CASE("of equally likely tokens the first is written", "[transformer]") {
+  const Case& c = cases[0];
+  NetWeights w = weights(c.shape, 28);
+  std::fill_n(w.flat.data(), w.flat.size(), 0.0f);  // every logit is 0
+  TransformerPass pass(c.shape, c.prompts, c.per_prompt, best_isa(), false);
+  const Batch b = batch(c, 29);
+  Rollouts r;
+  pass.write_likeliest(w, c.prompts, b.prompt.data(), r);
+  for (int s = 0; s < c.prompts * c.per_prompt; ++s)
+    for (int t = 0; t < r.length[s]; ++t) CHECK(r.token[s * c.shape.response + t] == 0);
 }
 
 TEST_CASE("reading what was sampled gives the same bits, kept or not, in whatever batch", "[transformer]") {

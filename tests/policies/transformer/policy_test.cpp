@@ -291,6 +291,7 @@ TEST_CASE("a transformer that cannot be is refused with its reason", "[transform
   says([](auto& c, auto&) { c.lora_rank = 65; }, "above the width 64");
   says([](auto& c, auto&) { c.lora_rank = -1; }, "lora_rank");
   says([](auto& c, auto&) { c.temperature = 0; }, "temperature");
+  says([](auto& c, auto&) { c.eval_temperature = 1e-4; }, "eval_temperature must be 0 or at least 0.001");
   says([](auto& c, auto&) { c.top_p = 0; }, "top_p");
   says([](auto& c, auto&) { c.top_p = 1.5; }, "top_p");
   says([](auto& c, auto&) { c.temperature = std::nan(""); }, "temperature");
