@@ -234,18 +234,22 @@ Explanation explain_group(const ExplainOptions& o) {
   std::vector<std::string> words;
   for (const auto& word : o.estimators) add_once(words, estimator_word(read_estimator(word)));
   if (words.empty()) words.assign(std::begin(usual_estimators), std::end(usual_estimators));
-  bool any = false, median_used = false, origin_used = false;
+  bool any = false, median_used = false, origin_used = false, k_used = false;
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
     config.median = rule;
     median_used = median_used || (reads_key(config.form, "median") && reads_median(config.weight));
     if (reads_key(config.form, "origin")) config.origin = o.origin, origin_used = true;
+    if (o.k > 0 && reads_key(config.form, "k")) config.k = o.k, k_used = true;
     group.estimators.push_back(under_each(config, systems, group, given));
     any = any || !group.estimators.back().rows.empty();
   }
   if (!o.median.empty() && !median_used)
     throw Failure(Exit::usage, "--median: only the weight gini-median reads it, and no such estimator is asked for");
   if (o.origin != 1 && !origin_used) throw Failure(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
+  if (o.k > 0 && !k_used) throw Failure(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
+  if (o.k > static_cast<int>(group.rewards.size()))
+    throw Failure(Exit::usage, fmt::format("--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k));
   if (!any) throw Failure(Exit::usage, group.estimators[0].refused[0].second);
   group.remarks = remarks_on(group);
   return group;

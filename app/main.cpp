@@ -198,6 +198,9 @@ struct Commands {
     repeated(*c, "--compat", explain.compat, "word of `list compat`; may be repeated (default: all)", "WORD");
     c->add_option("--median", explain.median, "what gini-median reads: lower (default), mid, upper or a number")->type_name("RULE");
     c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
+    c->add_option("--k", explain.k, "forms that compare subsets of the group, as max-at-k: their size (default 2)")
+        ->check(whole(2, 254))
+        ->type_name("N");
     c->add_flag("--verbose", explain.verbose, "many levels under every system, why one is left out, what it does to the batch afterwards");
     c->add_flag("--json", explain.json, "as JSON, with full precision");
 

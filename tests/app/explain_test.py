@@ -242,6 +242,8 @@ if numbers[0] != numbers[1] or numbers[0] == numbers[2]:
     fail(f"--median: {numbers}")
 origin = json.loads(run("--rewards", "3 5", "--origin", "0", "--estimator", "maxrl", "--compat", "paper", "--json")[0])
 near(origin["estimators"][0]["conventions"][0]["advantages"], [-1 / 3, 1 / 3], "--origin 0: scores 2 and 4, mean 3")
+subsets = json.loads(run("--rewards", "2 5 9", "--k", "3", "--estimator", "max-at-k", "--compat", "paper", "--json")[0])
+near(subsets["estimators"][0]["conventions"][0]["advantages"], [0, 0, 4], "--k 3: what each adds to the maximum of all three")
 separate = json.loads(run("--rewards", "3", "7,7", "9", "--compat", "paper", "--estimator", "grpo", "--json")[0])
 if separate["rewards"] != R or len(separate["estimators"]) != 1:
     fail("rewards in several words")
@@ -323,6 +325,9 @@ for arguments, said in [
     (["--rewards", "3,7", "--origin", "0", "--estimator", "grpo"], "only maxrl depends on it"),
     (["--rewards", "3,7", "--median", "5", "--estimator", "grpo"], "only the weight gini-median reads it"),
     (["--rewards", "3,7", "--median", "upper", "--estimator", "odrpo-gini(grpo)"], "only the weight gini-median reads it"),
+    (["--rewards", "3,7,9", "--k", "3"], "only forms that compare subsets read it"),
+    (["--rewards", "3,7,9", "--k", "4", "--estimator", "max-at-k"], "a group of 3 has no subset of 4"),
+    (["--rewards", "3,7,9", "--k", "1", "--estimator", "max-at-k"], "--k"),
     (["--rewards", "3,7", "--frob"], 'unknown flag "--frob"'),
 ]:
     out, err = run(*arguments, code=2)
