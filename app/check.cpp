@@ -91,7 +91,7 @@ std::vector<std::string> examples(const Suite& suite) {
   return ids;
 }
 
-void print_text(const Suite& suite, const Cost& cost, int jobs, const Placement& where) {
+void print_text(const Suite& suite, const Cost& cost, int jobs, const ChosenDevices& where) {
   fmt::print("suite {}: {} run{}\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())), suite.runs.size() == 1 ? "" : "s");
   const auto grid = dimensions(suite);
   std::size_t width = 9;
@@ -125,7 +125,7 @@ std::vector<int> votes_of(const Suite& suite) {
 }
 
 // Who would train the runs; "on_cpu" names the reasons, none when nobody asked for a device.
-nlohmann::ordered_json device_json(const Placement& where) {
+nlohmann::ordered_json device_json(const ChosenDevices& where) {
   nlohmann::ordered_json out = {
       {"engines", nlohmann::ordered_json::array()}, {"runs", where.on_engines}, {"on_cpu", nlohmann::ordered_json::array()}};
   for (const BatchEngine& e : where.engines) out["engines"].push_back(e.name);
@@ -134,7 +134,7 @@ nlohmann::ordered_json device_json(const Placement& where) {
 }
 
 // The ids are written one by one, so that no more than one of them is in memory.
-void print_json(const Suite& suite, const Cost& cost, int jobs, const Placement* where) {
+void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevices* where) {
   nlohmann::ordered_json out = {
       {"ok", true}, {"suite", suite.name}, {"seed", suite.seed}, {"seeds", suite.seeds}, {"runs", suite.runs.size()}};
   for (const auto& d : dimensions(suite)) out["grid"][d.name] = d.values;
@@ -163,7 +163,7 @@ int check(const CheckOptions& options) {
   for (const auto& text : suite.notes) print_note("note: " + text);
   const int jobs = jobs_or_cores(options.jobs);
   const Cost cost = check_limits(suite, jobs);
-  const Placement where = place(suite, wish);
+  const ChosenDevices where = choose_devices(suite, wish);
   if (options.json) print_json(suite, cost, jobs, wish.look ? &where : nullptr);
   else print_text(suite, cost, jobs, where);
   return 0;

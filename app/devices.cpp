@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "train/run_suite.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -48,7 +49,7 @@ BatchEngine opened(std::size_t index, const Devices& found, const DeviceSource& 
 }
 
 // The devices of the list, all of them; none is opened when one is not there.
-void open_all(const std::vector<int>& numbers, const Devices& found, const DeviceSource& source, Placement& p) {
+void open_all(const std::vector<int>& numbers, const Devices& found, const DeviceSource& source, ChosenDevices& p) {
   for (const int n : numbers)
     if (static_cast<std::size_t>(n) >= found.all.size())
       throw Failure(Exit::device,
@@ -60,7 +61,7 @@ void open_all(const std::vector<int>& numbers, const Devices& found, const Devic
 }
 
 // The first device that can be used; otherwise why the first of all cannot.
-std::string open_first(const Devices& found, const DeviceSource& source, Placement& p) {
+std::string open_first(const Devices& found, const DeviceSource& source, ChosenDevices& p) {
   std::string why;
   for (std::size_t i = 0; i < found.all.size(); ++i) try {
       p.engines.push_back(opened(i, found, source));
@@ -109,14 +110,14 @@ DeviceWish device_wish(const DeviceOptions& o) {
   return wish;
 }
 
-std::string Placement::device() const {
+std::string ChosenDevices::device() const {
   std::string names;
   for (const BatchEngine& e : engines) names += (names.empty() ? "" : ", ") + e.name;
   return names.empty() ? "cpu" : names;
 }
 
-Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& source) {
-  Placement p;
+ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const DeviceSource& source) {
+  ChosenDevices p;
   if (!wish.look) return p;
   const std::size_t total = suite.runs.size();
   const auto takes_the_cpu = [&](const std::string& why) {
@@ -145,14 +146,13 @@ Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& 
   for (BatchEngine& e : p.engines) e.memory_bytes = std::min(e.memory_bytes, of_host);
 
   // runs; a suite that cannot be batched gets an engine of unlimited memory, to say why
-  std::vector<std::size_t> all(total);
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  const Schedule first = make_schedule(suite.runs, std::move(all),
-                                       p.engines.empty() ? std::vector<BatchEngine>{{"any", 1e300, {}}} : p.engines, source.batch_rules);
-  p.on_engines = first.in_batches();
-  p.on_cpu = first.why;
+  const Schedule schedule = make_schedule(
+      suite.runs, run_order(suite), p.engines.empty() ? std::vector<BatchEngine>{{"any", 1e300, {}}} : p.engines, source.batch_rules);
+  p.on_engines = schedule.in_batches();
+  p.on_cpu = schedule.why;
   p.words = cpu_words(p.on_cpu, total);
   if (p.on_engines > 0) {
+    p.schedule = schedule;
     p.words.insert(p.words.begin(), fmt::format("{} of {} runs train on {}", p.on_engines, total, p.device()));
     return p;
   }

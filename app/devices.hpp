@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,10 @@ struct DeviceSource {
 };
 
 /// Who trains the runs of a suite.
-struct Placement {
+struct ChosenDevices {
   std::vector<BatchEngine> engines;  ///< empty = the CPU's workers alone
   std::string gpu = "none";          ///< the engines' devices
+  std::optional<Schedule> schedule;  ///< of all runs, for the engines
   std::size_t on_engines = 0;        ///< runs that go to them
   std::vector<Unbatched> on_cpu;     ///< the others, by reason; empty when nobody looked for a device
   std::vector<std::string> words;    ///< for people: what trains where, and why
@@ -43,6 +45,6 @@ struct Placement {
 
 /// Opens the devices and schedules the suite's runs. Failure device when a device is required and cannot be had, limits when one is
 /// required and no run can be batched.
-Placement place(const Suite& suite, const DeviceWish& wish, const DeviceSource& source = {});
+ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const DeviceSource& source = {});
 
 }  // namespace odrpo::app

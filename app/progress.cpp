@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "app/usage.hpp"
+#include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {

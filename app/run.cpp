@@ -40,7 +40,7 @@ std::string lines(const std::vector<std::string>& words) {
   return text;
 }
 
-SuiteFacts facts_of(const Suite& suite, int jobs, const Placement& where, const std::vector<std::string>& argv) {
+SuiteFacts facts_of(const Suite& suite, int jobs, const ChosenDevices& where, const std::vector<std::string>& argv) {
   const BuildFacts build = build_facts();
   const HostFacts host = host_facts();
   SuiteFacts facts = suite_facts(suite, build.version);
@@ -81,7 +81,7 @@ std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
 
 // The summary and the table as one JSON object.
 std::string summary_json(const RunReport& report, const std::string& suite, const std::string& output, const std::string& digest,
-                         const Placement& where, double seconds, const std::optional<TableModel>& table) {
+                         const ChosenDevices& where, double seconds, const std::optional<TableModel>& table) {
   nlohmann::ordered_json device = {{"engines", nlohmann::ordered_json::array()}, {"ran", report.by_engines}};
   for (const BatchEngine& e : where.engines) device["engines"].push_back(e.name);
   const nlohmann::ordered_json out = {{"suite", suite},
@@ -110,28 +110,7 @@ void tell_end(const RunReport& report, const std::string& output, const std::str
   if (report.half_way > 0) print_note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
 }
 
-// What was saved before the call ended early, and where: never a folder that is gone because nothing was left to keep.
-std::string end_message(const std::string& why, const RunReport& report, const RunSettings& settings) {
-  std::string where, how = "the same command continues";
-  const auto holds_something = [](const std::string& path) {
-    std::error_code ignored;
-    return std::filesystem::exists(path, ignored) && !std::filesystem::is_empty(path, ignored);
-  };
-  for (const std::string& path : {settings.output, settings.output + ".work"}) {
-    if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
-    if (holds_something(path)) where += (where.empty() ? " in " : " and ") + printable_line(path);
-  }
-  if (where.empty())
-    return fmt::format("{}: none of {} had come to anything to save; the same command begins again", why, runs_text(report.total));
-  if (settings.force)  // which would begin again
-    how = "the same command without --force continues" +
-          (holds_something(settings.output) ? ", once " + settings.output + " is moved away" : "");
-  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
-  return fmt::format("{}: {} of {} {} saved{}{}; {}", why, report.resumed + report.ran - report.failed, runs_text(report.total),
-                     report.total == 1 ? "is" : "are", where, half_way, how);
-}
-
-// The same for a call that found no memory, as far as the last tally knows.
+// The failure of a call that found no memory, as far as the last tally knows.
 Failure starved(const Tally& tally, const RunSettings& settings) {
   const char* less = settings.jobs > 1 ? "; --jobs 1 or a smaller suite needs less" : "; a smaller suite needs less";
   if (tally.total == 0) return {Exit::limits, std::string("out of memory before anything was trained") + less};
@@ -140,7 +119,7 @@ Failure starved(const Tally& tally, const RunSettings& settings) {
   report.resumed = tally.resumed;
   report.ran = tally.committed;
   report.failed = std::min(tally.failed, tally.committed);
-  return {Exit::limits, end_message("out of memory", report, settings) + less};
+  return {Exit::limits, "out of memory: " + saved_text(report, settings) + less};
 }
 
 // Names this build for checkpoints: two that git does not tell apart differ in the program's bytes.
@@ -174,8 +153,9 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
   settings.build = build_name;
   check_limits(suite, settings.jobs);
-  const Placement where = place(suite, wish);
+  const ChosenDevices where = choose_devices(suite, wish);
   settings.engines = where.engines;
+  settings.schedule = where.schedule;
   if (!o.quiet)
     for (const auto& text : suite.notes) print_note("note: " + text);
   if (!o.quiet)
@@ -208,7 +188,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
     for (const auto& found : report.notes) print_note("note: " + found);
-    print_note(end_message("stopped", report, settings));
+    print_note("stopped: " + saved_text(report, settings));
     return static_cast<int>(Exit::stopped);
   }
 

@@ -28,8 +28,6 @@ void print_note(std::string_view text) {
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-std::string runs_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " run" : " runs"); }
-
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void flush_stdout() {

@@ -13,9 +13,6 @@ void print_error(std::string_view message);
 /// Prints one line on stderr, whatever it quotes. Whether it arrives changes nothing.
 void print_note(std::string_view text);
 
-/// "1 run", "8 runs".
-std::string runs_text(std::size_t n);
-
 /// Writes data to stdout. Errors are told by flush_stdout.
 void put(std::string_view text);
 

@@ -10,6 +10,7 @@
 #include "app/read_limits.hpp"
 #include "app/usage.hpp"
 #include "results/store.hpp"
+#include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -46,7 +46,7 @@ bool WorkFolder::State::merge(Merged& merged) {
   if (keep_output) {
     const auto file = store::open_untrusted(beside, name, output);
     if (!is_found(file.info))
-      throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is, and " + saved());
+      throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is");
     store::read_checked_runs(file, store::own_limits(file), true, [](const ResultFile&) {}, add);
   }
   std::vector<std::string> good;
@@ -114,10 +114,10 @@ void WorkFolder::State::check_written(const std::string& digest) {
     there = store::verify(file, store::own_limits(file));
   } catch (const Failure& failure) {
     if (failure.code == Exit::io) throw;
-    throw Failure(Exit::io, std::string(failure.what()) + " (it was just written: a fault of the disk?); the finished runs are kept");
+    throw Failure(Exit::io, std::string(failure.what()) + " (it was just written: a fault of the disk?)");
   }
   if (there.head.digest != digest || there.computed != digest)
-    throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?); the finished runs are kept");
+    throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?)");
 }
 
 /// Where the runs are when there is no output. Those of an earlier output are in that file alone.
@@ -176,27 +176,36 @@ void WorkFolder::State::clean_up() try {
   notes.push_back(std::string("the work folder is no longer needed, but: ") + failure.what());
 }
 
+/// Writes the new file into the work folder and reads it back. Nothing when a committed run is missing now.
+std::optional<WorkFolder::State::NewOutput> WorkFolder::State::make_output() try {
+  Merged merged(*this);
+  if (!merge(merged)) return std::nullopt;
+  merged.outline.settle(std::move(merged.shape));
+  const std::string digest = digest_of(merged);
+  write_output(merged, digest);
+  check_written(digest);
+  return NewOutput{digest, std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end()};
+} catch (const Failure& failure) {
+  if (failure.code != Exit::io) throw;
+  throw Failure(Exit::io, std::string(failure.what()) + "; " + saved() + ", the same command continues");
+}
+
 std::string WorkFolder::assemble() {
   store::quiet();
   State& s = *state_;
   s.check_lock("the output cannot be made");
   try {
-    State::Merged merged(s);
-    if (!s.merge(merged)) return "";
-    const bool all_ok = std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end();
-    merged.outline.settle(std::move(merged.shape));
-    const std::string digest = s.digest_of(merged);
-    s.write_output(merged, digest);
-    s.check_written(digest);
+    const auto output = s.make_output();
+    if (!output) return "";
     s.check_lock("the output cannot be made");
     s.put_into_place();
-    s.complete = all_ok;
+    s.complete = output->all_ok;
     s.clean_up();
     s.lock.release();
     s.shards.clear();
     s.next_shard = 0;
     s.keep_output = true;
-    return digest;
+    return output->digest;
   } catch (...) {
     if (s.lock && !s.not_ours_aside) s.system.unlink(s.folder.number(), aside, 0);  // what fills the disk helps nobody
     throw;

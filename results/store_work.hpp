@@ -84,6 +84,11 @@ struct WorkFolder::State {
   std::string digest_of(const Merged& merged) const;
   void write_output(const Merged& merged, const std::string& digest);
   void check_written(const std::string& digest);
+  struct NewOutput {
+    std::string digest;
+    bool all_ok;  ///< no run failed
+  };
+  std::optional<NewOutput> make_output();
   void put_into_place();
   void clean_up();
   bool is_found(const struct stat& now) const;

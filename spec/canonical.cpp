@@ -1,4 +1,8 @@
 // The canonical text of a run, and its key.
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "results/digest.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/field_writer.hpp"
@@ -7,10 +11,17 @@ namespace odrpo {
 
 namespace {
 
+// Keys younger than the first stored runs, with their defaults: left out where they have them, so that those runs keep their names.
+constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {{"estimator.k", "2"}};
+
 template <class C>
 void write_section(std::string_view section, C config, const FieldWriter::Out& out) {
   const std::string prefix = std::string(section) + ".";
-  FieldWriter writer([&](std::string_view key, const std::string& text, bool is_word) { out(prefix + std::string(key), text, is_word); });
+  FieldWriter writer([&](std::string_view name, const std::string& text, bool is_word) {
+    const std::string key = prefix + std::string(name);
+    if (std::find(std::begin(newer_keys), std::end(newer_keys), std::pair<std::string_view, std::string_view>(key, text)) == std::end(newer_keys))
+      out(key, text, is_word);
+  });
   describe(writer, config);
 }
 
@@ -23,10 +34,7 @@ void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
   out("policy.base", base_of(spec.policy), true);
   write_section("policy", spec.policy, out);
   out("estimator.base", base_of(spec.estimator), true);
-  // written only where it is read, so that runs stored before there was a `k` keep their keys
-  write_section("estimator", spec.estimator, [&](std::string_view key, const std::string& text, bool is_word) {
-    if (key != "estimator.k" || reads_key(spec.estimator.form, "k")) out(key, text, is_word);
-  });
+  write_section("estimator", spec.estimator, out);
   write_section("learn", spec.learn, out);
   write_section("record", spec.record, out);
 }

@@ -15,6 +15,8 @@ std::string number_text(double value) {
   return std::string(buffer, end.ptr);
 }
 
+std::string runs_text(std::size_t n) { return std::to_string(n) + (n == 1 ? " run" : " runs"); }
+
 std::string count_text(double value) {
   if (!(value < 1e15)) return fmt::format("{:.3g}", value);
   std::string digits = fmt::format("{:.0f}", value);

@@ -1,5 +1,6 @@
 // Text helpers: numbers in their shortest exact form, and user text made safe to print.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@ namespace odrpo {
 std::string number_text(double value);
 /// A whole number with commas between thousands ("1,000,000"); 1.2e+19 and the like beyond 10^15.
 std::string count_text(double value);
+/// "1 run", "8 runs".
+std::string runs_text(std::size_t n);
 /// A quantity with a unit of its kind: "850 ms", "12 s", "3.4 min", "7.1 h".
 std::string seconds_text(double seconds);
 /// "512 B", "3.1 MiB", "2.0 GiB".

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -71,14 +72,9 @@ class CheckpointFolder {
   std::vector<std::string> notes_;
 };
 
-// The failure of a worker pool, with what it left behind and how to go on.
-Failure with_the_rest(const Failure& why, const RunSettings& settings, const RunReport& report, std::size_t saved) {
-  const std::string kept = saved > 0 ? fmt::format("{} of {} runs are saved in {}.work", saved, report.total, settings.output)
-                                     : fmt::format("none of {} runs is saved", report.total);
-  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
-  const char* again = saved + report.half_way > 0 ? "the same command continues" : "the same command begins again";
-  return {why.code,
-          fmt::format("{}; {}{}; {}{}", why.what(), kept, half_way, again, why.code == Exit::device ? ", with --device cpu too" : "")};
+// Why training or committing ended early, with what is left behind and how to go on.
+Failure with_the_rest(const Failure& why, const RunReport& report, const RunSettings& settings) {
+  return {why.code, fmt::format("{}; {}{}", why.what(), saved_text(report, settings), why.code == Exit::device ? ", with --device cpu too" : "")};
 }
 
 // names the world and the law rows that a run needs, besides its seed: equal for all runs that share them
@@ -173,6 +169,7 @@ class Call {
   Call(const Suite& suite, const RunSettings& settings, WorkFolder& folder)
       : suite_(suite), settings_(settings), folder_(folder), stop_(settings.stop ? *settings.stop : never_) {
     report.total = suite.runs.size();
+    schedule_ = settings.schedule ? *settings.schedule : make_schedule(suite.runs, run_order(suite), settings.engines, {});
   }
   // trains the runs that are not committed; false when it had to stop before the last one
   bool train_missing();
@@ -182,7 +179,6 @@ class Call {
   RunReport report;
 
  private:
-  std::vector<std::size_t> missing() const;
   void count_finished(const std::vector<RunRecord>& waiting, std::size_t from);
   void commit_as_they_come(WorkerPool& pool);
 
@@ -191,16 +187,9 @@ class Call {
   WorkFolder& folder_;
   std::atomic<bool> never_{false};
   std::atomic<bool>& stop_;
+  Schedule schedule_;  // of all runs
   Tally tally_;
 };
-
-std::vector<std::size_t> Call::missing() const {
-  std::vector<bool> done(suite_.runs.size(), false);
-  for (const std::size_t i : folder_.finished()) done[i] = true;
-  std::vector<std::size_t> todo = run_order(suite_);
-  std::erase_if(todo, [&](std::size_t i) { return done[i]; });
-  return todo;
-}
 
 void Call::count_finished(const std::vector<RunRecord>& waiting, std::size_t from) {
   for (std::size_t i = from; i < waiting.size(); ++i) {
@@ -239,19 +228,26 @@ void Call::commit_as_they_come(WorkerPool& pool) {
 }
 
 bool Call::train_missing() {
-  const std::vector<std::size_t> todo = missing();
-  tally_ = {};  // in a second round, too: what was damaged is not done
+  std::vector<bool> done(report.total, false);  // asked again in a second round: what was damaged is not done
+  for (const std::size_t i : folder_.finished()) done[i] = true;
+  const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
+  tally_ = {};
   tally_.total = report.total;
-  tally_.resumed = report.resumed = report.total - todo.size();
+  tally_.resumed = report.resumed = finished;
   report.failures.clear();
   report_progress();
   std::optional<Failure> failure;
   CheckpointFolder checkpoints(folder_, settings_);
-  if (!todo.empty()) {
+  if (finished < report.total) {
     WorkerPool pool({suite_, settings_.engines, checkpoints.store(), stop_, settings_.jobs, settings_.queue_bytes},
-                    make_schedule(suite_.runs, todo, settings_.engines, settings_.batch_rules));
-    commit_as_they_come(pool);
-    failure = pool.failure();
+                    without_done(schedule_, done));
+    try {
+      commit_as_they_come(pool);
+      failure = pool.failure();
+    } catch (const Failure& f) {  // e.g. the disk is full: what is being trained cannot be saved
+      failure = f;
+      stop_ = true;
+    }
     report.by_engines = pool.by_engines();
   }
   tally_.over = true;
@@ -259,13 +255,36 @@ bool Call::train_missing() {
   report.notes.insert(report.notes.end(), checkpoints.notes().begin(), checkpoints.notes().end());
   report.ran = tally_.trained;
   report.failed = tally_.failed;
-  report.stopped = tally_.trained < todo.size();
+  report.stopped = tally_.trained < report.total - finished;
   report.half_way = folder_.checkpoints();
-  if (failure) throw with_the_rest(*failure, settings_, report, tally_.resumed + tally_.committed - tally_.failed);
+  if (failure) {
+    report.ran = tally_.committed;
+    throw with_the_rest(*failure, report, settings_);
+  }
   return !report.stopped;
 }
 
 }  // namespace
+
+std::string saved_text(const RunReport& report, const RunSettings& settings) {
+  const auto holds_something = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored) && !std::filesystem::is_empty(path, ignored);
+  };
+  std::string where, how = "the same command continues";
+  for (const std::string& path : {settings.output, settings.output + ".work"}) {
+    if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
+    if (holds_something(path)) where += (where.empty() ? " in " : " and ") + printable_text(path);
+  }
+  const std::size_t saved = report.resumed + report.ran - report.failed;
+  if (where.empty() || saved + report.half_way == 0)
+    return fmt::format("none of {} is saved; the same command begins again", runs_text(report.total));
+  if (settings.force)  // which would begin again
+    how = "the same command without --force continues" +
+          (holds_something(settings.output) ? ", once " + printable_text(settings.output) + " is moved away" : "");
+  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
+  return fmt::format("{} of {} {} saved{}{}; {}", saved, runs_text(report.total), report.total == 1 ? "is" : "are", where, half_way, how);
+}
 
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings) {
   WorkFolder folder(settings.output, facts, settings.force, settings.system);

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ struct RunSettings {
   std::string output;                 ///< the result file to make
   int jobs = 1;                       ///< worker threads
   std::vector<BatchEngine> engines;   ///< train the runs that can be batched, each driven by a thread of its own
-  BatchRules batch_rules;             ///< which runs can be batched, and which go together
+  std::optional<Schedule> schedule;   ///< of all runs in run_order, for these engines; absent = run_suite makes it
   bool force = false;                 ///< begin from nothing; discard an output or work folder in the way
   std::atomic<bool>* stop = nullptr;  ///< set from outside (a signal) or when an engine fails: start nothing new, commit what is done
   std::function<void(const Tally&)> on_progress;     ///< called from the calling thread: before training, then about 10 times a second
@@ -50,9 +51,13 @@ struct RunReport {
   std::vector<std::string> notes;     ///< what was found in the work folder: ignored, e.g. a damaged shard, or continued
 };
 
+/// What a call that ended early leaves behind and how to go on: "3 of 8 runs are saved in x.h5.work, 1 more half-way; the same command
+/// continues".
+std::string saved_text(const RunReport& report, const RunSettings& settings);
+
 /// Trains what is missing of the suite and assembles the output. The result does not depend on jobs, on the order of commits or on how
-/// often the work was interrupted, nor on engines. A run that fails is recorded with its reason and the others go on. When an engine cannot
-/// go on, what is finished is committed, and its Failure is thrown, which says how many runs are saved.
+/// often the work was interrupted, nor on engines. A run that fails is recorded with its reason and the others go on. When an engine or the
+/// disk fails, what is finished is committed if it can be, and the Failure is thrown with saved_text.
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings);
 
 /// Order in which runs are started: runs that share a world (seed, env, rater) next to each other, seeds outermost.

@@ -1,4 +1,4 @@
-// Deals runs: by shape, in batches that fit, so that every engine is kept busy.
+// Schedules runs: by shape, in batches that fit, so that every engine is kept busy.
 #include "train/scheduler.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ constexpr std::size_t most_runs = 4096, enough_runs = 256;
 constexpr double most_core_seconds = 600;
 
 // What the rules say of a combination's runs. One of the two numbers is set once they were asked.
-struct Placement {
+struct Assignment {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   std::uint32_t group = none;   // that they are in
   std::uint32_t reason = none;  // why they cannot be batched
@@ -92,18 +92,18 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
   std::map<std::string, std::uint32_t> reason_of;
   std::vector<std::size_t> unbatched{0};  // runs of each reason; the first reason is that they are too large
   double smallest = std::numeric_limits<double>::infinity();
-  const auto ask = [&](const RunSpec& spec, Placement& placement) {
+  const auto ask = [&](const RunSpec& spec, Assignment& assignment) {
     if (const std::string why = rules.why_not_batched(spec); !why.empty()) {
       const auto [at, fresh] = reason_of.try_emplace(why, static_cast<std::uint32_t>(unbatched.size()));
       if (fresh) unbatched.push_back(0);
-      placement.reason = at->second;
+      assignment.reason = at->second;
       return;
     }
-    placement.bytes = rules.batched_bytes(spec);
-    const double room = room_for(placement.bytes, engines);
+    assignment.bytes = rules.batched_bytes(spec);
+    const double room = room_for(assignment.bytes, engines);
     if (room < 0) {
-      placement.reason = 0;
-      smallest = std::min(smallest, placement.bytes);
+      assignment.reason = 0;
+      smallest = std::min(smallest, assignment.bytes);
       return;
     }
     const auto [at, fresh] = group_of.try_emplace({rules.batch_shape(spec), room}, static_cast<std::uint32_t>(groups.size()));
@@ -112,22 +112,22 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
       groups.back().room = room;
       groups.back().seconds = rules.seconds(spec);
     }
-    placement.group = at->second;
+    assignment.group = at->second;
   };
-  std::vector<Placement> placements(runs.combinations());
+  std::vector<Assignment> assignments(runs.combinations());
   for (const std::size_t i : todo) {
-    Placement& placement = placements[runs.combination_of(i)];
-    if (placement.group == Placement::none && placement.reason == Placement::none) ask(runs[i], placement);
-    if (placement.group != Placement::none) {
-      groups[placement.group].runs.push_back(i);
+    Assignment& assignment = assignments[runs.combination_of(i)];
+    if (assignment.group == Assignment::none && assignment.reason == Assignment::none) ask(runs[i], assignment);
+    if (assignment.group != Assignment::none) {
+      groups[assignment.group].runs.push_back(i);
     } else {
       out.workers.push_back(i);
-      ++unbatched[placement.reason];
+      ++unbatched[assignment.reason];
     }
   }
 
   // batches that few engines can hold are first, then the longest: so no engine is left with them at the end
-  const auto bytes_of = [&](std::size_t i) { return placements[runs.combination_of(i)].bytes; };
+  const auto bytes_of = [&](std::size_t i) { return assignments[runs.combination_of(i)].bytes; };
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.room > b.room; });
   for (auto begin = groups.begin(); begin != groups.end();) {
     const auto end = std::find_if(begin, groups.end(), [&](const Group& g) { return g.room != begin->room; });
@@ -150,6 +150,18 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
   }
   std::stable_sort(out.why.begin(), out.why.end(), [](const Unbatched& a, const Unbatched& b) { return a.runs > b.runs; });
   return out;
+}
+
+Schedule without_done(Schedule schedule, const std::vector<bool>& done) {
+  const auto is_done = [&](std::size_t i) { return done[i]; };
+  std::erase_if(schedule.workers, is_done);
+  for (RunBatch& b : schedule.batches) {
+    const auto before = static_cast<double>(b.runs.size());
+    std::erase_if(b.runs, is_done);
+    b.seconds *= static_cast<double>(b.runs.size()) / before;  // bytes stay: what fitted still fits
+  }
+  std::erase_if(schedule.batches, [](const RunBatch& b) { return b.runs.empty(); });
+  return schedule;
 }
 
 std::optional<RunBatch> next_batch(std::deque<RunBatch>& batches, double memory_bytes) {

@@ -48,6 +48,9 @@ struct Schedule {
 Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const std::vector<BatchEngine>& engines,
                        const BatchRules& rules);
 
+/// What is left of a schedule without the runs i that are done[i].
+Schedule without_done(Schedule schedule, const std::vector<bool>& done);
+
 /// Takes away the first batch that fits into so many bytes; nothing when none does.
 std::optional<RunBatch> next_batch(std::deque<RunBatch>& batches, double memory_bytes);
 

@@ -90,7 +90,7 @@ WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
 }
 
 WorkerPool::~WorkerPool() {
-  if (std::uncaught_exceptions() > 0) settings_.stop = true;  // e.g. the disk is full: what is being trained cannot be kept
+  if (std::uncaught_exceptions() > 0) settings_.stop = true;  // e.g. out of memory: what is being trained cannot be kept
   queue_.close();
   for (auto& t : threads_) t.join();
 }

@@ -55,15 +55,15 @@ DeviceSource machine(const std::vector<DeviceFacts>& all, std::vector<int>* open
 
 Failure refusal(const Suite& suite, const DeviceOptions& options, const DeviceSource& source) {
   try {
-    place(suite, device_wish(options), source);
+    choose_devices(suite, device_wish(options), source);
   } catch (const Failure& failure) {
     return failure;
   }
   return {Exit::ok, "nothing was refused"};
 }
 
-Placement placed(const Suite& suite, const DeviceOptions& options, const DeviceSource& source) {
-  return place(suite, device_wish(options), source);
+ChosenDevices placed(const Suite& suite, const DeviceOptions& options, const DeviceSource& source) {
+  return choose_devices(suite, device_wish(options), source);
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ TEST_CASE("cuda and auto take the first device that can be used, and open no oth
   const auto source = machine({device("old", "this program has no code for it"), device("bad"), device("A"), device("B")}, &opened);
   for (const char* word : {"cuda", "auto"}) {
     opened.clear();
-    const Placement p = placed(suite_of(Names{"", ""}), {word, ""}, source);
+    const ChosenDevices p = placed(suite_of(Names{"", ""}), {word, ""}, source);
     REQUIRE(p.engines.size() == 1);
     CHECK(p.device() == "cuda:2 (A)");
     CHECK(p.gpu == "A");
@@ -103,7 +103,7 @@ TEST_CASE("cuda and auto take the first device that can be used, and open no oth
 TEST_CASE("a list takes just these devices, in its order, or none") {
   std::vector<int> opened;
   const auto source = machine({device("A"), device("bad"), device("C")}, &opened);
-  const Placement p = placed(suite_of(Names{""}), {"", "2,0"}, source);
+  const ChosenDevices p = placed(suite_of(Names{""}), {"", "2,0"}, source);
   CHECK(p.device() == "cuda:2 (C), cuda:0 (A)");
   CHECK(p.gpu == "C, A");
   CHECK(opened == std::vector<int>{2, 0});
@@ -126,7 +126,7 @@ TEST_CASE("where there is no device, cuda is refused and auto takes the CPU") {
     const Failure f = refusal(suite_of(Names{""}), {"cuda", ""}, source);
     CHECK(f.code == Exit::device);
     CHECK(f.what() == "no CUDA device: " + why + "; use --device cpu");
-    const Placement p = placed(suite_of(Names{"", ""}), {"auto", ""}, source);
+    const ChosenDevices p = placed(suite_of(Names{"", ""}), {"auto", ""}, source);
     CHECK(p.device() == "cpu");
     CHECK(p.gpu == "none");
     CHECK(p.words == std::vector<std::string>{"--device auto takes the CPU: no CUDA device: " + why});
@@ -140,13 +140,13 @@ TEST_CASE("where there is no device, cuda is refused and auto takes the CPU") {
 TEST_CASE("runs without a batched run are told of, by reason") {
   const auto source = machine({device("A")});
   const auto suite = suite_of(std::vector<RunKind>{{"", 1, ""}, {"", 1, "odd"}, {"", 1, "odd"}, {"", 2048, ""}});
-  const Placement p = placed(suite, {"cuda", ""}, source);
+  const ChosenDevices p = placed(suite, {"cuda", ""}, source);
   CHECK(p.on_engines == 1);
   CHECK(p.words ==
         std::vector<std::string>{
             "1 of 4 runs train on cuda:0 (A)", "2 of 4 runs train on the CPU: odd",
             "1 of 4 runs train on the CPU: they take 2 KiB and more, a device has room for 100 B (or `memory_gib` allows no more)"});
-  const Placement many = placed(suite_of(Names{"", "a", "b", "c", "d", "e", "f"}), {"auto", ""}, source);
+  const ChosenDevices many = placed(suite_of(Names{"", "a", "b", "c", "d", "e", "f"}), {"auto", ""}, source);
   REQUIRE(many.words.size() == 6);
   CHECK(many.words.back() == "2 of 7 runs train on the CPU for 2 other reasons");
 }
@@ -161,7 +161,7 @@ TEST_CASE("a suite in which nothing can be batched is refused for cuda and left 
                                 "2 of 3 runs would train on the CPU: odd\n1 of 3 runs would train on the CPU: a transformer"));
   CHECK(refusal(suite, {"", "0"}, source).code == Exit::limits);
   opened.clear();
-  const Placement p = placed(suite, {"auto", ""}, source);
+  const ChosenDevices p = placed(suite, {"auto", ""}, source);
   CHECK(opened.empty());
   CHECK(p.engines.empty());
   CHECK(p.device() == "cpu");

@@ -13,6 +13,8 @@ clean() { [[ -z $disk ]] || umount "$disk" 2>/dev/null; rm -rf "$work"; }
 trap clean EXIT
 RANDOM=2026
 bad() { echo "FAILED: $*"; failed=1; }
+# a message of exit 5 says what is saved and how to go on
+says_how_to_go_on() { [[ $2 != 5 ]] || grep -q 'the same command' "$work/err" || bad "$1: $(tail -n 1 "$work/err")"; }
 digest_of() { "$program" verify "$1" 2>/dev/null | sed -n 's/.*digest \([0-9a-f]*\),.*/\1/p'; }
 
 # the runs in the shards of a work folder: they are committed
@@ -48,6 +50,7 @@ for ((i = 0; i < limits; ++i)); do
   (ulimit -f "$kib"; exec "$program" run "${suite[@]}" -j 2 -o "$work/limit.h5" --quiet >/dev/null 2>"$work/err") || code=$?
   ended["$code"]=$((${ended["$code"]:-0} + 1))
   [[ $code == 0 || $code == 5 ]] || bad "files of at most $kib KiB: exit $code: $(tail -n 1 "$work/err")"
+  says_how_to_go_on "files of at most $kib KiB" "$code"
   finish "$work/limit.h5" "files of at most $kib KiB" "$digest" "${suite[@]}"
   rm -rf "$work"/limit.h5*
 done
@@ -64,6 +67,7 @@ if ((disks > 0)) && mount -t tmpfs -o size=1m tmpfs "$work/disk" 2>/dev/null; th
     "$program" run "${suite[@]}" -j 2 -o "$disk/full.h5" --quiet >/dev/null 2>"$work/err" || code=$?
     ended["$code"]=$((${ended["$code"]:-0} + 1))
     [[ $code == 0 || $code == 5 ]] || bad "a disk of $kib KiB: exit $code: $(tail -n 1 "$work/err")"
+    says_how_to_go_on "a disk of $kib KiB" "$code"
     mount -o remount,size=64m "$disk"
     finish "$disk/full.h5" "a disk of $kib KiB" "$digest" "${suite[@]}"
     rm -rf "$disk"/full.h5*

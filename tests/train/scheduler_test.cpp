@@ -41,6 +41,25 @@ std::vector<std::size_t> sizes(const Schedule& d) {
   return all;
 }
 
+// What is left when some runs are done: every other run once, in the same order, and no empty batch.
+void check_rest(const Schedule& whole, std::size_t runs) {
+  std::vector<bool> done(runs, false);
+  for (std::size_t i = 0; i < runs; i += 3) done[i] = true;
+  for (std::size_t i = 0; i < std::min<std::size_t>(runs, 5); ++i) done[i] = true;
+  const auto flat = [&](const Schedule& s, bool all) {
+    std::vector<std::size_t> order;
+    const auto add = [&](std::size_t i) {
+      if (all || !done[i]) order.push_back(i);
+    };
+    for (const RunBatch& b : s.batches) std::for_each(b.runs.begin(), b.runs.end(), add);
+    std::for_each(s.workers.begin(), s.workers.end(), add);
+    return order;
+  };
+  const Schedule rest = without_done(whole, done);
+  CHECK(flat(rest, true) == flat(whole, false));
+  for (const RunBatch& b : rest.batches) CHECK_FALSE(b.runs.empty());
+}
+
 // What holds of every schedule.
 Schedule checked(const RunKinds& combinations, const std::vector<double>& memory, const BatchRules& r, int seeds = 1) {
   const RunGrid runs = grid_of(combinations, seeds);
@@ -74,6 +93,7 @@ Schedule checked(const RunKinds& combinations, const std::vector<double>& memory
   std::size_t told = 0;
   for (const Unbatched& l : d.why) told += l.runs;
   CHECK(told == (memory.empty() ? 0 : d.workers.size()));
+  check_rest(d, runs.size());
   return d;
 }
 

@@ -54,8 +54,11 @@ void train_first(std::size_t n, const std::vector<const RunSpec*>& specs, RunCac
 }
 
 // Settings in which every run can be batched of one byte and all have one shape.
-RunSettings with_engines(const std::string& output, const std::vector<Train>& trains, double memory = 1000) {
-  RunSettings s;
+struct Settings : RunSettings {
+  BatchRules batch_rules;
+};
+Settings with_engines(const std::string& output, const std::vector<Train>& trains, double memory = 1000) {
+  Settings s;
   s.output = output;
   s.jobs = 2;
   s.batch_rules.why_not_batched = [](const RunSpec&) { return std::string(); };
@@ -65,10 +68,13 @@ RunSettings with_engines(const std::string& output, const std::vector<Train>& tr
   return s;
 }
 
-RunReport run(const Suite& suite, const RunSettings& settings) { return run_suite(suite, suite_facts(suite, "test"), settings); }
+RunReport run(const Suite& suite, Settings settings) {
+  settings.schedule = make_schedule(suite.runs, run_order(suite), settings.engines, settings.batch_rules);
+  return run_suite(suite, suite_facts(suite, "test"), settings);
+}
 
 // The failure that the suite ends with.
-Failure failure_of(const Suite& suite, const RunSettings& settings) {
+Failure failure_of(const Suite& suite, const Settings& settings) {
   try {
     run(suite, settings);
   } catch (const Failure& f) {
@@ -99,7 +105,7 @@ TEST_CASE("the digest does not depend on who trains what") {
           });
         const std::string name = std::to_string(engines) + (unbatched ? "some" : "all") + std::to_string(memory) + ".h5";
         INFO(name);
-        RunSettings settings = with_engines(folder.file(name.c_str()), trains, memory);
+        Settings settings = with_engines(folder.file(name.c_str()), trains, memory);
         settings.batch_rules.batch_shape = by_votes;
         if (unbatched) settings.batch_rules.why_not_batched = odd;
         const RunReport report = run(suite, settings);
@@ -128,7 +134,7 @@ TEST_CASE("engines and workers train at the same time") {
     if (there < 2) together = false;
     train_all(specs, shared, stop, done);
   };
-  RunSettings settings = with_engines(folder.file("both.h5"), {meet, meet});
+  Settings settings = with_engines(folder.file("both.h5"), {meet, meet});
   CHECK(run(suite, settings).by_engines == 8);
   CHECK(together);
 
@@ -140,7 +146,7 @@ TEST_CASE("engines and workers train at the same time") {
     if (trained < 4) together = false;
     train_all(specs, shared, stop, done);
   };
-  RunSettings mixed = with_engines(folder.file("mixed.h5"), {wait});
+  Settings mixed = with_engines(folder.file("mixed.h5"), {wait});
   mixed.batch_rules.why_not_batched = [](const RunSpec& s) { return s.votes == 8 ? std::string("eight votes") : std::string(); };
   mixed.on_progress = [&](const Tally& t) { trained = t.trained; };
   CHECK(run(suite, mixed).ran == 8);
@@ -155,7 +161,7 @@ TEST_CASE("a device that fails ends the suite with what is done saved, and the s
     train_first(3, specs, shared, stop, done);
     throw Failure(Exit::device, "the device was lost");
   };
-  RunSettings settings = with_engines(folder.file("lost.h5"), {lost});
+  Settings settings = with_engines(folder.file("lost.h5"), {lost});
   Tally last;
   settings.on_progress = [&](const Tally& t) { last = t; };
   const Failure f = failure_of(suite, settings);
@@ -197,7 +203,7 @@ TEST_CASE("an engine that fails stops the other engines and the workers, which l
     other = true;
     while (!stop) std::this_thread::yield();
   };
-  RunSettings settings = with_engines(folder.file("lost.h5"), {lost, slow, lost});
+  Settings settings = with_engines(folder.file("lost.h5"), {lost, slow, lost});
   settings.batch_rules.why_not_batched = [](const RunSpec& s) { return s.votes == 8 ? std::string("eight votes") : std::string(); };
   Tally last;
   settings.on_progress = [&](const Tally& t) { last = t; };
@@ -243,14 +249,14 @@ TEST_CASE("a stop reaches engines: what they have finished is saved, and goes on
     train_first(2, specs, shared, stopped, done);
     while (!stopped) std::this_thread::yield();
   };
-  RunSettings settings = with_engines(folder.file("stopped.h5"), {until_stopped, until_stopped});
+  Settings settings = with_engines(folder.file("stopped.h5"), {until_stopped, until_stopped});
   settings.stop = &stop;
   settings.on_progress = [&](const Tally& t) { stop = t.trained == 4; };
   const RunReport first = run(suite, settings);
   CHECK(first.stopped);
   CHECK(first.ran == 4);
   CHECK(first.by_engines == 4);
-  RunSettings again = with_engines(settings.output, {train_all});
+  Settings again = with_engines(settings.output, {train_all});
   const RunReport second = run(suite, again);
   CHECK(second.resumed == 4);
   CHECK(second.by_engines == 4);
@@ -277,7 +283,7 @@ TEST_CASE("nobody waits for ever for room in a queue of one byte") {
   const Folder folder;
   const Suite suite = tiny();
   const std::string digest = run(suite, folder.file("cpu.h5"), 2).digest;
-  RunSettings settings = with_engines(folder.file("full.h5"), {train_all, train_all});
+  Settings settings = with_engines(folder.file("full.h5"), {train_all, train_all});
   settings.queue_bytes = 1;
   settings.batch_rules.why_not_batched = [](const RunSpec& s) { return s.votes == 8 ? std::string("eight votes") : std::string(); };
   CHECK(run(suite, settings).digest == digest);
