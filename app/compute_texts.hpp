@@ -139,7 +139,7 @@ inline constexpr FunctionText median_pmf{score_takes, "list: K probabilities",
 inline constexpr FunctionText sum_pmf{
     score_takes, "list: N (K - 1) + 1 probabilities of the sums N, N + 1, .., N K",
     "The exact law of the sum of N scores, which is also that of their mean. Probabilities below 1e-60 become 0.",
-    "[raters.md](../raters.md#aggregates); `envs/rater/sum_law.cpp`"};
+    "[raters.md](../raters.md#aggregates); `envs/rater/aggregate_law.cpp`"};
 inline constexpr FunctionText rater_pmf{
     rater_takes, "list: K probabilities",
     "The law of one score: round(center + sigma z) clipped to 1..K, a half rounds up; then 1 with p_low, else K with p_high.",

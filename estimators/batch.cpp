@@ -217,11 +217,11 @@ DeadShares shares(const T* value, int groups, int rollouts, int levels, int lowe
 }
 
 template <class T>
-int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t* kept) {
+int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
   int count = 0;
-  for (int g = 0; g < groups; ++g, value += rollouts, kept += rollouts) {
+  for (int g = 0; g < groups; ++g, value += rollouts, mask += rollouts) {
     const bool dropped = drop_dead && dead(range_of(value, rollouts));
-    for (int i = 0; i < rollouts; ++i) count += kept[i] = !dropped && present(value[i]);
+    for (int i = 0; i < rollouts; ++i) count += mask[i] = !dropped && present(value[i]);
   }
   return count;
 }
@@ -231,19 +231,19 @@ int mark(const T* value, int groups, int rollouts, bool drop_dead, std::uint8_t*
 namespace {
 
 template <class T>
-void leave_out(const T* value, int groups, int rollouts, std::uint8_t* kept) {
-  for (int g = 0; g < groups; ++g, value += rollouts, kept += rollouts)
-    if (const int pivot = pivot_of(value, rollouts); pivot >= 0) kept[pivot] = 0;
+void leave_out(const T* value, int groups, int rollouts, std::uint8_t* mask) {
+  for (int g = 0; g < groups; ++g, value += rollouts, mask += rollouts)
+    if (const int pivot = pivot_of(value, rollouts); pivot >= 0) mask[pivot] = 0;
 }
 
 }  // namespace
 
-void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* kept) { leave_out(score, groups, rollouts, kept); }
-void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* kept) { leave_out(reward, groups, rollouts, kept); }
+void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask) { leave_out(score, groups, rollouts, mask); }
+void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* mask) { leave_out(reward, groups, rollouts, mask); }
 
 // Lengths make counts that floats do not hold, and batches of texts are small: sums in double, which keeps all digits of floats.
-void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kept, const int* tokens, int n) {
-  const auto times = [&](int k) { return kept == nullptr || kept[k] != 0 ? static_cast<double>(tokens[k]) : 0.0; };
+void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mask, const int* tokens, int n) {
+  const auto times = [&](int k) { return mask == nullptr || mask[k] != 0 ? static_cast<double>(tokens[k]) : 0.0; };
   double count = 0, sum = 0, first = 0;
   bool equal = true;
   for (int k = 0; k < n; ++k) {
@@ -280,11 +280,11 @@ DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int 
 DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest) {
   return shares(reward, groups, rollouts, levels, lowest);
 }
-int mark_kept(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* kept) {
-  return mark(score, groups, rollouts, drop_dead, kept);
+int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
+  return mark(score, groups, rollouts, drop_dead, mask);
 }
-int mark_kept(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* kept) {
-  return mark(reward, groups, rollouts, drop_dead, kept);
+int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
+  return mark(reward, groups, rollouts, drop_dead, mask);
 }
 
 }  // namespace odrpo

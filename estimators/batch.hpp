@@ -20,14 +20,14 @@ inline constexpr int most_rollouts = 255;
 struct EstimatorStages {
   /// out[group][G] advantages of score[group][G], scores 0..K, none missing, G >= 2.
   void (*estimate)(const EstimatorView&, const std::uint8_t* score, int groups, float* out);
-  /// Whitens n advantages in place: (A - mean) / scale over all; zeros when all are equal. `kept` (null = all): those with 0 have no part
+  /// Whitens n advantages in place: (A - mean) / scale over all; zeros when all are equal. `mask` (null = all): those with 0 have no part
   /// in it and become 0.
-  void (*whiten)(const Whitening&, float* advantage, const std::uint8_t* kept, int n);
+  void (*whiten)(const Whitening&, float* advantage, const std::uint8_t* mask, int n);
 };
 const EstimatorStages& estimator_stages(Isa isa);
 
 /// EstimatorStages::whiten over tokens: advantage i counts tokens[i] times, and has no part where that is 0.
-void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* kept, const int* tokens, int n);
+void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mask, const int* tokens, int n);
 
 /// Does the estimator read a median of earlier batches?
 inline bool reads_running_median(const EstimatorConfig& c) {
@@ -91,13 +91,13 @@ struct DeadShares {
 DeadShares dead_shares(const std::uint8_t* score, int groups, int rollouts, int levels, int lowest = 1);
 DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels, int lowest = 1);
 
-/// kept[group][G] = 1 for rollouts that take part in whitening and in the gradient: those with a score, and, when `drop_dead`, of a group
+/// mask[group][G] = 1 for rollouts that take part in whitening and in the gradient: those with a score, and, when `drop_dead`, of a group
 /// whose scores are not all equal. Returns how many.
-int mark_kept(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* kept);
-int mark_kept(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* kept);
+int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
+int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
 
-/// Takes the pivot of every group (pivot_of() of group_range.hpp) out of kept[group][G].
-void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* kept);
-void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* kept);
+/// Takes the pivot of every group (pivot_of() of group_range.hpp) out of mask[group][G].
+void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask);
+void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* mask);
 
 }  // namespace odrpo

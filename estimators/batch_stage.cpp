@@ -26,12 +26,12 @@ static inline u8x16 count_reach(const std::uint8_t* score, int rollouts, int blo
 
 // Number of levels that at least `least` members reach: the median whose place in the sorted group `least` stands for.
 ODRPO_HD int levels_reached_by(u8x16 reach, int least) {
-  const i8x16 mask = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts of at most 16
+  const i8x16 weight = (i8x16)reach >= (i8x16{} + static_cast<std::int8_t>(least));  // counts of at most 16
 #if defined(__AVX2__)
-  return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)mask)));
+  return __builtin_popcount(static_cast<unsigned>(_mm_movemask_epi8((__m128i)weight)));
 #else
   int n = 0;
-  for (int k = 0; k < 16; ++k) n -= mask[k];
+  for (int k = 0; k < 16; ++k) n -= weight[k];
   return n;
 #endif
 }
@@ -118,43 +118,43 @@ typedef std::uint8_t u8x8 __attribute__((vector_size(8)));
 typedef std::int8_t i8x8 __attribute__((vector_size(8)));
 
 // 1 where a byte is not 0, else 0.
-ODRPO_HD f32x8 ones_where(const std::uint8_t* kept) {
+ODRPO_HD f32x8 ones_where(const std::uint8_t* mask) {
   u8x8 bytes;
-  __builtin_memcpy(&bytes, kept, 8);
+  __builtin_memcpy(&bytes, mask, 8);
   return __builtin_convertvector((bytes != 0) & i8x8{1, 1, 1, 1, 1, 1, 1, 1}, f32x8);
 }
 
-// Sum over 32 lanes of f(x) for any n: lane j adds elements j, j + 32, …. `kept` (null = all): those with 0 are left out.
+// Sum over 32 lanes of f(x) for any n: lane j adds elements j, j + 32, …. `mask` (null = all): those with 0 are left out.
 template <class F>
-static inline float lane_sum(const float* x, const std::uint8_t* kept, int n, F f) {
+static inline float lane_sum(const float* x, const std::uint8_t* mask, int n, F f) {
   Lanes sum = zero_lanes();
   int i = 0;
   for (; i + 32 <= n; i += 32) {
     ODRPO_UNROLL
     for (int j = 0; j < 4; ++j) {
       const f32x8 term = f(load(x + i + 8 * j));
-      sum.v[j] += kept == nullptr ? term : ones_where(kept + i + 8 * j) * term;
+      sum.v[j] += mask == nullptr ? term : ones_where(mask + i + 8 * j) * term;
     }
   }
   if (i < n) {
-    float lanes[32] = {}, mask[32] = {};
+    float lanes[32] = {}, weight[32] = {};
     for (int j = 0; i + j < n; ++j) {
       lanes[j] = x[i + j];
-      mask[j] = kept == nullptr || kept[i + j] != 0 ? 1.0f : 0.0f;
+      weight[j] = mask == nullptr || mask[i + j] != 0 ? 1.0f : 0.0f;
     }
-    for (int j = 0; j < 4; ++j) sum.v[j] += load(mask + 8 * j) * f(load(lanes + 8 * j));
+    for (int j = 0; j < 4; ++j) sum.v[j] += load(weight + 8 * j) * f(load(lanes + 8 * j));
   }
   return add_halves(sum);
 }
 
-// Are all the same? `kept` as above.
-static inline bool all_equal(const float* x, const std::uint8_t* kept, int n) {
+// Are all the same? `mask` as above.
+static inline bool all_equal(const float* x, const std::uint8_t* mask, int n) {
   int i = 0;
-  if (kept != nullptr) {
-    while (i < n && kept[i] == 0) ++i;
+  if (mask != nullptr) {
+    while (i < n && mask[i] == 0) ++i;
     const int first = i;
     for (; i < n; ++i)
-      if (kept[i] != 0 && x[i] != x[first]) return false;
+      if (mask[i] != 0 && x[i] != x[first]) return false;
     return true;
   }
   float low = x[0], high = x[0];
@@ -176,28 +176,28 @@ static inline bool all_equal(const float* x, const std::uint8_t* kept, int n) {
   return low == high;
 }
 
-static void whiten(const Whitening& w, float* advantage, const std::uint8_t* kept, int n) {
+static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mask, int n) {
   int count = n;
-  if (kept != nullptr) {
+  if (mask != nullptr) {
     count = 0;
     for (int k = 0; k < n; ++k) {
-      count += kept[k] != 0;
-      advantage[k] = kept[k] != 0 ? advantage[k] : 0.0f;
+      count += mask[k] != 0;
+      advantage[k] = mask[k] != 0 ? advantage[k] : 0.0f;
     }
   }
   if (!w.on || n == 0) return;
-  if (all_equal(advantage, kept, n)) {
+  if (all_equal(advantage, mask, n)) {
     for (int k = 0; k < n; ++k) advantage[k] = 0;
     return;
   }
-  const float mean = lane_sum(advantage, kept, n, [](f32x8 x) { return x; }) * (1.0f / static_cast<float>(count));
+  const float mean = lane_sum(advantage, mask, n, [](f32x8 x) { return x; }) * (1.0f / static_cast<float>(count));
   const float variance =
-      lane_sum(advantage, kept, n, [mean](f32x8 x) { return (x - mean) * (x - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
+      lane_sum(advantage, mask, n, [mean](f32x8 x) { return (x - mean) * (x - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
   const float scale = whitening_scale(w, variance), inverse = scale > 0 ? 1.0f / scale : 0.0f;
-  if (kept == nullptr)
+  if (mask == nullptr)
     for (int k = 0; k < n; ++k) advantage[k] = (advantage[k] - mean) * inverse;
   else
-    for (int k = 0; k < n; ++k) advantage[k] = kept[k] != 0 ? (advantage[k] - mean) * inverse : 0.0f;
+    for (int k = 0; k < n; ++k) advantage[k] = mask[k] != 0 ? (advantage[k] - mean) * inverse : 0.0f;
 }
 
 static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {

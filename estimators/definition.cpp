@@ -285,10 +285,10 @@ void batch_normalize(std::span<double> advantages, int ddof, double eps) {
   whiten_definition({true, WhitenScale::added, ddof, eps}, advantages);
 }
 
-void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> kept, std::span<const int> tokens) {
+void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> mask, std::span<const int> tokens) {
   if (w.unit == WhitenUnit::response) tokens = {};
-  if (!kept.empty() || !tokens.empty()) {
-    const auto times = [&](std::size_t i) { return !kept.empty() && kept[i] == 0 ? 0 : tokens.empty() ? 1 : tokens[i]; };
+  if (!mask.empty() || !tokens.empty()) {
+    const auto times = [&](std::size_t i) { return !mask.empty() && mask[i] == 0 ? 0 : tokens.empty() ? 1 : tokens[i]; };
     std::vector<double> part;
     for (std::size_t i = 0; i < advantages.size(); ++i) part.insert(part.end(), static_cast<std::size_t>(times(i)), advantages[i]);
     whiten_definition(w, part);

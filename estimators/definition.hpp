@@ -51,11 +51,11 @@ int count_from(std::span<const double> rewards, double threshold);
 std::vector<double> distinct_values(std::span<const double> rewards);
 bool are_levels(std::span<const double> rewards, int levels);
 
-/// Whitens the advantages of a whole batch in place as `w` says; those with kept = 0 have no part in it and become 0 (empty = all take
+/// Whitens the advantages of a whole batch in place as `w` says; those with mask = 0 have no part in it and become 0 (empty = all take
 /// part). Zeros when all that take part are equal, so also when they are fewer than two. When `w` is off only the masking is done. Over
 /// tokens it is literally that: advantage i stands tokens[i] times among those that are whitened (empty = once), and where that is 0 times
 /// it has no part.
-void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> kept = {},
+void whiten_definition(const Whitening& w, std::span<double> advantages, std::span<const std::uint8_t> mask = {},
                        std::span<const int> tokens = {});
 
 /// The same with the scale sigma + eps, sigma with ddof 0 or 1 over all (batch normalisation, after accumulation over levels).

@@ -42,11 +42,11 @@ struct EstimatorView {
   const LevelCount* counts;  ///< [rollouts + 1] for groups of the usual size
 };
 
-// Of the instruction set that includes it, so that no stage file shares an out-of-line copy with its twin.
+// Of the instruction set that includes it, so that no stage file shares an out-of-line copy with another.
 namespace ODRPO_ISA::group {
 
 /// How sums are kept: exact integers and float advantages for whole scores; double throughout for real rewards. `still`: nobody writes the
-/// terms while they are read (a lane that follows a running median remakes its own).
+/// terms while they are read (a run that follows a running median remakes its own).
 struct WholeNumbers {
   using I = std::int32_t;
   using Wide = std::int64_t;  ///< of squares

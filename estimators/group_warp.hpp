@@ -20,7 +20,7 @@ struct Warp {
   std::size_t first, groups;
   const std::uint8_t* scores;
   float* out;
-  std::uint32_t *kept, *columns;  ///< of shared memory: packed scores by lane, columns by lane
+  std::uint32_t *packed, *columns;  ///< of shared memory: packed scores by lane, columns by lane
 };
 template <int G>
 ODRPO_HD Warp warp_of(void* shared, unsigned block, unsigned warp, const std::uint8_t* scores, std::size_t groups, float* out) {
@@ -34,7 +34,7 @@ template <int G, class P>
 ODRPO_HD void prepare_packed(const P& pass, const Warp& w, unsigned lane) {
   Packed<G> mine = {};
   if (w.first + lane < w.groups) load_words(w.scores + (w.first + lane) * G, mine.word);
-  keep_words(w.kept + lane * (G / 4), mine.word);
+  keep_words(w.packed + lane * (G / 4), mine.word);
   prepare(pass, mine, Column{w.columns + lane, hot_threads});
 }
 /// After all lanes have prepared. A part is four members, 4 bytes in and 16 bytes out; lane p % 32 writes part p.
@@ -45,7 +45,7 @@ ODRPO_HD void write_packed(const P& pass, const Warp& w, unsigned lane) {
   for (unsigned round = 0; round < parts; ++round) {
     const unsigned part = round * lanes + lane, owner = part / parts;
     const Column c{w.columns + owner, hot_threads};
-    const std::uint32_t four = w.kept[part];
+    const std::uint32_t four = w.packed[part];
     const float a0 = member(pass, c, byte_of(four, 0), G), a1 = member(pass, c, byte_of(four, 1), G);
     const float a2 = member(pass, c, byte_of(four, 2), G), a3 = member(pass, c, byte_of(four, 3), G);
     if (w.first + owner < w.groups) store_four(to + 4 * part, a0, a1, a2, a3);

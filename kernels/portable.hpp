@@ -2,7 +2,7 @@
 #pragma once
 
 // ODRPO_HD: a function for every processor. `static inline` = internal linkage, so that a file compiled once per instruction
-// set never shares an out-of-line copy with its twin.
+// set never shares an out-of-line copy with another.
 #if defined(__CUDACC__)
 #define ODRPO_HD static inline __host__ __device__
 #else

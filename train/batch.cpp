@@ -1,4 +1,4 @@
-// Prompts dealt, rewards estimated.
+// Prompts drawn, rewards estimated.
 #include "train/batch.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
   if (!b.mask.empty()) {
     const bool drop = learn.dead_groups == DeadGroups::drop;
     with_rewards(b, [&](const auto& seen) {
-      mark_kept(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data());
+      fill_mask(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data());
       if (leaves_pivot(spec.estimator.form)) leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
     });
   }

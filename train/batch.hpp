@@ -1,4 +1,4 @@
-// What every world's training step shares: the order in which prompts are dealt, and a batch's rewards with what the estimator makes of
+// What every world's training step shares: the order in which prompts are drawn, and a batch's rewards with what the estimator makes of
 // them.
 #pragma once
 #include <cstdint>

@@ -57,24 +57,25 @@ static inline Counts count_votes(const std::uint8_t* votes, int n, int lowest, i
 }
 
 // The vote of n scores lowest..K given in order of drawing.
-ODRPO_HD int majority(const std::uint8_t* votes, int n, int lowest, int levels, TieRule tie) {
+ODRPO_HD int whole_score(const RatedView& rated, const std::uint8_t* votes, int n) {
   if (n == 1) return votes[0];
-  const Counts count = count_votes(votes, n, lowest, levels);
-  const int most = vote_counts::most_votes(count, lowest, levels);
-  if (tie != TieRule::first) return vote_counts::winner(count, n, lowest, levels, most, tie);
-  int first = 0;
-  while (count[votes[first]] != most) ++first;
-  return votes[first];
+  const Counts count = count_votes(votes, n, rated.lowest, rated.levels);
+  const auto first = [&](int most) {
+    int v = 0;
+    while (count[votes[v]] != most) ++v;
+    return static_cast<int>(votes[v]);
+  };
+  return vote_counts::whole_score(count, n, rated.lowest, rated.levels, rated.aggregate, rated.tie, first);
 }
 
 // Leaves out the calls without an answer; how many are left.
 ODRPO_HD int keep_readable(std::uint8_t* votes, int n, int missing) {
-  int kept = 0;
+  int left = 0;
   for (int v = 0; v < n; ++v) {
-    votes[kept] = votes[v];
-    kept += votes[v] != missing;
+    votes[left] = votes[v];
+    left += votes[v] != missing;
   }
-  return kept;
+  return left;
 }
 
 static void by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
@@ -98,11 +99,7 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
         seen.reward[at] = n > 0 ? static_cast<float>(static_cast<double>(sum) / n) : __builtin_nanf("");
         continue;
       }
-      int score = no_score;
-      if (n > 0)
-        score = rated.aggregate == Aggregate::median ? vote_counts::lower_median(count_votes(votes, n, lowest, rated.levels), n, lowest)
-                                                     : majority(votes, n, lowest, rated.levels, rated.tie);
-      seen.score[at] = static_cast<std::uint8_t>(score);
+      seen.score[at] = n > 0 ? static_cast<std::uint8_t>(whole_score(rated, votes, n)) : no_score;
     }
   }
 }

@@ -37,19 +37,6 @@ std::vector<double> read_law(double failure, int votes) {
 }
 constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
 
-/// Law of the vote or the median of exactly `votes` readable calls.
-void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out) {
-  if (rater.aggregate == Aggregate::median) return median_law(pmf, votes, out);
-  if (rater.tie == TieRule::nearest_mean) {
-    const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
-    if (count_vectors(static_cast<int>(live), votes) > max_law_cases)
-      throw Failure(Exit::limits, "the law of a vote with tie = \"nearest-mean\" is a sum over more than 25 million cases for " +
-                                      std::to_string(votes) + " votes on " + std::to_string(live) +
-                                      " levels; use sampling = \"draws\" for this rater");
-  }
-  vote_law(pmf, votes, rater.tie, out);
-}
-
 /// The law over what is left of `votes` calls: votes and medians of n calls, or the fractions S / n.
 void mixed_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> pmf, int votes, std::span<double> out) {
   const std::vector<double> read = read_law(rater.parse_failure, votes);

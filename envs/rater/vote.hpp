@@ -23,6 +23,9 @@ void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<dou
 /// Law of the median (the lower one of an even number) of iid scores: out[k] = P(median = level k). Same accuracy and limits.
 void median_law(std::span<const double> pmf, int votes, std::span<double> out);
 
+/// Law of the whole score that `rater` makes of exactly `votes` scores, by its aggregate and tie rule; not for the mean.
+void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out);
+
 /// Law of the sum of `votes` iid scores that are 0..K-1 with probabilities pmf[K]: out[s], s = 0..votes (K-1).
 void sum_law(std::span<const double> pmf, int votes, std::span<double> out);
 

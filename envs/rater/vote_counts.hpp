@@ -1,4 +1,4 @@
-// What votes on one response become, from how many of them gave each score: one copy for the host's stage and for a lane's threads.
+// What votes on one response become, from how many of them gave each score: one copy for the host's stage and for a device's threads.
 #pragma once
 #include "envs/rater/rater.hpp"
 #include "kernels/portable.hpp"
@@ -51,6 +51,14 @@ ODRPO_HD int lower_median(const Counts& count, int n, int lowest) {
   int below = 0, k = lowest;
   while ((below += static_cast<int>(count[k])) < (n + 1) / 2) ++k;
   return k;
+}
+
+/// The whole score of the votes: what every aggregate but the mean makes of them. first(most) is the first score drawn that has `most` votes.
+template <class Counts, class First>
+ODRPO_HD int whole_score(const Counts& count, int n, int lowest, int levels, Aggregate aggregate, TieRule tie, const First& first) {
+  if (aggregate == Aggregate::median) return lower_median(count, n, lowest);
+  const int most = most_votes(count, lowest, levels);
+  return tie == TieRule::first ? first(most) : winner(count, n, lowest, levels, most, tie);
 }
 
 }  // namespace odrpo::vote_counts

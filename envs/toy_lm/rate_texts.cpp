@@ -2,10 +2,11 @@
 #include "envs/toy_lm/rate_texts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
-#include "envs/rater/vote.hpp"
+#include "envs/rater/vote_counts.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {
@@ -144,15 +145,18 @@ int TextRater::call(std::span<const double> meant, std::uint32_t step, std::uint
 // What the answers, in the order given, become.
 float TextRater::aggregate() {
   if (answers_.empty()) return std::numeric_limits<float>::quiet_NaN();
-  if (rater_.aggregate == Aggregate::mode) return static_cast<float>(vote(answers_, rater_.tie));
-  if (rater_.aggregate == Aggregate::median) {
-    const auto middle = answers_.begin() + (std::ssize(answers_) - 1) / 2;
-    std::nth_element(answers_.begin(), middle, answers_.end());
-    return static_cast<float>(*middle);
+  const auto n = static_cast<int>(answers_.size());
+  if (rater_.aggregate != Aggregate::mean) {
+    std::array<int, toy_levels + 1> count{};
+    for (const int a : answers_) ++count[static_cast<std::size_t>(a)];
+    const auto first = [&](int most) {
+      return *std::find_if(answers_.begin(), answers_.end(), [&](int a) { return count[static_cast<std::size_t>(a)] == most; });
+    };
+    return static_cast<float>(vote_counts::whole_score(count, n, 0, toy_levels, rater_.aggregate, rater_.tie, first));
   }
   int sum = 0;
   for (const int a : answers_) sum += a;
-  return static_cast<float>(static_cast<double>(sum) / static_cast<double>(answers_.size()));
+  return static_cast<float>(static_cast<double>(sum) / n);
 }
 
 float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout) {

@@ -50,7 +50,7 @@ static void gelu_backward(std::size_t n, const float* x, float* d, float* y) {
 }
 
 static double square_sum(std::size_t n, const float* x) {
-  // stretches of 2048 in float lanes, their sums in double
+  // chunks of 2048 in float lanes, their sums in double
   double sum = 0;
   for (std::size_t i = 0; i < n; i += 2048) {
     f32x8 part = splat(0);

@@ -275,12 +275,12 @@ TEST_CASE("kept: those with a score, and of live groups when dead ones are dropp
   const float reward[] = {3, 3, missing, 3, missing, 4, missing, missing, missing, 7, missing, missing};
   Scores kept(12, 9);
   const Scores all = {1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0}, live = {0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0};
-  CHECK(mark_kept(score, 4, 3, false, kept.data()) == 5);
+  CHECK(fill_mask(score, 4, 3, false, kept.data()) == 5);
   CHECK(kept == all);
-  CHECK(mark_kept(score, 4, 3, true, kept.data()) == 2);
+  CHECK(fill_mask(score, 4, 3, true, kept.data()) == 2);
   CHECK(kept == live);
-  CHECK(mark_kept(reward, 4, 3, false, kept.data()) == 5);
+  CHECK(fill_mask(reward, 4, 3, false, kept.data()) == 5);
   CHECK(kept == all);
-  CHECK(mark_kept(reward, 4, 3, true, kept.data()) == 2);
+  CHECK(fill_mask(reward, 4, 3, true, kept.data()) == 2);
   CHECK(kept == live);
 }

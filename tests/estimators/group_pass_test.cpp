@@ -2,7 +2,7 @@
 #include "estimators/group_pass.hpp"
 
 #include "tests/catch.hpp"
-#include "tests/estimators/group_twin.hpp"
+#include "tests/estimators/host_groups.hpp"
 
 using namespace odrpo;
 

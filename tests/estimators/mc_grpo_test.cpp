@@ -72,7 +72,7 @@ TEST_CASE("the pivot is the first present rollout at the lower median, and leave
   const float reward[] = {0.5f, 2.5f, 1.25f};
   CHECK(pivot_of(reward, 3) == 2);
   std::vector<std::uint8_t> kept(20);
-  CHECK(mark_kept(score, 4, 5, false, kept.data()) == 13);
+  CHECK(fill_mask(score, 4, 5, false, kept.data()) == 13);
   leave_pivots_out(score, 4, 5, kept.data());
   CHECK(kept == std::vector<std::uint8_t>{1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0});
 }

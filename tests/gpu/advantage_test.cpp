@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "estimators/device_batch.hpp"
-#include "tests/estimators/group_twin.hpp"
+#include "tests/estimators/host_groups.hpp"
 #include "tests/gpu/present.hpp"
 
 using namespace odrpo;

@@ -101,9 +101,9 @@ if [[ -x $folder/odrpo-bench ]]; then
   step "run odd sizes: one digest" odd.log same_digest "$folder/suites/odd.toml"
   step "run every rule: one digest" rules.log same_digest "$folder/suites/rules.toml"
   step "run yardstick, 8 seeds: one digest" yardstick.log same_digest "$folder/suites/yardstick.toml" --set suite.seeds=8
-  if step "run yardstick, 1024 lanes" lanes-speed.log "$folder/odrpo-bench" run "$folder/suites/yardstick.toml" --device cuda --set suite.seeds=128 \
+  if step "run yardstick, 1024 runs" runs-speed.log "$folder/odrpo-bench" run "$folder/suites/yardstick.toml" --device cuda --set suite.seeds=128 \
     -o "$log/yardstick.h5" --force; then
-    grep -E 'in its kernels|^wrote' "$log/lanes-speed.log" | cut -c 1-130
+    grep -E 'in its kernels|^wrote' "$log/runs-speed.log" | cut -c 1-130
   fi
 fi
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)

@@ -5,7 +5,7 @@
 
 #include "envs/bandit/device/votes.hpp"
 #include "estimators/group_range.hpp"
-#include "estimators/lane_reals.hpp"
+#include "estimators/block_rewards.hpp"
 #include "train/batched/rollout.hpp"
 
 namespace odrpo::device {

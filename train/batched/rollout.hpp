@@ -2,7 +2,7 @@
 #pragma once
 #include "envs/bandit/device/rate.hpp"
 #include "estimators/group_range.hpp"
-#include "estimators/lane_groups.hpp"
+#include "estimators/block_groups.hpp"
 #include "kernels/random.hpp"
 #include "train/batched/workspace.hpp"
 #include "train/draws.hpp"

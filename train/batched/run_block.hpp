@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "envs/rater/rater.hpp"
-#include "estimators/lane_groups.hpp"
+#include "estimators/block_groups.hpp"
 #include "policies/optimizer.hpp"
 #include "results/record.hpp"
 

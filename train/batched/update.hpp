@@ -1,6 +1,6 @@
 // A block updates its policy from its batch: gradients, their clip, the update; SoftmaxPolicy's gradient() and update().
 #pragma once
-#include "estimators/lane_groups.hpp"
+#include "estimators/block_groups.hpp"
 #include "policies/row_math.hpp"
 #include "train/batched/workspace.hpp"
 

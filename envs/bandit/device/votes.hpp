@@ -40,24 +40,22 @@ ODRPO_HD void each_vote(const Poll& poll, F f) {
 /// The whole score of the votes, or no_score; `count` is room for the scores 0..levels.
 ODRPO_HD std::uint8_t score_of(const Poll& poll, Aggregate aggregate, TieRule tie, VoteCounts count) {
   for (int k = poll.lowest; k <= poll.levels; ++k) count[k] = 0;
-  int n = 0, score = no_score;
+  int n = 0;
   each_vote(poll, [&](int vote) {
     count[vote] += 1;
     n += 1;
     return true;
   });
   if (n == 0) return no_score;
-  if (aggregate == Aggregate::median) return static_cast<std::uint8_t>(vote_counts::lower_median(count, n, poll.lowest));
-  const int most = vote_counts::most_votes(count, poll.lowest, poll.levels);
-  if (tie != TieRule::first) {
-    score = vote_counts::winner(count, n, poll.lowest, poll.levels, most, tie);
-  } else {
+  const auto first = [&](int most) {
+    int score = no_score;
     each_vote(poll, [&](int vote) {
       if (static_cast<int>(count[vote]) == most) score = vote;
       return score == no_score;
     });
-  }
-  return static_cast<std::uint8_t>(score);
+    return score;
+  };
+  return static_cast<std::uint8_t>(vote_counts::whole_score(count, n, poll.lowest, poll.levels, aggregate, tie, first));
 }
 
 /// The mean of the votes, or NaN.

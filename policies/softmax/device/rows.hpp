@@ -1,5 +1,5 @@
 // A softmax policy's rows as tiles compute them, on a device and on the host backend. Same bits as the stages (policies/softmax/*.inl).
-// A tile is described in kernels/device/tile.hpp; actions are dealt to its lanes in eights, so that lane l has l, l + 8, l + 16, ….
+// A tile is described in kernels/device/tile.hpp; actions go to its lanes in turn: lane l has l, l + 8, l + 16, ….
 #pragma once
 #include <cstdint>
 

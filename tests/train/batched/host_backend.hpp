@@ -1,4 +1,4 @@
-// The host's twin of a device that runs batched runs: blocks of tiles that are vectors, their phases in any order. It runs the same text.
+// The host backend of a device that trains batched runs: blocks of tiles that are vectors, their phases in any order. It runs the same text.
 #pragma once
 #include <algorithm>
 #include <cstring>

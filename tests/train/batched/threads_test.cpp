@@ -11,7 +11,7 @@ using namespace odrpo;
 
 namespace {
 
-// The twin of lane_twin.hpp with blocks of threads in place of vectors.
+// The same as host_backend.hpp with blocks of threads in place of vectors.
 RunRecord by_threads(const RunSpec& spec, unsigned seed) {
   HostDevice host;
   BatchDevice device = host.device();

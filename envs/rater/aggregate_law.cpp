@@ -1,9 +1,12 @@
-// The exact laws of the median and of the sum of N iid scores.
+// The exact laws of what N iid scores become: their whole score by any aggregate, their median, their sum.
+#include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "envs/rater/series.hpp"
 #include "envs/rater/vote.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo {
 namespace {
@@ -89,6 +92,18 @@ void sum_law(std::span<const double> pmf, int votes, std::span<double> out) {
     if (left == 0) break;
   }
   std::copy_n(sum.begin(), sum.length, out.begin() + sum.first);
+}
+
+void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out) {
+  if (rater.aggregate == Aggregate::median) return median_law(pmf, votes, out);
+  if (rater.tie == TieRule::nearest_mean) {
+    const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
+    if (count_vectors(static_cast<int>(live), votes) > max_law_cases)
+      throw Failure(Exit::limits, "the law of a vote with tie = \"nearest-mean\" is a sum over more than 25 million cases for " +
+                                      std::to_string(votes) + " votes on " + std::to_string(live) +
+                                      " levels; use sampling = \"draws\" for this rater");
+  }
+  vote_law(pmf, votes, rater.tie, out);
 }
 
 }  // namespace odrpo

@@ -1,5 +1,5 @@
-// Groups of real rewards as a lane's threads estimate them, against the batch form: every convention, gaps, columns of any stride.
-#include "estimators/lane_reals.hpp"
+// Groups of real rewards as a block's threads estimate them, against the batch form: every convention, gaps, columns of any stride.
+#include "estimators/block_rewards.hpp"
 
 #include <cmath>
 #include <random>
@@ -13,7 +13,7 @@ using namespace odrpo;
 
 namespace {
 
-// What the phases of a lane make of one group.
+// What the phases of a block make of one group.
 template <class T>
 std::vector<float> by_lane(const EstimatorView& e, const std::vector<T>& seen) {
   const int n = static_cast<int>(seen.size()), stride = 3;
@@ -34,7 +34,7 @@ std::vector<float> by_lane(const EstimatorView& e, const std::vector<T>& seen) {
 
 }  // namespace
 
-TEST_CASE("a lane's groups of reals and of scores with gaps have the bits of the batch form") {
+TEST_CASE("a block's groups of real rewards and of scores with gaps have the bits of the batch form") {
   std::mt19937 g(5);
   for (const EstimatorConfig& config : every_config())
     for (const auto& [rollouts, levels] : {std::pair{2, 3}, {8, 10}, {9, 10}, {33, 100}}) {

@@ -1,4 +1,4 @@
-// A group of real rewards as a lane's threads estimate it together: each member finds its place, one thread runs the function of
+// A group of real rewards as a block's threads estimate it together: each member finds its place, one thread runs the function of
 // estimators/group.hpp, each member reads. Same bits as BatchEstimator::one.
 #pragma once
 #include "estimators/group.hpp"

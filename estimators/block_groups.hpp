@@ -1,4 +1,4 @@
-// A lane's groups of whole scores, each by one thread, so that runs of any estimators share a launch; and whitening by one tile.
+// A run's groups of whole scores, each by one thread of its block, so that runs of any estimators share a launch; and whitening by one tile.
 #pragma once
 #include "estimators/group_pass.hpp"
 #include "estimators/whitening_scale.hpp"
@@ -29,9 +29,9 @@ ODRPO_HD F whitened(const Whitened& w, F advantage) {
   return !w.on ? advantage : w.equal ? F{} : (advantage - w.mean) * w.inverse;
 }
 
-/// Sum of f over those of n values that are kept (null = all), in the order of lane_sum of batch_stage.cpp.
+/// Sum of f over those of n values that are mask (null = all), in the order of lane_sum of batch_stage.cpp.
 template <class O, class G>
-ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* kept, int n, G f) {
+ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* mask, int n, G f) {
   using F = typename O::F;
   F sum[4];
   ODRPO_UNROLL
@@ -40,11 +40,11 @@ ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* kept, in
     ODRPO_UNROLL
     for (int j = 0; j < 4; ++j) {
       const int at = i + 8 * j, here = n - at;
-      if (i + 32 <= n && kept == nullptr) {
+      if (i + 32 <= n && mask == nullptr) {
         sum[j] += f(o.load(x + at));
       } else {
-        const F mask = O::real(kept ? O::ones(o.load(kept + at, here, 0) != 0) : O::ones(o.lane() < here));
-        sum[j] += mask * f(o.load(x + at, here, 0.0f));
+        const F weight = O::real(mask ? O::ones(o.load(mask + at, here, 0) != 0) : O::ones(o.lane() < here));
+        sum[j] += weight * f(o.load(x + at, here, 0.0f));
       }
     }
   }
@@ -53,24 +53,24 @@ ODRPO_HD float lane_sum(const O& o, const float* x, const std::uint8_t* kept, in
 
 /// How n advantages are whitened (`count` of them take part), by one tile. (whiten of batch_stage.cpp)
 template <class O>
-ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, const std::uint8_t* kept, int n, int count) {
+ODRPO_HD Whitened whitening_of(const O& o, const Whitening& w, const float* x, const std::uint8_t* mask, int n, int count) {
   using F = typename O::F;
   Whitened to;
   to.on = w.on;
   if (!w.on) return to;
   int first = 0;
-  if (kept)
-    while (first < n && kept[first] == 0) ++first;
+  if (mask)
+    while (first < n && mask[first] == 0) ++first;
   typename O::I same = O::ones(o.lane() == o.lane());
   for (int i = 0; i < n; i += 8) {
     const auto mine = o.load(x + i, n - i, 0.0f) == (first < n ? x[first] : 0.0f);
-    const auto out = kept ? O::ones(o.load(kept + i, n - i, 0) == 0) : O::ones(o.lane() >= n - i);
+    const auto out = mask ? O::ones(o.load(mask + i, n - i, 0) == 0) : O::ones(o.lane() >= n - i);
     same &= O::ones(mine) | out;
   }
   to.equal = o.all(same == 1);
   if (to.equal) return to;
   // those that have no part count as 0 times what a zero would give
-  const auto sum = [&](auto f) { return lane_sum(o, x, kept, n, f); };
+  const auto sum = [&](auto f) { return lane_sum(o, x, mask, n, f); };
   to.mean = sum([](F a) { return a; }) * (1.0f / static_cast<float>(count));
   const float mean = to.mean;
   const float variance = sum([mean](F a) { return (a - mean) * (a - mean); }) * (1.0f / static_cast<float>(count - w.ddof));
