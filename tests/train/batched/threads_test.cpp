@@ -50,7 +50,7 @@ void compare(RunSpec (*any)(Chooser&), unsigned first, unsigned end) {
 }  // namespace
 
 TEST_CASE("a batched run by threads that take turns in any order has the bits of train()") { compare(any_run, 201, 231); }
-TEST_CASE("so can be batched of the general kind by threads") { compare(any_general_run, 301, 341); }
+TEST_CASE("and batched runs of the general kind by threads") { compare(any_general_run, 301, 341); }
 
 TEST_CASE("and batched runs by threads at the ends of the sizes that there are") {
   unsigned seed = 1;
