@@ -50,7 +50,9 @@ int list(const ListOptions&);
 
 struct TableOptions {
   std::string path;                              ///< a result file
-  std::string format;                            ///< text (also when empty), md, csv, json
+  std::string format;                            ///< text (also when empty), md, latex, csv, json
+  std::string legend;                            ///< word of legend_words; empty = the format's own
+  bool siunitx = false;                          ///< latex: numbers for the package siunitx
   std::string rows, columns, baseline, compare, correction;  ///< empty = what the suite's [table] says
   std::vector<std::string> value;                ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;

@@ -152,9 +152,9 @@ struct Commands {
     c = add("table", "print a table of a result file", "odrpo-bench table quickstart.h5 --format md --value regret",
             [this] { return app::table(table); });
     c->add_option("file", table.path, "a result file")->required()->type_name("FILE.h5");
-    c->add_option("--format", table.format, "text (default), md, csv or json")
-        ->check(CLI::IsMember({"text", "md", "csv", "json"}))
-        ->type_name("FORMAT");
+    c->add_option("--format", table.format, "text (default), md, latex, csv or json")->type_name("FORMAT");
+    c->add_option("--legend", table.legend, "what is said below the numbers: none, short or full")->type_name("HOW");
+    c->add_flag("--siunitx", table.siunitx, "latex: write numbers for the package siunitx");
     c->add_flag("--json", table_json, "the same as --format json");
     c->add_option("--rows", table.rows, "axis of the rows, or `value`")->type_name("AXIS");
     c->add_option("--columns", table.columns, "axis of the columns, or `value`")->type_name("AXIS");

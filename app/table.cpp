@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -129,19 +130,27 @@ auto blaming(const ResultFile& file, const TableOptions& o, Call call) {
 }  // namespace
 
 int table(const TableOptions& o) {
-  if (!o.format.empty() && o.format != "text" && o.format != "md" && o.format != "csv" && o.format != "json")
-    throw Failure(Exit::usage, "--format: \"" + o.format + "\" is not one of text, md, csv, json");
+  constexpr std::string_view formats[] = {"text", "md", "latex", "csv", "json"};
+  const std::string format = o.format.empty() ? "text" : o.format;
+  if (std::find(std::begin(formats), std::end(formats), format) == std::end(formats))
+    throw Failure(Exit::usage, fmt::format("--format: \"{}\" is not one of {}", o.format, fmt::join(formats, ", ")));
+  const auto legend = find_word(std::span<const Word<Legend>>(legend_words), o.legend);
+  if (!o.legend.empty() && !legend) throw Failure(Exit::usage, "--legend: \"" + o.legend + "\" is not one of none, short, full");
+  if (legend && (format == "csv" || format == "json")) throw Failure(Exit::usage, "--legend: " + format + " has everything in its fields");
+  if (o.siunitx && format != "latex") throw Failure(Exit::usage, "--siunitx: only --format latex has numbers for it");
   const auto choose = [&](const ResultFile& head) { return blaming(head, o, [&] { return table_columns(head, asked_spec(head, o)); }); };
   const ResultFile file = read_results(o.path, choose, read_limits(o.max_seconds, o.max_memory));
   TableSpec spec = asked_spec(file, o);  // again, where the columns are known
   if (!o.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
   TableModel model = blaming(file, o, [&] { return o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
   if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
-  if (o.format == "json") {
+  if (format == "text") put(table_text(model, legend.value_or(Legend::full), stdout_width()));
+  else if (format == "md") put(table_markdown(model, legend.value_or(Legend::full)));
+  else if (format == "latex") put(table_latex(model, legend.value_or(Legend::brief), o.siunitx));
+  else if (format == "csv") put(table_csv(model));
+  else {
     write_table_json(model, put);
     put("\n");
-  } else {
-    put(o.format == "md" ? table_markdown(model) : o.format == "csv" ? table_csv(model) : table_text(model));
   }
   return static_cast<int>(Exit::ok);
 }

@@ -2,8 +2,10 @@
 #include "app/usage.hpp"
 
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +28,12 @@ void print_error(std::string_view message) {
 void print_note(std::string_view text) {
   const std::string line = printable_line(text) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+std::size_t stdout_width() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 100;
+  return std::max<std::size_t>(size.ws_col, 40);
 }
 
 void put(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }

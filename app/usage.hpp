@@ -13,6 +13,9 @@ void print_error(std::string_view message);
 /// Prints one line on stderr, whatever it quotes. Whether it arrives changes nothing.
 void print_note(std::string_view text);
 
+/// Columns of the terminal that stdout is; 100 where it is none.
+std::size_t stdout_width();
+
 /// Writes data to stdout. Errors are told by flush_stdout.
 void put(std::string_view text);
 

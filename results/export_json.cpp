@@ -90,6 +90,7 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
   }
   if (cell.comparison.difference.n + cell.comparison.no_percent > 0)
     out[value.percent ? "percent" : "difference"] = comparison_object(cell, table);
+  out["among_best"] = cell.among_best;
   Json seeds = Json::array(), values = Json::array();
   for (const auto& [seed, value] : cell.values) {
     seeds.push_back(seed);
@@ -117,6 +118,7 @@ std::string text_of(const Json& json, std::size_t indent) {
 Json head_object(const TableModel& table) {
   Json out;
   out["suite"] = table.suite;
+  out["digest"] = table.digest;
   if (table.values.size() == 1) out.update(value_object(table.values[0]));
   out["values"] = Json::array();
   for (const TableValue& value : table.values) out["values"].push_back(value_object(value));

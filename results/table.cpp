@@ -117,7 +117,7 @@ std::string row_named(const std::vector<std::string>& rows, const std::string& b
 }
 
 TableValue described(const std::string& name, const ValueWord& word, Compare compare) {
-  return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share};
+  return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share, word.more_is_better};
 }
 
 }  // namespace
@@ -151,6 +151,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     return dimension ? dimension->entries : spec.value;
   };
   table.suite = printable_text(file.suite);
+  table.digest = printable_text(file.digest.substr(0, 12));
   table.rows = entries(spec.rows);
   table.columns = entries(spec.columns);
   spec.baseline = row_named(table.rows, printable_text(spec.baseline));
@@ -176,6 +177,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     TableBlock& block = table.blocks.emplace_back();
     for (const Dimension* other : from.others) block.fixed.emplace_back(other->name, other->entries[other->code[blocks[b]]]);
     block.cells = block_cells(table, from, pools, b);
+    mark_best(table, block, from.shown);
   }
   correct_comparisons(table);
   add_notes(table, file);

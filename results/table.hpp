@@ -19,9 +19,20 @@ TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
 /// not have.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
 
-/// Plain text, at most about 100 columns wide where it can be.
-std::string table_text(const TableModel& table);
-std::string table_markdown(const TableModel& table);
+/// How much a printed table says about its numbers, below them.
+enum class Legend { none, brief, full };
+inline constexpr Word<Legend> legend_words[] = {
+    {Legend::none, "none", "nothing"},
+    {Legend::brief, "short", "what the numbers, intervals and stars are"},
+    {Legend::full, "full", "also the meaning of each value, the choice of the best, raters and formulas"},
+};
+
+/// Plain text in `width` columns: as many columns side by side as fit, the others below. A row that is wider alone stays whole.
+std::string table_text(const TableModel& table, Legend legend = Legend::full, std::size_t width = 100);
+std::string table_markdown(const TableModel& table, Legend legend = Legend::full);
+/// A LaTeX table of booktabs' rules: the best of each column bold, and what is not distinguishable from it; the legend as its caption and,
+/// with formulas and digest, as comments. With `siunitx` numbers are \num{…}. Every name is escaped.
+std::string table_latex(const TableModel& table, Legend legend = Legend::brief, bool siunitx = false);
 /// One line per cell with all numbers, and the formula and the rater behind them (RFC 4180).
 std::string table_csv(const TableModel& table);
 

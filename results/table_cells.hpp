@@ -43,6 +43,9 @@ void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFa
 /// Compares two cells over the seeds that both report: everything of a comparison but p_holm and the choices.
 Comparison compare_cells(const TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind);
 
+/// Marks the best cells of each column of a block (TableCell::among_best).
+void mark_best(const TableModel& table, TableBlock& block, const std::vector<Shown>& shown);
+
 /// Holm's correction in a whole table. Family: every comparison of one value that has a p, over all blocks and columns; several values are
 /// several families. Sets p_holm and `tested`.
 void correct_comparisons(TableModel& table);

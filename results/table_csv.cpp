@@ -51,7 +51,7 @@ std::string table_csv(const TableModel& table) {
          {"_at_edge", "_of_difference", "_of_difference_at_edge", "_of_difference_baseline", "_of_difference_baseline_at_edge"})
       out += "," + field(axis + what);
   if (spec.power_difference > 0) out += ",power_difference,seeds_needed,seeds_needed_lo,seeds_needed_hi,seeds_needed_in_family";
-  out += ",formula,rater_text\n";
+  out += ",formula,rater_text,among_best,suite,digest\n";
   for (const TableBlock& block : table.blocks)
     for (const TableCell& cell : block.cells) {
       const TableValue& value = table.values[cell.of];
@@ -89,7 +89,8 @@ std::string table_csv(const TableModel& table) {
         for (const int seeds : {needed.alone, needed.lo, needed.hi, needed.among_all})
           out += "," + (seeds > 0 ? std::to_string(seeds) : "");
       }
-      out += fmt::format(",{},{}\n", field(cell_formula(table, block, cell)), field(cell_rater(table, block, cell)));
+      out += fmt::format(",{},{},{},{},{}\n", field(cell_formula(table, block, cell)), field(cell_rater(table, block, cell)),
+                         cell.among_best, field(table.suite), table.digest);
       if (out.size() > most_bytes) throw Failure(Exit::limits, "the table is larger than 128 MB as CSV; choose other rows and columns");
     }
   return out;

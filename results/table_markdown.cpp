@@ -53,11 +53,8 @@ std::string code_text(const std::string& text) {
 
 }  // namespace
 
-std::string table_markdown(const TableModel& table) {
-  std::string out = fmt::format("**suite {}**\n\n", inline_text(table.suite));
-  for (const std::string& sentence : table_sentences(table)) out += fmt::format("- {}\n", line_text(sentence));
-  for (const auto& [name, rater] : table.raters) out += fmt::format("- rater {}: {}\n", code_text(name), inline_text(rater));
-  for (const auto& [name, formula] : table.formulas) out += fmt::format("- formula of {}: {}\n", code_text(name), inline_text(formula));
+std::string table_markdown(const TableModel& table, Legend legend) {
+  std::string out = fmt::format("**{}**\n", inline_text(table_title(table)));
   const NumberStyle style = number_style(table);
   for (const TableBlock& block : table.blocks) {
     out += "\n";
@@ -78,6 +75,12 @@ std::string table_markdown(const TableModel& table) {
       out += "\n";
     }
   }
+  const std::vector<std::string> sentences = table_sentences(table, legend);
+  if (!sentences.empty()) out += "\n";
+  for (const std::string& sentence : sentences) out += fmt::format("- {}\n", line_text(sentence));
+  if (legend != Legend::full) return out;
+  for (const auto& [name, rater] : table.raters) out += fmt::format("- rater {}: {}\n", code_text(name), inline_text(rater));
+  for (const auto& [name, formula] : table.formulas) out += fmt::format("- formula of {}: {}\n", code_text(name), inline_text(formula));
   return out;
 }
 

@@ -51,6 +51,7 @@ struct TableValue {
   bool median = false;              ///< cells hold median and quartiles
   bool share = false;               ///< cells hold shares of runs and Wilson's intervals
   bool percent = false;             ///< rows are compared with the baseline in percent of it
+  bool more_is_better = true;
 };
 
 /// The value of one of the axes in `best`.
@@ -73,6 +74,7 @@ struct TableCell {
   int n = 0, failed = 0, undefined = 0;  ///< seeds reported; runs left out because they failed, or their value is NaN
   double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for `seconds` median and quartiles (sd NaN)
   Comparison comparison;
+  bool among_best = false;  ///< the best of its column in its block, or not distinguishable from it: p of Holm in the column is not below .05
   std::vector<ChosenValue> chosen;             ///< of each axis in `best`, where the cell's numbers are taken
   std::vector<std::pair<int, double>> values;  ///< (seed, value in the shown unit), by seed
 };
@@ -86,7 +88,7 @@ struct TableBlock {
 /// Every text in it is printable (printable_text): a renderer adds only what its own format needs.
 struct TableModel {
   TableSpec spec;  ///< with the file's own names of axes
-  std::string suite;
+  std::string suite, digest;  ///< the file's, 12 digits of the latter
   std::vector<TableValue> values;          ///< in the order of spec.value
   std::vector<int> tested;                 ///< of each value, the size of its family: comparisons with a p, in all blocks and columns
   std::vector<std::string> rows, columns;  ///< entries of the dimensions; of the dimension `value` the names of the values

@@ -9,17 +9,15 @@
 namespace odrpo {
 namespace {
 
-constexpr std::size_t width_limit = 100;
-
 std::string padded(const std::string& text, std::size_t to) { return text + std::string(to - std::min(to, columns_of(text)), ' '); }
 
 /// A paragraph broken at spaces, further lines indented.
-std::string wrapped(const std::string& text, const std::string& indent) {
+std::string wrapped(const std::string& text, const std::string& indent, std::size_t width) {
   std::string out, line;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t end = std::min(text.find(' ', from), text.size());
     const std::string word = text.substr(from, end - from);
-    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width_limit) {
+    if (!line.empty() && columns_of(line) + 1 + columns_of(word) > width) {
       out += line + "\n";
       line = indent + word;
     } else {
@@ -37,7 +35,7 @@ std::string trimmed_end(std::string line) {
 }
 
 /// As many columns side by side as fit, the rest below with the row names repeated.
-std::string block_lines(const TableModel& table, const TableBlock& block, const NumberStyle& style) {
+std::string block_lines(const TableModel& table, const TableBlock& block, const NumberStyle& style, std::size_t width) {
   const Grid grid = grid_of(table, block, style);
   std::size_t name = columns_of(table.spec.rows);
   for (std::size_t r = 0; r < table.rows.size(); ++r) name = std::max(name, columns_of(row_text(table, r)));
@@ -56,7 +54,7 @@ std::string block_lines(const TableModel& table, const TableBlock& block, const 
     while (to < grid.heading.size()) {
       std::size_t more = 0;
       for (std::size_t w : widths[to]) more += w + 2;
-      if (to > from && total + more > width_limit) break;
+      if (to > from && total + more > width) break;
       total += more;
       ++to;
     }
@@ -76,21 +74,24 @@ std::string block_lines(const TableModel& table, const TableBlock& block, const 
 
 }  // namespace
 
-std::string table_text(const TableModel& table) {
-  std::string out = fmt::format("suite {}\n", table.suite);
-  for (const std::string& sentence : table_sentences(table)) out += wrapped(sentence, "  ");
-  const auto list = [&](const char* title, const std::vector<std::pair<std::string, std::string>>& lines) {
-    if (!lines.empty()) out += title;
-    for (const auto& [name, line] : lines) out += wrapped(fmt::format("  {}: {}", name, line), "    ");
-  };
-  list("raters:\n", table.raters);
-  list("formulas:\n", table.formulas);
+std::string table_text(const TableModel& table, Legend legend, std::size_t width) {
+  std::string out = wrapped(table_title(table), "  ", width);
   const NumberStyle style = number_style(table);
   for (const TableBlock& block : table.blocks) {
     out += "\n";
-    if (table.blocks.size() > 1) out += fmt::format("{}\n", block_text(table, block, false));
-    out += block_lines(table, block, style);
+    if (table.blocks.size() > 1) out += wrapped(block_text(table, block, false), "  ", width);
+    out += block_lines(table, block, style, width);
   }
+  const std::vector<std::string> sentences = table_sentences(table, legend);
+  if (!sentences.empty()) out += "\n";
+  for (const std::string& sentence : sentences) out += wrapped(sentence, "  ", width);
+  if (legend != Legend::full) return out;
+  const auto list = [&](const char* title, const std::vector<std::pair<std::string, std::string>>& lines) {
+    if (!lines.empty()) out += title;
+    for (const auto& [name, line] : lines) out += wrapped(fmt::format("  {}: {}", name, line), "    ", width);
+  };
+  list("raters:\n", table.raters);
+  list("formulas:\n", table.formulas);
   return out;
 }
 

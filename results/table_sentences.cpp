@@ -113,11 +113,43 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
   if (at_edge) said.push_back("!: the largest or smallest tried; a wider grid may find better");
 }
 
-}  // namespace
-
-std::vector<std::string> table_sentences(const TableModel& table) {
+/// The shortest that says what cells, intervals and stars are, and what went wrong.
+std::vector<std::string> brief_sentences(const TableModel& table) {
   const TableSpec& spec = table.spec;
   std::vector<std::string> said;
+  std::vector<Alike> cells, comparisons;
+  for (std::size_t v = 0; v < table.values.size(); ++v) {
+    const TableValue& value = table.values[v];
+    add_alike(cells, "cells", cells_sentence(table, v), value.name);
+    if (spec.baseline.empty() || spec.power_difference > 0) continue;
+    const int tests = table.tested[v];
+    add_alike(comparisons, fmt::format("\"{}\"", comparison_headings(table, v)[0]),
+              fmt::format("paired by seed, 95 % interval; * = p < .05{}",
+                          tests <= 1                              ? ""
+                          : spec.correction == Correction::none ? " of this difference alone"
+                                                                  : fmt::format(" (Holm, {} differences)", tests)),
+              value.name);
+  }
+  tell_alike(said, cells);
+  for (std::size_t v = 0; v < table.values.size() && !spec.baseline.empty() && spec.power_difference > 0; ++v)
+    for (std::string& sentence : power_sentences(table, v))
+      if (std::find(said.begin(), said.end(), sentence) == said.end()) said.push_back(std::move(sentence));
+  tell_alike(said, comparisons);
+  if (!spec.best.empty())
+    said.push_back(fmt::format("@: the {} with the best mean, chosen on {}", fmt::join(spec.best, ", "),
+                               spec.tune_seeds > 0 ? fmt::format("seeds 0 to {}, which are not reported", spec.tune_seeds - 1)
+                                                   : "the reported seeds"));
+  for (const std::string& note : table.notes) said.push_back("note: " + note);
+  return said;
+}
+
+}  // namespace
+
+std::vector<std::string> table_sentences(const TableModel& table, Legend legend) {
+  const TableSpec& spec = table.spec;
+  std::vector<std::string> said;
+  if (legend == Legend::none) return said;
+  if (legend == Legend::brief) return brief_sentences(table);
   std::vector<Alike> cells, comparisons;
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const TableValue& value = table.values[v];

@@ -153,6 +153,11 @@ std::string column_text(const TableModel& table, std::size_t column) {
 
 std::string value_text(const TableValue& value) { return value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit); }
 
+std::string table_title(const TableModel& table) {
+  return fmt::format("suite {}{}{}", table.suite, table.digest.empty() ? "" : ", digest " + table.digest,
+                     table.values.size() == 1 ? ": " + value_text(table.values[0]) : "");
+}
+
 std::string baseline_text(const TableModel& table) {
   return number_of(table.spec.baseline) ? table.spec.rows + "=" + table.spec.baseline : table.spec.baseline;
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/table_model.hpp"
+#include "results/table.hpp"
 
 namespace odrpo {
 
@@ -44,7 +44,9 @@ std::string block_text(const TableModel& table, const TableBlock& block, bool co
 /// The formula and the rater behind a cell, as the file tells them; empty where it does not.
 std::string cell_formula(const TableModel& table, const TableBlock& block, const TableCell& cell);
 std::string cell_rater(const TableModel& table, const TableBlock& block, const TableCell& cell);
-/// What the numbers are: value, seeds, interval, baseline rule, choice of the best. One sentence each.
-std::vector<std::string> table_sentences(const TableModel& table);
+/// What the numbers are: value, seeds, interval, baseline rule, choice of the best. One sentence each; none, the shortest that say it, or all.
+std::vector<std::string> table_sentences(const TableModel& table, Legend legend);
+/// "suite quickstart, digest 0123456789ab: gain [%]".
+std::string table_title(const TableModel& table);
 
 }  // namespace odrpo

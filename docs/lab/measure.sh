@@ -206,8 +206,9 @@ END
 
 section_paper-votes-toy-lm() {
   title 'Votes on the toy language model' <<'END'
-What more votes buy in a short training, against one vote. An interval that includes 0 says that five seeds do not resolve the difference,
-not that there is none.
+What more votes buy in a short training, against one vote. The policy is evaluated at temperature 0, as the paper does, which is noisy
+([measured](measured-by-hand.md#evaluation-at-temperature-0-and-1)). An interval that includes 0 says that five seeds do not resolve the
+difference, not that there is none.
 END
   suite paper/votes-toy-lm
   facts

@@ -197,6 +197,13 @@ expect 0 'already complete' run tiny.toml; expect_out 'grpo'
 [[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a complete result file was rewritten"
 expect 0 '' verify tiny.h5
 expect 0 '' table tiny.h5 --format csv; expect_out 'grpo'
+expect 0 '' table tiny.h5 --format latex; expect_out '\toprule'; expect_out '% formula of '; expect_out '\mathbf{'
+expect 0 '' table tiny.h5 --format latex --siunitx --legend none; expect_out '{\bfseries\num{'
+expect 0 '' table tiny.h5 --legend short; expect_out 'cells: mean over'; ! grep -q 'raters:' out.txt || fail 'a short legend tells raters'
+expect 0 '' table tiny.h5 --legend none; ! grep -q 'cells:' out.txt || fail 'no legend, and yet cells are explained'
+expect 2 '--legend: "long" is not one of none, short, full' table tiny.h5 --legend long
+expect 2 '--legend: csv has everything' table tiny.h5 --format csv --legend short
+expect 2 '--siunitx: only --format latex' table tiny.h5 --siunitx
 several=(--columns value --value gain,regret --value seconds)
 expect 0 '' table tiny.h5 "${several[@]}" --baseline grpo --compare percent; expect_out 'regret [levels]  vs grpo [%]'; expect_out 'votes=8'
 expect 0 '' table tiny.h5 "${several[@]}" --format csv; expect_out ',seconds,us,median and quartiles,'

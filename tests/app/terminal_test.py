@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""On a terminal: a signal is acknowledged on a line of its own, below the bar. Usage: terminal_test.py PATH/TO/odrpo-bench"""
-import os, pty, signal, sys, tempfile, time
+"""On a terminal: a signal is acknowledged on a line of its own, below the bar; a table fits. Usage: terminal_test.py PATH/TO/odrpo-bench"""
+import fcntl, os, pty, signal, struct, subprocess, sys, tempfile, termios, time
 
 program = os.path.abspath(sys.argv[1])
 suite = """
@@ -93,5 +93,23 @@ with tempfile.TemporaryDirectory() as folder:
             break
     check("five times gone within 0.2 s of the first signal", waited, seen)
     check(f"two signals: exit {code}", code == 130, seen)
-print("terminal_test: two stops on a terminal")
+
+    # a table takes the terminal's width, and breaks no number
+    with open("wide.toml", "w") as file:
+        file.write('[suite]\nname = "wide"\nseeds = 2\n[grid]\nestimator = ["grpo", "odrpo-gini-median(maxrl)"]\nvotes = [1, 2, 4, 8]\n'
+                   '[learn]\nsteps = 2\n[table]\nbaseline = "grpo"\n')
+    subprocess.run([program, "run", "wide.toml", "--quiet"], check=True, stdout=subprocess.DEVNULL)
+    for columns in (50, 80, 132):
+        child, terminal = pty.fork()
+        if child == 0:
+            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+            os.execv(program, [program, "table", "wide.h5"])
+        shown = read_until(terminal, None).decode()
+        check(f"a table at {columns} columns: exit", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, shown)
+        os.close(terminal)
+        lines = shown.split("\r\n")
+        check(f"a line beyond {columns} columns", max(map(len, lines)) <= columns, max(lines, key=len))
+        check(f"a table at {columns} columns is too narrow", max(map(len, lines)) > columns - 30, shown)
+        check("a number is missing", shown.count("baseline") == 4, shown)
+print("terminal_test: two stops on a terminal, tables of three widths")
 sys.exit(failed)

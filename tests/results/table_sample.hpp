@@ -66,6 +66,7 @@ inline ResultFile file_of(const std::vector<RunRecord>& all) {
   ResultFile file;
   const SuiteFacts f = facts(all);
   file.suite = f.name;
+  file.digest = "0123456789abcdef";
   file.runs = all.size();
   file.provenance = f.provenance;
   std::vector<std::string> axes, finals;

@@ -1,4 +1,5 @@
 // Tables from a small file with known numbers: golden texts, choice of the best axis value, pairing, what is left out.
+#include "kernels/utf8.hpp"
 #include "results/export_json.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/table_sample.hpp"
@@ -20,7 +21,12 @@ TEST_CASE("the spec a run stored") {
 
 TEST_CASE("a table in text") {
   const ResultFile file = file_of(some_runs({0.1}));
-  CHECK(table_text(make_table(file, {.baseline = "maxrl"})) == R"(suite sample
+  CHECK(table_text(make_table(file, {.baseline = "maxrl"})) == R"(suite sample, digest 0123456789ab: gain [%]
+
+estimator          votes=1     - maxrl     votes=8     - maxrl
+maxrl              72.0 ± 5.0  baseline    77.0 ± 5.0  baseline
+odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5  80.0 ± 6.6  +3.0 ± 2.5
+
 gain [%]: share of the headroom reached at the last step, 100 (final_quality - uniform_quality) /
   (best_quality - uniform_quality)
 cells: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
@@ -34,11 +40,65 @@ raters:
 formulas:
   maxrl: advantage (r - mean) / mean
   odrpo-gini(maxrl): sum over levels
+)");
+}
+
+TEST_CASE("the legend of a table can be short or left out, and its lines fit a terminal") {
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
+  const std::string none = table_text(table, Legend::none, 80);
+  CHECK(none == R"(suite sample, digest 0123456789ab: gain [%]
 
 estimator          votes=1     - maxrl     votes=8     - maxrl
 maxrl              72.0 ± 5.0  baseline    77.0 ± 5.0  baseline
 odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5  80.0 ± 6.6  +3.0 ± 2.5
 )");
+  CHECK(table_text(table, Legend::brief, 80) == none + R"(
+cells: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the
+  mean
+"- maxrl": paired by seed, 95 % interval; * = p < .05 (Holm, 2 differences)
+)");
+  for (const std::size_t width : {45u, 60u, 80u, 100u}) {
+    const std::string text = table_text(table, Legend::full, width);
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t end = text.find('\n', from);
+      INFO(width << ": " << text.substr(from, end - from));
+      CHECK(columns_of(text.substr(from, end - from)) <= width);
+      from = end + 1;
+    }
+    CHECK(contains(text, "75.0 ± 6.6  +3.0 ± 2.5"));  // no number is broken
+  }
+}
+
+TEST_CASE("the best cells of a column are marked, with those that are not distinguishable from them") {
+  std::vector<RunRecord> all;
+  for (int e = 0; e < 4; ++e)
+    for (int seed = 0; seed < 6; ++seed) {
+      RunRecord r = run("bandit", e == 0 ? "grpo" : e == 1 ? "maxrl" : e == 2 ? "rloo" : "reinforce", 1, 0.1, seed, 20);
+      const double noise = 0.01 * ((seed * 7 + e * 3) % 5);
+      r.finals = {{"final_gain", (e == 0 ? 0.7 : e == 1 ? 0.701 : 0.5) + noise}, {"regret", e == 3 ? 0.1 + noise : 1 + noise}};
+      all.push_back(r);
+    }
+  const auto best = [&](const TableSpec& spec) {
+    std::string rows;
+    const TableModel table = make_table(file_of(all), spec);
+    for (const TableCell& cell : table.blocks[0].cells)
+      if (cell.among_best) rows += cell.row + " ";
+    return rows;
+  };
+  CHECK(best({}) == "grpo maxrl ");
+  CHECK(best({.value = {"regret"}}) == "reinforce ");  // less is better
+  CHECK(best({.columns = "value", .value = {"gain", "regret"}}) == "grpo maxrl reinforce ");
+}
+
+TEST_CASE("a table in LaTeX") {
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
+  const std::string latex = table_latex(table);
+  CHECK(contains(latex, "% formula of odrpo-gini(maxrl): sum over levels\n"));
+  CHECK(contains(latex, "\\begin{tabular}{lrrrr}\n\\toprule\nestimator & votes=1 & {-} maxrl & votes=8 & {-} maxrl \\\\\n\\midrule\n"));
+  CHECK(contains(latex, "\nodrpo{-}gini(maxrl) & $\\mathbf{75.0}$ $\\pm$ $6.6$ & $+3.0$ $\\pm$ $2.5$ & "));
+  CHECK(contains(latex, "\\caption{sample: gain {[}\\%{]}. Cells: mean over n = 3 seeds"));
+  CHECK(contains(table_latex(table, Legend::none), "\\caption{sample: gain {[}\\%{]}}\n"));
+  CHECK(contains(table_latex(table, Legend::brief, true), "& {\\bfseries\\num{75.0}} $\\pm$ \\num{6.6} & \\num{+3.0}"));
 }
 
 TEST_CASE("a table names settings that its file says are not the usual ones") {
@@ -59,9 +119,9 @@ TEST_CASE("the same table in Markdown, CSV and JSON") {
 )"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
   CHECK(contains(csv, "\nbandit,mixed,linear,0.1,20,cosine,odrpo-gini(maxrl),8,gain,%,mean and 95% t interval,3,0,0,80"));
-  CHECK(contains(csv, ",pairs_undefined,p,p_holm,family,family_size,star,formula,rater_text\n"));
-  CHECK(contains(csv, ",%,0,,,,,,advantage (r - mean) / mean,gaussian; levels 1 to 10\n"));
-  CHECK(contains(csv, ",gain,2,false,sum over levels,gaussian; levels 1 to 10\n"));
+  CHECK(contains(csv, ",pairs_undefined,p,p_holm,family,family_size,star,formula,rater_text,among_best,suite,digest\n"));
+  CHECK(contains(csv, ",%,0,,,,,,advantage (r - mean) / mean,gaussian; levels 1 to 10,false,sample,0123456789ab\n"));
+  CHECK(contains(csv, ",gain,2,false,sum over levels,gaussian; levels 1 to 10,true,sample,0123456789ab\n"));
   CHECK(contains(markdown, "\n- rater `mixed`: gaussian; levels 1 to 10\n- formula of `maxrl`: "));
   CHECK(contains(json, "\"raters\": {\n    \"mixed\": \"gaussian; levels 1 to 10\""));
   CHECK(contains(json, "\"pairs\": 3"));
@@ -138,7 +198,7 @@ TEST_CASE("a best value at the edge of a grid of three or more numbers is marked
   CHECK(contains(table_markdown(three), "| 72.0 ± 5.0 @0.1! |"));
   CHECK(contains(table_json(three), "\"at_edge\": {\n            \"learn.lr\": true"));
   CHECK(contains(table_csv(three), ",star,learn.lr_at_edge,learn.lr_of_difference,learn.lr_of_difference_at_edge,learn.lr_of_difference_baseline,"
-                 "learn.lr_of_difference_baseline_at_edge,formula,rater_text\n"));
+                 "learn.lr_of_difference_baseline_at_edge,formula,rater_text,among_best,suite,digest\n"));
   CHECK(contains(table_csv(three), ",true,,,,,advantage (r - mean) / mean,"));
 
   for (RunRecord& r : all) {  // the middle one is best

@@ -50,23 +50,7 @@ TEST_CASE("a spec reads back what was written, and what older versions wrote") {
 TEST_CASE("several values as columns, compared in percent, a block for each number of votes") {
   const TableModel table =
       make_table(file_of(timed_runs()), {.columns = "value", .value = three, .baseline = "maxrl", .compare = Compare::percent});
-  CHECK(table_text(table) == R"(suite sample
-gain [%]: share of the headroom reached at the last step, 100 (final_quality - uniform_quality) /
-  (best_quality - uniform_quality)
-regret [levels]: best_quality - final_quality at the last step
-seconds [us]: wall time of one training step, median over the run
-cells of gain, regret: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
-cells of seconds: median over n = 3 seeds [first quartile, third quartile]
-column "vs maxrl [%]": 100 (this row / maxrl - 1), paired by seed: mean ± half-width of its own 95 %
-  Student-t interval; * = p < .05 after Holm's correction for the 2 differences of each value in
-  this table; without * an interval may still exclude 0
-everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
-  learn.schedule=cosine
-raters:
-  mixed: gaussian; levels 1 to 10
-formulas:
-  maxrl: advantage (r - mean) / mean
-  odrpo-gini(maxrl): sum over levels
+  CHECK(table_text(table) == R"(suite sample, digest 0123456789ab
 
 votes=1
 estimator          gain [%]    vs maxrl [%]  regret [levels]  vs maxrl [%]
@@ -85,6 +69,23 @@ odrpo-gini(maxrl)  80.0 ± 6.6  +3.9 ± 3.1    0.8 ± 0.3        -13.2 ± 13.1
 estimator          seconds [us]       vs maxrl [%]
 maxrl              20.0 [15.0, 25.0]  baseline
 odrpo-gini(maxrl)  20.0 [14.5, 24.2]  -5.0 ± 12.4
+
+gain [%]: share of the headroom reached at the last step, 100 (final_quality - uniform_quality) /
+  (best_quality - uniform_quality)
+regret [levels]: best_quality - final_quality at the last step
+seconds [us]: wall time of one training step, median over the run
+cells of gain, regret: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the mean
+cells of seconds: median over n = 3 seeds [first quartile, third quartile]
+column "vs maxrl [%]": 100 (this row / maxrl - 1), paired by seed: mean ± half-width of its own 95 %
+  Student-t interval; * = p < .05 after Holm's correction for the 2 differences of each value in
+  this table; without * an interval may still exclude 0
+everywhere: env=bandit, rater=mixed, policy=linear, learn.lr=0.1, learn.steps=20,
+  learn.schedule=cosine
+raters:
+  mixed: gaussian; levels 1 to 10
+formulas:
+  maxrl: advantage (r - mean) / mean
+  odrpo-gini(maxrl): sum over levels
 )");
 }
 
@@ -163,7 +164,7 @@ TEST_CASE("several values in Markdown, CSV and JSON") {
   CHECK(
       csv.starts_with("env,rater,policy,votes,learn.lr,learn.steps,learn.schedule,estimator,value,unit,statistic,n,failed,undefined,"
                       "centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,difference_hi,difference_unit,pairs_undefined,"
-                      "p,p_holm,family,family_size,star,formula,rater_text\n"));
+                      "p,p_holm,family,family_size,star,formula,rater_text,among_best,suite,digest\n"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 2 * 2 * 3);
   CHECK(contains(csv, ",odrpo-gini(maxrl),seconds,us,median and quartiles,3,0,0,20,,14.5,24.25,maxrl,3,-5"));
   CHECK(contains(csv, ",% of the baseline,0,"));
