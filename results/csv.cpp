@@ -2,6 +2,9 @@
 #include "results/csv.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 #include <tuple>
 
 #include "kernels/utf8.hpp"
@@ -17,7 +20,73 @@ std::size_t printable(std::string_view s) {
   return is_control(c.point) || is_invisible(c.point) ? 0 : c.bytes;
 }
 
+bool is_whole(const CsvField& field) {
+  std::int64_t value;
+  const auto [end, error] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), value);
+  return end == field.text.data() + field.text.size() && !field.text.empty() && error != std::errc::invalid_argument;
+}
+
 }  // namespace
+
+std::string_view wide_encoding(std::string_view text) {
+  std::string zeros;  // which of the first four bytes are NUL
+  for (const char c : text.substr(0, 4)) zeros += c == '\0' ? '0' : 'x';
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return zeros == "xx00" ? "UTF-32" : "UTF-16";
+  if (zeros == "x0x0" || zeros == "0x0x") return "UTF-16";
+  return zeros == "x000" || zeros == "000x" || (zeros == "00xx" && text.substr(2, 2) == "\xfe\xff") ? "UTF-32" : "";
+}
+
+void check_csv_format(std::string_view text, CsvErrors& errors) {
+  const auto wide = wide_encoding(text);
+  if (!wide.empty()) return errors.add(1, 1, std::string(wide) + " text: save it as UTF-8");
+  if (text.starts_with("\x1f\x8b")) return errors.add(1, 1, "compressed (gzip): unpack it first");
+  if (text.starts_with("PK\x03\x04")) return errors.add(1, 1, "a zip archive or a spreadsheet: export it as CSV");
+  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
+    const auto before = text.substr(0, nul);
+    const auto line = std::count(before.begin(), before.end(), '\n');
+    const auto start = line == 0 ? 0 : before.rfind('\n') + 1;
+    return errors.add(static_cast<long>(line) + 1, static_cast<long>(nul - start) + 1, "a NUL byte: this is no text, or UTF-16 in part");
+  }
+  const auto end = text.find_last_not_of("\r\n \t");
+  if (end != std::string_view::npos && text.find('\n') == std::string_view::npos &&
+      text.substr(0, end).find('\r') != std::string_view::npos)
+    errors.add(1, 1, "its lines end in CR alone: save it with line ends LF or CRLF");
+}
+
+void check_csv_header(const std::vector<CsvField>& fields, const std::string& wanted, CsvErrors& errors) {
+  const CsvField& first = fields[0];
+  if (std::all_of(fields.begin(), fields.end(), is_whole))
+    return errors.add(first.line, first.column, "data where the header was expected: " + wanted);
+  const std::string_view sep = first.text.substr(0, 4);
+  if (sep == "sep=" || sep == "SEP=" || sep == "Sep=")
+    return errors.add(first.line, first.column, "a line for Excel: delete it; " + wanted);
+  const auto other = first.text.find_first_of(";\t|");
+  if (fields.size() > 1 || other == std::string_view::npos) return;
+  const char mark = first.text[other];
+  const char* marks = mark == ';' ? "semicolons" : mark == '|' ? "bars" : "tabs";
+  errors.add(first.line, first.column, std::string("columns separated by ") + marks + ": they must be separated by commas");
+}
+
+std::string csv_text(const CsvField& field) {
+  std::string text;
+  for (std::size_t i = 0; i < field.text.size(); ++i) {
+    text += field.text[i];
+    if (field.quoted && field.text[i] == '"') ++i;  // doubled
+  }
+  return text;
+}
+
+std::string csv_field(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size() && !std::isnan(number);
+  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos && text != "-" && !is_number;
+  const std::string shown = formula ? "'" + text : text;
+  if (shown.find_first_of(",\"\n\r") == std::string::npos) return shown;
+  std::string out = "\"";
+  for (const char c : shown) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
 
 std::string shown_cell(std::string_view text) {
   constexpr char hex[] = "0123456789abcdef";

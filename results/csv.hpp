@@ -53,6 +53,23 @@ class CsvReader {
   long line_ = 1;
 };
 
+/// The text of a field, with doubled quotes made single.
+std::string csv_text(const CsvField& field);
+
+/// A field as a file has it (RFC 4180). A spreadsheet takes text that begins with one of = + - @ for a formula: an apostrophe before it
+/// keeps it text. Numbers stay as they are, and "-" alone, which is no formula.
+std::string csv_field(const std::string& text);
+
+/// "UTF-16" or "UTF-32" for text that begins like it, with a byte order mark or without; else empty.
+std::string_view wide_encoding(std::string_view text);
+
+/// Adds one mistake where a text is no CSV at all: UTF-16, gzip, a spreadsheet, a NUL byte, lines that end in CR alone.
+void check_csv_format(std::string_view text, CsvErrors& errors);
+
+/// Adds one mistake where the first record of a file is no header: whole numbers alone, a line for Excel, columns that other marks than
+/// commas separate. `wanted` says what a header must be.
+void check_csv_header(const std::vector<CsvField>& fields, const std::string& wanted, CsvErrors& errors);
+
 /// Text of a file made fit for a terminal: in double quotes, control characters and what is not UTF-8 as \xNN, cut after 40 characters.
 std::string shown_cell(std::string_view text);
 

@@ -29,31 +29,7 @@ struct Cell {
 
 std::string name(std::string_view column) { return "column \"" + std::string(column) + "\""; }
 
-/// Tells a file that is no CSV once, instead of each of its fields.
-void check_format(std::string_view text, CsvErrors& errors) {
-  const auto wide = wide_encoding(text);
-  if (!wide.empty()) return errors.add(1, 1, std::string(wide) + " text: save it as UTF-8");
-  if (text.starts_with("\x1f\x8b")) return errors.add(1, 1, "compressed (gzip): unpack it first");
-  if (text.starts_with("PK\x03\x04")) return errors.add(1, 1, "a zip archive or a spreadsheet: export it as CSV");
-  if (const auto nul = text.find('\0'); nul != std::string_view::npos) {
-    const auto before = text.substr(0, nul);
-    const auto line = std::count(before.begin(), before.end(), '\n');
-    const auto start = line == 0 ? 0 : before.rfind('\n') + 1;
-    return errors.add(static_cast<long>(line) + 1, static_cast<long>(nul - start) + 1, "a NUL byte: this is no text, or UTF-16 in part");
-  }
-  const auto end = text.find_last_not_of("\r\n \t");
-  if (end != std::string_view::npos && text.find('\n') == std::string_view::npos &&
-      text.substr(0, end).find('\r') != std::string_view::npos)
-    errors.add(1, 1, "its lines end in CR alone: save it with line ends LF or CRLF");
-}
-
 bool same_letter(char a, char b) { return a == b || ((a ^ b) == 32 && (a | 32) >= 'a' && (a | 32) <= 'z'); }
-
-bool is_whole(const CsvField& field) {
-  std::int64_t value;
-  const auto [end, error] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), value);
-  return end == field.text.data() + field.text.size() && !field.text.empty() && error != std::errc::invalid_argument;
-}
 
 /// Where each of the four columns stands.
 struct Header {
@@ -65,24 +41,8 @@ struct Header {
 Header read_header(const std::vector<CsvField>& fields, CsvErrors& errors) {
   const long line = fields[0].line;
   Header header{{}, fields.size(), line};
-  if (std::all_of(fields.begin(), fields.end(), is_whole)) {
-    errors.add(line, fields[0].column, "data where the header was expected: the first line must name the columns " + std::string(wanted));
-    refuse(errors);
-  }
-  if (fields[0].text.size() >= 4 && std::equal(fields[0].text.begin(), fields[0].text.begin() + 4, "sep=", same_letter)) {
-    errors.add(line, fields[0].column, "a line for Excel: delete it; the first line must name the columns " + std::string(wanted));
-    refuse(errors);
-  }
-  if (const auto other = fields[0].text.find_first_of(";\t|"); fields.size() == 1 && other != std::string_view::npos) {
-    const char mark = fields[0].text[other];
-    errors.add(line, fields[0].column,
-               std::string("columns separated by ") +
-                   (mark == ';'   ? "semicolons"
-                    : mark == '|' ? "bars"
-                                  : "tabs") +
-                   ": they must be separated by commas");
-    refuse(errors);
-  }
+  check_csv_header(fields, "the first line must name the columns " + std::string(wanted), errors);
+  if (errors.any()) refuse(errors);
   std::string found;
   for (const CsvField& field : fields) found += (found.empty() ? "" : ", ") + shown_cell(field.text);
   if (found.size() > 400) found = std::to_string(fields.size()) + " other columns";
@@ -214,20 +174,12 @@ ScoreTable make_table(const std::vector<Cell>& cells, CsvErrors& errors) {
 
 }  // namespace
 
-std::string_view wide_encoding(std::string_view text) {
-  std::string zeros;  // which of the first four bytes are NUL
-  for (const char c : text.substr(0, 4)) zeros += c == '\0' ? '0' : 'x';
-  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return zeros == "xx00" ? "UTF-32" : "UTF-16";
-  if (zeros == "x0x0" || zeros == "0x0x") return "UTF-16";
-  return zeros == "x000" || zeros == "000x" || (zeros == "00xx" && text.substr(2, 2) == "\xfe\xff") ? "UTF-32" : "";
-}
-
 ScoreTable parse_scores(std::string_view text, const std::string& file, int levels) {
   CsvErrors errors(file);
   CsvReader reader(text);
   std::vector<CsvField> fields;
   if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
-  else check_format(text, errors);
+  else check_csv_format(text, errors);
   if (!errors.any() && !reader.next(fields, errors))
     errors.add(1, 1, "nothing in it; wanted a header " + std::string(wanted) + " and rows of whole numbers");
   if (errors.any()) refuse(errors);

@@ -7,14 +7,12 @@
 #include <vector>
 
 #include "kernels/score_table.hpp"
+#include "results/csv.hpp"
 
 namespace odrpo {
 
 inline constexpr std::size_t max_scores_bytes = std::size_t{256} << 20;  ///< largest CSV, bytes
 inline constexpr int max_score = 100;                                    ///< scores are whole numbers 1..max_score
-
-/// "UTF-16" or "UTF-32" for text that begins like it, with a byte order mark or without; else empty.
-std::string_view wide_encoding(std::string_view text);
 
 /// Reads `prompt_id,response_id,sample_id,score` (columns in any order, further columns ignored); lines that start with `#` are comments,
 /// CRLF, a BOM, blank lines and any order of rows are accepted. Throws Failure(Exit::bad_input) with one `file:line:column: error: …` for

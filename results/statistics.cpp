@@ -104,6 +104,44 @@ double t_test_p(const MeanInterval& mean) {
   return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(mean.n - 1), t));
 }
 
+StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, double level) {
+  StratifiedMean result{{0, nan, nan, nan, nan}, nan, nan};
+  if (strata.size() == 1) {
+    result.mean = mean_interval(strata[0], level);
+    if (result.mean.n > 1) result.degrees = result.mean.n - 1;
+    result.p = t_test_p(result.mean);
+    return result;
+  }
+  const auto count = static_cast<double>(strata.size());
+  double sum = 0, squares = 0, freedom = 0, variance = 0, quarters = 0;
+  for (const auto& values : strata) {
+    const MeanInterval m = mean_interval(values, level);
+    const double n = m.n, share = m.sd * m.sd / n / (count * count);
+    result.mean.n += m.n;
+    sum += m.mean;
+    squares += (n - 1) * m.sd * m.sd;
+    freedom += n - 1;
+    variance += share;
+    quarters += share * share / (n - 1);
+  }
+  result.mean.mean = sum / count;
+  result.mean.sd = std::sqrt(squares / freedom);
+  if (std::isnan(variance) || strata.empty()) return result;
+  if (variance == 0) {
+    result.mean.lo = result.mean.hi = result.mean.mean;
+    if (result.mean.mean != 0) result.p = 0;
+    return result;
+  }
+  result.degrees = variance * variance / quarters;
+  if (!(level > 0 && level < 1) || !std::isfinite(result.degrees)) return result;
+  const boost::math::students_t law(result.degrees);
+  const double error = std::sqrt(variance), half = boost::math::quantile(law, 0.5 + level / 2) * error;
+  result.mean.lo = result.mean.mean - half;
+  result.mean.hi = result.mean.mean + half;
+  result.p = 2 * boost::math::cdf(boost::math::complement(law, std::fabs(result.mean.mean) / error));
+  return result;
+}
+
 double mcnemar_p(std::span<const double> a, std::span<const double> b) {
   int only_a = 0, only_b = 0;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {

@@ -36,6 +36,16 @@ MeanInterval share_difference(std::span<const double> a, std::span<const double>
 /// Two-sided p of Student's t test that the mean is 0. NaN for n < 2, and where all values are exactly 0: nothing was tested.
 double t_test_p(const MeanInterval& mean);
 
+/// The mean over strata of the mean over values, each stratum with a variance of its own: Welch's t interval with Satterthwaite's degrees of
+/// freedom. n = all values; sd is pooled within strata. One stratum: mean_interval and t_test_p. NaN intervals where a stratum has fewer
+/// than two values; NaN everywhere where there is no stratum, or an empty one.
+struct StratifiedMean {
+  MeanInterval mean;
+  double degrees;  ///< of freedom of the interval
+  double p;        ///< two-sided, that the mean is 0; NaN as in t_test_p
+};
+StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, double level = 0.95);
+
 /// Two-sided p of McNemar's exact test that two shares of the same runs are equal: of d pairs that differ, as many as min(a only, b only)
 /// or fewer on one side, under Binomial(d, 1/2). NaN where no pair differs.
 double mcnemar_p(std::span<const double> a, std::span<const double> b);

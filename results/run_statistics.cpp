@@ -1,0 +1,199 @@
+// Computes the statistics of runs: each cell, then each row against its baseline, then Holm's correction over all tests.
+#include "results/run_statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "kernels/utf8.hpp"
+#include "results/paired_runs.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t at_once = 8;  // thresholds of one bootstrap: a million resamples of them take 128 MB
+
+Interval bootstrap_interval(const BootstrapLaw& law, const StatisticsOptions& o) {
+  return o.interval == IntervalKind::percentile ? percentile_interval(law, o.level) : bca_interval(law, o.level);
+}
+
+Estimate estimate(const BootstrapLaw& law, const StatisticsOptions& o) {
+  const Interval i = bootstrap_interval(law, o);
+  return {law.estimate, i.lo, i.hi};
+}
+
+/// Are the values equal but for rounding? An interval without width would say that the mean is known.
+bool varies(const MeanInterval& m) { return m.sd > 1e-13 * std::fabs(m.mean); }
+
+Interval student_interval(const MeanInterval& m) { return varies(m) ? Interval{m.lo, m.hi} : Interval{nan, nan}; }
+
+std::vector<Estimate> profile_of(const TaskScores& scores, const StatisticsOptions& o, double (*share)(const TaskScores&, double)) {
+  std::vector<Estimate> estimates;
+  for (std::size_t from = 0; from < o.thresholds.size(); from += at_once) {
+    std::vector<Metric> metrics;
+    for (std::size_t k = from; k < std::min(from + at_once, o.thresholds.size()); ++k)
+      metrics.push_back([share, tau = o.thresholds[k]](const TaskScores& s) { return share(s, tau); });
+    for (const BootstrapLaw& law : stratified_bootstrap(scores, metrics, o.resamples, o.seed)) estimates.push_back(estimate(law, o));
+  }
+  return estimates;
+}
+
+/// The runs of each cell by task; a task in which it has none is empty.
+std::vector<TaskScores> scores_of_cells(const RunTable& table) {
+  std::vector<TaskScores> scores(table.cells.size(), TaskScores(table.tasks.size()));
+  for (const RunTable::Run& run : table.runs) scores[run.cell][run.task].push_back(run.value);
+  return scores;
+}
+
+CellStatistics statistics_of(TaskScores scores, const StatisticsOptions& o) {
+  const bool several_tasks = scores.size() > 1;
+  std::erase_if(scores, [](const auto& runs) { return runs.empty(); });
+  CellStatistics cell;
+  cell.tasks = static_cast<int>(scores.size());
+  for (const auto& runs : scores) {
+    const int n = static_cast<int>(runs.size());
+    cell.fewest = &runs == &scores.front() ? n : std::min(cell.fewest, n);
+    cell.runs += n;
+  }
+  std::vector<Metric> metrics = {aggregate_mean, several_tasks ? aggregate_median : median_of_runs, interquartile_mean};
+  if (o.gamma) metrics.push_back([gamma = *o.gamma](const TaskScores& s) { return optimality_gap(s, gamma); });
+  const std::vector<BootstrapLaw> laws = stratified_bootstrap(scores, metrics, o.resamples, o.seed);
+  cell.mean = estimate(laws[0], o);
+  cell.median = estimate(laws[1], o);
+  cell.iqm = estimate(laws[2], o);
+  cell.optimality_gap = o.gamma ? estimate(laws[3], o) : Estimate{nan, nan, nan};
+  const MeanInterval student = stratified_mean(scores, o.level).mean;
+  if (o.interval == IntervalKind::student) {
+    const Interval i = student_interval(student);
+    cell.mean = {cell.mean.value, i.lo, i.hi};
+  }
+  const SdInterval spread = sd_interval(varies(student) ? student.sd : nan, cell.runs - cell.tasks + 1, o.level);
+  cell.sd = {student.sd, spread.lo, spread.hi};
+  cell.profile = profile_of(scores, o, run_score_distribution);
+  if (several_tasks) cell.average_profile = profile_of(scores, o, average_score_distribution);
+  return cell;
+}
+
+std::optional<std::size_t> find_cell(const RunTable& table, const std::vector<std::string>& name) {
+  const auto at = std::find(table.cells.begin(), table.cells.end(), name);
+  if (at == table.cells.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - table.cells.begin());
+}
+
+Difference difference_of(const RunTable& table, std::span<const std::size_t> cells, std::span<const double> signs,
+                         const StatisticsOptions& o) {
+  const PairedRuns paired = pair_runs(table, cells);
+  const TaskScores differences = paired_differences(paired, signs);
+  const StratifiedMean student = stratified_mean(differences, o.level);
+  const Metric mean = aggregate_mean;
+  Difference d{cells[0], cells[1], static_cast<int>(paired.scores[0].size()), paired.left_out, student.mean, {}, {}, student.p, nan};
+  const Interval t = student_interval(student.mean);
+  d.student.lo = t.lo;
+  d.student.hi = t.hi;
+  d.bootstrap = bootstrap_interval(stratified_bootstrap(differences, {&mean, 1}, o.resamples, o.seed)[0], o);
+  d.improvement = {nan, nan, nan};
+  return d;
+}
+
+/// P(x > y) over the tasks that both have; all their runs, as independent ones.
+Estimate improvement_of(TaskScores x, TaskScores y, const StatisticsOptions& o) {
+  for (std::size_t t = x.size(); t-- > 0;)
+    if (x[t].empty() || y[t].empty()) {
+      x.erase(x.begin() + static_cast<std::ptrdiff_t>(t));
+      y.erase(y.begin() + static_cast<std::ptrdiff_t>(t));
+    }
+  return estimate(independent_bootstrap(x, y, probability_of_improvement, o.resamples, o.seed), o);
+}
+
+void correct(RunStatistics& s) {
+  std::vector<double> p;
+  for (const auto* list : {&s.differences, &s.contrasts})
+    for (const Difference& d : *list) p.push_back(d.p);
+  const std::vector<double> adjusted = holm_adjusted(p);
+  std::size_t at = 0;
+  for (auto* list : {&s.differences, &s.contrasts})
+    for (Difference& d : *list) {
+      s.family += !std::isnan(d.p);
+      d.p_holm = adjusted[at++];
+    }
+}
+
+std::string times(std::size_t n, const char* one, const char* many) { return std::to_string(n) + ' ' + (n == 1 ? one : many); }
+
+/// What was left out, and why.
+std::vector<std::string> notes_of(const RunTable& table, const RunStatistics& s) {
+  std::vector<std::string> notes;
+  if (table.blank > 0) notes.push_back(times(table.blank, "run", "runs") + " left out: the value is blank");
+  if (table.not_a_number > 0) notes.push_back(times(table.not_a_number, "run", "runs") + " left out: the value is nan");
+  const auto cells_that = [&](auto test) { return static_cast<std::size_t>(std::count_if(s.cells.begin(), s.cells.end(), test)); };
+  if (const std::size_t n = cells_that([](const CellStatistics& c) { return c.runs == 0; }); n > 0)
+    notes.push_back(times(n, "cell has", "cells have") + " no run with a value");
+  const auto lacks_tasks = [&](const CellStatistics& c) { return c.tasks > 0 && c.tasks < static_cast<int>(table.tasks.size()); };
+  if (const std::size_t n = cells_that(lacks_tasks); n > 0)
+    notes.push_back(times(n, "cell lacks", "cells lack") +
+                    " some tasks: their means are over fewer; differences take the tasks that both have");
+  const auto lacking = [](const std::vector<Difference>& list) {
+    return static_cast<std::size_t>(std::count_if(list.begin(), list.end(), [](const Difference& d) { return d.left_out > 0; }));
+  };
+  if (const std::size_t n = lacking(s.differences) + lacking(s.contrasts); n > 0)
+    notes.push_back(times(n, "difference leaves", "differences leave") + " out units that one of the cells lacks (column pairs)");
+  if (s.unmatched > 0)
+    notes.push_back(times(static_cast<std::size_t>(s.unmatched), "row has", "rows have") + " no cell to be compared with");
+  return notes;
+}
+
+}  // namespace
+
+std::optional<std::size_t> baseline_of(const RunTable& table, const StatisticsOptions& o, std::size_t cell) {
+  std::vector<std::string> name = table.cells[cell];
+  for (std::size_t i = 0; i < name.size() && i < o.baseline.size(); ++i)
+    if (o.baseline[i]) name[i] = *o.baseline[i];
+  return find_cell(table, name);
+}
+
+RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) {
+  RunStatistics s;
+  const std::vector<TaskScores> scores = scores_of_cells(table);
+  for (std::size_t c = 0; c < table.cells.size(); ++c) {
+    s.cells.push_back(statistics_of(scores[c], o));
+    s.cells.back().name = table.cells[c];
+  }
+  std::set<std::pair<std::uint32_t, std::uint32_t>> units;
+  for (const RunTable::Run& run : table.runs) s.cells[run.cell].units += units.emplace(run.cell, run.unit).second;
+  if (o.baseline.empty()) {
+    s.notes = notes_of(table, s);
+    return s;
+  }
+  for (std::size_t c = 0; c < table.cells.size(); ++c) {
+    const auto baseline = baseline_of(table, o, c);
+    if (baseline == c) continue;
+    if (!baseline) {
+      ++s.unmatched;
+      continue;
+    }
+    s.differences.push_back(difference_of(table, std::vector{c, *baseline}, std::vector{1.0, -1.0}, o));
+    s.differences.back().improvement = improvement_of(scores[c], scores[*baseline], o);
+  }
+  for (std::size_t c = 0; o.contrast && c < table.cells.size(); ++c) {
+    if (table.cells[c][o.contrast->column] != o.contrast->with) continue;
+    const auto baseline = baseline_of(table, o, c);
+    if (baseline == c) continue;
+    std::vector<std::string> other = table.cells[c];
+    other[o.contrast->column] = o.contrast->without;
+    const auto without = find_cell(table, other);
+    const auto without_baseline = without ? baseline_of(table, o, *without) : std::nullopt;
+    if (!baseline || !without || !without_baseline) ++s.unmatched;
+    else
+      s.contrasts.push_back(
+          difference_of(table, std::vector{c, *baseline, *without, *without_baseline}, std::vector{1.0, -1.0, -1.0, 1.0}, o));
+  }
+  correct(s);
+  s.notes = notes_of(table, s);
+  return s;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,70 @@
+// How often intervals hold the truth: samples of n seeds from populations of 400, whose means are known. Slow; prints its figures.
+#include <cstdio>
+#include <vector>
+
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+#include "results/bootstrap.hpp"
+#include "results/statistics.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+constexpr int seeds = 400, samples = 2000, resamples = 2000;
+constexpr std::uint64_t population_key = 14, sample_key = 15;
+
+/// 400 normal values, or their exponentials, scaled to a skewness near 1.
+std::vector<double> population(bool skewed) {
+  std::vector<double> values;
+  for (std::uint32_t i = 0; i < seeds; i += 2) {
+    const math::Normal2 z = math::normal_pair(draw(population_key, Purpose::world_residual, 0, 0, i).x);
+    for (const double v : {z.a, z.b}) values.push_back(skewed ? math::exp(0.3 * v) : v);
+  }
+  return values;
+}
+
+struct Coverage {
+  double t, percentile, bca;
+};
+
+Coverage coverage(const std::vector<double>& values, std::uint32_t n) {
+  const double truth = aggregate_mean({values});
+  const Metric metric = aggregate_mean;
+  Coverage held{0, 0, 0};
+  Picks picks;
+  TaskScores sample(1);
+  for (std::uint32_t s = 0; s < samples; ++s) {
+    sample[0].clear();
+    for (std::uint32_t i = 0; i < n; ++i)
+      sample[0].push_back(values[uniform_below(draw(sample_key, Purpose::world_residual, s, n, i).x[0], seeds)]);
+    const auto holds = [&](double lo, double hi) { return lo <= truth && truth <= hi ? 1.0 / samples : 0; };
+    const MeanInterval t = mean_interval(sample[0]);
+    const BootstrapLaw law = stratified_bootstrap(sample, {&metric, 1}, resamples, s)[0];
+    const Interval percentile = percentile_interval(law), bca = bca_interval(law);
+    held.t += holds(t.lo, t.hi);
+    held.percentile += holds(percentile.lo, percentile.hi);
+    held.bca += holds(bca.lo, bca.hi);
+  }
+  return held;
+}
+
+}  // namespace
+
+TEST_CASE("coverage of intervals", "[.slow]") {
+  std::printf("coverage of 95 %% intervals of a mean, %d samples of n from %d values, %d resamples; standard error .005\n", samples, seeds,
+              resamples);
+  std::printf("population    n      t  percentile    BCa\n");
+  for (const bool skewed : {false, true}) {
+    const std::vector<double> values = population(skewed);
+    for (const std::uint32_t n : {5u, 16u, 20u, 32u, 64u}) {
+      const Coverage c = coverage(values, n);
+      std::printf("%-10s %4u  %.3f       %.3f  %.3f\n", skewed ? "skewed" : "normal", n, c.t, c.percentile, c.bca);
+      if (n < 16) continue;
+      // a bootstrap of n values has the spread sqrt((n - 1) / n) s and normal tails: P(|t_15| < 1.898) = .923 at n = 16, .937 at n = 32
+      CHECK((c.t >= 0.93 && c.t <= 0.97));
+      CHECK((c.bca >= (n < 64 ? 0.90 : 0.93) && c.bca <= 0.97));
+    }
+  }
+}

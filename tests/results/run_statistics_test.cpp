@@ -1,0 +1,159 @@
+// Statistics of runs: pairing, tasks, differences of differences and the family of Holm's correction, on small tables by hand.
+#include "results/run_statistics.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+
+#include "results/paired_runs.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+RunTable table_of(const std::string& rows, std::vector<std::string> task = {}) {
+  return parse_runs("seed,estimator,votes,task,gain\n" + rows, "f", {"seed", {"estimator", "votes"}, "gain", std::move(task)});
+}
+
+StatisticsOptions against(const std::string& baseline) {
+  StatisticsOptions o;
+  o.resamples = 1000;
+  o.baseline = {baseline, std::nullopt};
+  return o;
+}
+
+std::string row(int seed, const char* estimator, int votes, const char* task, double gain) {
+  return std::to_string(seed) + ',' + estimator + ',' + std::to_string(votes) + ',' + task + ',' + std::to_string(gain) + '\n';
+}
+
+}  // namespace
+
+TEST_CASE("a difference is paired on the units that both cells have") {
+  std::string rows;
+  const double a[] = {3, 5, 4, 9}, b[] = {1, 2, 3};
+  for (int s = 0; s < 4; ++s) rows += row(s, "a", 1, "t", a[s]);
+  for (int s = 0; s < 3; ++s) rows += row(s, "b", 1, "t", b[s]);
+  const RunStatistics s = run_statistics(table_of(rows), against("b"));
+  REQUIRE(s.differences.size() == 1);
+  const Difference& d = s.differences[0];
+  CHECK(d.student.n == 3);
+  CHECK(d.left_out == 1);
+  CHECK(d.student.mean == 2);
+  CHECK(d.student.sd == 1);
+  CHECK(d.p == t_test_p(paired_difference(std::vector<double>{3, 5, 4}, std::vector<double>{1, 2, 3})));
+  CHECK(d.p_holm == d.p);
+  CHECK(s.family == 1);
+  CHECK(d.improvement.value == 11.5 / 12);  // all runs of both: 4 x 3 pairs, one tie
+  CHECK(s.cells[0].units == 4);
+  CHECK(s.cells[0].mean.value == 5.25);
+  CHECK(s.cells[0].median.value == 4.5);
+  REQUIRE(s.notes.size() == 1);
+  CHECK(s.notes[0].starts_with("1 difference leaves out units"));
+}
+
+TEST_CASE("crossed tasks make a unit its mean over tasks, nested tasks are strata") {
+  std::string crossed, nested;
+  std::mt19937 random(3);
+  std::vector<double> differences;
+  for (int s = 0; s < 6; ++s) {
+    double sum = 0;
+    for (const char* task : {"x", "y"}) {
+      const double a = static_cast<double>(random() % 100), b = static_cast<double>(random() % 100);
+      crossed += row(s, "a", 1, task, a) + row(s, "b", 1, task, b);
+      nested += row(*task == 'x' ? s : s + 100, "a", 1, task, a) + row(*task == 'x' ? s : s + 100, "b", 1, task, b);
+      sum += a - b;
+    }
+    differences.push_back(sum / 2);
+  }
+  std::printf("crossed and nested tasks: seed 3\n");
+  const Difference one = run_statistics(table_of(crossed, {"task"}), against("b")).differences[0];
+  const MeanInterval want = mean_interval(differences);
+  CHECK(one.student.n == 6);
+  CHECK(one.tasks == 2);
+  CHECK(one.student.mean == Approx(want.mean));
+  CHECK(one.student.lo == Approx(want.lo));
+  CHECK(one.p == Approx(t_test_p(want)));
+  const RunTable runs = table_of(nested, {"task"});
+  CHECK_FALSE(pair_runs(runs, std::vector<std::size_t>{0, 1}).crossed);
+  const Difference two = run_statistics(runs, against("b")).differences[0];
+  CHECK(two.student.n == 12);
+  CHECK(two.left_out == 0);
+  CHECK(two.student.mean == Approx(want.mean));
+  CHECK(two.improvement.value == Approx(one.improvement.value));
+  // a unit without one of its tasks is left out where tasks are crossed
+  const Difference less =
+      run_statistics(table_of(crossed + row(6, "a", 1, "x", 1) + row(6, "b", 1, "x", 2), {"task"}), against("b")).differences[0];
+  CHECK(less.student.n == 6);
+  CHECK(less.left_out == 1);
+}
+
+TEST_CASE("a difference of differences tells an interaction from two main effects") {
+  std::string rows;
+  std::mt19937 random(4);
+  for (int s = 0; s < 20; ++s) {
+    const double base = static_cast<double>(random() % 1000) / 100;
+    const auto noise = [&] { return static_cast<double>(random() % 100) / 1000; };
+    for (const int votes : {1, 8}) {
+      rows += row(s, "b", votes, "t", base + (votes == 8 ? 2 : 0) + noise());
+      rows += row(s, "better", votes, "t", base + (votes == 8 ? 2 : 0) + 3 + noise());                     // better everywhere
+      rows += row(s, "robust", votes, "t", base + (votes == 8 ? 2 : 0) + (votes == 1 ? 1 : 0) + noise());  // where it is noisy
+    }
+  }
+  std::printf("difference of differences: seed 4\n");
+  StatisticsOptions o = against("b");
+  o.contrast = ContrastChoice{1, "1", "8"};
+  const RunStatistics s = run_statistics(table_of(rows), o);
+  REQUIRE(s.differences.size() == 4);
+  REQUIRE(s.contrasts.size() == 2);
+  CHECK(s.family == 6);
+  const Difference &better = s.contrasts[0], &robust = s.contrasts[1];
+  CHECK(std::fabs(better.student.mean) < 0.06);
+  CHECK(better.p_holm > 0.05);
+  CHECK(robust.student.mean == Approx(1).margin(0.06));
+  CHECK(robust.p_holm < 1e-6);
+  CHECK(robust.bootstrap.lo > 0.9);
+  CHECK(robust.student.n == 20);
+  for (const Difference& d : s.differences) CHECK(d.p_holm >= d.p);
+}
+
+TEST_CASE("what cannot be compared is counted, and what does not vary has no interval") {
+  std::string rows = row(1, "c", 4, "t", 1);
+  for (int s = 0; s < 3; ++s) rows += row(s, "a", 1, "t", 0.1) + row(s, "b", 1, "t", 0.1) + row(s, "d", 1, "t", 0.3);
+  const RunStatistics s = run_statistics(table_of(rows), against("b"));
+  CHECK(s.unmatched == 1);  // c with 4 votes has no baseline
+  REQUIRE(s.differences.size() == 2);
+  CHECK(s.differences[0].student.mean == 0);
+  CHECK(std::isnan(s.differences[0].p));
+  CHECK(std::isnan(s.differences[0].bootstrap.lo));
+  CHECK(s.family == 1);
+  CHECK(std::isnan(s.cells[1].mean.lo));
+  CHECK(std::isnan(s.cells[1].sd.lo));
+  CHECK(s.cells[0].units == 1);
+  CHECK(s.cells[0].mean.value == 1);
+  CHECK(std::isnan(s.cells[0].mean.lo));
+}
+
+TEST_CASE("the kind of interval") {
+  std::string rows;
+  for (int s = 0; s < 9; ++s) rows += row(s, "a", 1, "t", s * s) + row(s, "b", 1, "t", s);
+  const RunTable runs = table_of(rows);
+  StatisticsOptions o = against("b");
+  const Estimate bca = run_statistics(runs, o).cells[0].mean;
+  o.interval = IntervalKind::percentile;
+  const Estimate percentile = run_statistics(runs, o).cells[0].mean;
+  o.interval = IntervalKind::student;
+  const RunStatistics t = run_statistics(runs, o);
+  const MeanInterval want = mean_interval(std::vector<double>{0, 1, 4, 9, 16, 25, 36, 49, 64});
+  CHECK(t.cells[0].mean.lo == want.lo);
+  CHECK(bca.lo > percentile.lo);  // skewed to the right
+  CHECK(percentile.hi < want.hi);
+  o.thresholds = {3, 30};
+  o.gamma = 20;
+  const RunStatistics more = run_statistics(runs, o);
+  CHECK(more.cells[0].profile[0].value == Approx(7.0 / 9));
+  CHECK(more.cells[0].profile[1].value == Approx(3.0 / 9));
+  CHECK(more.cells[0].optimality_gap.value == Approx(20 - (0 + 1 + 4 + 9 + 16 + 80) / 9.0));
+  CHECK(more.cells[0].average_profile.empty());
+}
