@@ -62,6 +62,19 @@ struct TableOptions {
 };
 int table(const TableOptions&);
 
+struct StatsOptions {
+  std::string path;               ///< a CSV file with one row per run
+  std::string unit, cell, value;  ///< columns; of cell several with commas
+  std::string task;               ///< columns of the strata; empty = one task
+  std::string baseline, contrast;
+  std::string interval, format;  ///< empty = bca, text
+  std::string level, gamma, thresholds;
+  int resamples = 2000;
+  long long seed = 1;
+  std::string output;  ///< empty = stdout
+};
+int stats(const StatsOptions&);
+
 int compute();  ///< JSON lines on stdin to JSON lines on stdout
 
 struct VerifyOptions {

@@ -88,6 +88,28 @@ void limit_options(CLI::App& app, double& seconds, double& memory) {
   app.add_option("--max-memory", memory, "memory that it may take, in MB (default 300)")->check(positive())->type_name("MB");
 }
 
+void stats_options(CLI::App& app, StatsOptions& o) {
+  app.add_option("file", o.path, "a CSV file with one row per run")->required()->type_name("FILE.csv");
+  app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")->required()->type_name("COLUMN");
+  app.add_option("--cell", o.cell, "columns of what is compared, e.g. estimator,votes")->required()->type_name("COLUMNS");
+  app.add_option("--value", o.value, "column of the numbers")->required()->type_name("COLUMN");
+  app.add_option("--task", o.task, "columns of the tasks, within which runs are resampled (default: one task)")->type_name("COLUMNS");
+  app.add_option("--baseline", o.baseline, "cell to compare with: texts of its columns, e.g. grpo or grpo,1; those left out are the row's own")
+      ->type_name("CELL");
+  app.add_option("--contrast", o.contrast, "difference of differences: (row - baseline) at WITH minus the same at WITHOUT")
+      ->type_name("COLUMN=WITH:WITHOUT");
+  app.add_option("--interval", o.interval, "bca (default), percentile or t")
+      ->check(CLI::IsMember({"bca", "percentile", "t"}))
+      ->type_name("KIND");
+  app.add_option("--resamples", o.resamples, "resamples of the bootstrap (default 2000)")->check(whole(1000, 1'000'000))->type_name("N");
+  app.add_option("--seed", o.seed, "seed of the resamples (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
+  app.add_option("--level", o.level, "of the intervals (default 0.95)")->type_name("LEVEL");
+  app.add_option("--gamma", o.gamma, "score that is good enough: shows the optimality gap")->type_name("NUMBER");
+  app.add_option("--thresholds", o.thresholds, "shows the performance profile at these scores, e.g. 60,70,80")->type_name("LIST");
+  app.add_option("--format", o.format, "text (default), csv or json")->check(CLI::IsMember({"text", "csv", "json"}))->type_name("FORMAT");
+  app.add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");
+}
+
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0 || option.get_type_size_max() == 0; }
 
 // One command: its options, and what to call when they are parsed.
@@ -97,6 +119,7 @@ struct Commands {
   CheckOptions check;
   ListOptions list;
   TableOptions table;
+  StatsOptions stats;
   VerifyOptions verify;
   ExplainOptions explain;
   bool version = false, json = false, table_json = false, doctor_json = false;
@@ -174,6 +197,11 @@ struct Commands {
         ->check(whole(0, 100'000))
         ->type_name("N");
     limit_options(*c, table.max_seconds, table.max_memory);
+
+    c = add("stats", "statistics of any CSV file with one row per run: intervals, paired differences, Holm's correction",
+            "odrpo-bench stats runs.csv --unit seed --cell estimator,votes --value gain --baseline grpo",
+            [this] { return app::stats(stats); });
+    stats_options(*c, stats);
 
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",
         R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9],"tie":"first"}}' | odrpo-bench compute)", [] { return app::compute(); });

@@ -1,0 +1,67 @@
+// The sentences of `stats`: how the numbers were made, and what to mind.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/printable.hpp"
+#include "app/stats_report.hpp"
+
+namespace odrpo::app {
+namespace {
+
+std::string counted(std::size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+/// The fewest units behind an interval.
+int fewest_units(const StatsReport& report) {
+  int fewest = few_units;
+  for (const CellStatistics& c : report.statistics.cells)
+    if (c.fewest > 0) fewest = std::min(fewest, c.fewest);
+  for (const auto* list : {&report.statistics.differences, &report.statistics.contrasts})
+    for (const Difference& d : *list)
+      if (d.student.n > 0) fewest = std::min(fewest, d.student.n);
+  return fewest;
+}
+
+}  // namespace
+
+std::string contrast_text(const StatsReport& report) {
+  const ContrastChoice& c = *report.options.contrast;
+  return printable_line(fmt::format("{0}={1} minus the same at {0}={2}", report.columns.cell[c.column], c.with, c.without));
+}
+
+std::vector<std::string> method_sentences(const StatsReport& report) {
+  const StatisticsOptions& o = report.options;
+  const RunTable& runs = report.runs;
+  const std::string task = report.columns.task.empty() ? "" : fmt::format(" ({})", joined_names(report.columns.task));
+  std::vector<std::string> sentences = {printable_line(
+      fmt::format("{} of {}: {} of {} ({}) in {} ({}) and {}{}", report.columns.value, report.file, counted(runs.runs.size(), "run"),
+                  counted(runs.units.size(), "unit"), report.columns.unit, counted(runs.cells.size(), "cell"),
+                  joined_names(report.columns.cell), counted(runs.tasks.size(), "task"), task))};
+  const char* kind = o.interval == IntervalKind::percentile ? "percentile bootstrap" : "BCa bootstrap";
+  sentences.push_back(fmt::format("intervals: {:g} %, {}, {} resamples {}, seed {}; sd: chi-square", 100 * o.level,
+                                  o.interval == IntervalKind::student ? "t for means and differences, BCa bootstrap for the others" : kind,
+                                  o.resamples, runs.tasks.size() > 1 ? "of runs within tasks" : "of runs", o.seed));
+  if (!report.baseline.empty()) {
+    sentences.push_back(printable_line(
+        fmt::format("differences: row - {}, paired by {}, units resampled; p: two-sided paired t test; p Holm: corrected for the {} of "
+                    "this call; * p Holm < .05",
+                    report.baseline, report.columns.unit, counted(static_cast<std::size_t>(report.statistics.family), "test"))));
+    sentences.push_back("P(row > baseline): probability that a run of the row is above a run of the baseline, ties count half");
+  }
+  return sentences;
+}
+
+std::vector<std::string> remarks(const StatsReport& report) {
+  std::vector<std::string> lines;
+  for (const std::string& note : report.statistics.notes) lines.push_back("note: " + note);
+  const int fewest = fewest_units(report);
+  if (fewest == 1) lines.push_back("note: one run or pair has neither a spread nor an interval (n/a)");
+  else if (fewest < few_units)
+    lines.push_back(
+        fmt::format("warning: n = {} is below {}: bootstrap intervals are too narrow (a 95 % percentile interval of a mean covers "
+                    "83 % at n = 5){}",
+                    fewest, few_units, report.options.interval == IntervalKind::student ? "" : "; --interval t is wider for means"));
+  return lines;
+}
+
+}  // namespace odrpo::app
