@@ -24,7 +24,8 @@ namespace {
 /// The file that a path means, through links.
 std::string target_of(const std::string& path) {
   std::error_code error;
-  const auto target = std::filesystem::weakly_canonical(path, error);
+  const auto whole = std::filesystem::absolute(path, error);
+  const auto target = error ? whole : std::filesystem::weakly_canonical(whole, error);
   if (error) cannot_write(path, error.message());
   return target.string();
 }

@@ -76,7 +76,7 @@ void must_have(const char* flag, const StatsReport& report, std::size_t column, 
   for (std::string& t : texts) t = printable_line(t);
   const std::vector<std::string_view> views(texts.begin(), texts.end());
   throw Failure(Exit::usage, fmt::format("{}: no cell has {} \"{}\"{}\nIt has {}", flag, printable_line(report.columns.cell[column]),
-                                         printable_line(text), did_you_mean(text, texts), one_of(views)));
+                                         printable_line(text), is_number(text) ? "" : did_you_mean(text, texts), one_of(views)));
 }
 
 /// "grpo", "grpo,1", "votes=1": each part is the text of the next column, or of the one that it names.
@@ -122,14 +122,15 @@ void choose_contrast(StatsReport& report, const std::string& words) {
     if (words.starts_with(columns[i] + "=") && (column == columns.size() || columns[i].size() > columns[column].size())) column = i;
   if (column == columns.size()) {
     const std::string name = words.substr(0, words.find('='));
-    throw Failure(Exit::usage, fmt::format("--contrast: \"{}\" is not a column of --cell{}; wanted {}", printable_line(name),
-                                           did_you_mean(name, columns), wanted));
+    throw Failure(Exit::usage, fmt::format("--contrast wants {}: \"{}\" is not a column of --cell{}", wanted, printable_line(name),
+                                           did_you_mean(name, columns)));
   }
   const std::string texts = words.substr(columns[column].size() + 1);
   const std::vector<std::string> known = texts_in(report.runs, column);
   const auto is_known = [&](const std::string& text) { return std::find(known.begin(), known.end(), text) != known.end(); };
   std::size_t colon = texts.find(':');
-  if (colon == std::string::npos) throw Failure(Exit::usage, fmt::format("--contrast: \"{}\": wanted {}", printable_line(words), wanted));
+  if (colon == std::string::npos)
+    throw Failure(Exit::usage, fmt::format("--contrast wants {}: \"{}\" has no colon", wanted, printable_line(words)));
   for (std::size_t at = colon; at != std::string::npos; at = texts.find(':', at + 1))
     if (is_known(texts.substr(0, at)) && is_known(texts.substr(at + 1))) colon = at;
   const ContrastChoice contrast{column, texts.substr(0, colon), texts.substr(colon + 1)};

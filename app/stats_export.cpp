@@ -123,7 +123,7 @@ std::string stats_csv(const StatsReport& report) {
     out += ",baseline" + difference_heading("difference");
     heading("probability_of_improvement");
   }
-  if (o.contrast) out += ",contrast" + difference_heading("contrast");
+  if (o.contrast) out += ",contrast_of" + difference_heading("contrast");
   out += ",interval,resamples,seed,level,family_size\n";
   for (std::size_t c = 0; c < s.cells.size(); ++c) {
     const CellStatistics& cell = s.cells[c];

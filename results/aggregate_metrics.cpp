@@ -21,8 +21,13 @@ double sum(const std::vector<double>& values) {
 
 double mean(const std::vector<double>& values) { return sum(values) / static_cast<double>(values.size()); }
 
+/// Resamples come in order already.
+void sort(std::vector<double>& values) {
+  if (!std::is_sorted(values.begin(), values.end())) std::sort(values.begin(), values.end());
+}
+
 double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
@@ -41,8 +46,8 @@ std::vector<double> all_runs(const TaskScores& scores) {
 
 /// U / (pairs) of one task: for each y, the x above it and half of those equal to it.
 double share_of_wins(std::vector<double> x, std::vector<double> y) {
-  std::sort(x.begin(), x.end());
-  std::sort(y.begin(), y.end());
+  sort(x);
+  sort(y);
   std::size_t below = 0, not_above = 0, halves = 0;  // x < v, x <= v; twice the wins
   for (const double v : y) {
     while (below < x.size() && x[below] < v) ++below;
@@ -64,7 +69,7 @@ double median_of_runs(const TaskScores& scores) { return complete(scores) ? medi
 double interquartile_mean(const TaskScores& scores) {
   if (!complete(scores)) return nan;
   std::vector<double> all = all_runs(scores);
-  std::sort(all.begin(), all.end());
+  sort(all);
   const auto cut = static_cast<std::ptrdiff_t>(all.size() / 4);
   return mean({all.begin() + cut, all.end() - cut});
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr auto resample_purpose = static_cast<Purpose>(80);  // of the table in kernels/purpose.hpp
+constexpr std::uint32_t most_groups = 1000;
 constexpr double tie_tolerance = 1e-13;  // of the largest value: sums of the same numbers in another order differ by less
 
 /// Quantile p of ascending values by linear interpolation (numpy's default).
@@ -37,18 +38,32 @@ double tie_width(const BootstrapLaw& law) {
 
 bool has_width(const BootstrapLaw& law) { return !law.resampled.empty() && law.resampled.back() - law.resampled.front() > tie_width(law); }
 
-void add_sizes(const TaskScores& scores, std::vector<std::uint32_t>& sizes) {
-  for (const auto& runs : scores) sizes.push_back(static_cast<std::uint32_t>(runs.size()));
-}
+/// Scores from which resamples are taken, each task in ascending order: what is picked needs no sorting, and equal picks give equal sums.
+struct Pool {
+  const TaskScores& scores;
+  std::vector<std::vector<std::uint32_t>> ascending;  ///< of each task: its items by score
+  std::vector<std::uint32_t> sizes, times;
 
-/// The scores that the strata from `first` on name.
-void pick(const TaskScores& scores, const Picks& picks, std::size_t first, TaskScores& picked) {
-  picked.resize(scores.size());
-  for (std::size_t t = 0; t < scores.size(); ++t) {
-    picked[t].clear();
-    for (const std::uint32_t i : picks[first + t]) picked[t].push_back(scores[t][i]);
+  explicit Pool(const TaskScores& from) : scores(from) {
+    for (const auto& runs : scores) {
+      std::vector<std::uint32_t> order(runs.size());
+      std::iota(order.begin(), order.end(), 0u);
+      std::stable_sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) { return runs[i] < runs[j]; });
+      ascending.push_back(std::move(order));
+      sizes.push_back(static_cast<std::uint32_t>(runs.size()));
+    }
   }
-}
+  /// The scores that the strata of `picks` from `first` on name.
+  void take(const Picks& picks, std::size_t first, TaskScores& picked) {
+    picked.resize(scores.size());
+    for (std::size_t t = 0; t < scores.size(); ++t) {
+      times.assign(sizes[t], 0);
+      for (const std::uint32_t i : picks[first + t]) ++times[i];
+      picked[t].clear();
+      for (const std::uint32_t i : ascending[t]) picked[t].insert(picked[t].end(), times[i], scores[t][i]);
+    }
+  }
+};
 
 Picks all_picks(std::span<const std::uint32_t> sizes) {
   Picks picks(sizes.size());
@@ -59,16 +74,17 @@ Picks all_picks(std::span<const std::uint32_t> sizes) {
   return picks;
 }
 
-/// Acceleration of each statistic from all samples that lack one item.
+/// Acceleration of each statistic from all samples that lack one item; of a large stratum from those that lack one group of items.
 std::vector<double> accelerations(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics) {
   Picks picks = all_picks(sizes);
   std::vector<TaskScores> jackknife(count, TaskScores(sizes.size()));
   std::vector<double> out(count);
   for (std::size_t t = 0; t < sizes.size(); ++t) {
     const std::vector<std::uint32_t> all = picks[t];
-    for (std::uint32_t without = 0; without < sizes[t]; ++without) {
+    const std::uint32_t groups = std::min(sizes[t], most_groups);
+    for (std::uint32_t without = 0; without < groups; ++without) {
       picks[t] = all;
-      picks[t].erase(picks[t].begin() + without);
+      std::erase_if(picks[t], [&](std::uint32_t i) { return i % groups == without; });
       statistics(picks, out);
       for (std::size_t k = 0; k < count; ++k) jackknife[k][t].push_back(out[k]);
     }
@@ -138,26 +154,25 @@ std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::s
 
 std::vector<BootstrapLaw> stratified_bootstrap(const TaskScores& scores, std::span<const Metric> metrics, int resamples,
                                                std::uint64_t seed) {
+  Pool pool(scores);
   TaskScores picked;
   const Statistics statistics = [&](const Picks& picks, std::span<double> out) {
-    pick(scores, picks, 0, picked);
+    pool.take(picks, 0, picked);
     for (std::size_t k = 0; k < metrics.size(); ++k) out[k] = metrics[k](picked);
   };
-  std::vector<std::uint32_t> sizes;
-  add_sizes(scores, sizes);
-  return bootstrap(sizes, metrics.size(), statistics, resamples, seed);
+  return bootstrap(pool.sizes, metrics.size(), statistics, resamples, seed);
 }
 
 BootstrapLaw independent_bootstrap(const TaskScores& x, const TaskScores& y, const PairMetric& metric, int resamples, std::uint64_t seed) {
+  Pool pool_x(x), pool_y(y);
   TaskScores picked_x, picked_y;
   const Statistics statistics = [&](const Picks& picks, std::span<double> out) {
-    pick(x, picks, 0, picked_x);
-    pick(y, picks, x.size(), picked_y);
+    pool_x.take(picks, 0, picked_x);
+    pool_y.take(picks, x.size(), picked_y);
     out[0] = metric(picked_x, picked_y);
   };
-  std::vector<std::uint32_t> sizes;
-  add_sizes(x, sizes);
-  add_sizes(y, sizes);
+  std::vector<std::uint32_t> sizes = pool_x.sizes;
+  sizes.insert(sizes.end(), pool_y.sizes.begin(), pool_y.sizes.end());
   return bootstrap(sizes, 1, statistics, resamples, seed)[0];
 }
 

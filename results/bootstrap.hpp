@@ -29,7 +29,8 @@ struct BootstrapLaw {
   double acceleration;            ///< of BCa; NaN where leaving out any item changes nothing, and where a stratum has one item
 };
 
-/// `count` statistics of strata of these sizes. An empty stratum gives NaN everywhere. `resamples` >= 1.
+/// `count` statistics of strata of these sizes. An empty stratum gives NaN everywhere. `resamples` >= 1. The jackknife leaves out one
+/// item; of a stratum with more than 1000 items one of 1000 groups, which gives the same acceleration up to its noise.
 std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed);
 

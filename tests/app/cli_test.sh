@@ -85,12 +85,13 @@ absent tiny.h5 tiny.h5.work
 
 # --- help and version go to stdout
 expect 0 '' --help; expect_out 'run'; expect_out 'suites/quickstart.toml'
-for command in run check list table compute verify explain doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
+for command in run check list table stats compute verify explain doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
 mkdir -p examples/suites
 sed 's/"tiny"/"quickstart"/' tiny.toml >examples/suites/quickstart.toml
 odrpo-bench() { "$program" "$@"; }
 (cd examples && odrpo-bench run suites/quickstart.toml -q >../out.txt) || fail 'the run before the examples'
-for command in run check list table compute verify explain doctor; do  # what --help shows works as it stands
+printf '%s\n' seed,estimator,votes,gain 0,grpo,1,70 1,grpo,1,72 0,maxrl,1,69 1,maxrl,1,73 >examples/runs.csv
+for command in run check list table stats compute verify explain doctor; do  # what --help shows works as it stands
   while read -r line; do
     (cd examples && eval "$line") >out.txt 2>err.txt || fail "the example \"$line\": $(cat err.txt)"
     [[ $command != compute ]] || expect_out '"out"'
@@ -330,6 +331,20 @@ rm -f tiny.h5
 rm -f tiny.h5
 "$program" run tiny.toml 2>err.txt | true; [[ ${PIPESTATUS[0]} == 0 ]] || fail "run | true: exit is not 0"
 "$program" verify tiny.h5 >out.txt 2>err.txt || fail "run | true left a bad file"
+
+# --- stats: what the file of runs says (stats_test.py checks the numbers)
+runs=(stats examples/runs.csv --unit seed --cell estimator,votes --value gain)
+expect 0 '' "${runs[@]}" --baseline grpo; expect_out 'warning: n = 2 is below 16'; expect_out '- grpo'
+expect 0 'warning: n = 2' "${runs[@]}" --format csv; expect_out 'estimator,votes,value,n,runs,tasks,mean,mean_lo,mean_hi'
+expect 0 '' "${runs[@]}" --format json; expect_out '"family_size": 0'
+expect 2 'did you mean "grpo"?' "${runs[@]}" --baseline grop
+expect 2 '--value is required' stats examples/runs.csv --unit seed --cell estimator
+expect 2 'is not in 1000..1000000' "${runs[@]}" --resamples 10
+expect 2 'not in {bca,percentile,t}' "${runs[@]}" --interval exact
+expect 5 'missing.csv' stats missing.csv --unit seed --cell estimator --value gain
+expect 5 'it is the input itself' "${runs[@]}" -o examples/runs.csv
+expect 8 'is given twice; first on line 2' stats examples/runs.csv --unit votes --cell estimator --value gain
+"$program" "${runs[@]}" >/dev/full 2>err.txt; [[ $? == 5 ]] || fail "stats >/dev/full: exit is not 5"
 
 # --- what verify finds is its exit code, whoever listens; its errors look like those of table
 head -c 3000 tiny.h5 >trunc.h5

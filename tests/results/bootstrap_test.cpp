@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/math.hpp"
+#include "kernels/random.hpp"
 #include "results/statistics.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/statistics_reference.hpp"
@@ -137,6 +138,18 @@ TEST_CASE("BCa without bias and acceleration is the percentile interval") {
   // a large acceleration ends at the largest resampled value, never beyond the formula's pole
   law.acceleration = 0.8;
   CHECK(bca_interval(law, 0.99).hi == 100);
+}
+
+TEST_CASE("the jackknife of groups gives the acceleration of single items") {
+  TaskScores many = {{}};
+  for (std::uint32_t i = 0; i < 4000; ++i) many[0].push_back(math::exp(math::normal_pair(draw(7, Purpose::world_residual, 0, 0, i).x).a));
+  const MeanInterval m = mean_interval(many[0]);
+  double cubes = 0;
+  for (const double v : many[0]) cubes += (v - m.mean) * (v - m.mean) * (v - m.mean) / 4000;
+  const double single = cubes / (m.sd * m.sd * m.sd) / (6 * std::sqrt(4000.0));
+  const double groups = law_of(many, aggregate_mean, 1).acceleration;
+  std::printf("acceleration of 4000 values: %.5f by items, %.5f by 1000 groups\n", single, groups);
+  CHECK(groups == Approx(single).epsilon(0.25));
 }
 
 TEST_CASE("intervals follow shifts and scales of the data") {

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+# `stats` against arithmetic of its own: means, pairs, Holm's correction, tasks; forms of output; bad input. Usage: stats_test.py PATH/TO/odrpo-bench
+import csv, io, json, math, os, random, subprocess, sys, tempfile
+
+program = os.path.realpath(sys.argv[1])
+work = tempfile.TemporaryDirectory()
+os.chdir(work.name)
+SEED = 14
+failed = checks = 0
+
+
+def check(good, what):
+    global failed, checks
+    checks += 1
+    if not good:
+        failed += 1
+        print("FAILED:", what)
+
+
+def close(a, b, what, tolerance=1e-12):
+    check(a is not None and b is not None and abs(a - b) <= tolerance * max(1, abs(b)), f"{what}: {a}, expected {b}")
+
+
+def call(*arguments, code=0, words=""):
+    done = subprocess.run([program, "stats", *arguments], capture_output=True, stdin=subprocess.DEVNULL)
+    errors = done.stderr.decode()
+    check(done.returncode == code, f"stats {' '.join(arguments)}: exit {done.returncode}, expected {code}: {errors}")
+    check(words in errors, f"stats {' '.join(arguments)}: stderr lacks {words!r}: {errors}")
+    return done.stdout.decode()
+
+
+def write(name, rows, header=("seed", "estimator", "votes", "gain")):
+    with open(name, "w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def mean(v):
+    return math.fsum(v) / len(v)
+
+
+def sd(v):
+    return math.sqrt(math.fsum((x - mean(v)) ** 2 for x in v) / (len(v) - 1))
+
+
+def iqm(v):
+    cut = len(v) // 4
+    return mean(sorted(v)[cut:len(v) - cut])
+
+
+def wins(x, y):
+    return sum((a > b) + (a == b) / 2 for a in x for b in y) / (len(x) * len(y))
+
+
+def holm(p):
+    order, worst, out = sorted(range(len(p)), key=p.__getitem__), 0, [0] * len(p)
+    for rank, i in enumerate(order):
+        worst = max(worst, min(1, (len(p) - rank) * p[i]))
+        out[i] = worst
+    return out
+
+
+BASE = ("--unit", "seed", "--cell", "estimator,votes", "--value", "gain")
+rng = random.Random(SEED)
+gain = {}
+for s in range(20):
+    world = rng.gauss(70, 4)
+    for e, better in (("grpo", 0), ("maxrl", -1.5), ("odrpo(grpo)", 0.2)):
+        for v in (1, 8):
+            gain[s, e, v] = round(world + better + (2 if v == 8 else 0) + (3 if e == "maxrl" and v == 8 else 0) + rng.gauss(0, 1), 3)
+write("runs.csv", [(s, e, v, g) for (s, e, v), g in gain.items()])
+
+
+def cell(e, v):
+    return [gain[s, e, v] for s in range(20)]
+
+
+# --- numbers, as JSON
+flags = (*BASE, "--baseline", "grpo", "--contrast", "votes=8:1", "--gamma", "72", "--thresholds", "68,72")
+found = json.loads(call("runs.csv", *flags, "--format", "json"))
+check(len(found["cells"]) == 6 and len(found["differences"]) == 4 and len(found["contrasts"]) == 2, "numbers of rows")
+check(found["family_size"] == 6 and found["resamples"] == 2000 and found["seed"] == 1 and found["interval"] == "bca", "method")
+for c in found["cells"]:
+    v = cell(c["cell"]["estimator"], int(c["cell"]["votes"]))
+    close(c["mean"]["value"], mean(v), "mean")
+    close(c["sd"]["value"], sd(v), "sd")
+    close(c["median"]["value"], (sorted(v)[9] + sorted(v)[10]) / 2, "median")
+    close(c["iqm"]["value"], iqm(v), "IQM")
+    close(c["optimality_gap"]["value"], 72 - mean([min(x, 72) for x in v]), "optimality gap")
+    close(c["run_score_distribution"][0]["value"], mean([x > 68 for x in v]), "profile")
+    check(all(c[k]["lo"] <= c[k]["value"] <= c[k]["hi"] for k in ("mean", "sd", "iqm")), "an interval holds its number")
+p = []
+for d in found["differences"] + found["contrasts"]:
+    e, v = d["cell"]["estimator"], int(d["cell"]["votes"])
+    pairs = [a - b for a, b in zip(cell(e, v), cell("grpo", v))]
+    if "probability_of_improvement" not in d:
+        pairs = [x - (a - b) for x, a, b in zip(pairs, cell(e, 1), cell("grpo", 1))]
+    else:
+        close(d["probability_of_improvement"]["value"], wins(cell(e, v), cell("grpo", v)), "P(row > baseline)")
+    close(d["mean"], mean(pairs), "difference")
+    close(d["sd"], sd(pairs), "sd of differences", 1e-9)
+    half = 2.0930240544082634 * sd(pairs) / math.sqrt(20)  # t quantile .975 of 19 degrees of freedom
+    close(d["t"]["lo"], mean(pairs) - half, "t interval", 1e-9)
+    close(d["t"]["hi"], mean(pairs) + half, "t interval", 1e-9)
+    check(abs(d["bootstrap"]["lo"] - d["t"]["lo"]) < half / 2 and abs(d["bootstrap"]["hi"] - d["t"]["hi"]) < half / 2, "BCa is near t")
+    p.append(d["p"])
+for d, want in zip(found["differences"] + found["contrasts"], holm(p)):
+    close(d["p_holm"], want, "Holm")
+    check(d["star"] == (want < 0.05), "star")
+check(found["contrasts"][0]["star"], "maxrl gains from votes")
+check(found["notes"] == [], "20 units need no warning")
+
+# --- one seed, one answer: whatever the order of rows
+lines = open("runs.csv").read().splitlines()
+shuffled = lines[1:]
+rng.shuffle(shuffled)
+open("other.csv", "w").write("\n".join([lines[0], *shuffled]) + "\n")
+same = json.loads(call("other.csv", *flags, "--format", "json"))
+key = lambda c: sorted(c["cell"].items())
+for part in ("cells", "differences", "contrasts"):
+    check(sorted(same[part], key=key) == sorted(found[part], key=key), f"the order of rows changes {part}")
+check(call("runs.csv", *flags) == call("runs.csv", *flags), "two calls")
+check(call("runs.csv", *flags) != call("runs.csv", *flags, "--seed", "2"), "another seed")
+
+# --- tasks: rliable's aggregates
+tasks = json.loads(call("runs.csv", "--unit", "seed", "--cell", "estimator", "--task", "votes", "--value", "gain", "--baseline", "grpo",
+                        "--interval", "percentile", "--resamples", "1000", "--level", "0.9", "--format", "json"))
+one = tasks["cells"][1]
+check(one["n"] == 20 and one["runs"] == 40 and one["tasks"] == 2, "runs and tasks")
+close(one["median"]["value"], mean([mean(cell("maxrl", 1)), mean(cell("maxrl", 8))]), "median of two tasks")
+close(one["iqm"]["value"], iqm(cell("maxrl", 1) + cell("maxrl", 8)), "IQM over tasks")
+d = tasks["differences"][0]
+close(d["mean"], mean([(gain[s, "maxrl", v] - gain[s, "grpo", v]) for s in range(20) for v in (1, 8)]), "difference over tasks")
+check(d["pairs"] == 20 and d["tasks"] == 2, "a unit is one pair, whatever its tasks")
+close(d["probability_of_improvement"]["value"], mean([wins(cell("maxrl", v), cell("grpo", v)) for v in (1, 8)]), "P over tasks")
+
+# --- CSV has the same numbers
+rows = list(csv.DictReader(io.StringIO(call("runs.csv", *flags, "--format", "csv"))))
+header = call("runs.csv", *flags, "--format", "csv").splitlines()[0].split(",")
+check(len(header) == len(set(header)), "a column of the CSV stands twice")
+for r, c in zip(rows, found["cells"], strict=True):
+    check(float(r["mean_lo"]) == c["mean"]["lo"] and float(r["runs_above_72"]) == c["run_score_distribution"][1]["value"], "CSV, cells")
+check([float(r["difference"]) for r in rows if r["difference"]] == [d["mean"] for d in found["differences"]], "CSV, differences")
+check([float(r["contrast_p_holm"]) for r in rows if r["contrast"]] == [d["p_holm"] for d in found["contrasts"]], "CSV, contrasts")
+
+# --- text: 80 columns, stars, one warning, names that a terminal must not obey
+text = call("runs.csv", *flags)
+check(max(map(len, text.splitlines())) <= 80, "text is wider than 80 columns")
+check(" *" in text and "difference of differences" in text and "> 68" in text and "gap to 72" in text, "parts of the text")
+check("warning" not in text, "a warning at n = 20")
+few = [(s, "a\x1b[2J" + "x" * 90, 1, s / 7) for s in range(5)] + [(s, "=cmd()", 1, s / 5) for s in range(5)]
+write("few.csv", few)
+text = call("few.csv", *BASE, "--baseline", "=cmd()")
+check(text.count("warning") == 1 and "n = 5 is below 16" in text.replace("\n  ", " "), "one warning at n = 5")
+check("\x1b" not in text and "\\x1b" in text and max(map(len, text.splitlines())) <= 80, "names are escaped and cut")
+text = call("few.csv", *BASE, "--format", "csv", words="warning: n = 5")
+check("'=cmd()" in text and "\x1b" not in text, "CSV that no spreadsheet obeys")
+json.loads(call("few.csv", *BASE, "--format", "json"))
+
+# --- what is missing is told
+write("gaps.csv", [(0, "a", 1, ""), (1, "a", 1, 2), (2, "a", 1, "nan"), (3, "a", 1, 5), (1, "b", 1, 1), (3, "b", 1, 3), (4, "b", 1, 3)])
+text = call("gaps.csv", *BASE, "--baseline", "b").replace("\n  ", " ")
+for words in ("1 run left out: the value is blank", "1 run left out: the value is nan", "1 difference leaves out units"):
+    check(words in text, f"gaps: {words}")
+write("single.csv", [(0, "a", 1, 3), (0, "b", 1, 4)])
+text = call("single.csv", *BASE, "--baseline", "b", "--thresholds", "1")
+check("3.000 [n/a]" in text and "neither a spread nor an interval" in text, "one unit")
+
+# --- output files: whole or not at all
+call("runs.csv", *flags, "-o", "out.txt")
+check(open("out.txt").read() == call("runs.csv", *flags), "-o writes what stdout gets")
+call("runs.csv", *flags, "-o", "out.txt", "--format", "json")
+json.load(open("out.txt"))
+os.symlink("out.txt", "link")
+call("runs.csv", *flags, "-o", "link")
+check(os.path.islink("link") and open("out.txt").read().startswith("gain of"), "-o follows a link")
+for path, why in (("runs.csv", "the input itself"), (".", "a directory"), ("/dev/null", "not a regular file"), ("no/such", "cannot write")):
+    call("runs.csv", *flags, "-o", path, code=5, words=why)
+check(not [n for n in os.listdir() if n.endswith(".tmp")], "a file is left beside the output")
+
+# --- bad input
+write("twice.csv", [(0, "a", 1, 3), (0, "a", 1, 4)])
+open("empty.csv", "w")
+open("text.csv", "w").write("seed,estimator,votes,gain\n1,a,1,x\n2,a,1,inf\n3,,1,2\n")
+call("twice.csv", *BASE, code=8, words='twice.csv:3:1: error: unit "0" of cell "a, 1" is given twice; first on line 2')
+call("empty.csv", *BASE, code=8, words="nothing in it")
+for words in ('text.csv:2:7: error: gain "x"', "text.csv:3:7: error", 'text.csv:4:3: error: column "estimator" is empty'):
+    call("text.csv", *BASE, code=8, words=words)
+call("missing.csv", *BASE, code=5, words="missing.csv")
+call(".", *BASE, code=8, words="directory")
+call("runs.csv", "--unit", "sede", "--cell", "estimator", "--value", "gian", code=2, words='no column "gian"; did you mean "gain"?')
+call("runs.csv", "--unit", "seed", "--cell", "seed", "--value", "gain", code=2, words='"seed" is named twice')
+for words, flags in (('did you mean "grpo"?', ["--baseline", "grop"]), ("no cell has votes", ["--baseline", "grpo,4"]),
+                     ("more texts than a cell has columns", ["--baseline", "grpo,1,1"]), ("no baseline", ["--contrast", "votes=1:8"]),
+                     ("has no colon", ["--baseline", "grpo", "--contrast", "votes=1"]),
+                     ('did you mean "votes"?', ["--baseline", "grpo", "--contrast", "vote=1:8"]),
+                     ("cancel out", ["--baseline", "grpo,1", "--contrast", "votes=1:8"]),
+                     ("are the same", ["--baseline", "grpo", "--contrast", "votes=1:1"]), ("--level", ["--level", "95"]),
+                     ("--gamma", ["--gamma", "inf"]), ("--thresholds", ["--thresholds", "1,,2"]), ("--resamples", ["--resamples", "999"]),
+                     ("--interval", ["--interval", "bayes"]), ("--format", ["--format", "md"]), ("--seed", ["--seed", "-1"])):
+    call("runs.csv", *BASE, *flags, code=2, words=words)
+
+print(f"stats_test: {checks} checks, random rows with seed {SEED}")
+sys.exit(1 if failed else 0)
