@@ -19,7 +19,7 @@
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t most_cells = 2000, most_thresholds = 100;
+constexpr std::size_t most_cells = 2000, most_strata = 1'000'000, most_thresholds = 100;
 
 /// The parts of a list with commas, as a line of CSV: a part that holds a comma stands in double quotes.
 std::vector<std::string> parts_of(const char* flag, const std::string& list) {
@@ -168,6 +168,9 @@ int stats(const StatsOptions& o) {
   if (report.runs.cells.size() > most_cells)
     throw Failure(Exit::limits, fmt::format("{} cells are more than {}: is one of the columns of --cell different in every run?",
                                             report.runs.cells.size(), most_cells));
+  if (report.runs.cells.size() * report.runs.tasks.size() > most_strata)
+    throw Failure(Exit::limits,
+                  fmt::format("{} cells x {} tasks are more than {}", report.runs.cells.size(), report.runs.tasks.size(), most_strata));
   if (!o.baseline.empty()) choose_baseline(report, o.baseline);
   if (!o.contrast.empty()) choose_contrast(report, o.contrast);
   report.statistics = run_statistics(report.runs, report.options);

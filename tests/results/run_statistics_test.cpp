@@ -135,6 +135,19 @@ TEST_CASE("what cannot be compared is counted, and what does not vary has no int
   CHECK(std::isnan(s.cells[0].mean.lo));
 }
 
+TEST_CASE("rounding is no difference") {
+  // row and condition add up: (0.3 - 0.2) - (0.2 - 0.1) is 0, but not in binary
+  std::string rows;
+  for (int s = 0; s < 5; ++s)
+    rows += row(s, "a", 8, "t", 0.3) + row(s, "b", 8, "t", 0.2) + row(s, "a", 1, "t", 0.2) + row(s, "b", 1, "t", 0.1);
+  StatisticsOptions o = against("b");
+  o.contrast = ContrastChoice{1, "8", "1"};
+  const RunStatistics s = run_statistics(table_of(rows), o);
+  REQUIRE(s.contrasts.size() == 1);
+  CHECK(s.contrasts[0].student.mean == 0);
+  CHECK(std::isnan(s.contrasts[0].p));
+}
+
 TEST_CASE("the kind of interval") {
   std::string rows;
   for (int s = 0; s < 9; ++s) rows += row(s, "a", 1, "t", s * s) + row(s, "b", 1, "t", s);
