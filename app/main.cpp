@@ -90,11 +90,13 @@ void limit_options(CLI::App& app, double& seconds, double& memory) {
 
 void stats_options(CLI::App& app, StatsOptions& o) {
   app.add_option("file", o.path, "a CSV file with one row per run")->required()->type_name("FILE.csv");
-  app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")->required()->type_name("COLUMN");
+  app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")
+      ->required()
+      ->type_name("COLUMN");
   app.add_option("--cell", o.cell, "columns of what is compared, e.g. estimator,votes")->required()->type_name("COLUMNS");
   app.add_option("--value", o.value, "column of the numbers")->required()->type_name("COLUMN");
   app.add_option("--task", o.task, "columns of the tasks, within which runs are resampled (default: one task)")->type_name("COLUMNS");
-  app.add_option("--baseline", o.baseline, "cell to compare with: texts of its columns, e.g. grpo or grpo,1; those left out are the row's own")
+  app.add_option("--baseline", o.baseline, "cell to compare with: texts of its columns, e.g. grpo or grpo,1; others are the row's own")
       ->type_name("CELL");
   app.add_option("--contrast", o.contrast, "difference of differences: (row - baseline) at WITH minus the same at WITHOUT")
       ->type_name("COLUMN=WITH:WITHOUT");

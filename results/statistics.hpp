@@ -36,8 +36,8 @@ MeanInterval share_difference(std::span<const double> a, std::span<const double>
 /// Two-sided p of Student's t test that the mean is 0. NaN for n < 2, and where all values are exactly 0: nothing was tested.
 double t_test_p(const MeanInterval& mean);
 
-/// The mean over strata of the mean over values, each stratum with a variance of its own: Welch's t interval with Satterthwaite's degrees of
-/// freedom. n = all values; sd is pooled within strata. One stratum: mean_interval and t_test_p. NaN intervals where a stratum has fewer
+/// The mean over strata of the mean over values, each stratum with a variance of its own: Welch's t interval with Satterthwaite's degrees
+/// of freedom. n = all values; sd is pooled within strata. One stratum: mean_interval and t_test_p. NaN intervals where a stratum has fewer
 /// than two values; NaN everywhere where there is no stratum, or an empty one.
 struct StratifiedMean {
   MeanInterval mean;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# `stats` against arithmetic of its own: means, pairs, Holm's correction, tasks; forms of output; bad input. Usage: stats_test.py PATH/TO/odrpo-bench
+# `stats` against arithmetic of its own: means, pairs, Holm's correction, tasks; output, bad input. Usage: stats_test.py PROGRAM
 import csv, io, json, math, os, random, subprocess, sys, tempfile
 
 program = os.path.realpath(sys.argv[1])
