@@ -1,6 +1,5 @@
 // The command line (CLI11's door): binds flags to the commands of command.hpp, and turns what they throw into messages and exit codes.
 #include <algorithm>
-#include <charconv>
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "app/command.hpp"
+#include "app/options.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
 #include "results/suggest.hpp"
@@ -20,38 +20,6 @@ namespace odrpo::app {
 namespace {
 
 using Arguments = std::vector<std::string>;
-
-// a flag that may be repeated and takes one value each time
-void repeated(CLI::App& app, const std::string& name, Arguments& values, const std::string& help, const std::string& value) {
-  app.add_option(name, values, help)->expected(1)->allow_extra_args(false)->take_all()->type_name(value);
-}
-
-// a whole number, plainly written; CLI11 alone would read 010 as eight
-CLI::Validator whole(long long least, long long most) {
-  return {[=](std::string& text) -> std::string {
-            long long value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            const bool digits = end != text.data() && end == text.data() + text.size();
-            if (!digits) return "\"" + text + "\" is not a whole number";
-            if (error != std::errc() || value < least || value > most)
-              return text + " is not in " + std::to_string(least) + ".." + std::to_string(most);
-            text = std::to_string(value);
-            return "";
-          },
-          ""};
-}
-
-// a number above zero, plainly written
-CLI::Validator positive() {
-  return {[](std::string& text) -> std::string {
-            constexpr double most = 1e9;
-            double value = 0;
-            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-            if (error != std::errc() || end != text.data() + text.size()) return "\"" + text + "\" is not a number";
-            return value > 0 && value <= most ? "" : text + " is not above 0 and at most 1e9";
-          },
-          ""};
-}
 
 // CLI11 takes "[a,b]" among the files of a list apart; a mark before it keeps it whole
 constexpr char literal = '\n';
@@ -64,53 +32,6 @@ const CLI::Validator unmarked(
       return std::string();
     },
     "");
-
-void suite_options(CLI::App& app, SuiteOptions& o) {
-  app.add_option("suite", o.path, "the suite file")->required()->type_name("SUITE.toml");
-  repeated(app, "--set", o.set, "change one value of the suite, e.g. --set suite.seeds=3; may be repeated", "KEY=VALUE");
-  repeated(app, "--only", o.only, "keep the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
-}
-
-void jobs_option(CLI::App& app, int& jobs) {
-  app.add_option("-j,--jobs", jobs, "worker threads (default: all cores)")->check(whole(1, 4096))->type_name("N");
-}
-
-void device_options(CLI::App& app, DeviceOptions& o) {
-  app.add_option("--device", o.device, "cpu (default), cuda or auto")->check(CLI::IsMember({"cpu", "cuda", "auto"}))->type_name("DEVICE");
-  app.add_option("--devices", o.devices, "numbers of the CUDA devices to use, e.g. 0,1 (default: the first that can be used)")
-      ->type_name("LIST");
-}
-
-void limit_options(CLI::App& app, double& seconds, double& memory) {
-  app.add_option("--max-seconds", seconds, "CPU seconds that reading a file may take (default: 2, and 10 per 100 MB of file)")
-      ->check(positive())
-      ->type_name("SECONDS");
-  app.add_option("--max-memory", memory, "memory that it may take, in MB (default 300)")->check(positive())->type_name("MB");
-}
-
-void stats_options(CLI::App& app, StatsOptions& o) {
-  app.add_option("file", o.path, "a CSV file with one row per run")->required()->type_name("FILE.csv");
-  app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")
-      ->required()
-      ->type_name("COLUMN");
-  app.add_option("--cell", o.cell, "columns of what is compared, e.g. estimator,votes")->required()->type_name("COLUMNS");
-  app.add_option("--value", o.value, "column of the numbers")->required()->type_name("COLUMN");
-  app.add_option("--task", o.task, "columns of the tasks, within which runs are resampled (default: one task)")->type_name("COLUMNS");
-  app.add_option("--baseline", o.baseline, "cell to compare with: texts of its columns, e.g. grpo or grpo,1; others are the row's own")
-      ->type_name("CELL");
-  app.add_option("--contrast", o.contrast, "difference of differences: (row - baseline) at WITH minus the same at WITHOUT")
-      ->type_name("COLUMN=WITH:WITHOUT");
-  app.add_option("--interval", o.interval, "bca (default), percentile or t")
-      ->check(CLI::IsMember({"bca", "percentile", "t"}))
-      ->type_name("KIND");
-  app.add_option("--resamples", o.resamples, "resamples of the bootstrap (default 2000)")->check(whole(1000, 1'000'000))->type_name("N");
-  app.add_option("--seed", o.seed, "seed of the resamples (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
-  app.add_option("--level", o.level, "of the intervals (default 0.95)")->type_name("LEVEL");
-  app.add_option("--gamma", o.gamma, "score that is good enough: shows the optimality gap")->type_name("NUMBER");
-  app.add_option("--thresholds", o.thresholds, "shows the performance profile at these scores, e.g. 60,70,80")->type_name("LIST");
-  app.add_option("--format", o.format, "text (default), csv or json")->check(CLI::IsMember({"text", "csv", "json"}))->type_name("FORMAT");
-  app.add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");
-}
 
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0 || option.get_type_size_max() == 0; }
 

@@ -14,7 +14,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const char* interval_word(IntervalKind kind) {
-  return kind == IntervalKind::student ? "t" : kind == IntervalKind::percentile ? "percentile" : "bca";
+  switch (kind) {
+    case IntervalKind::expanded: return "expanded";
+    case IntervalKind::bca: return "bca";
+    case IntervalKind::percentile: return "percentile";
+    case IntervalKind::student: return "t";
+  }
+  return "";
 }
 
 std::string field(const std::string& text) { return csv_field(printable_line(text)); }

@@ -37,9 +37,11 @@ std::vector<std::string> method_sentences(const StatsReport& report) {
       fmt::format("{} of {}: {} of {} ({}) in {} ({}) and {}{}", report.columns.value, report.file, counted(runs.runs.size(), "run"),
                   counted(runs.units.size(), "unit"), report.columns.unit, counted(runs.cells.size(), "cell"),
                   joined_names(report.columns.cell), counted(runs.tasks.size(), "task"), task))};
-  const char* kind = o.interval == IntervalKind::percentile ? "percentile bootstrap" : "BCa bootstrap";
+  const char* kind = o.interval == IntervalKind::percentile ? "percentile bootstrap"
+                     : o.interval == IntervalKind::bca      ? "BCa bootstrap"
+                                                            : "expanded BCa bootstrap";
   sentences.push_back(fmt::format("intervals: {:g} %, {}, {} resamples {}, seed {}; sd: chi-square", 100 * o.level,
-                                  o.interval == IntervalKind::student ? "t for means and differences, BCa bootstrap for the others" : kind,
+                                  o.interval == IntervalKind::student ? "t for means and differences, expanded BCa bootstrap for the others" : kind,
                                   o.resamples, runs.tasks.size() > 1 ? "of runs within tasks" : "of runs", o.seed));
   if (!report.baseline.empty()) {
     sentences.push_back(printable_line(
@@ -58,8 +60,8 @@ std::vector<std::string> remarks(const StatsReport& report) {
   if (fewest == 1) lines.push_back("note: one run or pair has neither a spread nor an interval (n/a)");
   else if (fewest < few_units)
     lines.push_back(
-        fmt::format("warning: n = {} is below {}: bootstrap intervals are too narrow (a 95 % percentile interval of a mean covers "
-                    "83 % at n = 5){}",
+        fmt::format("warning: n = {} is below {}: bootstrap intervals are too narrow (of a mean at n = 5 those of 95 % cover 83 %, "
+                    "expanded ones 90 %){}",
                     fewest, few_units, report.options.interval == IntervalKind::student ? "" : "; --interval t is wider for means"));
   return lines;
 }

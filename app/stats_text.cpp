@@ -185,7 +185,9 @@ std::string contrasts_text(const StatsReport& report) {
     return name_of(name);
   };
   const Style style = style_of(estimates(list, [](const Difference& d) { return Estimate{d.student.mean, d.student.lo, d.student.hi}; }));
-  const char* kind = report.options.interval == IntervalKind::percentile ? "percentile" : "BCa";
+  const char* kind = report.options.interval == IntervalKind::percentile ? "percentile"
+                     : report.options.interval == IntervalKind::bca      ? "BCa"
+                                                                         : "expanded BCa";
   const std::vector<TextColumn> columns = {
       {without_column(report.columns.cell), texts(list, [&](const auto& d) { return without_column(cells[d.cell].name); })},
       {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},

@@ -31,6 +31,8 @@ enum class Purpose : std::uint32_t {
   toy_evaluation = 53,     ///< tokens of responses that are only evaluated: block = 4 tokens
 
   transformer_start = 64,  ///< first weights: step = part, prompt = matrix, block = 2 normals
+
+  resample = 80,  ///< items of a bootstrap's resample: step = resample, prompt = stratum, block = 4 items
 };
 
 }  // namespace odrpo

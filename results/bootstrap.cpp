@@ -13,7 +13,6 @@ namespace odrpo {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr auto resample_purpose = static_cast<Purpose>(80);  // of the table in kernels/purpose.hpp
 constexpr std::uint32_t most_groups = 1000;
 constexpr double tie_tolerance = 1e-13;  // of the largest value: sums of the same numbers in another order differ by less
 
@@ -102,7 +101,7 @@ void draw_picks(std::span<const std::uint32_t> sizes, std::uint64_t seed, std::u
   for (std::uint32_t t = 0; t < sizes.size(); ++t) {
     picks[t].resize(sizes[t]);
     for (std::uint32_t i = 0; i < sizes[t]; i += 4) {
-      const Words4 words = draw(seed, resample_purpose, resample, t, i / 4);
+      const Words4 words = draw(seed, Purpose::resample, resample, t, i / 4);
       for (std::uint32_t j = i; j < std::min(i + 4, sizes[t]); ++j) picks[t][j] = uniform_below(words.x[j - i], sizes[t]);
     }
   }
@@ -127,7 +126,7 @@ double jackknife_acceleration(const TaskScores& jackknife) {
 
 std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed) {
-  std::vector<BootstrapLaw> laws(count, {nan, {}, nan});
+  std::vector<BootstrapLaw> laws(count, {nan, {}, nan, 0, 0});
   if (sizes.empty() || std::find(sizes.begin(), sizes.end(), 0u) != sizes.end()) return laws;
   std::vector<double> out(count);
   Picks picks = all_picks(sizes);
@@ -135,6 +134,8 @@ std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::s
   for (std::size_t k = 0; k < count; ++k) {
     laws[k].estimate = out[k];
     laws[k].resampled.reserve(static_cast<std::size_t>(resamples));
+    laws[k].fewest = *std::min_element(sizes.begin(), sizes.end());
+    laws[k].freedom = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) - sizes.size();
   }
   for (int b = 0; b < resamples; ++b) {
     draw_picks(sizes, seed, static_cast<std::uint32_t>(b), picks);

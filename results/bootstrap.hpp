@@ -27,6 +27,8 @@ struct BootstrapLaw {
   double estimate;                ///< of all items
   std::vector<double> resampled;  ///< of each resample, ascending; empty where one of them is NaN
   double acceleration;            ///< of BCa; NaN where leaving out any item changes nothing, and where a stratum has one item
+  std::uint32_t fewest = 0;       ///< items of the smallest stratum
+  std::uint64_t freedom = 0;      ///< items less strata
 };
 
 /// `count` statistics of strata of these sizes. An empty stratum gives NaN everywhere. `resamples` >= 1. The jackknife leaves out one

@@ -18,7 +18,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t at_once = 8;  // thresholds of one bootstrap: a million resamples of them take 128 MB
 
 Interval bootstrap_interval(const BootstrapLaw& law, const StatisticsOptions& o) {
-  return o.interval == IntervalKind::percentile ? percentile_interval(law, o.level) : bca_interval(law, o.level);
+  if (o.interval == IntervalKind::percentile) return percentile_interval(law, o.level);
+  if (o.interval == IntervalKind::bca) return bca_interval(law, o.level);
+  return bca_interval(law, expanded_level(static_cast<int>(law.fewest), static_cast<int>(law.freedom), o.level));
 }
 
 Estimate estimate(const BootstrapLaw& law, const StatisticsOptions& o) {

@@ -13,7 +13,8 @@
 
 namespace odrpo {
 
-enum class IntervalKind { bca, percentile, student };
+/// expanded: BCa at expanded_level, so that few units do not make it too narrow.
+enum class IntervalKind { expanded, bca, percentile, student };
 
 /// Bootstrap intervals of fewer units than this are too narrow to go without a warning.
 inline constexpr int few_units = 16;
@@ -26,7 +27,7 @@ struct ContrastChoice {
 };
 
 struct StatisticsOptions {
-  IntervalKind interval = IntervalKind::bca;  ///< student: of means and differences; the other intervals are BCa
+  IntervalKind interval = IntervalKind::expanded;  ///< student: of means and differences; the other intervals are expanded BCa
   int resamples = 2000;
   std::uint64_t seed = 1;
   double level = 0.95;
@@ -59,7 +60,7 @@ struct Difference {
   std::size_t baseline;         ///< its baseline
   int tasks = 0, left_out = 0;  ///< tasks that all of its cells share; units that one of its cells has and another lacks
   MeanInterval student;         ///< n pairs, mean, sd and t interval of the differences
-  Interval bootstrap;           ///< of the same mean: BCa, or percentile where that was asked for
+  Interval bootstrap;           ///< of the same mean, by resampling: of the kind that was asked for
   Estimate improvement;         ///< P(row > baseline) + P(equal) / 2 of independent runs; not of a difference of differences
   double p, p_holm;             ///< paired t test; NaN where nothing was tested
 };

@@ -12,6 +12,8 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/math.hpp"
+
 namespace odrpo {
 namespace {
 
@@ -31,6 +33,11 @@ double at(std::span<const double> sorted, double p) {
 double student_factor(int n, double level) {
   if (n < 2 || !(level > 0 && level < 1)) return nan;
   return boost::math::quantile(boost::math::students_t(n - 1), 0.5 + level / 2);
+}
+
+double expanded_level(int fewest, int freedom, double level) {
+  const double n = fewest;
+  return fewest < 2 ? nan : 1 - 2 * math::normal_cdf(-std::sqrt(n / (n - 1)) * student_factor(freedom + 1, level));
 }
 
 MeanInterval mean_interval(std::span<const double> values, double level) {

@@ -71,6 +71,12 @@ struct Quartiles {
 };
 Quartiles quartiles(std::span<const double> values);
 
+/// The level at which a bootstrap interval has to be taken to cover `level`, where the smallest stratum has `fewest` items and all have
+/// `freedom` = items - strata degrees of freedom: 1 - 2 Phi(-sqrt(n / (n - 1)) t), t = the Student-t factor of `level`. Resampling n items
+/// gives a spread that is too small by sqrt((n - 1) / n), and normal tails (Hesterberg 2015, "What Teachers Should Know About the
+/// Bootstrap", expanded percentile intervals). NaN where fewest < 2.
+double expanded_level(int fewest, int freedom, double level);
+
 /// Two-sided Student-t factor: half-width of an interval = factor * sd / sqrt(n). NaN for n < 2 or a level outside (0, 1).
 double student_factor(int n, double level);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/failure.hpp"
+#include "results/csv.hpp"
 #include "results/table_cells.hpp"
 #include "results/table_words.hpp"
 
@@ -11,18 +12,6 @@ namespace odrpo {
 namespace {
 
 constexpr std::size_t most_bytes = 128'000'000;  // formulas and raters repeat in every line
-
-/// A field (RFC 4180). A spreadsheet takes text that begins with one of = + - @ for a formula: an apostrophe before it keeps it text.
-/// Numbers stay as they are, and "-" alone, which is no formula.
-std::string field(const std::string& text) {
-  const bool formula =
-      !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos && text != "-" && !number_of(text);
-  const std::string shown = formula ? "'" + text : text;
-  if (shown.find_first_of(",\"\n\r") == std::string::npos) return shown;
-  std::string out = "\"";
-  for (char c : shown) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 /// Shortest text that reads back as the same number; empty when undefined.
 std::string exact(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
@@ -32,7 +21,7 @@ std::string exact(double value) { return std::isnan(value) ? "" : fmt::format("{
 std::string table_csv(const TableModel& table) {
   const TableSpec& spec = table.spec;
   const auto fields = [](std::vector<std::string> texts) {
-    for (std::string& text : texts) text = field(text);
+    for (std::string& text : texts) text = csv_field(text);
     return fmt::format("{}", fmt::join(texts, ","));
   };
   // the dimension `value` has its column already
@@ -49,7 +38,7 @@ std::string table_csv(const TableModel& table) {
   for (const std::string& axis : spec.best)
     for (const char* what :
          {"_at_edge", "_of_difference", "_of_difference_at_edge", "_of_difference_baseline", "_of_difference_baseline_at_edge"})
-      out += "," + field(axis + what);
+      out += "," + csv_field(axis + what);
   if (spec.power_difference > 0) out += ",power_difference,seeds_needed,seeds_needed_lo,seeds_needed_hi,seeds_needed_in_family";
   out += ",formula,rater_text,among_best,suite,digest\n";
   for (const TableBlock& block : table.blocks)
@@ -62,18 +51,18 @@ std::string table_csv(const TableModel& table) {
       for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].value : "");
       const Comparison& compared = cell.comparison;
       const MeanInterval& d = compared.difference;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", fields(at), field(value.name), value.unit,
+      out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", fields(at), csv_field(value.name), value.unit,
                          value.median  ? "median and quartiles"
                          : value.share ? "share and 95% Wilson interval"
                                        : "mean and 95% t interval",
                          cell.n, cell.failed, cell.undefined, exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi),
-                         field(spec.baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
+                         csv_field(spec.baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
                          spec.baseline.empty() ? ""
                          : value.percent       ? "% of the baseline"
                                                : value.unit,
                          compared.no_percent);
       const bool tested = !std::isnan(compared.p);
-      out += fmt::format(",{},{},{},{},{}", exact(compared.p), exact(compared.p_holm), tested ? field(value.name) : "",
+      out += fmt::format(",{},{},{},{},{}", exact(compared.p), exact(compared.p_holm), tested ? csv_field(value.name) : "",
                          tested ? std::to_string(table.tested[cell.of]) : "",
                          !tested                          ? ""
                          : is_significant(compared, spec) ? "true"
@@ -81,7 +70,7 @@ std::string table_csv(const TableModel& table) {
       for (std::size_t i = 0; i < spec.best.size(); ++i) {
         out += i < cell.chosen.size() ? cell.chosen[i].at_edge ? ",true" : ",false" : ",";
         for (const auto* of : {&compared.row_at, &compared.baseline_at})
-          out += i < of->size() ? fmt::format(",{},{}", field((*of)[i].value), (*of)[i].at_edge) : ",,";
+          out += i < of->size() ? fmt::format(",{},{}", csv_field((*of)[i].value), (*of)[i].at_edge) : ",,";
       }
       if (spec.power_difference > 0) {
         const SeedsNeeded needed = seeds_needed(compared, table, cell.of);
@@ -89,8 +78,8 @@ std::string table_csv(const TableModel& table) {
         for (const int seeds : {needed.alone, needed.lo, needed.hi, needed.among_all})
           out += "," + (seeds > 0 ? std::to_string(seeds) : "");
       }
-      out += fmt::format(",{},{},{},{},{}\n", field(cell_formula(table, block, cell)), field(cell_rater(table, block, cell)),
-                         cell.among_best, field(table.suite), table.digest);
+      out += fmt::format(",{},{},{},{},{}\n", csv_field(cell_formula(table, block, cell)), csv_field(cell_rater(table, block, cell)),
+                         cell.among_best, csv_field(table.suite), table.digest);
       if (out.size() > most_bytes) throw Failure(Exit::limits, "the table is larger than 128 MB as CSV; choose other rows and columns");
     }
   return out;

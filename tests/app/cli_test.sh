@@ -340,7 +340,7 @@ expect 0 '' "${runs[@]}" --format json; expect_out '"family_size": 0'
 expect 2 'did you mean "grpo"?' "${runs[@]}" --baseline grop
 expect 2 '--value is required' stats examples/runs.csv --unit seed --cell estimator
 expect 2 'is not in 1000..1000000' "${runs[@]}" --resamples 10
-expect 2 'not in {bca,percentile,t}' "${runs[@]}" --interval exact
+expect 2 'not in {expanded,bca,percentile,t}' "${runs[@]}" --interval exact
 expect 5 'missing.csv' stats missing.csv --unit seed --cell estimator --value gain
 expect 5 'it is the input itself' "${runs[@]}" -o examples/runs.csv
 expect 8 'is given twice; first on line 2' stats examples/runs.csv --unit votes --cell estimator --value gain

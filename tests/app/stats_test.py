@@ -78,7 +78,7 @@ def cell(e, v):
 flags = (*BASE, "--baseline", "grpo", "--contrast", "votes=8:1", "--gamma", "72", "--thresholds", "68,72")
 found = json.loads(call("runs.csv", *flags, "--format", "json"))
 check(len(found["cells"]) == 6 and len(found["differences"]) == 4 and len(found["contrasts"]) == 2, "numbers of rows")
-check(found["family_size"] == 6 and found["resamples"] == 2000 and found["seed"] == 1 and found["interval"] == "bca", "method")
+check(found["family_size"] == 6 and found["resamples"] == 2000 and found["seed"] == 1 and found["interval"] == "expanded", "method")
 for c in found["cells"]:
     v = cell(c["cell"]["estimator"], int(c["cell"]["votes"]))
     close(c["mean"]["value"], mean(v), "mean")

@@ -26,13 +26,13 @@ std::vector<double> population(bool skewed) {
 }
 
 struct Coverage {
-  double t, percentile, bca;
+  double t, percentile, bca, expanded;
 };
 
 Coverage coverage(const std::vector<double>& values, std::uint32_t n) {
   const double truth = aggregate_mean({values});
   const Metric metric = aggregate_mean;
-  Coverage held{0, 0, 0};
+  Coverage held{0, 0, 0, 0};
   Picks picks;
   TaskScores sample(1);
   for (std::uint32_t s = 0; s < samples; ++s) {
@@ -42,10 +42,12 @@ Coverage coverage(const std::vector<double>& values, std::uint32_t n) {
     const auto holds = [&](double lo, double hi) { return lo <= truth && truth <= hi ? 1.0 / samples : 0; };
     const MeanInterval t = mean_interval(sample[0]);
     const BootstrapLaw law = stratified_bootstrap(sample, {&metric, 1}, resamples, s)[0];
-    const Interval percentile = percentile_interval(law), bca = bca_interval(law);
+    const Interval percentile = percentile_interval(law), bca = bca_interval(law),
+                   expanded = bca_interval(law, expanded_level(static_cast<int>(law.fewest), static_cast<int>(law.freedom), 0.95));
     held.t += holds(t.lo, t.hi);
     held.percentile += holds(percentile.lo, percentile.hi);
     held.bca += holds(bca.lo, bca.hi);
+    held.expanded += holds(expanded.lo, expanded.hi);
   }
   return held;
 }
@@ -55,16 +57,17 @@ Coverage coverage(const std::vector<double>& values, std::uint32_t n) {
 TEST_CASE("coverage of intervals", "[.slow]") {
   std::printf("coverage of 95 %% intervals of a mean, %d samples of n from %d values, %d resamples; standard error .005\n", samples, seeds,
               resamples);
-  std::printf("population    n      t  percentile    BCa\n");
+  std::printf("population    n      t  percentile    BCa  expanded BCa\n");
   for (const bool skewed : {false, true}) {
     const std::vector<double> values = population(skewed);
     for (const std::uint32_t n : {5u, 16u, 20u, 32u, 64u}) {
       const Coverage c = coverage(values, n);
-      std::printf("%-10s %4u  %.3f       %.3f  %.3f\n", skewed ? "skewed" : "normal", n, c.t, c.percentile, c.bca);
+      std::printf("%-10s %4u  %.3f       %.3f  %.3f         %.3f\n", skewed ? "skewed" : "normal", n, c.t, c.percentile, c.bca, c.expanded);
       if (n < 16) continue;
       // a bootstrap of n values has the spread sqrt((n - 1) / n) s and normal tails: P(|t_15| < 1.898) = .923 at n = 16, .937 at n = 32
       CHECK((c.t >= 0.93 && c.t <= 0.97));
       CHECK((c.bca >= (n < 64 ? 0.90 : 0.93) && c.bca <= 0.97));
+      CHECK((c.expanded >= 0.93 && c.expanded <= 0.97));
     }
   }
 }

@@ -153,7 +153,11 @@ TEST_CASE("the kind of interval") {
   for (int s = 0; s < 9; ++s) rows += row(s, "a", 1, "t", s * s) + row(s, "b", 1, "t", s);
   const RunTable runs = table_of(rows);
   StatisticsOptions o = against("b");
+  const Estimate expanded = run_statistics(runs, o).cells[0].mean;
+  o.interval = IntervalKind::bca;
   const Estimate bca = run_statistics(runs, o).cells[0].mean;
+  CHECK(expanded.lo < bca.lo);  // nine runs
+  CHECK(expanded.hi > bca.hi);
   o.interval = IntervalKind::percentile;
   const Estimate percentile = run_statistics(runs, o).cells[0].mean;
   o.interval = IntervalKind::student;
@@ -161,6 +165,8 @@ TEST_CASE("the kind of interval") {
   const MeanInterval want = mean_interval(std::vector<double>{0, 1, 4, 9, 16, 25, 36, 49, 64});
   CHECK(t.cells[0].mean.lo == want.lo);
   CHECK(bca.lo > percentile.lo);  // skewed to the right
+  // 1 - 2 Phi(-sqrt(9 / 8) 2.306004), by an independent normal table
+  CHECK(expanded_level(9, 8, 0.95) == Approx(0.98555).margin(2e-5));
   CHECK(percentile.hi < want.hi);
   o.thresholds = {3, 30};
   o.gamma = 20;

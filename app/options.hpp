@@ -1,0 +1,26 @@
+// What binds flags to the options of commands, and checks single values (CLI11's door, with main.cpp).
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+
+namespace odrpo::app {
+
+/// A flag that may be repeated and takes one value each time.
+void repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help, const std::string& value);
+
+/// A whole number, plainly written; CLI11 alone would read 010 as eight.
+CLI::Validator whole(long long least, long long most);
+/// A number above 0 and at most 1e9, plainly written.
+CLI::Validator positive();
+
+void suite_options(CLI::App& app, SuiteOptions& o);
+void jobs_option(CLI::App& app, int& jobs);
+void device_options(CLI::App& app, DeviceOptions& o);
+/// What reading a file may take: CPU seconds and MB.
+void limit_options(CLI::App& app, double& seconds, double& memory);
+void stats_options(CLI::App& app, StatsOptions& o);
+
+}  // namespace odrpo::app
