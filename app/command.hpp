@@ -53,7 +53,8 @@ struct TableOptions {
   std::string format;                            ///< text (also when empty), md, latex, csv, json
   std::string legend;                            ///< word of legend_words; empty = the format's own
   bool siunitx = false;                          ///< latex: numbers for the package siunitx
-  std::string rows, columns, baseline, compare, correction;  ///< empty = what the suite's [table] says
+  std::string rows, columns, compare, correction;  ///< empty = what the suite's [table] says
+  std::vector<std::string> baseline;             ///< "ROW" alone, or each "ROW=ROW,ROW"; empty = what the suite says
   std::vector<std::string> value;                ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;
   int tune_seeds = -1;                     ///< -1 = what the suite says

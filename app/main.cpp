@@ -106,7 +106,8 @@ struct Commands {
     c->add_option("--columns", table.columns, "axis of the columns, or `value`")->type_name("AXIS");
     repeated(*c, "--value", table.value, "what the cells show: gain, quality, regret, …; several, with commas, need --columns value",
              "VALUE");
-    c->add_option("--baseline", table.baseline, "row to compare with, paired by seed")->type_name("ROW");
+    repeated(*c, "--baseline", table.baseline,
+             "row to compare with, paired by seed; or several, each for its own rows: 'grpo=odrpo(grpo),odrpo-gini(grpo)'", "ROW");
     c->add_option("--compare", table.compare, "how: difference or percent")
         ->check(CLI::IsMember({"difference", "percent"}))
         ->type_name("HOW");

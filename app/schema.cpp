@@ -97,6 +97,13 @@ json matrix_schema() {
   return {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", row}};
 }
 
+/// A row, or a table of baselines and the rows that are compared with them.
+json baselines_schema() {
+  const json row = {{"type", json::array({"string", "number"})}};
+  const json rows = {{"anyOf", json::array({row, {{"type", "array"}, {"minItems", 1}, {"items", row}}})}};
+  return {{"anyOf", json::array({{{"type", "string"}}, {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", rows}}})}};
+}
+
 /// What hovering shows: the help, and what the words mean.
 std::string description_of(const FieldInfo& f, bool axes) {
   std::string text = f.help;
@@ -126,7 +133,7 @@ json rule_of(const OnlyIf& rule) {
 /// The default as JSON; nothing where the description has none.
 json default_of(const FieldInfo& f) {
   if (f.type == "integer" || f.type == "number") return number_default(f);
-  if (f.type == "word" || f.type == "string" || !f.words.empty()) return f.value.empty() ? json() : json(f.value);
+  if (f.type == "word" || f.type == "string" || f.type == "baselines" || !f.words.empty()) return f.value.empty() ? json() : json(f.value);
   return {};
 }
 
@@ -149,6 +156,7 @@ json key_schema(const FieldInfo& f, bool axes) {
   if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
   if (f.only_if.count > 0) schema["x-only-if"] = rule_of(f.only_if);
   if (f.type == "matrix") schema.update(matrix_schema());
+  else if (f.type == "baselines") schema.update(baselines_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
   else if (f.type == "models") schema["allOf"] = json::array({reference("noise")});

@@ -20,17 +20,38 @@
 namespace odrpo::app {
 namespace {
 
+/// The words of a list with commas.
+std::vector<std::string> listed_words(const char* flag, const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    if (comma == from) throw Failure(Exit::usage, fmt::format("{}: a word is missing in \"{}\"", flag, list));
+    words.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return words;
+}
+
 /// The words of --value a,b --value c.
 std::vector<std::string> value_names(const std::vector<std::string>& lists) {
   std::vector<std::string> names;
   for (const std::string& list : lists)
-    for (std::size_t from = 0; from <= list.size();) {
-      const std::size_t comma = std::min(list.find(',', from), list.size());
-      if (comma == from) throw Failure(Exit::usage, "--value: a word is missing in \"" + list + "\"");
-      names.push_back(list.substr(from, comma - from));
-      from = comma + 1;
-    }
+    for (std::string& word : listed_words("--value", list)) names.push_back(std::move(word));
   return names;
+}
+
+/// --baseline none, --baseline ROW, or --baseline ROW=ROW,ROW for each group of rows.
+void ask_baselines(const std::vector<std::string>& words, TableSpec& spec) {
+  spec.baseline.clear();
+  spec.groups.clear();
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos && words.size() > 1)
+      throw Failure(Exit::usage, "--baseline: several baselines are each ROW=ROW,ROW: the baseline and the rows compared with it; not \"" +
+                                     printable_line(word) + "\"");
+    if (equals == std::string::npos) spec.baseline = word == "none" ? "" : word;
+    else spec.groups.push_back({word.substr(0, equals), listed_words("--baseline", word.substr(equals + 1))});
+  }
 }
 
 /// The row that --baseline means: the word itself, or the estimator that it is another word for (dr-grpo, odrpo-uniform(grpo), …).
@@ -53,25 +74,26 @@ TableSpec asked_spec(const ResultFile& head, const TableOptions& o) {
   const bool own = o.rows.empty() && o.columns.empty() && o.value.empty();
   if (const std::string problem = stored && own ? table_spec_problem(*stored) : ""; !problem.empty()) throw Failure(Exit::usage, problem);
   TableSpec spec = parse_table_spec(stored ? *stored : "");
-  if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baseline is a value of the suite's rows
+  if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baselines are values of the suite's rows
     spec.rows = o.rows;
     spec.baseline.clear();
+    spec.groups.clear();
   }
   if (!o.columns.empty()) spec.columns = o.columns;
   if (!o.value.empty()) spec.value = value_names(o.value);
   else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // the suite's list was for its own columns
-  if (!o.baseline.empty()) spec.baseline = o.baseline == "none" ? "" : o.baseline;
+  if (!o.baseline.empty()) ask_baselines(o.baseline, spec);
   if (!o.compare.empty()) {
     const auto compare = find_word(std::span<const Word<Compare>>(compare_words), o.compare);
     if (!compare) throw Failure(Exit::usage, "--compare: \"" + o.compare + "\" is not one of difference, percent");
     spec.compare = *compare;
-    if (spec.baseline.empty()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
+    if (!spec.compares()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
   }
   if (!o.correction.empty()) {
     const auto correction = find_word(std::span<const Word<Correction>>(correction_words), o.correction);
     if (!correction) throw Failure(Exit::usage, "--correction: \"" + o.correction + "\" is not one of holm, none");
     spec.correction = *correction;
-    if (spec.baseline.empty()) throw Failure(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
+    if (!spec.compares()) throw Failure(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
   }
   if (!o.best.empty()) spec.best = o.best;
   else std::erase_if(spec.best, [&](const std::string& axis) { return same_axis(axis, spec.rows) || same_axis(axis, spec.columns); });
@@ -91,7 +113,7 @@ double power_difference(std::string_view text, const TableModel& table) {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size() || !(number > 0) || !std::isfinite(number))
     throw Failure(Exit::usage, fmt::format("--power: \"{}\" is not a difference above 0, as 2% or 0.1", printable_line(std::string(text))));
-  if (table.spec.baseline.empty()) throw Failure(Exit::usage, "--power: there is no baseline to differ from; --baseline names one");
+  if (!table.spec.compares()) throw Failure(Exit::usage, "--power: there is no baseline to differ from; --baseline names one");
   for (const TableValue& value : table.values) {
     if (value.share)
       throw Failure(Exit::usage,
@@ -141,7 +163,13 @@ int table(const TableOptions& o) {
   const auto choose = [&](const ResultFile& head) { return blaming(head, o, [&] { return table_columns(head, asked_spec(head, o)); }); };
   const ResultFile file = read_results(o.path, choose, read_limits(o.max_seconds, o.max_memory));
   TableSpec spec = asked_spec(file, o);  // again, where the columns are known
-  if (!o.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
+  if (!o.baseline.empty()) {
+    if (!spec.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
+    for (BaselineGroup& group : spec.groups) {
+      group.baseline = baseline_row(file, spec.rows, group.baseline);
+      for (std::string& row : group.rows) row = baseline_row(file, spec.rows, row);
+    }
+  }
   TableModel model = blaming(file, o, [&] { return o.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
   if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
   if (format == "text") put(table_text(model, legend.value_or(Legend::full), stdout_width()));

@@ -125,6 +125,8 @@ Json head_object(const TableModel& table) {
   out["rows"] = {{"dimension", table.spec.rows}, {"values", table.rows}};
   out["columns"] = {{"dimension", table.spec.columns}, {"values", table.columns}};
   out["baseline"] = table.spec.baseline.empty() ? Json(nullptr) : Json(table.spec.baseline);
+  out["baselines"] = Json::object();
+  for (const BaselineGroup& g : table.spec.groups) out["baselines"][g.baseline] = g.rows;
   out["compare"] = word_of<Compare>(compare_words, table.spec.compare);
   out["correction"] = word_of<Correction>(correction_words, table.spec.correction);
   out["best"] = table.spec.best;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -103,7 +104,7 @@ void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::
     if (!shown.insert(name).second) throw Failure(Exit::usage, fmt::format("value: \"{}\" is named twice", name));
   if (spec.value.size() > 1 && !spec.over_values())
     throw Failure(Exit::usage, fmt::format("value: several values ({}) need rows or columns \"{}\"", joined(spec.value), values_dimension));
-  if (!spec.baseline.empty() && spec.rows == values_dimension)
+  if (spec.compares() && spec.rows == values_dimension)
     throw Failure(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
 }
 
@@ -114,6 +115,52 @@ std::string row_named(const std::vector<std::string>& rows, const std::string& b
     for (const std::string& row : rows)
       if (number_of(row) == wanted) return row;
   return baseline;
+}
+
+/// The rows that a spec compares as the table has them. Failure usage for one that it has not, or that is named twice.
+void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
+  std::set<std::string> used;
+  const auto settle = [&](std::string& row) {
+    row = row_named(rows, printable_text(row));
+    if (std::find(rows.begin(), rows.end(), row) == rows.end())
+      throw Failure(Exit::usage,
+                    fmt::format("baseline: \"{}\" is not among the rows ({}){}", row, joined(rows), did_you_mean(row, rows)));
+    if (!used.insert(row).second) throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is named twice: a row has one baseline", row));
+  };
+  if (!spec.baseline.empty()) settle(spec.baseline);
+  for (BaselineGroup& group : spec.groups) {
+    settle(group.baseline);
+    for (std::string& row : group.rows) settle(row);
+  }
+}
+
+/// Puts the rows of each group together, its baseline first; those of no group come last.
+void order_by_group(TableModel& table) {
+  if (table.spec.groups.empty()) return;
+  std::map<std::string_view, std::size_t> place;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) place[table.rows[r]] = r;
+  std::vector<std::size_t> order;
+  std::vector<bool> taken(table.rows.size());
+  const auto take = [&](std::size_t row) {
+    if (!taken[row]) order.push_back(row);
+    taken[row] = true;
+  };
+  for (const BaselineGroup& group : table.spec.groups) {
+    take(place.at(group.baseline));
+    for (const std::string& row : group.rows) take(place.at(row));
+  }
+  for (std::size_t r = 0; r < table.rows.size(); ++r) take(r);
+  const std::size_t width = table.columns.size();
+  for (TableBlock& block : table.blocks) {
+    std::vector<TableCell> cells;
+    cells.reserve(block.cells.size());
+    for (const std::size_t row : order)
+      for (std::size_t c = 0; c < width; ++c) cells.push_back(std::move(block.cells[row * width + c]));
+    block.cells = std::move(cells);
+  }
+  std::vector<std::string> rows;
+  for (const std::size_t row : order) rows.push_back(table.rows[row]);
+  table.rows = std::move(rows);
 }
 
 TableValue described(const std::string& name, const ValueWord& word, Compare compare) {
@@ -154,10 +201,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   table.digest = printable_text(file.digest.substr(0, 12));
   table.rows = entries(spec.rows);
   table.columns = entries(spec.columns);
-  spec.baseline = row_named(table.rows, printable_text(spec.baseline));
-  if (!spec.baseline.empty() && std::find(table.rows.begin(), table.rows.end(), spec.baseline) == table.rows.end())
-    throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is not among the rows ({}){}", spec.baseline, joined(table.rows),
-                                           did_you_mean(spec.baseline, table.rows)));
+  settle_baselines(spec, table.rows);
 
   for (const std::string& name : spec.best) from.best.push_back(from.dimension(name));
   for (const Dimension& dimension : from.dimensions) {
@@ -179,6 +223,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     block.cells = block_cells(table, from, pools, b);
     mark_best(table, block, from.shown);
   }
+  order_by_group(table);
   correct_comparisons(table);
   add_notes(table, file);
   return table;
@@ -188,12 +233,23 @@ TableModel make_suite_table(const ResultFile& file, const TableSpec& spec) {
   try {
     return make_table(file, spec);
   } catch (const Failure&) {
-    if (spec.baseline.empty()) throw;
+    if (!spec.compares()) throw;
   }
   TableSpec alone = spec;
   alone.baseline.clear();
+  alone.groups.clear();
   TableModel table = make_table(file, alone);
-  table.notes.push_back(fmt::format("no run of the baseline \"{}\" is here: nothing is compared with it", printable_text(spec.baseline)));
+  const auto is_here = [&](const std::string& row) { return std::find(table.rows.begin(), table.rows.end(), row) != table.rows.end(); };
+  TableSpec left = alone;  // the groups, as far as their rows are here
+  std::string missing = spec.baseline;
+  for (BaselineGroup group : spec.groups) {
+    if (!is_here(group.baseline)) missing += (missing.empty() ? "" : "\", \"") + group.baseline;
+    std::erase_if(group.rows, [&](const std::string& row) { return !is_here(row); });
+    if (is_here(group.baseline) && !group.rows.empty()) left.groups.push_back(group);
+  }
+  if (!left.groups.empty()) table = make_table(file, left);
+  if (!missing.empty())
+    table.notes.push_back(fmt::format("no run of the baseline \"{}\" is here: nothing is compared with it", printable_text(missing)));
   return table;
 }
 

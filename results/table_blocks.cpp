@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 namespace odrpo {
@@ -19,11 +20,15 @@ class BlockMaker {
     std::vector<TableCell> cells;
     cells.reserve(table_.rows.size() * width);
     for (std::size_t i = 0; i < table_.rows.size() * width; ++i) cells.push_back(cell(i / width, i % width));
-    const auto found = std::find(table_.rows.begin(), table_.rows.end(), spec().baseline);
-    if (found == table_.rows.end()) return cells;
-    const auto base = static_cast<std::size_t>(found - table_.rows.begin());
-    for (std::size_t i = 0; i < cells.size(); ++i)
-      if (i / width != base) cells[i].comparison = comparison(cells[i], i / width, cells[base * width + i % width], base, i % width);
+    std::map<std::string_view, std::size_t> place;
+    for (std::size_t r = 0; r < table_.rows.size() && spec().compares(); ++r) place[table_.rows[r]] = r;
+    for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+      const auto found = place.find(spec().baseline_of(table_.rows[r]));
+      if (found == place.end()) continue;
+      const std::size_t base = found->second;
+      for (std::size_t c = 0; c < width; ++c)
+        cells[r * width + c].comparison = comparison(cells[r * width + c], r, cells[base * width + c], base, c);
+    }
     return cells;
   }
 
@@ -68,16 +73,16 @@ class BlockMaker {
     TableCell row_there = empty_cell();
     row_there.of = cell.of;
     if (at.row != own->best) fill_at(row_there, *own, at.row);
-    const TableCell& baseline_there = at.baseline == other->best ? baseline : baseline_at(cell.of, column, *other, at.baseline);
+    const TableCell& baseline_there = at.baseline == other->best ? baseline : baseline_at(cell.of, base, column, *other, at.baseline);
     Comparison compared = compare_cells(at.row == own->best ? cell : row_there, baseline_there, value, kind);
     compared.row_at = chosen_values(*own, at.row, from_.rule(spec()));
     compared.baseline_at = chosen_values(*other, at.baseline, from_.rule(spec()));
     return compared;
   }
 
-  /// The baseline's cell of a value and column at another of its candidates: made once, since many rows may ask.
-  const TableCell& baseline_at(std::size_t value, std::size_t column, const Candidates& of, std::size_t at) {
-    const auto [found, is_new] = baselines_.try_emplace({value, column, at}, empty_cell());
+  /// A baseline's cell of a value and column at another of its candidates: made once, since many rows may ask.
+  const TableCell& baseline_at(std::size_t value, std::size_t base, std::size_t column, const Candidates& of, std::size_t at) {
+    const auto [found, is_new] = baselines_.try_emplace({value, base, column, at}, empty_cell());
     if (is_new) {
       found->second.of = value;
       fill_at(found->second, of, at);
@@ -90,7 +95,7 @@ class BlockMaker {
   const RunPools& pools_;
   std::size_t block_;
   std::vector<std::optional<Candidates>> candidates_;
-  std::map<std::tuple<std::size_t, std::size_t, std::size_t>, TableCell> baselines_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>, TableCell> baselines_;
 };
 
 }  // namespace

@@ -56,8 +56,8 @@ std::string table_csv(const TableModel& table) {
                          : value.share ? "share and 95% Wilson interval"
                                        : "mean and 95% t interval",
                          cell.n, cell.failed, cell.undefined, exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi),
-                         csv_field(spec.baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
-                         spec.baseline.empty() ? ""
+                         csv_field(std::string(spec.is_baseline(cell.row) ? cell.row : spec.baseline_of(cell.row))), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
+                         !spec.compares() ? ""
                          : value.percent       ? "% of the baseline"
                                                : value.unit,
                          compared.no_percent);

@@ -99,6 +99,13 @@ std::string cell_latex(std::string_view text, bool bold, bool siunitx) {
   return out;
 }
 
+/// Rows of a group stand together, its baseline first; those of none are last.
+bool begins_group(const TableModel& table, std::size_t row) {
+  const TableSpec& spec = table.spec;
+  const auto in_group = [&](std::size_t r) { return spec.is_baseline(table.rows[r]) || !spec.baseline_of(table.rows[r]).empty(); };
+  return !spec.groups.empty() && (spec.is_baseline(table.rows[row]) || (!in_group(row) && in_group(row - 1)));
+}
+
 /// Opens a box that is scaled down to the line where it is wider.
 constexpr const char* fit = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
 
@@ -150,6 +157,7 @@ std::string table_latex(const TableModel& table, Legend legend, bool siunitx) {
       }
     out += fmt::format("{}\\begin{{tabular}}{{{}}}\n\\toprule\n{} \\\\\n\\midrule\n", fit, columns, head);
     for (std::size_t r = 0; r < grid.body.size(); ++r) {
+      if (r > 0 && begins_group(table, r)) out += "\\midrule\n";
       out += latex_text(row_text(table, r));
       for (std::size_t c = 0; c < grid.body[r].size(); ++c)
         for (std::size_t part = 0; part < grid.body[r][c].size(); ++part)

@@ -38,6 +38,16 @@ std::string cells_sentence(const TableModel& table, std::size_t value) {
   return fmt::format("mean over n = {} seeds ± half-width of the 95 % Student-t interval of the mean", n);
 }
 
+/// "grpo", or "its baseline" where rows have several.
+std::string baseline_name(const TableModel& table) { return table.spec.groups.size() > 1 ? "its baseline" : baseline_text(table); }
+
+/// Which rows are compared with which.
+std::string groups_sentence(const TableSpec& spec) {
+  std::string said;
+  for (const BaselineGroup& g : spec.groups) said += fmt::format("{}{} of {}", said.empty() ? "" : "; ", g.baseline, fmt::join(g.rows, ", "));
+  return "baselines: " + said;
+}
+
 /// What a star means beside the differences of a value.
 std::string star_sentence(const TableModel& table, std::size_t value) {
   const int tests = table.tested[value];
@@ -51,7 +61,7 @@ std::string star_sentence(const TableModel& table, std::size_t value) {
 
 std::string comparison_sentence(const TableModel& table, std::size_t value) {
   const TableValue& of = table.values[value];
-  const std::string baseline = baseline_text(table);
+  const std::string baseline = baseline_name(table);
   return fmt::format("{}, paired by seed: {}; {}",
                      of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
                      of.share ? "difference of shares [95 % interval, Newcombe's for pairs; p of McNemar's exact test]"
@@ -66,7 +76,7 @@ std::vector<std::string> power_sentences(const TableModel& table, std::size_t va
   const std::string unit = of.percent ? "%" : of.unit, name = table.values.size() > 1 ? " of " + of.name : "";
   std::vector<std::string> said{
       fmt::format("column \"{}\"{}: standard deviation of the {} from {}, paired by seed", headings[0], name,
-                  of.percent ? "change in percent" : "difference", baseline_text(table)),
+                  of.percent ? "change in percent" : "difference", baseline_name(table)),
       fmt::format(
           "column \"{}\"{}: seeds with which a two-sided paired t test at .05 finds a true difference of {}{}{} with probability .8 "
           "[95 % interval, from that of the standard deviation]",
@@ -89,8 +99,8 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
                                                    spec.tune_seeds - 1, others)
                                      : fmt::format("{}, chosen per cell{}; chosen on the reported seeds, which flatters every cell{}",
                                                    choice, others, several ? " of " + spec.value[0] : ""));
-  if (!spec.baseline.empty()) {
-    const std::string baseline = baseline_text(table);
+  if (spec.compares()) {
+    const std::string baseline = baseline_name(table);
     said.push_back(
         fmt::format("a difference is taken with both rows at one {}, printed behind it: the one with the best average of the two means. "
                     "@a/b: this row at a, {} at b, each at its own best, since one of them is worse at the other's (its mean there "
@@ -121,7 +131,7 @@ std::vector<std::string> brief_sentences(const TableModel& table) {
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const TableValue& value = table.values[v];
     add_alike(cells, "cells", cells_sentence(table, v), value.name);
-    if (spec.baseline.empty() || spec.power_difference > 0) continue;
+    if (!spec.compares() || spec.power_difference > 0) continue;
     const int tests = table.tested[v];
     add_alike(comparisons, fmt::format("\"{}\"", comparison_headings(table, v)[0]),
               fmt::format("paired by seed, 95 % interval; * = p < .05{}",
@@ -131,10 +141,11 @@ std::vector<std::string> brief_sentences(const TableModel& table) {
               value.name);
   }
   tell_alike(said, cells);
-  for (std::size_t v = 0; v < table.values.size() && !spec.baseline.empty() && spec.power_difference > 0; ++v)
+  for (std::size_t v = 0; v < table.values.size() && spec.compares() && spec.power_difference > 0; ++v)
     for (std::string& sentence : power_sentences(table, v))
       if (std::find(said.begin(), said.end(), sentence) == said.end()) said.push_back(std::move(sentence));
   tell_alike(said, comparisons);
+  if (spec.groups.size() > 1) said.push_back(groups_sentence(spec));
   if (!spec.best.empty())
     said.push_back(fmt::format("@: the {} with the best mean, chosen on {}", fmt::join(spec.best, ", "),
                                spec.tune_seeds > 0 ? fmt::format("seeds 0 to {}, which are not reported", spec.tune_seeds - 1)
@@ -155,14 +166,15 @@ std::vector<std::string> table_sentences(const TableModel& table, Legend legend)
     const TableValue& value = table.values[v];
     said.push_back(value_text(value) + (value.meaning.empty() ? ": the file's column of this name" : ": " + value.meaning));
     add_alike(cells, "cells", cells_sentence(table, v), value.name);
-    if (!spec.baseline.empty() && !(spec.power_difference > 0))
+    if (spec.compares() && !(spec.power_difference > 0))
       add_alike(comparisons, fmt::format("column \"{}\"", comparison_headings(table, v)[0]), comparison_sentence(table, v), value.name);
   }
   tell_alike(said, cells);
-  for (std::size_t v = 0; v < table.values.size() && !spec.baseline.empty() && spec.power_difference > 0; ++v)
+  for (std::size_t v = 0; v < table.values.size() && spec.compares() && spec.power_difference > 0; ++v)
     for (std::string& sentence : power_sentences(table, v))
       if (std::find(said.begin(), said.end(), sentence) == said.end()) said.push_back(std::move(sentence));
   tell_alike(said, comparisons);
+  if (spec.groups.size() > 1) said.push_back(groups_sentence(spec));
   add_choice_sentences(said, table);
   if (!table.blocks.empty()) {
     std::string same = block_text(table, table.blocks[0], true);

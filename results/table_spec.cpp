@@ -10,6 +10,8 @@
 namespace odrpo {
 namespace {
 
+constexpr std::size_t most_compared = 1000;  // rows in groups; no suite has as many
+
 std::string trimmed(std::string_view text) {
   const auto from = text.find_first_not_of(" \t\r\"");
   if (from == std::string_view::npos) return "";
@@ -24,6 +26,29 @@ std::vector<std::string> words_of(std::string_view list) {
     from = comma + 1;
   }
   return words;
+}
+
+/// Groups are apart by '|', their names by tabs: "grpo\todrpo(grpo)|maxrl\todrpo(maxrl)". No name of a suite holds either.
+std::vector<BaselineGroup> groups_of(std::string_view text) {
+  std::vector<BaselineGroup> groups;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('|', from), text.size());
+    std::vector<std::string> names;
+    for (std::size_t at = from; at <= end;) {
+      const std::size_t tab = std::min(text.find('\t', at), end);
+      if (std::string name = trimmed(text.substr(at, tab - at)); !name.empty()) names.push_back(std::move(name));
+      at = tab + 1;
+    }
+    if (names.size() > 1) groups.push_back({names[0], {names.begin() + 1, names.end()}});
+    from = end + 1;
+  }
+  return groups;
+}
+
+std::string groups_line(const std::vector<BaselineGroup>& groups) {
+  std::string line;
+  for (const BaselineGroup& g : groups) line += fmt::format("{}{}\t{}", line.empty() ? "" : "|", g.baseline, fmt::join(g.rows, "\t"));
+  return line;
 }
 
 }  // namespace
@@ -42,6 +67,7 @@ TableSpec parse_table_spec(std::string_view lines) {
     if (key == "value")
       if (auto words = words_of(value); !words.empty()) spec.value = std::move(words);
     if (key == "baseline") spec.baseline = value;
+    if (key == "baseline_groups") spec.groups = groups_of(value);
     if (key == "compare") spec.compare = find_word(std::span<const Word<Compare>>(compare_words), value).value_or(spec.compare);
     if (key == "correction")
       spec.correction = find_word(std::span<const Word<Correction>>(correction_words), value).value_or(spec.correction);
@@ -67,6 +93,9 @@ std::string table_spec_problem(std::string_view lines) {
     if (key == "compare" && !find_word(std::span<const Word<Compare>>(compare_words), value)) return "\"compare\" is no word for it";
     if (key == "correction" && !find_word(std::span<const Word<Correction>>(correction_words), value))
       return "\"correction\" is no word for it";
+    std::size_t names = 0;
+    for (const BaselineGroup& group : groups_of(key == "baseline_groups" ? value : "")) names += 1 + group.rows.size();
+    if (names > most_compared) return "\"baseline_groups\" names too many rows";
     int seeds = 0;
     const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), seeds);
     if (key == "tune_seeds" && (error != std::errc() || rest != value.data() + value.size() || seeds < 0))
@@ -76,9 +105,10 @@ std::string table_spec_problem(std::string_view lines) {
 }
 
 std::string table_spec_lines(const TableSpec& spec) {
-  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\ncorrection = {}\nbest = {}\ntune_seeds = {}\n",
+  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\ncorrection = {}\nbest = {}\ntune_seeds = {}\n{}",
                      spec.rows, spec.columns, fmt::join(spec.value, ","), spec.baseline, word_of<Compare>(compare_words, spec.compare),
-                     word_of<Correction>(correction_words, spec.correction), fmt::join(spec.best, ","), spec.tune_seeds);
+                     word_of<Correction>(correction_words, spec.correction), fmt::join(spec.best, ","), spec.tune_seeds,
+                     spec.groups.empty() ? "" : "baseline_groups = " + groups_line(spec.groups) + "\n");
 }
 
 }  // namespace odrpo

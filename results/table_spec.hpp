@@ -1,5 +1,6 @@
 // What a table is asked for: [table] of a suite, the dataset "table" of a result file, the flags of `table`.
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,17 +26,37 @@ inline constexpr Word<Correction> correction_words[] = {
 /// The dimension whose entries are the values of a table that shows several.
 inline constexpr const char* values_dimension = "value";
 
+/// Rows that are compared with a baseline of their own.
+struct BaselineGroup {
+  std::string baseline;
+  std::vector<std::string> rows;  ///< without the baseline itself
+  bool operator==(const BaselineGroup&) const = default;
+};
+
 /// What a table shows. Dimensions are env, rater, policy, estimator, votes, the extra axes of the file, and `value`.
 struct TableSpec {
   std::string rows = "estimator", columns = "votes";
   std::vector<std::string> value{"gain"};  ///< words of value_words, or names of final columns; several need the dimension `value`
-  std::string baseline{};                  ///< a value of `rows`; empty = no comparison
+  std::string baseline{};                  ///< a value of `rows` that all others are compared with; empty = none
+  std::vector<BaselineGroup> groups{};     ///< instead: rows with baselines of their own; other rows are not compared
   Compare compare = Compare::difference;
   Correction correction = Correction::holm;
   std::vector<std::string> best{};  ///< axes of which each cell takes its best value by mean of the first of `value`
   int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
   double power_difference = 0;      ///< in the shown unit: show how many seeds find it, instead of the differences; 0 = not asked
 
+  bool compares() const { return !baseline.empty() || !groups.empty(); }
+  bool is_baseline(std::string_view row) const {
+    return groups.empty() ? row == baseline && compares()
+                          : std::any_of(groups.begin(), groups.end(), [&](const BaselineGroup& g) { return g.baseline == row; });
+  }
+  /// The baseline that a row is compared with; empty where there is none, as for a baseline.
+  std::string_view baseline_of(std::string_view row) const {
+    if (groups.empty()) return row == baseline ? std::string_view() : baseline;
+    for (const BaselineGroup& g : groups)
+      if (std::find(g.rows.begin(), g.rows.end(), row) != g.rows.end()) return g.baseline;
+    return {};
+  }
   bool over_values() const { return rows == values_dimension || columns == values_dimension; }
 };
 

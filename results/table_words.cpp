@@ -120,7 +120,8 @@ std::string cell_text(const TableCell& cell, const TableModel& table, int decima
 /// "+0.9 ± 0.3 *" (significant), "0.0 ± 0.3" (rounded to zero: no sign), "baseline", "n/a"; with the axis values of the comparison.
 std::string difference_text(const TableCell& cell, const TableModel& table, int decimals) {
   const MeanInterval& d = cell.comparison.difference;
-  if (cell.row == table.spec.baseline) return "baseline";
+  if (table.spec.is_baseline(cell.row)) return "baseline";
+  if (table.spec.baseline_of(cell.row).empty()) return "";  // in no group
   if (d.n == 0) return "n/a";
   std::string text = number(d.mean, decimals);
   if (d.mean > 0 && text.find_first_not_of("0.") != std::string::npos) text = "+" + text;  // what rounds to zero has no sign
@@ -135,7 +136,8 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
 /// The texts behind a cell that is compared: its difference, or with --power the standard deviation and how many seeds are needed.
 std::vector<std::string> comparison_texts(const TableCell& cell, const TableModel& table, int decimals) {
   if (!(table.spec.power_difference > 0)) return {difference_text(cell, table, decimals)};
-  if (cell.row == table.spec.baseline) return {"baseline", "", ""};
+  if (table.spec.is_baseline(cell.row)) return {"baseline", "", ""};
+  if (table.spec.baseline_of(cell.row).empty()) return {"", "", ""};
   const MeanInterval& d = cell.comparison.difference;
   if (d.n < 2) return {"n/a", "n/a", "n/a"};
   const SeedsNeeded needed = seeds_needed(cell.comparison, table, cell.of);
@@ -159,7 +161,9 @@ std::string table_title(const TableModel& table) {
 }
 
 std::string baseline_text(const TableModel& table) {
-  return number_of(table.spec.baseline) ? table.spec.rows + "=" + table.spec.baseline : table.spec.baseline;
+  if (table.spec.groups.size() > 1) return "baseline";
+  const std::string& name = table.spec.groups.empty() ? table.spec.baseline : table.spec.groups.front().baseline;
+  return number_of(name) ? table.spec.rows + "=" + name : name;
 }
 
 std::vector<std::string> comparison_headings(const TableModel& table, std::size_t value) {
@@ -188,7 +192,7 @@ NumberStyle number_style(const TableModel& table) {
 }
 
 Grid grid_of(const TableModel& table, const TableBlock& block, const NumberStyle& style) {
-  const bool compared = !table.spec.baseline.empty();
+  const bool compared = table.spec.compares();
   Grid grid;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     grid.heading.push_back({column_text(table, c)});

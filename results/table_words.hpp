@@ -18,7 +18,7 @@ void each_cell(const TableModel& table, Visit visit) {
 
 /// "grounding [%]".
 std::string value_text(const TableValue& value);
-/// "grpo", or "votes=1" of a number.
+/// "grpo", or "votes=1" of a number; "baseline" where rows have several.
 std::string baseline_text(const TableModel& table);
 /// The headings behind a column of a value: "- grpo" or "vs grpo [%]"; with --power "sd - grpo", "seeds", "seeds of 10".
 std::vector<std::string> comparison_headings(const TableModel& table, std::size_t value);

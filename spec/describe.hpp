@@ -64,7 +64,9 @@ void describe(V& v, TableConfig& c) {
          "what the rows are: env, rater, policy, estimator, votes, an axis, or `value`: one row for each of several values");
   v.text("columns", c.columns, "what the columns are: the same choice");
   v.choices("value", c.value, std::span<const Choice>(table_values), "what the cells show; a list needs rows or columns `value`");
-  v.text("baseline", c.baseline, "the row that others are compared with, paired by seed; empty = none");
+  v.baselines("baseline", c.baseline, c.groups,
+              "the row that others are compared with, paired by seed; empty = none; or rows with baselines of their own: "
+              "{ grpo = [\"odrpo(grpo)\"], maxrl = [\"odrpo(maxrl)\"] }");
   v.word("compare", c.compare, std::span<const Word<Compare>>(compare_words), "how they are compared; percent = 100 (row / baseline - 1)",
          baseline_only);
   v.word("correction", c.correction, std::span<const Word<Correction>>(correction_words), "what a star beside a difference means",

@@ -14,7 +14,7 @@ namespace odrpo {
 
 /// One key as its description tells it.
 struct FieldInfo {
-  std::string key, type;  ///< type: integer, number, word, string, words, integers or models
+  std::string key, type;  ///< type: integer, number, word, string, baselines, words, integers or models
   std::string value;      ///< default as text; "unset" for an optional number
   std::string help;
   std::optional<AxisValue> min, max;
@@ -53,6 +53,9 @@ class FieldLister {
   }
   void text(std::string_view key, std::string& value, std::string_view help) {
     fields.push_back({std::string(key), "string", value, std::string(help), {}, {}, {}});
+  }
+  void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>&, std::string_view help) {
+    fields.push_back({std::string(key), "baselines", value, std::string(help), {}, {}, {}});
   }
   void names(std::string_view key, std::vector<std::string>& value, std::string_view help) {
     std::string all;

@@ -150,6 +150,25 @@ void FieldReader::text(std::string_view key, std::string& value, std::string_vie
   else errors_.add(node->place, fmt::format("{} must be a string, not {}", label(key), found_text(*node)));
 }
 
+void FieldReader::baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help) {
+  const Node* node = table_ == nullptr ? nullptr : find_child(*table_, key);
+  if (node == nullptr || node->kind != Node::Kind::table) return text(key, value, help);
+  take(key);
+  if (node->children.empty()) errors_.add(node->place, fmt::format("{} is an empty table: it names no baseline", label(key)));
+  for (const Node& group : node->children) {
+    const std::span<const Node> rows =
+        group.kind == Node::Kind::list ? std::span<const Node>(group.children) : std::span<const Node>(&group, 1);
+    BaselineGroup& read = groups.emplace_back(BaselineGroup{group.key, {}});
+    if (rows.empty()) errors_.add(group.place, fmt::format("the baseline \"{}\" has no row to be compared with it", shown(group.key)));
+    for (const Node& row : rows) {
+      if (row.kind == Node::Kind::text) read.rows.push_back(row.text);
+      else if (row.kind == Node::Kind::integer) read.rows.push_back(std::to_string(row.integer));
+      else if (row.kind == Node::Kind::number) read.rows.push_back(number_text(row.number));
+      else errors_.add(row.place, fmt::format("{} must be a table of lists of rows: not {}", label(key), found_text(row)));
+    }
+  }
+}
+
 void FieldReader::names(std::string_view key, std::vector<std::string>& value, std::string_view) {
   const Node* node = take(key);
   if (node == nullptr) return;

@@ -46,6 +46,8 @@ class FieldReader {
   }
   void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view);
   void text(std::string_view key, std::string& value, std::string_view);
+  /// A text, or a table of lists: { baseline = ["row", …], … }.
+  void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help);
   void names(std::string_view key, std::vector<std::string>& value, std::string_view);
   void integers(std::string_view key, std::vector<int>& value, std::int64_t least, std::int64_t most, std::string_view);
   void models(std::string_view key, std::vector<Noise>& value, std::string_view);

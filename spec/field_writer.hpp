@@ -34,6 +34,16 @@ class FieldWriter {
     out_(key, std::string(word_of(words, value)), true);
   }
   void text(std::string_view key, std::string& value, std::string_view) { out_(key, value, true); }
+  void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help) {
+    if (groups.empty()) return text(key, value, help);
+    std::string table;
+    for (const BaselineGroup& group : groups) {
+      std::string rows;
+      for (const auto& row : group.rows) rows.append(rows.empty() ? "" : ", ").append(quoted_text(row));
+      table.append(table.empty() ? "" : ", ").append(quoted_text(group.baseline)).append(" = [").append(rows).append("]");
+    }
+    out_(key, "{ " + table + " }", false);
+  }
   /// Lists of words are written as TOML writes them: ["lr", "kl"].
   void names(std::string_view key, std::vector<std::string>& value, std::string_view) {
     std::string list;

@@ -35,6 +35,9 @@ struct ValueOf {
   void text(std::string_view k, std::string& v, std::string_view) {
     if (k == key) value = v;
   }
+  void baselines(std::string_view k, std::string& v, std::vector<BaselineGroup>& groups, std::string_view) {
+    if (k == key) value = groups.empty() ? v : groups.front().baseline;
+  }
   void names(std::string_view k, std::vector<std::string>& v, std::string_view) {
     if (k != key) return;
     std::string all;
@@ -71,6 +74,7 @@ class Conditional {
     field(key, value, rule);
   }
   void text(std::string_view, std::string&, std::string_view) {}
+  void baselines(std::string_view, std::string&, std::vector<BaselineGroup>&, std::string_view) {}
   void names(std::string_view, std::vector<std::string>&, std::string_view) {}
   void choices(std::string_view, std::vector<std::string>&, std::span<const Choice>, std::string_view) {}
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}

@@ -162,6 +162,42 @@ std::string axis_word(const std::vector<const GridAxis*>& axes, const std::strin
   return word;
 }
 
+// Brings the rows that [table] compares to their names; what cannot be compared is an error at its place.
+void check_baselines(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, bool rows_known, Diagnostics& errors) {
+  TableConfig& table = plan.table;
+  const Node* node = section == nullptr ? nullptr : find_child(*section, "baseline");
+  const Place at = node == nullptr ? place_of(section, "baseline") : node->place;
+  if (!table.compares()) return;
+  if (table.rows == values_dimension) {
+    errors.add(at, "the rows are values, which are not compared with each other: make them the columns");
+    return;
+  }
+  if (!rows_known) return;
+  const auto values = dimension_values(plan, axes, table.rows);
+  const std::vector<std::string_view> words(values.begin(), values.end());
+  std::vector<std::string> used;
+  const auto settle = [&](std::string& row, const Place& place, const char* what) {
+    if (table.rows == "estimator")
+      if (const auto config = parse_estimator(row)) row = estimator_word(*config);
+    const auto found = std::find_if(values.begin(), values.end(), [&](const std::string& v) { return same_word(v, row); });
+    if (found == values.end()) {
+      errors.add(place, fmt::format("the {} \"{}\" is not among the rows", what, shown(row)), one_of(words), nearest_word(row, words));
+      return;
+    }
+    row = *found;
+    if (std::find(used.begin(), used.end(), row) != used.end())
+      errors.add(place, fmt::format("the row \"{}\" is named twice: a row has one baseline", shown(row)));
+    used.push_back(row);
+  };
+  if (table.groups.empty()) return settle(table.baseline, at, "baseline");
+  for (std::size_t g = 0; g < table.groups.size(); ++g) {
+    const Node& group = node->children[g];
+    settle(table.groups[g].baseline, group.key_place, "baseline");
+    for (std::size_t r = 0; r < table.groups[g].rows.size(); ++r)
+      settle(table.groups[g].rows[r], group.kind == Node::Kind::list ? group.children[r].place : group.place, "row");
+  }
+}
+
 }  // namespace
 
 void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors) {
@@ -192,20 +228,7 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
       errors.add(value_place("value"), fmt::format("no env of the grid has the value \"{}\"", value.word), "it with an env of base toy-lm");
   const std::vector<GridAxis> no_axes;
   refuse_idle(SectionRuns<TableConfig>{table, no_axes, section}, errors, {.prefix = "table.", .at_value = true});
-  if (!table.baseline.empty() && table.rows == values_dimension) {
-    errors.add(value_place("baseline"), "the rows are values, which are not compared with each other: make them the columns");
-  } else if (!table.baseline.empty() && known(table.rows)) {
-    if (table.rows == "estimator")
-      if (const auto config = parse_estimator(table.baseline)) table.baseline = estimator_word(*config);
-    const auto values = dimension_values(plan, axes, table.rows);
-    const auto is_it = [&](const std::string& v) { return same_word(v, table.baseline); };
-    const auto found = std::find_if(values.begin(), values.end(), is_it);
-    const std::vector<std::string_view> words(values.begin(), values.end());
-    if (found == values.end())
-      errors.add(value_place("baseline"), fmt::format("the baseline \"{}\" is not among the rows", shown(table.baseline)), one_of(words),
-                 nearest_word(table.baseline, words));
-    else table.baseline = *found;
-  }
+  check_baselines(section, plan, axes, known(table.rows), errors);
   for (std::size_t i = 0; i < table.best.size(); ++i) {
     auto& best = table.best[i];
     best = axis_word(axes, best);

@@ -215,6 +215,10 @@ expect 2 'no value "gian"' table tiny.h5 --columns value --value gain,gian; expe
 expect 2 'did you mean "votes"?' table tiny.h5 --columns vote
 expect 2 'did you mean "grpo"?' table tiny.h5 --baseline grop
 expect 0 '' table tiny.h5 --baseline 'odrpo_gini(maxrl)'; expect_out '- odrpo-gini(maxrl)'  # another way to write the row
+expect 0 '' table tiny.h5 --rows votes --columns estimator --baseline '1=8'; expect_out '- votes=1'
+expect 2 'several baselines are each ROW=ROW,ROW' table tiny.h5 --baseline grpo --baseline maxrl
+expect 2 'is not among the rows' table tiny.h5 --baseline 'grpo=nothing'
+expect 2 'a word is missing' table tiny.h5 --baseline 'grpo='
 expect 2 '--compare' table tiny.h5 --compare ratio
 expect 0 '' table tiny.h5; expect_out 'raters:'; expect_out '  mixed: noise: gaussian sigma'; expect_out 'formulas:'
 expect 0 '' table tiny.h5 --value final-quality; expect_out 'final_quality: the file'

@@ -129,7 +129,7 @@ TEST_CASE("table") {
   CHECK(text.find("formulas:") != std::string::npos);
   CHECK(with([](auto& o) { o.rows = "votes", o.columns = "estimator"; }).first == 0);  // the stored baseline was a value of other rows
   CHECK(with([](auto& o) { o.rows = "estimator"; }).second == text);
-  CHECK(with([](auto& o) { o.baseline = "none"; }).second.find("- maxrl") == std::string::npos);
+  CHECK(with([](auto& o) { o.baseline = {"none"}; }).second.find("- maxrl") == std::string::npos);
   CHECK(with([](auto& o) { o.format = "tex"; }).first == 2);
   CHECK(with([](auto& o) { o.value = {"goodness"}; }).first == 2);
   CHECK(with([](auto& o) { o.path += "x"; }).first == 5);

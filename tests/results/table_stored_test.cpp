@@ -38,7 +38,7 @@ TEST_CASE("a stored table that cannot be shown is the file's fault") {
     CHECK(contains(message, "out.h5': its stored table cannot be shown: "));
     CHECK(contains(message, "; --rows, --columns and --value choose another"));
     CHECK(refused(junk, [](auto& o) { o.format = "json"; }).first == Exit::bad_input);
-    CHECK(refused(junk, [](auto& o) { o.compare = "difference", o.baseline = "maxrl"; }).first == Exit::bad_input);
+    CHECK(refused(junk, [](auto& o) { o.compare = "difference", o.baseline = {"maxrl"}; }).first == Exit::bad_input);
   }
   CHECK(refused("rows = junk", [](auto& o) { o.value = {"regret"}; }).first == Exit::bad_input);
 }
@@ -56,7 +56,7 @@ TEST_CASE("a bad flag is the command line's fault, whatever the file stores") {
     CHECK(bad([](auto& o) { o.columns = "estimator"; }).first == Exit::usage);
     CHECK(bad([](auto& o) { o.value = {"junk"}; }).first == Exit::usage);
     CHECK(bad([](auto& o) { o.best = {"junk"}; }).first == Exit::usage);
-    CHECK(bad([](auto& o) { o.baseline = "junk"; }).first == Exit::usage);
+    CHECK(bad([](auto& o) { o.baseline = {"junk"}; }).first == Exit::usage);
     CHECK(bad([](auto& o) { o.best = {"learn.lr"}, o.tune_seeds = 99; }).first == Exit::usage);
   }
 }

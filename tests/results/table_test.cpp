@@ -90,6 +90,50 @@ TEST_CASE("the best cells of a column are marked, with those that are not distin
   CHECK(best({.columns = "value", .value = {"gain", "regret"}}) == "grpo maxrl reinforce ");
 }
 
+TEST_CASE("rows with baselines of their own are compared with these") {
+  std::vector<RunRecord> all;
+  const char* names[] = {"rloo", "odrpo(maxrl)", "maxrl", "odrpo(grpo)", "grpo", "odrpo-gini(grpo)"};
+  for (int e = 0; e < 6; ++e)
+    for (int seed = 0; seed < 3; ++seed) {
+      RunRecord r = run("bandit", names[e], 1, 0.1, seed, 20);
+      r.finals = {{"final_gain", 0.1 * e + 0.01 * seed * (e + 1)}, {"regret", 1}};
+      all.push_back(r);
+    }
+  const TableSpec spec{.groups = {{"grpo", {"odrpo(grpo)", "odrpo-gini(grpo)"}}, {"maxrl", {"odrpo(maxrl)"}}}};
+  const TableModel table = make_table(file_of(all), spec);
+  CHECK(table.rows == std::vector<std::string>{"grpo", "odrpo(grpo)", "odrpo-gini(grpo)", "maxrl", "odrpo(maxrl)", "rloo"});
+  CHECK(table.tested[0] == 3);
+  const auto difference = [&](std::size_t row) { return table.blocks[0].cells[row].comparison.difference.mean; };
+  CHECK(difference(1) == Approx(-10 - 1));  // e = 3 against 4: .1, and .01 a seed
+  CHECK(difference(2) == Approx(10 + 1));
+  CHECK(difference(4) == Approx(-10 - 1));
+  CHECK(table.blocks[0].cells[5].comparison.difference.n == 0);
+  const std::string text = table_text(table);
+  CHECK(contains(text, "\nestimator         votes=1      - baseline\ngrpo "));
+  CHECK(contains(text, "\nrloo              1.0 ± 2.5\n"));  // of no group
+  CHECK(contains(text, "baselines: grpo of odrpo(grpo), odrpo-gini(grpo); maxrl of odrpo(maxrl)"));
+  CHECK(contains(text, "column \"- baseline\": this row minus its baseline, paired by seed"));
+  const std::string csv = table_csv(table), latex = table_latex(table);
+  CHECK(contains(csv, ",maxrl,3,-11"));
+  CHECK(contains(latex, "\\\\\n\\midrule\nmaxrl & "));
+  CHECK(contains(latex, "\\\\\n\\midrule\nrloo & "));
+  CHECK(contains(table_json(table), "\"maxrl\": [\n      \"odrpo(maxrl)\"\n    ]"));
+  CHECK(parse_table_spec(table_spec_lines(spec)).groups == spec.groups);
+  CHECK(table_spec_problem(table_spec_lines(spec)).empty());
+
+  // one group alone is told as a baseline is
+  CHECK(contains(table_text(make_table(file_of(all), {.groups = {{"grpo", {"rloo"}}}})), "- grpo"));
+  for (const TableSpec& wrong : {TableSpec{.groups = {{"gpro", {"rloo"}}}}, TableSpec{.groups = {{"grpo", {"rolo"}}}},
+                                 TableSpec{.groups = {{"grpo", {"rloo", "rloo"}}}}, TableSpec{.groups = {{"grpo", {"grpo"}}}}})
+    CHECK_THROWS_AS(make_table(file_of(all), wrong), Failure);
+
+  // what a suite's own table lacks is left out
+  std::erase_if(all, [](const RunRecord& r) { return r.estimator == "odrpo(grpo)" || r.estimator == "maxrl"; });
+  const TableModel left = make_suite_table(file_of(all), spec);
+  CHECK(left.rows == std::vector<std::string>{"grpo", "odrpo-gini(grpo)", "rloo", "odrpo(maxrl)"});
+  CHECK(contains(table_text(left), "no run of the baseline \"maxrl\" is here"));
+}
+
 TEST_CASE("a table in LaTeX") {
   const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
   const std::string latex = table_latex(table);

@@ -129,6 +129,19 @@ baseline = "odrpo_uniform(grpo)"
   CHECK(suite.runs[0].learn.optimizer.eps == 1e-6);
 }
 
+TEST_CASE("a table may have a baseline for each group of rows") {
+  const auto suite = loaded(small_suite + R"toml([table]
+baseline = { "odrpo_uniform(grpo)" = ["grpo"], maxrl = "odrpo-gini(maxrl)" }
+)toml",
+                            {"grid.estimator=[grpo, maxrl, odrpo(grpo), odrpo-gini(maxrl)]"});
+  const std::vector<BaselineGroup> groups{{"odrpo(grpo)", {"grpo"}}, {"maxrl", {"odrpo-gini(maxrl)"}}};
+  CHECK(suite.table.groups == groups);
+  CHECK(suite.table.baseline.empty());
+  CHECK(loaded(suite.resolved).table.groups == groups);
+  const auto of_votes = loaded(small_suite + "[table]\nrows = \"votes\"\ncolumns = \"estimator\"\nbaseline = { 1 = [8] }\n", {"grid.votes=[1, 8]"});
+  CHECK(of_votes.table.groups == std::vector<BaselineGroup>{{"1", {"8"}}});
+}
+
 TEST_CASE("a table may name axes by short or full name") {
   const auto suite =
       loaded(small_suite + "[learn]\nlr = [1, 2]\nkl = [0, 1]\n[table]\ncolumns = \"learn.lr\"\nbest = [\"kl\"]\nbaseline = \"grpo\"\n");
