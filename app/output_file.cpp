@@ -55,7 +55,9 @@ void check_output(const std::string& path, const std::string& input) {
 
 void write_output(const std::string& path, std::string_view text) {
   const std::string target = target_of(path), aside = fmt::format("{}.{}.tmp", target, ::getpid());
-  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+  struct stat old {};
+  const mode_t mode = ::stat(target.c_str(), &old) == 0 ? old.st_mode & 0666 : 0666;  // a stricter mode of the file that is replaced stays
+  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (file < 0) cannot_write(path, std::strerror(errno));
   int error = write_all(file, text) ? 0 : errno;
   if (::close(file) != 0 && error == 0) error = errno;

@@ -116,9 +116,7 @@ Failure starved(const Tally& tally, const RunSettings& settings) {
   if (tally.total == 0) return {Exit::limits, std::string("out of memory before anything was trained") + less};
   RunReport report;
   report.total = tally.total;
-  report.resumed = tally.resumed;
-  report.ran = tally.committed;
-  report.failed = std::min(tally.failed, tally.committed);
+  report.saved = tally.saved;
   return {Exit::limits, "out of memory: " + saved_text(report, settings) + less};
 }
 

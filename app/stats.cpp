@@ -146,10 +146,7 @@ void choose_contrast(StatsReport& report, const std::string& words) {
 
 StatisticsOptions options_of(const StatsOptions& o) {
   StatisticsOptions options;
-  options.interval = o.interval == "t"            ? IntervalKind::student
-                     : o.interval == "percentile" ? IntervalKind::percentile
-                     : o.interval == "bca"        ? IntervalKind::bca
-                                                  : IntervalKind::expanded;
+  options.interval = find_word<IntervalKind>(interval_words, o.interval).value_or(options.interval);  // the flag takes only these words
   options.resamples = o.resamples;
   options.seed = static_cast<std::uint64_t>(o.seed);
   if (!o.level.empty()) options.level = number("--level", o.level);

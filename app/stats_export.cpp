@@ -1,8 +1,11 @@
 // `stats` as CSV (one line per cell) and as JSON, with every digit. Undefined numbers are empty, or null.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "app/printable.hpp"
 #include "app/stats_report.hpp"
@@ -13,15 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* interval_word(IntervalKind kind) {
-  switch (kind) {
-    case IntervalKind::expanded: return "expanded";
-    case IntervalKind::bca: return "bca";
-    case IntervalKind::percentile: return "percentile";
-    case IntervalKind::student: return "t";
-  }
-  return "";
-}
+std::string_view interval_word(IntervalKind kind) { return word_of<IntervalKind>(interval_words, kind); }
 
 std::string field(const std::string& text) { return csv_field(printable_line(text)); }
 
@@ -53,6 +48,14 @@ std::string difference_heading(const std::string& name) {
   return text;
 }
 
+/// The name of a column of the cells; "cell_n" where a column of the statistics has the name already.
+std::string cell_heading(const std::string& name) {
+  constexpr std::string_view own[] = {"value", "n", "runs", "tasks", "mean", "sd", "median", "iqm", "optimality_gap", "baseline",
+                                      "difference", "probability_of_improvement", "contrast", "contrast_of", "interval", "resamples",
+                                      "seed", "level", "family_size"};
+  return std::find(std::begin(own), std::end(own), name) == std::end(own) ? name : "cell_" + name;
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json object(const Estimate& e) { return {{"value", number(e.value)}, {"lo", number(e.lo)}, {"hi", number(e.hi)}}; }
@@ -82,7 +85,7 @@ Json difference_object(const Difference& d, const StatsReport& report, bool cont
            {"bootstrap", {{"lo", number(d.bootstrap.lo)}, {"hi", number(d.bootstrap.hi)}}},
            {"p", number(d.p)},
            {"p_holm", number(d.p_holm)},
-           {"star", d.p_holm < star_below}};
+           {"star", std::isnan(d.p_holm) ? Json(nullptr) : Json(d.p_holm < star_below)}};
   if (!contrast) out["probability_of_improvement"] = object(d.improvement);
   return out;
 }
@@ -117,7 +120,7 @@ std::string stats_csv(const StatsReport& report) {
   const StatisticsOptions& o = report.options;
   const RunStatistics& s = report.statistics;
   std::string out;
-  for (const std::string& name : report.columns.cell) out += field(name) + ',';
+  for (const std::string& name : report.columns.cell) out += field(cell_heading(name)) + ',';
   out += "value,n,runs,tasks";
   const auto heading = [&](const std::string& name) { out += fmt::format(",{0},{0}_lo,{0}_hi", name); };
   for (const char* name : {"mean", "sd", "median", "iqm"}) heading(name);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "app/printable.hpp"
 #include "app/stats_report.hpp"
@@ -11,18 +12,21 @@ namespace {
 
 std::string counted(std::size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
-/// The fewest units behind an interval.
-int fewest_units(const StatsReport& report) {
-  int fewest = few_units;
-  for (const CellStatistics& c : report.statistics.cells)
-    if (c.fewest > 0) fewest = std::min(fewest, c.fewest);
+/// Units behind the intervals, where there are any.
+std::vector<int> units_of(const StatsReport& report) {
+  std::vector<int> units;
+  for (const CellStatistics& c : report.statistics.cells) units.push_back(c.fewest);
   for (const auto* list : {&report.statistics.differences, &report.statistics.contrasts})
-    for (const Difference& d : *list)
-      if (d.student.n > 0) fewest = std::min(fewest, d.student.n);
-  return fewest;
+    for (const Difference& d : *list) units.push_back(d.student.n);
+  std::erase(units, 0);
+  return units;
 }
 
 }  // namespace
+
+std::string_view bootstrap_name(IntervalKind kind) {
+  return kind == IntervalKind::percentile ? "percentile" : kind == IntervalKind::bca ? "BCa" : "expanded BCa";
+}
 
 std::string contrast_text(const StatsReport& report) {
   const ContrastChoice& c = *report.options.contrast;
@@ -37,12 +41,9 @@ std::vector<std::string> method_sentences(const StatsReport& report) {
       fmt::format("{} of {}: {} of {} ({}) in {} ({}) and {}{}", report.columns.value, report.file, counted(runs.runs.size(), "run"),
                   counted(runs.units.size(), "unit"), report.columns.unit, counted(runs.cells.size(), "cell"),
                   joined_names(report.columns.cell), counted(runs.tasks.size(), "task"), task))};
-  const char* kind = o.interval == IntervalKind::percentile ? "percentile bootstrap"
-                     : o.interval == IntervalKind::bca      ? "BCa bootstrap"
-                                                            : "expanded BCa bootstrap";
-  sentences.push_back(fmt::format("intervals: {:g} %, {}, {} resamples {}, seed {}; sd: chi-square", 100 * o.level,
-                                  o.interval == IntervalKind::student ? "t for means and differences, expanded BCa bootstrap for the others" : kind,
-                                  o.resamples, runs.tasks.size() > 1 ? "of runs within tasks" : "of runs", o.seed));
+  sentences.push_back(fmt::format("intervals: {:g} %, {}{} bootstrap{}, {} resamples {}, seed {}; sd: chi-square", 100 * o.level,
+                                  o.interval == IntervalKind::student ? "t for means and differences, " : "", bootstrap_name(o.interval),
+                                  o.interval == IntervalKind::student ? " for the others" : "", o.resamples, runs.tasks.size() > 1 ? "of runs within tasks" : "of runs", o.seed));
   if (!report.baseline.empty()) {
     sentences.push_back(printable_line(
         fmt::format("differences: row - {}, paired by {}, units resampled; p: two-sided paired t test; p Holm: corrected for the {} of "
@@ -56,9 +57,10 @@ std::vector<std::string> method_sentences(const StatsReport& report) {
 std::vector<std::string> remarks(const StatsReport& report) {
   std::vector<std::string> lines;
   for (const std::string& note : report.statistics.notes) lines.push_back("note: " + note);
-  const int fewest = fewest_units(report);
-  if (fewest == 1) lines.push_back("note: one run or pair has neither a spread nor an interval (n/a)");
-  else if (fewest < few_units)
+  std::vector<int> units = units_of(report);
+  if (std::erase(units, 1) > 0) lines.push_back("note: one run or pair has neither a spread nor an interval (n/a)");
+  const int fewest = units.empty() ? few_units : *std::min_element(units.begin(), units.end());
+  if (fewest < few_units)
     lines.push_back(
         fmt::format("warning: n = {} is below {}: bootstrap intervals are too narrow (of a mean at n = 5 those of 95 % cover 83 %, "
                     "expanded ones 90 %){}",

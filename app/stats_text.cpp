@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "app/page.hpp"
 #include "app/printable.hpp"
@@ -21,15 +22,28 @@ struct TextColumn {
   std::vector<std::string> rows;
 };
 
-std::string name_of(const std::vector<std::string>& texts) {
-  std::string name = printable_line(joined_names(texts));
-  if (columns_of(name) <= widest_name) return name;
-  while (columns_of(name) >= widest_name) {
-    name.pop_back();
-    while (!name.empty() && (static_cast<unsigned char>(name.back()) & 0xC0) == 0x80) name.pop_back();
-    if (!name.empty() && static_cast<unsigned char>(name.back()) >= 0xC0) name.pop_back();
+/// The first or last characters of a text that take at most so many columns.
+std::string part_of(const std::string& text, std::size_t most, bool last) {
+  std::vector<std::string> characters;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t bytes = std::max<std::size_t>(first_character(std::string_view(text).substr(i)).bytes, 1);
+    characters.push_back(text.substr(i, bytes));
+    i += bytes;
   }
-  return name + "…";
+  if (last) std::reverse(characters.begin(), characters.end());
+  std::string part;
+  for (const std::string& c : characters) {
+    if (columns_of(part) + columns_of(c) > most) break;
+    part = last ? c + part : part + c;
+  }
+  return part;
+}
+
+/// The name of a cell; of a long one its beginning and its end, where settings differ.
+std::string name_of(const std::vector<std::string>& texts, std::size_t most = widest_name) {
+  const std::string name = printable_line(joined_names(texts));
+  if (columns_of(name) <= most) return name;
+  return part_of(name, most / 2, false) + "…" + part_of(name, most - most / 2 - 1, true);
 }
 
 /// How a column writes its numbers: decimals at which the typical half-width keeps two digits, or none where that is no plain text.
@@ -164,7 +178,7 @@ std::string differences_text(const StatsReport& report) {
   std::vector<TextColumn> columns = {
       {name_of(report.columns.cell), texts(list, [&](const auto& d) { return name_of(cells[d.cell].name); })},
       {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},
-      {"- " + name_of({report.baseline}), texts(list,
+      {columns_of(report.baseline) <= 20 ? "- " + name_of({report.baseline}) : "- baseline", texts(list,
                                                 [&](const Difference& d) {
                                                   const std::string text =
                                                       signed_text(d.student.mean, estimate_text(mean_of(d, report), style));
@@ -185,9 +199,7 @@ std::string contrasts_text(const StatsReport& report) {
     return name_of(name);
   };
   const Style style = style_of(estimates(list, [](const Difference& d) { return Estimate{d.student.mean, d.student.lo, d.student.hi}; }));
-  const char* kind = report.options.interval == IntervalKind::percentile ? "percentile"
-                     : report.options.interval == IntervalKind::bca      ? "BCa"
-                                                                         : "expanded BCa";
+  const std::string kind(bootstrap_name(report.options.interval));
   const std::vector<TextColumn> columns = {
       {without_column(report.columns.cell), texts(list, [&](const auto& d) { return without_column(cells[d.cell].name); })},
       {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},

@@ -51,7 +51,7 @@ Json comparison_object(const TableCell& cell, const TableModel& table) {
   out["p_holm"] = number(compared.p_holm);
   out["family"] = tested ? Json(table.values[cell.of].name) : Json(nullptr);
   out["family_size"] = tested ? Json(table.tested[cell.of]) : Json(nullptr);
-  out["star"] = is_significant(compared, table.spec);
+  out["star"] = std::isnan(compared.p) ? Json(nullptr) : Json(is_significant(compared, table.spec));
   if (!table.spec.best.empty()) {
     out["row_at"] = chosen_object(compared.row_at);
     out["row_at_edge"] = edge_object(compared.row_at);
@@ -90,7 +90,7 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
   }
   if (cell.comparison.difference.n + cell.comparison.no_percent > 0)
     out[value.percent ? "percent" : "difference"] = comparison_object(cell, table);
-  out["among_best"] = cell.among_best;
+  out["among_best"] = value.ranked ? Json(cell.among_best) : Json(nullptr);
   Json seeds = Json::array(), values = Json::array();
   for (const auto& [seed, value] : cell.values) {
     seeds.push_back(seed);

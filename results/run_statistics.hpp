@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/words.hpp"
 #include "results/bootstrap.hpp"
 #include "results/run_table.hpp"
 #include "results/statistics.hpp"
@@ -15,6 +16,12 @@ namespace odrpo {
 
 /// expanded: BCa at expanded_level, so that few units do not make it too narrow.
 enum class IntervalKind { expanded, bca, percentile, student };
+inline constexpr Word<IntervalKind> interval_words[] = {
+    {IntervalKind::expanded, "expanded", "BCa at a level that few units need to cover what was asked"},
+    {IntervalKind::bca, "bca", "bias-corrected and accelerated bootstrap"},
+    {IntervalKind::percentile, "percentile", "percentiles of the resamples"},
+    {IntervalKind::student, "t", "Student's t for means and differences, expanded for the others"},
+};
 
 /// Bootstrap intervals of fewer units than this are too narrow to go without a warning.
 inline constexpr int few_units = 16;

@@ -37,7 +37,9 @@ double student_factor(int n, double level) {
 
 double expanded_level(int fewest, int freedom, double level) {
   const double n = fewest;
-  return fewest < 2 ? nan : 1 - 2 * math::normal_cdf(-std::sqrt(n / (n - 1)) * student_factor(freedom + 1, level));
+  if (fewest < 2) return nan;
+  const double tails = 2 * math::normal_cdf(-std::sqrt(n / (n - 1)) * student_factor(freedom + 1, level));
+  return 1 - std::max(tails, 1e-15);  // two items: the level is 1 as doubles have it, and the interval that of the extremes
 }
 
 MeanInterval mean_interval(std::span<const double> values, double level) {
@@ -104,10 +106,9 @@ MeanInterval share_difference(std::span<const double> a, std::span<const double>
 
 double t_test_p(const MeanInterval& mean) {
   if (mean.n < 2 || std::isnan(mean.sd) || (mean.sd == 0 && mean.mean == 0)) return nan;
-  if (mean.sd == 0) return 0;
+  if (mean.sd <= 1e-13 * std::fabs(mean.mean)) return std::ldexp(1.0, 1 - mean.n);  // equal but for rounding
   const double t = std::fabs(mean.mean) / (mean.sd / std::sqrt(static_cast<double>(mean.n)));
   if (std::isnan(t)) return nan;
-  if (std::isinf(t)) return 0;
   return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(mean.n - 1), t));
 }
 
@@ -126,7 +127,7 @@ StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, doub
     const double n = m.n, share = m.sd * m.sd / n / (count * count);
     result.mean.n += m.n;
     sum += m.mean;
-    squares += (n - 1) * m.sd * m.sd;
+    if (m.n > 1) squares += (n - 1) * m.sd * m.sd;
     freedom += n - 1;
     variance += share;
     quarters += share * share / (n - 1);
@@ -136,7 +137,6 @@ StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, doub
   if (std::isnan(variance) || strata.empty()) return result;
   if (variance == 0) {
     result.mean.lo = result.mean.hi = result.mean.mean;
-    if (result.mean.mean != 0) result.p = 0;
     return result;
   }
   result.degrees = variance * variance / quarters;

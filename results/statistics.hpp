@@ -33,7 +33,8 @@ MeanInterval share_interval(std::span<const double> values, double whole = 1, do
 /// the correlation of the pairs.
 MeanInterval share_difference(std::span<const double> a, std::span<const double> b, double whole = 1, double level = 0.95);
 
-/// Two-sided p of Student's t test that the mean is 0. NaN for n < 2, and where all values are exactly 0: nothing was tested.
+/// Two-sided p of Student's t test that the mean is 0. Where all values are equal and not 0 it is undefined: p of the exact sign test,
+/// 2^(1 - n), instead. NaN for n < 2, and where all values are exactly 0: nothing was tested.
 double t_test_p(const MeanInterval& mean);
 
 /// The mean over strata of the mean over values, each stratum with a variance of its own: Welch's t interval with Satterthwaite's degrees

@@ -122,7 +122,7 @@ void WorkFolder::State::check_written(const std::string& digest) {
 
 /// Where the runs are when there is no output. Those of an earlier output are in that file alone.
 std::string WorkFolder::State::saved() const {
-  return std::string("all ") + (keep_output ? "new " : "") + "runs stay saved in " + store::quoted(folder.path);
+  return std::string("all ") + (keep_output ? "new " : "") + "finished runs stay saved in " + store::quoted(folder.path);
 }
 
 /// The very file, unchanged, that was looked at.
@@ -137,7 +137,7 @@ void WorkFolder::State::put_into_place() {
     throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": " +
                                 (found ? "another file took its place" : "a file appeared there") +
                                 " while the suite was running, and is not replaced; " + saved() +
-                                ": move that file away, and the same command finishes");
+                                ": move that file away, and the same command " + (forced ? "without --force " : "") + "finishes");
   };
   const auto rename = [&](unsigned flags) {
     return again([&] { return system.rename(folder.number(), aside, beside.number(), name.c_str(), flags); });
@@ -187,7 +187,8 @@ std::optional<WorkFolder::State::NewOutput> WorkFolder::State::make_output() try
   return NewOutput{digest, std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end()};
 } catch (const Failure& failure) {
   if (failure.code != Exit::io) throw;
-  throw Failure(Exit::io, std::string(failure.what()) + "; " + saved() + ", the same command continues");
+  throw Failure(Exit::io, std::string(failure.what()) + "; " + saved() + ", the same command " + (forced ? "without --force " : "") + "continues" +
+                              (forced && found ? ", once " + store::quoted(output) + " is moved away" : ""));
 }
 
 std::string WorkFolder::assemble() {

@@ -214,6 +214,7 @@ bool WorkFolder::State::is_left_over() const {
 }
 
 void WorkFolder::State::open(bool force) {
+  forced = force;
   for (int looks = 0;; ++looks) {
     look_at_output(force);  // nothing to do, nothing to make
     if (complete) {

@@ -58,6 +58,7 @@ struct WorkFolder::State {
   std::vector<std::string> notes;
   std::size_t next_shard = 0;
   bool complete = false, keep_output = false;  ///< keep_output: the output's good runs count as committed
+  bool forced = false;                         ///< the same call again would begin anew
   bool not_ours_aside = false;                 ///< somebody else's file lies where the new output was
   std::optional<struct stat> found;            ///< the file at the output, as it was when it was looked at
 

@@ -164,7 +164,7 @@ void order_by_group(TableModel& table) {
 }
 
 TableValue described(const std::string& name, const ValueWord& word, Compare compare) {
-  return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share, word.more_is_better};
+  return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share, word.more_is_better, true};
 }
 
 }  // namespace
@@ -187,6 +187,7 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     shown.numbers = &read_column(file, shown.column, true).number;
     name = shown.name;
     table.values.push_back(described(name, shown.word, spec.compare));
+    table.values.back().ranked = shown.ranked;
   }
   from.dimensions = dimensions_of(file);
   from.facts = run_facts(file);
@@ -221,7 +222,6 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
     TableBlock& block = table.blocks.emplace_back();
     for (const Dimension* other : from.others) block.fixed.emplace_back(other->name, other->entries[other->code[blocks[b]]]);
     block.cells = block_cells(table, from, pools, b);
-    mark_best(table, block, from.shown);
   }
   order_by_group(table);
   correct_comparisons(table);

@@ -27,13 +27,46 @@ class BlockMaker {
       if (found == place.end()) continue;
       const std::size_t base = found->second;
       for (std::size_t c = 0; c < width; ++c)
-        cells[r * width + c].comparison = comparison(cells[r * width + c], r, cells[base * width + c], base, c);
+        cells[r * width + c].comparison = comparison(cells[r * width + c], {r, c}, cells[base * width + c], {base, c});
     }
+    mark_best(cells);
     return cells;
   }
 
  private:
+  struct Place {
+    std::size_t row, column;
+  };
   const TableSpec& spec() const { return table_.spec; }
+
+  /// Marks the best of each column (of each row where rows are values), and what the test of the stars does not tell from it.
+  void mark_best(std::vector<TableCell>& cells) {
+    const bool by_row = spec().rows == values_dimension;
+    const std::size_t width = table_.columns.size(), height = table_.rows.size();
+    for (std::size_t line = 0; line < (by_row ? height : width); ++line) {
+      std::vector<Place> places;
+      for (std::size_t i = 0; i < (by_row ? width : height); ++i) places.push_back(by_row ? Place{line, i} : Place{i, line});
+      const auto cell = [&](const Place& at) -> TableCell& { return cells[at.row * width + at.column]; };
+      const TableValue& value = table_.values[cell(places[0]).of];
+      if (!value.ranked) continue;
+      const Place* best = nullptr;
+      for (const Place& at : places)
+        if (cell(at).n > 0 && (best == nullptr || (value.more_is_better ? cell(at).centre > cell(*best).centre
+                                                                        : cell(at).centre < cell(*best).centre)))
+          best = &at;
+      if (best == nullptr) continue;
+      std::vector<double> p;
+      std::vector<bool> tie;  // the same for every seed
+      for (const Place& at : places) {
+        const Comparison against = &at == best || cell(at).n == 0 ? empty_cell().comparison : comparison(cell(at), at, cell(*best), *best);
+        p.push_back(against.p);
+        tie.push_back(against.difference.n > 0 && against.difference.mean == 0 && !(against.difference.sd > 0));
+      }
+      const std::vector<double> adjusted = holm_adjusted(p);
+      for (std::size_t i = 0; i < places.size(); ++i)
+        cell(places[i]).among_best = &places[i] == best || tie[i] || adjusted[i] >= star_level;  // false for NaN: not tested
+    }
+  }
 
   /// The candidates of a cell, which are the same for all values; nullptr where there is nothing to choose.
   const Candidates* candidates(std::size_t row, std::size_t column) {
@@ -64,16 +97,16 @@ class BlockMaker {
     return cell;
   }
 
-  Comparison comparison(const TableCell& cell, std::size_t row, const TableCell& baseline, std::size_t base, std::size_t column) {
+  Comparison comparison(const TableCell& cell, const Place& at_cell, const TableCell& baseline, const Place& at_baseline) {
     const Shown& value = from_.shown[cell.of];
     const TableValue& kind = table_.values[cell.of];
-    const Candidates *own = candidates(row, column), *other = candidates(base, column);
+    const Candidates *own = candidates(at_cell.row, at_cell.column), *other = candidates(at_baseline.row, at_baseline.column);
     if (own == nullptr || other == nullptr) return compare_cells(cell, baseline, value, kind);
     const ComparedAt at = compared_at(*own, *other, from_.rule(spec()));
     TableCell row_there = empty_cell();
     row_there.of = cell.of;
     if (at.row != own->best) fill_at(row_there, *own, at.row);
-    const TableCell& baseline_there = at.baseline == other->best ? baseline : baseline_at(cell.of, base, column, *other, at.baseline);
+    const TableCell& baseline_there = at.baseline == other->best ? baseline : baseline_at(cell.of, at_baseline, *other, at.baseline);
     Comparison compared = compare_cells(at.row == own->best ? cell : row_there, baseline_there, value, kind);
     compared.row_at = chosen_values(*own, at.row, from_.rule(spec()));
     compared.baseline_at = chosen_values(*other, at.baseline, from_.rule(spec()));
@@ -81,8 +114,8 @@ class BlockMaker {
   }
 
   /// A baseline's cell of a value and column at another of its candidates: made once, since many rows may ask.
-  const TableCell& baseline_at(std::size_t value, std::size_t base, std::size_t column, const Candidates& of, std::size_t at) {
-    const auto [found, is_new] = baselines_.try_emplace({value, base, column, at}, empty_cell());
+  const TableCell& baseline_at(std::size_t value, const Place& place, const Candidates& of, std::size_t at) {
+    const auto [found, is_new] = baselines_.try_emplace({value, place.row, place.column, at}, empty_cell());
     if (is_new) {
       found->second.of = value;
       fill_at(found->second, of, at);

@@ -18,11 +18,10 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Is more of a column better that is named as the file has it? As of the word that shows it; yes where there is none.
-bool raw_is_better(const std::string& column) {
-  for (const ValueWord& v : value_words)
-    if (column == v.column) return v.more_is_better;
-  return true;
+/// The word that shows a column, nullptr where none does.
+const ValueWord* word_of_column(const std::string& column) {
+  const auto* found = std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return column == v.column; });
+  return found == std::end(value_words) ? nullptr : found;
 }
 
 }  // namespace
@@ -49,7 +48,10 @@ Shown shown_value(const ResultFile& head, const std::string& wanted) {
   if (!word && !column) word = word_named(same_word);
   if (!word && !column) column = column_named(same_word);
   if (word && has(*word)) return {word->word, *word, word->column};
-  if (column) return {printable_text(column->name), {"", "", 1, "", raw_is_better(column->name), ""}, column->name};
+  if (column) {
+    const ValueWord* shows = word_of_column(column->name);
+    return {printable_text(column->name), {"", "", 1, "", shows == nullptr || shows->more_is_better, ""}, column->name, shows != nullptr};
+  }
   std::vector<std::string> known;
   for (const ValueWord& v : value_words)
     if (has(v)) known.push_back(v.word);

@@ -17,6 +17,7 @@ struct Shown {
   std::string name;                              ///< the word, or the column's name; printable
   ValueWord word;                                ///< of any other column: factor 1, more is better
   std::string column;                            ///< of the file
+  bool ranked = true;                            ///< it is known whether more is better
   const std::vector<double>* numbers = nullptr;  ///< one per run, once the column has been read
 };
 /// The value of a word of value_words, or any other numeric column of the file; what is spelt exactly goes before what differs in - and _
@@ -43,8 +44,7 @@ void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFa
 /// Compares two cells over the seeds that both report: everything of a comparison but p_holm and the choices.
 Comparison compare_cells(const TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind);
 
-/// Marks the best cells of each column of a block (TableCell::among_best).
-void mark_best(const TableModel& table, TableBlock& block, const std::vector<Shown>& shown);
+inline constexpr double star_level = 0.05;  ///< of a p of Holm's correction
 
 /// Holm's correction in a whole table. Family: every comparison of one value that has a p, over all blocks and columns; several values are
 /// several families. Sets p_holm and `tested`.

@@ -79,7 +79,7 @@ std::string table_csv(const TableModel& table) {
           out += "," + (seeds > 0 ? std::to_string(seeds) : "");
       }
       out += fmt::format(",{},{},{},{},{}\n", csv_field(cell_formula(table, block, cell)), csv_field(cell_rater(table, block, cell)),
-                         cell.among_best, csv_field(table.suite), table.digest);
+                         !value.ranked ? "" : cell.among_best ? "true" : "false", csv_field(table.suite), table.digest);
       if (out.size() > most_bytes) throw Failure(Exit::limits, "the table is larger than 128 MB as CSV; choose other rows and columns");
     }
   return out;

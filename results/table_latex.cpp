@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "kernels/utf8.hpp"
@@ -42,13 +43,16 @@ std::string latex_text(std::string_view text) {
       out += "\\textasciigrave{}";
     } else if (c == '-') {
       out += "{-}";  // two would be a dash
-    } else if ((c == '[' || c == ']') || c == '*') {
-      out += fmt::format("{{{}}}", c);  // behind \\ they would be its argument
+    } else if (c == '[' || c == ']' || c == '*' || c == ',') {
+      out += fmt::format("{{{}}}", c);  // behind \\ they would be its argument; two commas would be a quote
     } else if (static_cast<unsigned char>(c) < 0x80) {
       out += c;
     } else {
       const Character letter = first_character(text.substr(i));  // the model's texts are UTF-8
-      if (letter.point >= 0xC0 && letter.point < 0x180) out += text.substr(i, letter.bytes);
+      constexpr char32_t not_in_t1[] = {0x126, 0x127, 0x138, 0x13F, 0x140, 0x149, 0x166, 0x167, 0x17F};
+      const bool shown = letter.point >= 0xC0 && letter.point < 0x180 &&
+                         std::find(std::begin(not_in_t1), std::end(not_in_t1), letter.point) == std::end(not_in_t1);
+      if (shown) out += text.substr(i, letter.bytes);
       else out += fmt::format("U+{:04X}", static_cast<unsigned>(letter.point));
       i += std::max<std::size_t>(letter.bytes, 1) - 1;
     }
@@ -134,6 +138,14 @@ std::string table_latex(const TableModel& table, Legend legend, bool siunitx) {
   out += siunitx ? "% \\usepackage[T1]{fontenc}\n% \\usepackage{booktabs,graphicx,siunitx,textcomp}\n"
                    "% \\sisetup{retain-explicit-plus = true, reset-text-series = false, text-series-to-math = true}\n"
                  : "% \\usepackage[T1]{fontenc}\n% \\usepackage{booktabs,graphicx,textcomp}\n";
+  const bool any_bold = std::any_of(table.values.begin(), table.values.end(), [](const TableValue& v) { return v.ranked; });
+  const char* line = table.spec.rows == values_dimension ? "row" : "column";
+  const std::string bold =
+      any_bold ? fmt::format(" Bold: the best of a {0}, and what is not distinguishable from it (p of Holm's correction in the {0} is not "
+                             "below .05).",
+                             line)
+               : "";
+  if (any_bold) out += comment(bold.substr(1));
   const NumberStyle style = number_style(table);
   for (std::size_t b = 0; b < table.blocks.size(); ++b) {
     const TableBlock& block = table.blocks[b];
@@ -145,7 +157,7 @@ std::string table_latex(const TableModel& table, Legend legend, bool siunitx) {
     if (legend != Legend::none) {
       caption += ".";
       for (const std::string& sentence : table_sentences(table, legend)) caption += " " + latex_text(capitalised(sentence)) + ".";
-      caption += " Bold: the best of a column, and what is not distinguishable from it (p of Holm's correction in the column is not below .05).";
+      caption += bold;
     }
     out += fmt::format("\\caption{{{}}}\n\\label{{tab:{}{}}}\n", caption, label_text(table.suite),
                        table.blocks.size() > 1 ? fmt::format("-{}", b + 1) : "");

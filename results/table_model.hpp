@@ -51,7 +51,7 @@ struct TableValue {
   bool median = false;              ///< cells hold median and quartiles
   bool share = false;               ///< cells hold shares of runs and Wilson's intervals
   bool percent = false;             ///< rows are compared with the baseline in percent of it
-  bool more_is_better = true;
+  bool more_is_better = true, ranked = true;  ///< ranked: it is known whether more is better
 };
 
 /// The value of one of the axes in `best`.

@@ -5,12 +5,6 @@
 #include "results/table_cells.hpp"
 
 namespace odrpo {
-namespace {
-
-constexpr double star_level = 0.05;
-
-}  // namespace
-
 void correct_comparisons(TableModel& table) {
   table.tested.assign(table.values.size(), 0);
   for (std::size_t v = 0; v < table.values.size(); ++v) {
@@ -25,31 +19,6 @@ void correct_comparisons(TableModel& table) {
     const std::vector<double> adjusted = holm_adjusted(p);
     for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = adjusted[i];
     table.tested[v] = static_cast<int>(family.size());
-  }
-}
-
-void mark_best(const TableModel& table, TableBlock& block, const std::vector<Shown>& shown) {
-  const bool rows_are_values = table.spec.rows == values_dimension;
-  const std::size_t width = table.columns.size();
-  const auto mark = [&](const std::vector<TableCell*>& cells) {
-    TableCell* best = nullptr;
-    for (TableCell* cell : cells) {
-      if (cell->n == 0) continue;
-      const bool more = table.values[cell->of].more_is_better;
-      if (best == nullptr || (more ? cell->centre > best->centre : cell->centre < best->centre)) best = cell;
-    }
-    if (best == nullptr) return;
-    std::vector<double> p;
-    for (const TableCell* cell : cells)
-      p.push_back(cell == best ? std::nan("") : compare_cells(*cell, *best, shown[cell->of], table.values[cell->of]).p);
-    const std::vector<double> adjusted = holm_adjusted(p);
-    for (std::size_t i = 0; i < cells.size(); ++i) cells[i]->among_best = cells[i]->n > 0 && !(adjusted[i] < star_level);
-  };
-  for (std::size_t line = 0; line < (rows_are_values ? table.rows.size() : width); ++line) {
-    std::vector<TableCell*> cells;  // of one value, to be compared with each other
-    for (std::size_t i = 0; i < (rows_are_values ? width : table.rows.size()); ++i)
-      cells.push_back(&block.cells[rows_are_values ? line * width + i : i * width + line]);
-    mark(cells);
   }
 }
 

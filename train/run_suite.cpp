@@ -218,6 +218,8 @@ void Call::commit_as_they_come(WorkerPool& pool) {
     if (due && !waiting.empty()) {
       folder_.commit(waiting);
       tally_.committed += waiting.size();
+      tally_.saved += static_cast<std::size_t>(
+          std::count_if(waiting.begin(), waiting.end(), [](const RunRecord& r) { return r.status != RunStatus::failed; }));
       waiting.clear();
       bytes = 0;
       last_commit = Clock::now();
@@ -233,7 +235,7 @@ bool Call::train_missing() {
   const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
   tally_ = {};
   tally_.total = report.total;
-  tally_.resumed = report.resumed = finished;
+  tally_.resumed = report.resumed = tally_.saved = finished;
   report.failures.clear();
   report_progress();
   std::optional<Failure> failure;
@@ -257,10 +259,8 @@ bool Call::train_missing() {
   report.failed = tally_.failed;
   report.stopped = tally_.trained < report.total - finished;
   report.half_way = folder_.checkpoints();
-  if (failure) {
-    report.ran = tally_.committed;
-    throw with_the_rest(*failure, report, settings_);
-  }
+  report.saved = tally_.saved;
+  if (failure) throw with_the_rest(*failure, report, settings_);
   return !report.stopped;
 }
 
@@ -276,14 +276,13 @@ std::string saved_text(const RunReport& report, const RunSettings& settings) {
     if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
     if (holds_something(path)) where += (where.empty() ? " in " : " and ") + printable_text(path);
   }
-  const std::size_t saved = report.resumed + report.ran - report.failed;
-  if (where.empty() || saved + report.half_way == 0)
+  if (where.empty() || report.saved + report.half_way == 0)
     return fmt::format("none of {} is saved; the same command begins again", runs_text(report.total));
   if (settings.force)  // which would begin again
     how = "the same command without --force continues" +
           (holds_something(settings.output) ? ", once " + printable_text(settings.output) + " is moved away" : "");
   const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
-  return fmt::format("{} of {} {} saved{}{}; {}", saved, runs_text(report.total), report.total == 1 ? "is" : "are", where, half_way, how);
+  return fmt::format("{} of {} {} saved{}{}; {}", report.saved, runs_text(report.total), report.total == 1 ? "is" : "are", where, half_way, how);
 }
 
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings) {

@@ -21,6 +21,7 @@ struct Tally {
   std::size_t trained = 0;    ///< runs finished by this call, failed ones included
   std::size_t failed = 0;     ///< of those, the failed ones
   std::size_t committed = 0;  ///< of those, the ones on disk
+  std::size_t saved = 0;      ///< runs on disk that did not fail, those of earlier calls too
   bool over = false;          ///< the last call: nothing more will be trained
 };
 
@@ -42,6 +43,7 @@ struct RunSettings {
 
 struct RunReport {
   std::size_t total = 0, ran = 0, resumed = 0, failed = 0;
+  std::size_t saved = 0;              ///< runs on disk that did not fail, those of earlier calls too
   bool stopped = false;               ///< by `stop`, before all runs were done
   std::size_t by_engines = 0;         ///< of those that ran
   std::size_t half_way = 0;           ///< runs that are stopped or failed and have a checkpoint

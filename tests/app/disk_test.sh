@@ -54,6 +54,13 @@ for ((i = 0; i < limits; ++i)); do
   finish "$work/limit.h5" "files of at most $kib KiB" "$digest" "${suite[@]}"
   rm -rf "$work"/limit.h5*
 done
+# runs that diverge count as done, not as saved
+code=0
+(ulimit -f 8; exec "$program" run "${suite[@]}" --set 'learn.optimizer="adamw"' --set learn.weight_decay=1 --set learn.lr=1000000 \
+  --set learn.schedule=constant -o "$work/diverged.h5" --quiet >/dev/null 2>"$work/err") || code=$?
+[[ $code == 5 ]] || bad "runs that diverge and files of 8 KiB: exit $code"
+grep -qE '; (none|[0-9]{1,3}) of 96 runs' "$work/err" || bad "runs that diverge and files of 8 KiB: $(tail -n 1 "$work/err")"
+rm -rf "$work"/diverged.h5*
 echo "file limits: $limits; exits:$(for code in "${!ended[@]}"; do printf ' %s x %s' "${ended[$code]}" "$code"; done)"
 
 # full disks

@@ -118,7 +118,7 @@ TEST_CASE("differences that are exactly zero, or have one pair, are not tested, 
   const auto& zero = json["blocks"][1]["cells"][2]["difference"];
   CHECK(zero["p"].is_null());
   CHECK(zero["family"].is_null());
-  CHECK(zero["star"] == false);
+  CHECK(zero["star"].is_null());
   CHECK(contains(table_csv(table), ",gain,1,true"));
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("p of Student's and McNemar's tests") {
   CHECK(t_test_p({3, 3, 1, 0, 0}) == Approx(p_of_three(3, 2, 4)));
   CHECK(t_test_p({3, -3, 1, 0, 0}) == Approx(p_of_three(3, 2, 4)));
   CHECK(t_test_p({2, 1, std::sqrt(2.0), 0, 0}) == Approx(0.5));  // Cauchy at 1
-  CHECK(t_test_p({4, 1, 0, 1, 1}) == 0);
+  CHECK(t_test_p({4, 1, 0, 1, 1}) == 0.125);  // equal values: the sign test
   CHECK(std::isnan(t_test_p({4, 0, 0, 0, 0})));
   CHECK(std::isnan(t_test_p({1, 1, sample::nan, 0, 0})));
   CHECK(std::isnan(t_test_p({0, sample::nan, sample::nan, 0, 0})));

@@ -88,6 +88,13 @@ TEST_CASE("the best cells of a column are marked, with those that are not distin
   CHECK(best({}) == "grpo maxrl ");
   CHECK(best({.value = {"regret"}}) == "reinforce ");  // less is better
   CHECK(best({.columns = "value", .value = {"gain", "regret"}}) == "grpo maxrl reinforce ");
+  for (RunRecord& r : all) r.finals.push_back({"unknown", 1.0});
+  CHECK(best({.value = {"unknown"}}).empty());  // more may be better or worse
+  for (RunRecord& r : all) r.finals[0].value = r.estimator == "grpo" || r.estimator == "rloo" ? 0.7 + 0.01 * r.seed : 0.1;
+  CHECK(best({}) == "grpo rloo ");  // the same for every seed
+  std::erase_if(all, [](const RunRecord& r) { return r.seed > 0; });
+  all[0].finals[0].value = 0.8;
+  CHECK(best({}) == "grpo ");  // one seed: nothing is tested
 }
 
 TEST_CASE("rows with baselines of their own are compared with these") {
