@@ -200,7 +200,8 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
       generous);
   report.failed = file.failed;  // those of this call and, when nothing was left to do, of an earlier one
   const auto table = table_of(suite, file);
-  put(o.json ? summary_json(report, suite.name, settings.output, file.digest, where, seconds, table) : table ? table_text(*table, Legend::full, stdout_width()) : "");
+  if (o.json) put(summary_json(report, suite.name, settings.output, file.digest, where, seconds, table));
+  else if (table) put(table_text(*table, Legend::full, stdout_width()));
   std::fflush(stdout);  // the table first, then where the file is
   for (const BatchEngine& e : settings.engines)
     if (!o.quiet && !report.complete && e.seconds)

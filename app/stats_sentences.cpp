@@ -43,7 +43,8 @@ std::vector<std::string> method_sentences(const StatsReport& report) {
                   joined_names(report.columns.cell), counted(runs.tasks.size(), "task"), task))};
   sentences.push_back(fmt::format("intervals: {:g} %, {}{} bootstrap{}, {} resamples {}, seed {}; sd: chi-square", 100 * o.level,
                                   o.interval == IntervalKind::student ? "t for means and differences, " : "", bootstrap_name(o.interval),
-                                  o.interval == IntervalKind::student ? " for the others" : "", o.resamples, runs.tasks.size() > 1 ? "of runs within tasks" : "of runs", o.seed));
+                                  o.interval == IntervalKind::student ? " for the others" : "", o.resamples,
+                                  runs.tasks.size() > 1 ? "of runs within tasks" : "of runs", o.seed));
   if (!report.baseline.empty()) {
     sentences.push_back(printable_line(
         fmt::format("differences: row - {}, paired by {}, units resampled; p: two-sided paired t test; p Holm: corrected for the {} of "

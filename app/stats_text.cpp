@@ -90,8 +90,6 @@ TextColumn estimate_column(std::string heading, const std::vector<Estimate>& est
 
 std::string p_text(double p) { return std::isnan(p) ? "n/a" : p < 0.0005 ? "<.001" : fmt::format("{:.3f}", p); }
 
-std::string padded(const std::string& text, std::size_t to) { return text + std::string(to - std::min(to, columns_of(text)), ' '); }
-
 /// As many columns side by side as 80 take; the rest below, with the names again.
 std::string table_text(const std::vector<TextColumn>& columns) {
   std::vector<std::size_t> widths;

@@ -57,4 +57,9 @@ std::size_t columns_of(std::string_view text) {
   return columns;
 }
 
+std::string padded(std::string_view text, std::size_t columns) {
+  const std::size_t taken = columns_of(text);
+  return std::string(text) + std::string(taken < columns ? columns - taken : 0, ' ');
+}
+
 }  // namespace odrpo

@@ -44,4 +44,7 @@ std::string printable_text(std::string_view text, std::string_view keep = {});
 /// Columns of a terminal that text takes, roughly: East Asian characters and emoji take two, what is put over others none.
 std::size_t columns_of(std::string_view text);
 
+/// The text with spaces behind it up to so many columns.
+std::string padded(std::string_view text, std::size_t columns);
+
 }  // namespace odrpo

@@ -8,6 +8,7 @@
 
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "results/statistics.hpp"
 
 namespace odrpo {
 namespace {
@@ -15,14 +16,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::uint32_t most_groups = 1000;
 constexpr double tie_tolerance = 1e-13;  // of the largest value: sums of the same numbers in another order differ by less
-
-/// Quantile p of ascending values by linear interpolation (numpy's default).
-double quantile(std::span<const double> sorted, double p) {
-  const double place = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
 
 /// Of the lower half, where a probability has all its digits.
 double normal_quantile(double p) {

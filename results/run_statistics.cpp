@@ -8,14 +8,13 @@
 #include <span>
 #include <utility>
 
-#include "kernels/utf8.hpp"
 #include "results/paired_runs.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t at_once = 8;  // thresholds of one bootstrap: a million resamples of them take 128 MB
+constexpr std::size_t at_once = 8;  // thresholds of one bootstrap: a million resamples of them take 64 MB
 
 Interval bootstrap_interval(const BootstrapLaw& law, const StatisticsOptions& o) {
   if (o.interval == IntervalKind::percentile) return percentile_interval(law, o.level);

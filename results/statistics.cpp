@@ -19,16 +19,15 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Order statistic at position p (0..1) of sorted values, linearly interpolated.
-double at(std::span<const double> sorted, double p) {
+}  // namespace
+
+double quantile(std::span<const double> sorted, double p) {
   if (sorted.empty()) return nan;
   const double place = p * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
-
-}  // namespace
 
 double student_factor(int n, double level) {
   if (n < 2 || !(level > 0 && level < 1)) return nan;
@@ -210,7 +209,7 @@ Quartiles quartiles(std::span<const double> values) {
   for (double v : sorted)
     if (std::isnan(v)) return {nan, nan, nan};
   std::sort(sorted.begin(), sorted.end());
-  return {at(sorted, 0.25), at(sorted, 0.5), at(sorted, 0.75)};
+  return {quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)};
 }
 
 }  // namespace odrpo

@@ -66,7 +66,10 @@ SdInterval sd_interval(double sd, int n, double level = 0.95);
 /// above 0.
 int pairs_needed(double difference, double sd, double alpha = 0.05, double power = 0.8);
 
-/// Quartiles by linear interpolation between order statistics (numpy's default); NaN when empty.
+/// Quantile p (0..1) of ascending values by linear interpolation (numpy's default); NaN when empty.
+double quantile(std::span<const double> sorted, double p);
+
+/// The three quartiles; NaN when empty.
 struct Quartiles {
   double q1, median, q3;
 };

@@ -51,13 +51,14 @@ std::string table_csv(const TableModel& table) {
       for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].value : "");
       const Comparison& compared = cell.comparison;
       const MeanInterval& d = compared.difference;
+      const std::string baseline(spec.is_baseline(cell.row) ? std::string_view(cell.row) : spec.baseline_of(cell.row));
       out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", fields(at), csv_field(value.name), value.unit,
                          value.median  ? "median and quartiles"
                          : value.share ? "share and 95% Wilson interval"
                                        : "mean and 95% t interval",
                          cell.n, cell.failed, cell.undefined, exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi),
-                         csv_field(std::string(spec.is_baseline(cell.row) ? cell.row : spec.baseline_of(cell.row))), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
-                         !spec.compares() ? ""
+                         csv_field(baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
+                         !spec.compares()      ? ""
                          : value.percent       ? "% of the baseline"
                                                : value.unit,
                          compared.no_percent);

@@ -9,8 +9,6 @@
 namespace odrpo {
 namespace {
 
-std::string padded(const std::string& text, std::size_t to) { return text + std::string(to - std::min(to, columns_of(text)), ' '); }
-
 /// A paragraph broken at spaces, further lines indented.
 std::string wrapped(const std::string& text, const std::string& indent, std::size_t width) {
   std::string out, line;

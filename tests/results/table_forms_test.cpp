@@ -1,0 +1,117 @@
+// Forms of a table: legends, widths, the best cells, baselines of groups of rows, LaTeX.
+#include "kernels/utf8.hpp"
+#include "results/export_json.hpp"
+#include "tests/catch.hpp"
+#include "tests/results/table_sample.hpp"
+
+using namespace odrpo;
+using namespace odrpo::sample;
+
+TEST_CASE("the legend of a table can be short or left out, and its lines fit a terminal") {
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
+  const std::string none = table_text(table, Legend::none, 80);
+  CHECK(none == R"(suite sample, digest 0123456789ab: gain [%]
+
+estimator          votes=1     - maxrl     votes=8     - maxrl
+maxrl              72.0 ± 5.0  baseline    77.0 ± 5.0  baseline
+odrpo-gini(maxrl)  75.0 ± 6.6  +3.0 ± 2.5  80.0 ± 6.6  +3.0 ± 2.5
+)");
+  CHECK(table_text(table, Legend::brief, 80) == none + R"(
+cells: mean over n = 3 seeds ± half-width of the 95 % Student-t interval of the
+  mean
+"- maxrl": paired by seed, 95 % interval; * = p < .05 (Holm, 2 differences)
+)");
+  for (const std::size_t width : {45u, 60u, 80u, 100u}) {
+    const std::string text = table_text(table, Legend::full, width);
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t end = text.find('\n', from);
+      INFO(width << ": " << text.substr(from, end - from));
+      CHECK(columns_of(text.substr(from, end - from)) <= width);
+      from = end + 1;
+    }
+    CHECK(contains(text, "75.0 ± 6.6  +3.0 ± 2.5"));  // no number is broken
+  }
+}
+
+TEST_CASE("the best cells of a column are marked, with those that are not distinguishable from them") {
+  std::vector<RunRecord> all;
+  for (int e = 0; e < 4; ++e)
+    for (int seed = 0; seed < 6; ++seed) {
+      RunRecord r = run("bandit", e == 0 ? "grpo" : e == 1 ? "maxrl" : e == 2 ? "rloo" : "reinforce", 1, 0.1, seed, 20);
+      const double noise = 0.01 * ((seed * 7 + e * 3) % 5);
+      r.finals = {{"final_gain", (e == 0 ? 0.7 : e == 1 ? 0.701 : 0.5) + noise}, {"regret", e == 3 ? 0.1 + noise : 1 + noise}};
+      all.push_back(r);
+    }
+  const auto best = [&](const TableSpec& spec) {
+    std::string rows;
+    const TableModel table = make_table(file_of(all), spec);
+    for (const TableCell& cell : table.blocks[0].cells)
+      if (cell.among_best) rows += cell.row + " ";
+    return rows;
+  };
+  CHECK(best({}) == "grpo maxrl ");
+  CHECK(best({.value = {"regret"}}) == "reinforce ");  // less is better
+  CHECK(best({.columns = "value", .value = {"gain", "regret"}}) == "grpo maxrl reinforce ");
+  for (RunRecord& r : all) r.finals.push_back({"unknown", 1.0});
+  CHECK(best({.value = {"unknown"}}).empty());  // more may be better or worse
+  for (RunRecord& r : all) r.finals[0].value = r.estimator == "grpo" || r.estimator == "rloo" ? 0.7 + 0.01 * r.seed : 0.1;
+  CHECK(best({}) == "grpo rloo ");  // the same for every seed
+  std::erase_if(all, [](const RunRecord& r) { return r.seed > 0; });
+  all[0].finals[0].value = 0.8;
+  CHECK(best({}) == "grpo ");  // one seed: nothing is tested
+}
+
+TEST_CASE("rows with baselines of their own are compared with these") {
+  std::vector<RunRecord> all;
+  const char* names[] = {"rloo", "odrpo(maxrl)", "maxrl", "odrpo(grpo)", "grpo", "odrpo-gini(grpo)"};
+  for (int e = 0; e < 6; ++e)
+    for (int seed = 0; seed < 3; ++seed) {
+      RunRecord r = run("bandit", names[e], 1, 0.1, seed, 20);
+      r.finals = {{"final_gain", 0.1 * e + 0.01 * seed * (e + 1)}, {"regret", 1}};
+      all.push_back(r);
+    }
+  const TableSpec spec{.groups = {{"grpo", {"odrpo(grpo)", "odrpo-gini(grpo)"}}, {"maxrl", {"odrpo(maxrl)"}}}};
+  const TableModel table = make_table(file_of(all), spec);
+  CHECK(table.rows == std::vector<std::string>{"grpo", "odrpo(grpo)", "odrpo-gini(grpo)", "maxrl", "odrpo(maxrl)", "rloo"});
+  CHECK(table.tested[0] == 3);
+  const auto difference = [&](std::size_t row) { return table.blocks[0].cells[row].comparison.difference.mean; };
+  CHECK(difference(1) == Approx(-10 - 1));  // e = 3 against 4: .1, and .01 a seed
+  CHECK(difference(2) == Approx(10 + 1));
+  CHECK(difference(4) == Approx(-10 - 1));
+  CHECK(table.blocks[0].cells[5].comparison.difference.n == 0);
+  const std::string text = table_text(table);
+  CHECK(contains(text, "\nestimator         votes=1      - baseline\ngrpo "));
+  CHECK(contains(text, "\nrloo              1.0 ± 2.5\n"));  // of no group
+  CHECK(contains(text, "baselines: grpo of odrpo(grpo), odrpo-gini(grpo); maxrl of odrpo(maxrl)"));
+  CHECK(contains(text, "column \"- baseline\": this row minus its baseline, paired by seed"));
+  const std::string csv = table_csv(table), latex = table_latex(table);
+  CHECK(contains(csv, ",maxrl,3,-11"));
+  CHECK(contains(latex, "\\\\\n\\midrule\nmaxrl & "));
+  CHECK(contains(latex, "\\\\\n\\midrule\nrloo & "));
+  CHECK(contains(table_json(table), "\"maxrl\": [\n      \"odrpo(maxrl)\"\n    ]"));
+  CHECK(parse_table_spec(table_spec_lines(spec)).groups == spec.groups);
+  CHECK(table_spec_problem(table_spec_lines(spec)).empty());
+
+  // one group alone is told as a baseline is
+  CHECK(contains(table_text(make_table(file_of(all), {.groups = {{"grpo", {"rloo"}}}})), "- grpo"));
+  for (const TableSpec& wrong : {TableSpec{.groups = {{"gpro", {"rloo"}}}}, TableSpec{.groups = {{"grpo", {"rolo"}}}},
+                                 TableSpec{.groups = {{"grpo", {"rloo", "rloo"}}}}, TableSpec{.groups = {{"grpo", {"grpo"}}}}})
+    CHECK_THROWS_AS(make_table(file_of(all), wrong), Failure);
+
+  // what a suite's own table lacks is left out
+  std::erase_if(all, [](const RunRecord& r) { return r.estimator == "odrpo(grpo)" || r.estimator == "maxrl"; });
+  const TableModel left = make_suite_table(file_of(all), spec);
+  CHECK(left.rows == std::vector<std::string>{"grpo", "odrpo-gini(grpo)", "rloo", "odrpo(maxrl)"});
+  CHECK(contains(table_text(left), "no run of the baseline \"maxrl\" is here"));
+}
+
+TEST_CASE("a table in LaTeX") {
+  const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
+  const std::string latex = table_latex(table);
+  CHECK(contains(latex, "% formula of odrpo-gini(maxrl): sum over levels\n"));
+  CHECK(contains(latex, "\\begin{tabular}{lrrrr}\n\\toprule\nestimator & votes=1 & {-} maxrl & votes=8 & {-} maxrl \\\\\n\\midrule\n"));
+  CHECK(contains(latex, "\nodrpo{-}gini(maxrl) & $\\mathbf{75.0}$ $\\pm$ $6.6$ & $+3.0$ $\\pm$ $2.5$ & "));
+  CHECK(contains(latex, "\\caption{sample: gain {[}\\%{]}. Cells: mean over n = 3 seeds"));
+  CHECK(contains(table_latex(table, Legend::none), "\\caption{sample: gain {[}\\%{]}}\n"));
+  CHECK(contains(table_latex(table, Legend::brief, true), "& {\\bfseries\\num{75.0}} $\\pm$ \\num{6.6} & \\num{+3.0}"));
+}
