@@ -78,6 +78,13 @@ int stats(const StatsOptions&);
 
 int compute();  ///< JSON lines on stdin to JSON lines on stdout
 
+struct DiffOptions {
+  std::string a, b;  ///< result files
+  bool json = false;
+  double max_seconds = 0, max_memory = 0;  ///< as in TableOptions, for each file
+};
+int diff(const DiffOptions&);
+
 struct VerifyOptions {
   std::vector<std::string> paths;
   bool json = false;

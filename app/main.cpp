@@ -43,6 +43,7 @@ struct Commands {
   ListOptions list;
   TableOptions table;
   StatsOptions stats;
+  DiffOptions diff;
   VerifyOptions verify;
   ExplainOptions explain;
   bool version = false, json = false, table_json = false, doctor_json = false;
@@ -129,6 +130,13 @@ struct Commands {
 
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",
         R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9],"tie":"first"}}' | odrpo-bench compute)", [] { return app::compute(); });
+
+    c = add("diff", "what differs between two result files: settings, runs, values; exit 10 when something does", "odrpo-bench diff old.h5 new.h5",
+            [this] { return app::diff(diff); });
+    c->add_option("a", diff.a, "a result file")->required()->type_name("A.h5");
+    c->add_option("b", diff.b, "another one")->required()->type_name("B.h5");
+    c->add_flag("--json", diff.json, "as JSON");
+    limit_options(*c, diff.max_seconds, diff.max_memory);
 
     c = add("verify", "check the digests of result files", "odrpo-bench verify quickstart.h5", [this] { return app::verify(verify); });
     c->add_option("files", verify.paths, "result files")->required()->transform(unmarked)->type_name("FILE.h5");

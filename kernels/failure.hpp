@@ -16,7 +16,7 @@ enum class Exit : int {
   device = 6,       ///< no such device, or the device failed
   runs_failed = 7,  ///< some runs failed
   bad_input = 8,    ///< a CSV or .h5 input was rejected
-  regression = 10,
+  different = 10,   ///< diff: the files are not equal; a gate: slower, or it learns something else
   inconclusive = 11,
   no_baseline = 12,
   stopped = 75,       ///< stopped by a signal, state saved

@@ -85,7 +85,7 @@ absent tiny.h5 tiny.h5.work
 
 # --- help and version go to stdout
 expect 0 '' --help; expect_out 'run'; expect_out 'suites/quickstart.toml'
-for command in run check list table stats compute verify explain doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
+for command in run check list table stats diff compute verify explain doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
 mkdir -p examples/suites
 sed 's/"tiny"/"quickstart"/' tiny.toml >examples/suites/quickstart.toml
 odrpo-bench() { "$program" "$@"; }
@@ -202,6 +202,13 @@ expect 0 '' table tiny.h5 --format latex; expect_out '\toprule'; expect_out '% f
 expect 0 '' table tiny.h5 --format latex --siunitx --legend none; expect_out '{\bfseries\num{'
 expect 0 '' table tiny.h5 --legend short; expect_out 'cells: mean over'; ! grep -q 'raters:' out.txt || fail 'a short legend tells raters'
 expect 0 '' table tiny.h5 --legend none; ! grep -q 'cells:' out.txt || fail 'no legend, and yet cells are explained'
+expect 0 '' diff tiny.h5 tiny.h5; expect_out 'equal: runs, values and curves have the same digest'
+expect 0 '' run tiny.toml --set learn.lr=0.07 -o other.h5 --quiet
+expect 10 '' diff tiny.h5 other.h5; expect_out '  learn.lr'; expect_out 'final_gain'
+expect 10 '' diff tiny.h5 other.h5 --json; expect_out '"equal": false'
+expect 5 'missing.h5' diff tiny.h5 missing.h5
+expect 2 'B.h5 is required' diff tiny.h5
+rm other.h5
 expect 2 '--legend: "long" is not one of none, short, full' table tiny.h5 --legend long
 expect 2 '--legend: csv has everything' table tiny.h5 --format csv --legend short
 expect 2 '--siunitx: only --format latex' table tiny.h5 --siunitx

@@ -1,0 +1,131 @@
+// `odrpo-bench diff A.h5 B.h5`: settings, runs and values that differ, and by how much.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "app/command.hpp"
+#include "app/page.hpp"
+#include "app/printable.hpp"
+#include "app/read_limits.hpp"
+#include "app/usage.hpp"
+#include "kernels/utf8.hpp"
+#include "results/file_diff.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string digest_text(const ResultFile& file) { return file.digest.empty() ? "none" : printable_line(file.digest.substr(0, 12)); }
+
+std::string shown_setting(const std::string& value) { return value.empty() ? "not set" : value; }
+
+/// "key", then what a and b have, each in lines of its own.
+std::string settings_text(const char* title, const std::vector<SettingDiff>& list) {
+  if (list.empty()) return "";
+  std::string text = fmt::format("\n{}\n", title);
+  for (const SettingDiff& s : list)
+    text += paragraph(s.key, 2) + paragraph("A " + shown_setting(s.a), 4, 2) + paragraph("B " + shown_setting(s.b), 4, 2);
+  return text;
+}
+
+std::string ids_text(const char* which, const std::vector<std::string>& ids, std::size_t count) {
+  if (count == 0) return "";
+  std::string text = fmt::format("  only in {}: {}\n", which, runs_text(count));
+  for (const std::string& id : ids) text += paragraph(id, 4, 2);
+  if (count > ids.size()) text += fmt::format("    and {} more\n", count - ids.size());
+  return text;
+}
+
+std::string number(double value) { return std::isnan(value) ? "n/a" : fmt::format("{:+.4g}", value); }
+
+std::string values_text(const FileDiff& d) {
+  if (d.common == 0) return "";
+  std::string text = "\nvalues, B - A\n";
+  if (d.values.empty()) {
+    text += fmt::format("  all {} final values of the common runs are equal{}\n", d.columns,
+                        d.same_digest || d.count_a + d.count_b > 0 ? "" : "; recorded curves differ");
+    return text;
+  }
+  std::size_t name = 5;
+  for (const ValueDiff& v : d.values) name = std::max(name, columns_of(v.column));
+  name = std::min<std::size_t>(name, 32);
+  text += fmt::format("  {}  {:>8}  {:>10}  {:>10}\n", padded("value", name), "runs", "mean", "largest");
+  for (const ValueDiff& v : d.values) {
+    text += fmt::format("  {}  {:>8}  {:>10}  {:>10}\n", padded(v.column, name), v.runs, number(v.mean), number(v.largest));
+    if (!v.run.empty()) text += paragraph("largest in " + v.run, 4, 2);
+    if (v.undefined > 0) text += fmt::format("    {} of them defined in one file alone\n", v.undefined);
+  }
+  return text;
+}
+
+std::string diff_text(const DiffOptions& o, const ResultFile& a, const ResultFile& b, const FileDiff& d) {
+  std::string text;
+  for (const auto& [which, path, file] : {std::tuple{"A", &o.a, &a}, std::tuple{"B", &o.b, &b}})
+    text += paragraph(fmt::format("{} {}: suite {}, {}, digest {}", which, printable_line(*path), printable_line(file->suite),
+                                  runs_text(file->runs), digest_text(*file)),
+                      0, 2);
+  text += d.same_digest ? "equal: runs, values and curves have the same digest\n" : "different\n";
+  text += settings_text("settings", d.settings);
+  text += settings_text("what computed them", d.programs);
+  if (!d.same_digest) {
+    text += fmt::format("\nruns\n  in both: {}\n", runs_text(d.common));
+    if (d.other_key > 0) text += fmt::format("    with another configuration: {}\n", d.other_key);
+    if (d.other_status > 0) text += fmt::format("    failed in one file alone: {}\n", d.other_status);
+    text += ids_text("A", d.only_a, d.count_a) + ids_text("B", d.only_b, d.count_b);
+    text += values_text(d);
+  }
+  return text;
+}
+
+Json settings_array(const std::vector<SettingDiff>& list) {
+  Json out = Json::array();
+  const auto value = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  for (const SettingDiff& s : list) out.push_back({{"key", s.key}, {"a", value(s.a)}, {"b", value(s.b)}});
+  return out;
+}
+
+std::string diff_json(const DiffOptions& o, const ResultFile& a, const ResultFile& b, const FileDiff& d) {
+  const auto file = [](const std::string& path, const ResultFile& f) {
+    return Json{{"file", printable_line(path)}, {"suite", printable_line(f.suite)}, {"runs", f.runs}, {"digest", printable_line(f.digest)}};
+  };
+  const auto finite = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
+  Json values = Json::array();
+  for (const ValueDiff& v : d.values)
+    values.push_back({{"value", v.column},
+                      {"runs", v.runs},
+                      {"undefined", v.undefined},
+                      {"mean", finite(v.mean)},
+                      {"largest", finite(v.largest)},
+                      {"run", v.run.empty() ? Json(nullptr) : Json(v.run)}});
+  const Json out{{"equal", d.same_digest},
+                 {"a", file(o.a, a)},
+                 {"b", file(o.b, b)},
+                 {"settings", settings_array(d.settings)},
+                 {"programs", settings_array(d.programs)},
+                 {"runs",
+                  {{"common", d.common},
+                   {"other_configuration", d.other_key},
+                   {"other_status", d.other_status},
+                   {"only_a", d.count_a},
+                   {"only_b", d.count_b},
+                   {"only_a_ids", d.only_a},
+                   {"only_b_ids", d.only_b}}},
+                 {"values", values}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+int diff(const DiffOptions& o) {
+  const ReadLimits limits = read_limits(o.max_seconds, o.max_memory);
+  const ResultFile a = read_results(o.a, diff_columns, limits), b = read_results(o.b, diff_columns, limits);
+  const FileDiff d = diff_files(a, b);
+  put(o.json ? diff_json(o, a, b, d) : diff_text(o, a, b, d));
+  return static_cast<int>(d.same_digest ? Exit::ok : Exit::different);
+}
+
+}  // namespace odrpo::app
