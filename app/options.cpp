@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "results/run_statistics.hpp"
+
 namespace odrpo::app {
 
 void repeated(CLI::App& app, const std::string& name, std::vector<std::string>& values, const std::string& help, const std::string& value) {
@@ -69,8 +71,10 @@ void stats_options(CLI::App& app, StatsOptions& o) {
       ->type_name("CELL");
   app.add_option("--contrast", o.contrast, "difference of differences: (row - baseline) at WITH minus the same at WITHOUT")
       ->type_name("COLUMN=WITH:WITHOUT");
+  std::vector<std::string> intervals;
+  for (const auto& word : interval_words) intervals.emplace_back(word.word);
   app.add_option("--interval", o.interval, "expanded (BCa, wider for few units; default), bca, percentile or t")
-      ->check(CLI::IsMember({"expanded", "bca", "percentile", "t"}))
+      ->check(CLI::IsMember(intervals))
       ->type_name("KIND");
   app.add_option("--resamples", o.resamples, "resamples of the bootstrap (default 2000)")->check(whole(1000, 1'000'000))->type_name("N");
   app.add_option("--seed", o.seed, "seed of the resamples (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");

@@ -20,8 +20,7 @@ std::string_view interval_word(IntervalKind kind) { return word_of<IntervalKind>
 
 std::string field(const std::string& text) { return csv_field(printable_line(text)); }
 
-std::string exact(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
-
+std::string exact(double value) { return exact_text(value); }
 std::string exact(const Estimate& e) { return fmt::format("{},{},{}", exact(e.value), exact(e.lo), exact(e.hi)); }
 
 const Difference* of_cell(const std::vector<Difference>& list, std::size_t cell) {

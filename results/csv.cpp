@@ -1,6 +1,8 @@
 // The reader of comma-separated text, and its list of mistakes.
 #include "results/csv.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -76,11 +78,18 @@ std::string csv_text(const CsvField& field) {
   return text;
 }
 
-std::string csv_field(const std::string& text) {
+std::optional<double> number_of(const std::string& text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_number = error == std::errc() && end == text.data() + text.size() && !std::isnan(number);
-  const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos && text != "-" && !is_number;
+  if (error != std::errc() || end != text.data() + text.size() || std::isnan(number)) return std::nullopt;
+  return number;
+}
+
+std::string exact_text(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
+
+std::string csv_field(const std::string& text) {
+  const bool formula =
+      !text.empty() && std::string_view("=+-@\t\r").find(text[0]) != std::string_view::npos && text != "-" && !number_of(text);
   const std::string shown = formula ? "'" + text : text;
   if (shown.find_first_of(",\"\n\r") == std::string::npos) return shown;
   std::string out = "\"";

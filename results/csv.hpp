@@ -1,6 +1,7 @@
 // Comma-separated text, record by record (RFC 4180): fields with their places, for messages that point at file:line:column.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,12 @@ class CsvReader {
 
 /// The text of a field, with doubled quotes made single.
 std::string csv_text(const CsvField& field);
+
+/// The number that a whole text is, or nothing; nothing for "nan" too.
+std::optional<double> number_of(const std::string& text);
+
+/// The shortest text that reads back as the same number; empty where it is NaN.
+std::string exact_text(double value);
 
 /// A field as a file has it (RFC 4180). A spreadsheet takes text that begins with one of = + - @ for a formula: an apostrophe before it
 /// keeps it text. Numbers stay as they are, and "-" alone, which is no formula.

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -69,13 +68,6 @@ RunFacts run_facts(const ResultFile& file) {
   RunFacts facts{&read_column(file, "seed", true).number, std::vector<bool>(file.runs)};
   for (std::size_t i = 0; i < file.runs; ++i) facts.failed[i] = status.text(i) != "ok";
   return facts;
-}
-
-std::optional<double> number_of(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || std::isnan(number)) return std::nullopt;
-  return number;
 }
 
 TableCell empty_cell() {

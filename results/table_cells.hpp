@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "results/table_model.hpp"
+#include "results/csv.hpp"
 #include "results/table_dimensions.hpp"
 
 namespace odrpo {
@@ -23,9 +24,6 @@ struct Shown {
 /// The value of a word of value_words, or any other numeric column of the file; what is spelt exactly goes before what differs in - and _
 /// alone. Failure usage when there is none. Needs no column that has been read.
 Shown shown_value(const ResultFile& head, const std::string& name);
-
-/// The number that a whole text is, or nothing; nothing for "nan" too.
-std::optional<double> number_of(const std::string& text);
 
 /// What cells need to know of each run besides its values.
 struct RunFacts {

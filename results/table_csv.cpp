@@ -13,9 +13,6 @@ namespace {
 
 constexpr std::size_t most_bytes = 128'000'000;  // formulas and raters repeat in every line
 
-/// Shortest text that reads back as the same number; empty when undefined.
-std::string exact(double value) { return std::isnan(value) ? "" : fmt::format("{}", value); }
-
 }  // namespace
 
 std::string table_csv(const TableModel& table) {
@@ -56,14 +53,14 @@ std::string table_csv(const TableModel& table) {
                          value.median  ? "median and quartiles"
                          : value.share ? "share and 95% Wilson interval"
                                        : "mean and 95% t interval",
-                         cell.n, cell.failed, cell.undefined, exact(cell.centre), exact(cell.sd), exact(cell.lo), exact(cell.hi),
-                         csv_field(baseline), d.n, exact(d.mean), exact(d.sd), exact(d.lo), exact(d.hi),
+                         cell.n, cell.failed, cell.undefined, exact_text(cell.centre), exact_text(cell.sd), exact_text(cell.lo), exact_text(cell.hi),
+                         csv_field(baseline), d.n, exact_text(d.mean), exact_text(d.sd), exact_text(d.lo), exact_text(d.hi),
                          !spec.compares()      ? ""
                          : value.percent       ? "% of the baseline"
                                                : value.unit,
                          compared.no_percent);
       const bool tested = !std::isnan(compared.p);
-      out += fmt::format(",{},{},{},{},{}", exact(compared.p), exact(compared.p_holm), tested ? csv_field(value.name) : "",
+      out += fmt::format(",{},{},{},{},{}", exact_text(compared.p), exact_text(compared.p_holm), tested ? csv_field(value.name) : "",
                          tested ? std::to_string(table.tested[cell.of]) : "",
                          !tested                          ? ""
                          : is_significant(compared, spec) ? "true"
@@ -75,7 +72,7 @@ std::string table_csv(const TableModel& table) {
       }
       if (spec.power_difference > 0) {
         const SeedsNeeded needed = seeds_needed(compared, table, cell.of);
-        out += fmt::format(",{}", exact(spec.power_difference));
+        out += fmt::format(",{}", exact_text(spec.power_difference));
         for (const int seeds : {needed.alone, needed.lo, needed.hi, needed.among_all})
           out += "," + (seeds > 0 ? std::to_string(seeds) : "");
       }
