@@ -48,18 +48,22 @@ struct ListOptions {
 };
 int list(const ListOptions&);
 
-struct TableOptions {
-  std::string path;                              ///< a result file
-  std::string format;                            ///< text (also when empty), md, latex, csv, json
-  std::string legend;                            ///< word of legend_words; empty = the format's own
-  bool siunitx = false;                          ///< latex: numbers for the package siunitx
+/// Which table of a result file; shared by table, plot and report.
+struct TableQuery {
+  std::string path;                                ///< a result file
   std::string rows, columns, compare, correction;  ///< empty = what the suite's [table] says
-  std::vector<std::string> baseline;             ///< "ROW" alone, or each "ROW=ROW,ROW"; empty = what the suite says
-  std::vector<std::string> value;                ///< each one word, or several with commas; empty = what the suite says
+  std::vector<std::string> baseline;               ///< "ROW" alone, or each "ROW=ROW,ROW"; empty = what the suite says
+  std::vector<std::string> value;                  ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;
   int tune_seeds = -1;                     ///< -1 = what the suite says
-  std::string power;                       ///< "2%" or a number: the difference to find; empty = show the differences
   double max_seconds = 0, max_memory = 0;  ///< CPU seconds and MB that reading may take; 0 = the default
+};
+
+struct TableOptions : TableQuery {
+  std::string format;    ///< text (also when empty), md, latex, csv, json
+  std::string legend;    ///< word of legend_words; empty = the format's own
+  bool siunitx = false;  ///< latex: numbers for the package siunitx
+  std::string power;     ///< "2%" or a number: the difference to find; empty = show the differences
 };
 int table(const TableOptions&);
 

@@ -98,30 +98,13 @@ struct Commands {
 
     c = add("table", "print a table of a result file", "odrpo-bench table quickstart.h5 --format md --value regret",
             [this] { return app::table(table); });
-    c->add_option("file", table.path, "a result file")->required()->type_name("FILE.h5");
     c->add_option("--format", table.format, "text (default), md, latex, csv or json")->type_name("FORMAT");
     c->add_option("--legend", table.legend, "what is said below the numbers: none, short or full")->type_name("HOW");
     c->add_flag("--siunitx", table.siunitx, "latex: write numbers for the package siunitx");
     c->add_flag("--json", table_json, "the same as --format json");
-    c->add_option("--rows", table.rows, "axis of the rows, or `value`")->type_name("AXIS");
-    c->add_option("--columns", table.columns, "axis of the columns, or `value`")->type_name("AXIS");
-    repeated(*c, "--value", table.value, "what the cells show: gain, quality, regret, …; several, with commas, need --columns value",
-             "VALUE");
-    repeated(*c, "--baseline", table.baseline,
-             "row to compare with, paired by seed; or several, each for its own rows: 'grpo=odrpo(grpo),odrpo-gini(grpo)'", "ROW");
-    c->add_option("--compare", table.compare, "how: difference or percent")
-        ->check(CLI::IsMember({"difference", "percent"}))
-        ->type_name("HOW");
-    c->add_option("--correction", table.correction, "what a star means beside several differences: holm or none")
-        ->check(CLI::IsMember({"holm", "none"}))
-        ->type_name("HOW");
+    table_query_options(*c, table);
     c->add_option("--power", table.power, "show how many seeds find this difference, 2% or a number in the value's unit")
         ->type_name("DIFFERENCE");
-    repeated(*c, "--best", table.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
-    c->add_option("--tune-seeds", table.tune_seeds, "choose --best on the first N seeds, report the others")
-        ->check(whole(0, 100'000))
-        ->type_name("N");
-    limit_options(*c, table.max_seconds, table.max_memory);
 
     c = add("stats", "statistics of any CSV file with one row per run: intervals, paired differences, Holm's correction",
             "odrpo-bench stats runs.csv --unit seed --cell estimator,votes --value gain --baseline grpo",

@@ -59,6 +59,27 @@ void limit_options(CLI::App& app, double& seconds, double& memory) {
   app.add_option("--max-memory", memory, "memory that it may take, in MB (default 300)")->check(positive())->type_name("MB");
 }
 
+void table_query_options(CLI::App& app, TableQuery& o) {
+  app.add_option("file", o.path, "a result file")->required()->type_name("FILE.h5");
+  app.add_option("--rows", o.rows, "axis of the rows, or `value`")->type_name("AXIS");
+  app.add_option("--columns", o.columns, "axis of the columns, or `value`")->type_name("AXIS");
+  repeated(app, "--value", o.value, "what the cells show: gain, quality, regret, …; several, with commas, need --columns value",
+           "VALUE");
+  repeated(app, "--baseline", o.baseline,
+           "row to compare with, paired by seed; or several, each for its own rows: 'grpo=odrpo(grpo),odrpo-gini(grpo)'", "ROW");
+  app.add_option("--compare", o.compare, "how: difference or percent")
+      ->check(CLI::IsMember({"difference", "percent"}))
+      ->type_name("HOW");
+  app.add_option("--correction", o.correction, "what a star means beside several differences: holm or none")
+      ->check(CLI::IsMember({"holm", "none"}))
+      ->type_name("HOW");
+  repeated(app, "--best", o.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
+  app.add_option("--tune-seeds", o.tune_seeds, "choose --best on the first N seeds, report the others")
+      ->check(whole(0, 100'000))
+      ->type_name("N");
+  limit_options(app, o.max_seconds, o.max_memory);
+}
+
 void stats_options(CLI::App& app, StatsOptions& o) {
   app.add_option("file", o.path, "a CSV file with one row per run")->required()->type_name("FILE.csv");
   app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")

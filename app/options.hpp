@@ -21,6 +21,8 @@ void jobs_option(CLI::App& app, int& jobs);
 void device_options(CLI::App& app, DeviceOptions& o);
 /// What reading a file may take: CPU seconds and MB.
 void limit_options(CLI::App& app, double& seconds, double& memory);
+/// FILE.h5 and which table of it.
+void table_query_options(CLI::App& app, TableQuery& o);
 void stats_options(CLI::App& app, StatsOptions& o);
 
 }  // namespace odrpo::app

@@ -101,6 +101,22 @@ using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& h
 /// unreadable, bad_input when it is not a result file of ours or is damaged, limits when it needs more than it may.
 ResultFile read_results(const std::string& path, const ChooseColumns& choose = {}, const ReadLimits& limits = {});
 
+/// One curve of one run: its recorded steps at which it is defined.
+struct RunCurve {
+  std::uint32_t run;  ///< row of the root table
+  std::vector<std::int32_t> step;
+  std::vector<double> value;
+};
+/// A curve of some runs (ascending rows of the root table); runs without it are left out. `digest` is that of the table which named the runs:
+/// a file that has another one by now is refused. Failure as read_results(); usage, with the curves there are, when no world has this one.
+std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
+                                 const std::string& digest, const ReadLimits& limits = {});
+
+/// All runs in file order with their curves and seconds, slab by slab, once everything has been compared with its checksum; the head first.
+/// Failure as read_results().
+void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,
+               const std::function<void(std::vector<RunRecord>& slab)>& slab, const ReadLimits& limits = {});
+
 /// A whole file checked: everything has its checksum. Its digest is for the caller to compare.
 struct Verification {
   ResultFile head;

@@ -48,6 +48,38 @@ std::size_t Reader::slab(Parts parts) {
   return rows;
 }
 
+std::vector<std::string> Reader::curve_names() {
+  open_worlds();
+  std::vector<std::string> names;
+  for (const World& world : worlds_)
+    for (const auto& [name, source] : world.curves)
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  return names;
+}
+
+void Reader::curve(const std::string& name, const std::vector<std::uint32_t>& rows,
+                   const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& steps, const double* values)>& visit) {
+  open_worlds();
+  for (const World& world : worlds_) {
+    const auto found = std::find_if(world.curves.begin(), world.curves.end(), [&](const auto& curve) { return curve.first == name; });
+    if (found == world.curves.end()) continue;
+    const Source& source = *found->second;
+    ContentSum sum(source.word(), source.shape());
+    const hsize_t count = world.rows.size(), width = world.steps.size();
+    for (hsize_t first = 0, step = source.rows_of_slab(); first < count; first += step) {
+      const Rows some{first, std::min<hsize_t>(step, count - first)};
+      const auto values = source.doubles(some, budget_);
+      sum.numbers(values.data(), values.size() * sizeof values[0]);
+      for (hsize_t i = 0; i < some.count; ++i) {
+        const auto run = static_cast<std::uint32_t>(world.rows[first + i]);
+        if (std::binary_search(rows.begin(), rows.end(), run)) visit(run, world.steps, values.data() + i * width);
+      }
+    }
+    if (has_checksums() && sum.hex() != sums_["curves/" + world.name + "/" + name])
+      throw Hdf5Error("'curves/" + world.name + "/" + name + "' does not have its checksum");
+  }
+}
+
 /// Fills curves of those of the runs (the file's, from row `first` on) that are the world's.
 void Reader::read_curves(const World& world, std::size_t first, std::vector<RunRecord>& runs, Parts parts) {
   const auto begin = std::lower_bound(world.rows.begin(), world.rows.end(), static_cast<std::int32_t>(first));

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/failure.hpp"
 #include "results/store.hpp"
 #include "results/store_read.hpp"
 
@@ -37,6 +38,15 @@ void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool
 
 /// Everything compared with its checksum, and the digest computed.
 Verification verify(const UntrustedFile& file, const ReadLimits& limits);
+
+/// Calls it; a Failure limits names the flags that raise the limits.
+template <class Call>
+auto with_limit_hint(Call call) try {
+  return call();
+} catch (const Failure& failure) {
+  if (failure.code != Exit::limits) throw;
+  throw Failure(Exit::limits, std::string(failure.what()) + "; --max-seconds and --max-memory raise the limits");
+}
 
 /// Generous limits, for a file that this user's suite writes.
 ReadLimits own_limits(const UntrustedFile& file);

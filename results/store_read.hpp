@@ -1,5 +1,6 @@
 // Reads the layout of a result file in slabs, with suspicion: nothing in it is believed before it is checked. Private to results/store*.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,6 +35,12 @@ class Reader {
   enum class Parts { words, curves, all };  ///< all: curves and seconds
   /// Some runs of the file.
   std::vector<RunRecord> runs(std::size_t from, std::size_t count, Parts parts);
+  /// Names of the curves of all worlds, each once.
+  std::vector<std::string> curve_names();
+  /// Calls visit(run, steps of its world, values at them) for those of the rows that are in a world which has this curve. `rows` ascend.
+  /// Compares the curve's checksums.
+  void curve(const std::string& name, const std::vector<std::uint32_t>& rows,
+             const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& steps, const double* values)>& visit);
   /// All runs in file order, in slabs.
   void each_slab(Parts parts, const std::function<void(std::vector<RunRecord>&)>& visit);
   /// Compares every data set with its checksum (schema 2).

@@ -96,15 +96,6 @@ namespace {
 
 constexpr std::uint64_t quickly_checked = std::uint64_t{64} << 20;  // bytes of a file of schema 1, which has no checksums but its digest
 
-/// Names the flags that raise the limits.
-template <class Call>
-auto with_hint(Call call) try {
-  return call();
-} catch (const Failure& failure) {
-  if (failure.code != Exit::limits) throw;
-  throw Failure(Exit::limits, std::string(failure.what()) + "; --max-seconds and --max-memory raise the limits");
-}
-
 }  // namespace
 
 ResultFile read_results(const std::string& path, const ChooseColumns& choose, const ReadLimits& limits) {
@@ -116,7 +107,7 @@ ResultFile read_results(const std::string& path, const ChooseColumns& choose, co
     if (!reader.has_checksums() && file.size() <= quickly_checked && reader.digest() != reader.head().digest)
       throw store::Hdf5Error("its numbers do not have its digest");
   };
-  with_hint([&] {
+  store::with_limit_hint([&] {
     try {
       store::in_child(file, limits, limits.memory_bytes / 2, read, [&](std::string_view frame) { receiver.take(frame); });
     } catch (const store::TooLarge& error) {
@@ -129,7 +120,7 @@ ResultFile read_results(const std::string& path, const ChooseColumns& choose, co
 Verification verify_results(const std::string& path, const ReadLimits& limits) {
   const System system = posix_system();
   const auto file = store::open_untrusted(system, path);
-  return with_hint([&] { return store::verify(file, limits); });
+  return store::with_limit_hint([&] { return store::verify(file, limits); });
 }
 
 }  // namespace odrpo

@@ -101,13 +101,13 @@ class BlockMaker {
     const Shown& value = from_.shown[cell.of];
     const TableValue& kind = table_.values[cell.of];
     const Candidates *own = candidates(at_cell.row, at_cell.column), *other = candidates(at_baseline.row, at_baseline.column);
-    if (own == nullptr || other == nullptr) return compare_cells(cell, baseline, value, kind);
+    if (own == nullptr || other == nullptr) return compare_cells(cell, baseline, value.word.factor, kind);
     const ComparedAt at = compared_at(*own, *other, from_.rule(spec()));
     TableCell row_there = empty_cell();
     row_there.of = cell.of;
     if (at.row != own->best) fill_at(row_there, *own, at.row);
     const TableCell& baseline_there = at.baseline == other->best ? baseline : baseline_at(cell.of, at_baseline, *other, at.baseline);
-    Comparison compared = compare_cells(at.row == own->best ? cell : row_there, baseline_there, value, kind);
+    Comparison compared = compare_cells(at.row == own->best ? cell : row_there, baseline_there, value.word.factor, kind);
     compared.row_at = chosen_values(*own, at.row, from_.rule(spec()));
     compared.baseline_at = chosen_values(*other, at.baseline, from_.rule(spec()));
     return compared;

@@ -80,14 +80,20 @@ TableCell empty_cell() {
 void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
                const TableValue& kind) {
   const bool held_out = !spec.best.empty() && spec.tune_seeds > 0;
-  cell.values.reserve(runs.size());
+  cell.runs.clear();
+  cell.values.clear();
   for (const std::uint32_t i : runs) {
     const double number = (*value.numbers)[i];
     if (held_out && facts.seed_of(i) < spec.tune_seeds) continue;
     if (facts.failed[i] || std::isnan(number)) (facts.failed[i] ? cell.failed : cell.undefined) += 1;
-    else cell.values.emplace_back(facts.seed_of(i), number * value.word.factor);
+    else cell.runs.push_back(i);
   }
-  std::stable_sort(cell.values.begin(), cell.values.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(cell.runs.begin(), cell.runs.end(), [&](auto a, auto b) { return facts.seed_of(a) < facts.seed_of(b); });
+  for (const std::uint32_t i : cell.runs) cell.values.emplace_back(facts.seed_of(i), (*value.numbers)[i] * value.word.factor);
+  summarise(cell, value.word.factor, kind);
+}
+
+void summarise(TableCell& cell, double whole, const TableValue& kind) {
   std::vector<double> values;
   for (const auto& v : cell.values) values.push_back(v.second);
   cell.n = static_cast<int>(values.size());
@@ -97,7 +103,7 @@ void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFa
     cell.lo = q.q1;
     cell.hi = q.q3;
   } else {
-    const MeanInterval m = kind.share ? share_interval(values, value.word.factor) : mean_interval(values);
+    const MeanInterval m = kind.share ? share_interval(values, whole) : mean_interval(values);
     cell.centre = m.mean;
     cell.sd = m.sd;
     cell.lo = m.lo;
@@ -105,7 +111,7 @@ void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFa
   }
 }
 
-Comparison compare_cells(const TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind) {
+Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind) {
   Comparison compared = empty_cell().comparison;
   std::vector<double> a, b;  // pairs: both are sorted by seed
   auto other = baseline.values.begin();
@@ -121,7 +127,7 @@ Comparison compare_cells(const TableCell& cell, const TableCell& baseline, const
     compared.difference = percent.mean;
     compared.no_percent = percent.undefined;
   } else {
-    compared.difference = kind.share ? share_difference(a, b, value.word.factor) : paired_difference(a, b);
+    compared.difference = kind.share ? share_difference(a, b, whole) : paired_difference(a, b);
   }
   compared.p = kind.share ? mcnemar_p(a, b) : t_test_p(compared.difference);
   return compared;

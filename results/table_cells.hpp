@@ -39,8 +39,11 @@ TableCell empty_cell();
 void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
                const TableValue& kind);
 
+/// n, centre, sd and interval of a cell's values. `whole`: what a share of 1 is shown as.
+void summarise(TableCell& cell, double whole, const TableValue& kind);
+
 /// Compares two cells over the seeds that both report: everything of a comparison but p_holm and the choices.
-Comparison compare_cells(const TableCell& cell, const TableCell& baseline, const Shown& value, const TableValue& kind);
+Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind);
 
 inline constexpr double star_level = 0.05;  ///< of a p of Holm's correction
 

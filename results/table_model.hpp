@@ -1,5 +1,6 @@
 // The model of a table: what its cells, blocks and sentences hold before any renderer prints them.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,6 +78,7 @@ struct TableCell {
   bool among_best = false;  ///< the best of its column in its block, or not distinguishable from it: p of Holm in the column is not below .05
   std::vector<ChosenValue> chosen;             ///< of each axis in `best`, where the cell's numbers are taken
   std::vector<std::pair<int, double>> values;  ///< (seed, value in the shown unit), by seed
+  std::vector<std::uint32_t> runs;             ///< of each value, its run: row of the file's root table
 };
 
 /// One table: the dimensions that are neither rows, columns nor best have one value each.

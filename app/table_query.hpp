@@ -1,0 +1,18 @@
+// The table of a result file that the flags --rows, --columns, --value, … choose; shared by table, plot and report.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+#include "results/table.hpp"
+
+namespace odrpo::app {
+
+/// Reads what the chosen table needs of its file, and the columns of `values` besides. Failure as read_results(); usage for a flag that
+/// does not fit the file; bad_input where the file's own table cannot be shown.
+ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values = {});
+
+/// The chosen table: the suite's own with what the flags change. Failure as read_table_file().
+TableModel query_table(const ResultFile& file, const TableQuery& q);
+
+}  // namespace odrpo::app
