@@ -55,6 +55,7 @@ struct TableQuery {
   std::vector<std::string> baseline;               ///< "ROW" alone, or each "ROW=ROW,ROW"; empty = what the suite says
   std::vector<std::string> value;                  ///< each one word, or several with commas; empty = what the suite says
   std::vector<std::string> best;
+  std::vector<std::string> where;          ///< each "AXIS=VALUE": only runs that have it; of one axis any of the values
   int tune_seeds = -1;                     ///< -1 = what the suite says
   double max_seconds = 0, max_memory = 0;  ///< CPU seconds and MB that reading may take; 0 = the default
 };
@@ -63,9 +64,21 @@ struct TableOptions : TableQuery {
   std::string format;    ///< text (also when empty), md, latex, csv, json
   std::string legend;    ///< word of legend_words; empty = the format's own
   bool siunitx = false;  ///< latex: numbers for the package siunitx
+  std::string curve;     ///< instead of values: this curve at recorded steps; empty = none
   std::string power;     ///< "2%" or a number: the difference to find; empty = show the differences
 };
 int table(const TableOptions&);
+
+struct PlotOptions : TableQuery {
+  std::string kind;                               ///< word of `plot --help`: curves, votes, forest, …
+  std::string output;                             ///< empty = KIND.svg; with `data`: stdout
+  std::string curve;                              ///< of curves; empty = quality
+  std::string width, height;                      ///< inches; empty = 3.25 or 5.5 by the number of panels, and as the panels need
+  bool data = false;                              ///< the numbers as CSV, and no figure
+  std::vector<std::string> rewards, estimators;   ///< of weights: groups "3,7,7,9", and whose weights; empty = the paper's
+  int levels = 0;                                 ///< of weights: K; 0 = 10, or the largest reward
+};
+int plot(const PlotOptions&);
 
 struct StatsOptions {
   std::string path;               ///< a CSV file with one row per run

@@ -41,13 +41,6 @@ E read_word(const Word<E> (&table)[n], const std::string& text, std::string_view
                 fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
 }
 
-EstimatorConfig read_estimator(const std::string& text) {
-  if (const auto config = parse_estimator(text)) return *config;
-  const auto words = estimator_catalogue();
-  throw Failure(Exit::usage,
-                fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words)));
-}
-
 /// A rule for the median of one group: any but running.
 MedianRule read_median_rule(const std::string& text) {
   const auto rule = find_word<MedianRule>(median_words, text);
@@ -162,6 +155,13 @@ std::vector<std::string> remarks_on(const Explanation& group) {
 }
 
 }  // namespace
+
+EstimatorConfig read_estimator(const std::string& text) {
+  if (const auto config = parse_estimator(text)) return *config;
+  const auto words = estimator_catalogue();
+  throw Failure(Exit::usage,
+                fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words)));
+}
 
 std::vector<double> read_rewards(const std::vector<std::string>& words) {
   std::vector<double> rewards;

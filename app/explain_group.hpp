@@ -51,6 +51,9 @@ struct Explanation {
 /// first bad one.
 std::vector<double> read_rewards(const std::vector<std::string>& words);
 
+/// The estimator that a word of --estimator means. Failure usage.
+EstimatorConfig read_estimator(const std::string& word);
+
 /// Computes everything. Failure usage for words that do not exist and for levels below the rewards.
 Explanation explain_group(const ExplainOptions& options);
 

@@ -42,6 +42,7 @@ struct Commands {
   CheckOptions check;
   ListOptions list;
   TableOptions table;
+  PlotOptions plot;
   StatsOptions stats;
   DiffOptions diff;
   VerifyOptions verify;
@@ -103,8 +104,14 @@ struct Commands {
     c->add_flag("--siunitx", table.siunitx, "latex: write numbers for the package siunitx");
     c->add_flag("--json", table_json, "the same as --format json");
     table_query_options(*c, table);
+    c->add_option("--curve", table.curve, "show this recorded curve instead: quality, gain, reward, kl, … at recorded steps")->type_name("CURVE");
     c->add_option("--power", table.power, "show how many seeds find this difference, 2% or a number in the value's unit")
         ->type_name("DIFFERENCE");
+
+    c = add("plot", "draw a figure of a result file as SVG, PDF or PNG",
+            "odrpo-bench plot curves quickstart.h5 --where votes=1 -o curves.pdf\n  odrpo-bench plot forest quickstart.h5 --data",
+            [this] { return app::plot(plot); });
+    plot_options(*c, plot);
 
     c = add("stats", "statistics of any CSV file with one row per run: intervals, paired differences, Holm's correction",
             "odrpo-bench stats runs.csv --unit seed --cell estimator,votes --value gain --baseline grpo",

@@ -59,8 +59,8 @@ void limit_options(CLI::App& app, double& seconds, double& memory) {
   app.add_option("--max-memory", memory, "memory that it may take, in MB (default 300)")->check(positive())->type_name("MB");
 }
 
-void table_query_options(CLI::App& app, TableQuery& o) {
-  app.add_option("file", o.path, "a result file")->required()->type_name("FILE.h5");
+void table_query_options(CLI::App& app, TableQuery& o, bool file_required) {
+  app.add_option("file", o.path, "a result file")->required(file_required)->type_name("FILE.h5");
   app.add_option("--rows", o.rows, "axis of the rows, or `value`")->type_name("AXIS");
   app.add_option("--columns", o.columns, "axis of the columns, or `value`")->type_name("AXIS");
   repeated(app, "--value", o.value, "what the cells show: gain, quality, regret, …; several, with commas, need --columns value",
@@ -73,11 +73,25 @@ void table_query_options(CLI::App& app, TableQuery& o) {
   app.add_option("--correction", o.correction, "what a star means beside several differences: holm or none")
       ->check(CLI::IsMember({"holm", "none"}))
       ->type_name("HOW");
+  repeated(app, "--where", o.where, "only runs that have this value, e.g. --where rater=mixed; may be repeated", "AXIS=VALUE");
   repeated(app, "--best", o.best, "axis of which each cell takes its best value; may be repeated", "AXIS");
   app.add_option("--tune-seeds", o.tune_seeds, "choose --best on the first N seeds, report the others")
       ->check(whole(0, 100'000))
       ->type_name("N");
   limit_options(app, o.max_seconds, o.max_memory);
+}
+
+void plot_options(CLI::App& app, PlotOptions& o) {
+  app.add_option("kind", o.kind, "curves, votes, bars, forest, heatmap, histogram, profile or weights")->required()->type_name("KIND");
+  table_query_options(app, o, false);
+  app.add_option("--curve", o.curve, "of curves: quality (default), gain, reward, kl, … (docs/reference/curves.md)")->type_name("CURVE");
+  repeated(app, "--rewards", o.rewards, "of weights: a group, e.g. 3,7,7,9; may be repeated (default: four shapes)", "LIST");
+  repeated(app, "--estimator", o.estimators, "of weights: word of `list estimators`; may be repeated", "WORD");
+  app.add_option("--levels", o.levels, "of weights: K (default: 10, or the largest reward)")->check(whole(1, 1000))->type_name("K");
+  app.add_option("--width", o.width, "inches (default: 3.25, a column; 5.5, a page, where there are several panels)")->type_name("INCHES");
+  app.add_option("--height", o.height, "inches (default: as the panels need)")->type_name("INCHES");
+  app.add_flag("--data", o.data, "write the figure's numbers as CSV, and draw nothing");
+  app.add_option("-o,--output", o.output, "file: .svg, .pdf or .png (default: KIND.svg; of --data standard output)")->type_name("FILE");
 }
 
 void stats_options(CLI::App& app, StatsOptions& o) {

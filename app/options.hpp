@@ -22,7 +22,8 @@ void device_options(CLI::App& app, DeviceOptions& o);
 /// What reading a file may take: CPU seconds and MB.
 void limit_options(CLI::App& app, double& seconds, double& memory);
 /// FILE.h5 and which table of it.
-void table_query_options(CLI::App& app, TableQuery& o);
+void table_query_options(CLI::App& app, TableQuery& o, bool file_required = true);
+void plot_options(CLI::App& app, PlotOptions& o);
 void stats_options(CLI::App& app, StatsOptions& o);
 
 }  // namespace odrpo::app

@@ -15,6 +15,8 @@
 namespace odrpo::app {
 namespace {
 
+constexpr std::size_t shown_steps = 6, every_step = ~std::size_t{0};
+
 /// The difference that --power means, in the unit that the values of the table show. Failure usage when it is none, or cannot be for one of
 /// the values.
 double power_difference(std::string_view text, const TableModel& table) {
@@ -47,7 +49,10 @@ int table(const TableOptions& o) {
   if (!o.legend.empty() && !legend) throw Failure(Exit::usage, "--legend: \"" + o.legend + "\" is not one of none, short, full");
   if (legend && (format == "csv" || format == "json")) throw Failure(Exit::usage, "--legend: " + format + " has everything in its fields");
   if (o.siunitx && format != "latex") throw Failure(Exit::usage, "--siunitx: only --format latex has numbers for it");
-  TableModel model = query_table(read_table_file(o), o);
+  if (!o.curve.empty() && !o.value.empty()) throw Failure(Exit::usage, "--curve takes the place of --value; give one of them");
+  const bool for_programs = format == "csv" || format == "json";
+  const ResultFile file = read_table_file(o, curve_columns(o.curve));
+  TableModel model = o.curve.empty() ? query_table(file, o) : query_curve(file, o, o.curve, for_programs ? every_step : shown_steps);
   if (!o.power.empty()) model.spec.power_difference = power_difference(o.power, model);
   if (format == "text") put(table_text(model, legend.value_or(Legend::full), stdout_width()));
   else if (format == "md") put(table_markdown(model, legend.value_or(Legend::full)));

@@ -101,9 +101,9 @@ TableSpec asked_spec(const ResultFile& head, const TableQuery& o) {
 /// Did a flag set what a failure of make_table is about? Its message begins with the key; the others are about rows, columns and best.
 bool set_by_flag(std::string_view message, const TableQuery& o) {
   if (message.starts_with("--")) return true;
-  const std::pair<std::string_view, bool> keys[] = {{"rows: ", !o.rows.empty()},         {"columns: ", !o.columns.empty()},
-                                                    {"value: ", !o.value.empty()},       {"best: ", !o.best.empty()},
-                                                    {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}};
+  const std::pair<std::string_view, bool> keys[] = {
+      {"rows: ", !o.rows.empty()},         {"columns: ", !o.columns.empty()},   {"value: ", !o.value.empty()}, {"best: ", !o.best.empty()},
+      {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}, {"where: ", !o.where.empty()}};
   for (const auto& [key, set] : keys)
     if (message.starts_with(key)) return set;
   return !o.rows.empty() || !o.columns.empty() || !o.best.empty();
@@ -122,6 +122,30 @@ auto blaming(const ResultFile& file, const TableQuery& o, Call call) {
   }
 }
 
+/// --where AXIS=VALUE, several of one axis together. The axis may hold "=" only behind its name.
+std::vector<ChosenRuns> asked_runs(const std::vector<std::string>& words) {
+  std::vector<ChosenRuns> where;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Failure(Exit::usage, "--where wants AXIS=VALUE, as rater=mixed; not \"" + printable_line(word) + "\"");
+    const std::string axis = word.substr(0, equals), value = word.substr(equals + 1);
+    const auto same = std::find_if(where.begin(), where.end(), [&](const ChosenRuns& c) { return c.axis == axis; });
+    if (same == where.end()) where.push_back({axis, {value}});
+    else same->allowed.push_back(value);
+  }
+  return where;
+}
+
+/// "rater=mixed or veto, votes=1".
+std::string chosen_text(const std::vector<ChosenRuns>& where) {
+  std::string text;
+  for (const ChosenRuns& only : where)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable_line(only.axis),
+                        printable_line(fmt::format("{}", fmt::join(only.allowed, " or "))));
+  return text;
+}
+
 }  // namespace
 
 ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values) {
@@ -137,7 +161,10 @@ ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& 
   return read_results(q.path, choose, read_limits(q.max_seconds, q.max_memory));
 }
 
-TableModel query_table(const ResultFile& file, const TableQuery& q) {
+TableModel query_table(const ResultFile& whole, const TableQuery& q) {
+  const std::vector<ChosenRuns> where = asked_runs(q.where);
+  const ResultFile kept = where.empty() ? ResultFile() : chosen_runs(whole, where);
+  const ResultFile& file = where.empty() ? whole : kept;
   TableSpec spec = asked_spec(file, q);
   if (!q.baseline.empty()) {
     if (!spec.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
@@ -146,7 +173,9 @@ TableModel query_table(const ResultFile& file, const TableQuery& q) {
       for (std::string& row : group.rows) row = baseline_row(file, spec.rows, row);
     }
   }
-  return blaming(file, q, [&] { return q.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
+  TableModel table = blaming(file, q, [&] { return q.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
+  if (!where.empty()) table.notes.insert(table.notes.begin(), fmt::format("only the {} runs with {}", file.runs, chosen_text(where)));
+  return table;
 }
 
 }  // namespace odrpo::app

@@ -1,5 +1,6 @@
 // The table of a result file that the flags --rows, --columns, --value, … choose; shared by table, plot and report.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,11 @@ ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& 
 
 /// The chosen table: the suite's own with what the flags change. Failure as read_table_file().
 TableModel query_table(const ResultFile& file, const TableQuery& q);
+
+/// The chosen table with a recorded curve in its cells: at most `most_steps` steps as columns. `gain` is made of quality and needs the
+/// columns gain_columns in `file`. Failure as read_curve() and curve_table().
+TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::string& curve, std::size_t most_steps);
+/// What read_table_file() has to read besides for that curve.
+std::vector<std::string> curve_columns(const std::string& curve);
 
 }  // namespace odrpo::app

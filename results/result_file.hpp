@@ -34,6 +34,7 @@ struct ResultFile {
   std::size_t runs = 0;
   std::vector<ColumnInfo> all;  ///< every column of the root table in file order, read or not
   std::vector<Column> columns;  ///< env, rater, policy, estimator, votes, seed, status, all axes, and the columns asked for; in file order
+  std::vector<std::uint32_t> rows;  ///< of the file's root table, of runs that were chosen (chosen_runs); empty = all of them
   std::size_t failed = 0;       ///< runs with status "failed"
   std::vector<std::string> failed_ids;  ///< ids of the first of them, at most `failed_ids_kept`
   std::vector<std::pair<std::string, std::string>> provenance;
@@ -42,6 +43,7 @@ struct ResultFile {
   const ColumnInfo* info(const std::string& name) const;  ///< nullptr when the file has no such column
   const Column* column(const std::string& name) const;    ///< nullptr when absent or not read
   const std::string* provenance_text(const std::string& name) const;
+  std::uint32_t row(std::size_t run) const { return rows.empty() ? static_cast<std::uint32_t>(run) : rows[run]; }
   /// Did this run end well? Needs the column `status`.
   bool ok(std::size_t run) const;
 };

@@ -43,8 +43,8 @@ std::string curve_named(const std::vector<std::string>& names, const std::string
     if (same_word(name, wanted)) return name;
   std::string known;
   for (const std::string& name : names) known += (known.empty() ? "" : ", ") + printable_text(name);
-  throw Failure(Exit::usage, "the results have no curve \"" + printable_text(wanted) + "\" (they have " + known + ")" +
-                                 did_you_mean(wanted, names));
+  throw Failure(Exit::usage,
+                "the results have no curve \"" + printable_text(wanted) + "\" (they have " + known + ")" + did_you_mean(wanted, names));
 }
 
 }  // namespace

@@ -22,24 +22,6 @@ namespace {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-/// The file's own name of a dimension: the word itself, or the one axis that ends in ".word"; `value` is the dimension of the values.
-std::string dimension_named(const std::vector<std::string>& names, const std::string& wanted, const char* what) {
-  const std::string word = printable_text(wanted);
-  std::vector<std::string> found;
-  if (word == values_dimension && what != std::string_view("best")) {
-    if (std::find(names.begin(), names.end(), word) == names.end()) return word;
-    throw Failure(Exit::usage,
-                  fmt::format("{}: the results have an axis \"{}\", so that it cannot mean the values of a table", what, word));
-  }
-  for (const std::string& name : names) {
-    if (name == word) return name;
-    if (name.ends_with("." + word)) found.push_back(name);
-  }
-  if (found.size() == 1) return found[0];
-  throw Failure(Exit::usage, fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, word, joined(names),
-                                         did_you_mean(word, names)));
-}
-
 constexpr int most_lines = 10'000;                             // of formulas or raters; no suite has as many
 constexpr std::size_t most_line_bytes = std::size_t{4} << 20;  // the lines that begin later are left out
 
@@ -66,9 +48,9 @@ void add_notes(TableModel& table, const ResultFile& file) {
     }
   if (file.failed > 0) {
     const auto named = std::span(file.failed_ids).first(std::min<std::size_t>(file.failed_ids.size(), 3));
-    table.notes.push_back(fmt::format("{} of {} runs failed and are left out: {}{}", file.failed, file.runs,
+    table.notes.push_back(fmt::format("{} of {} runs failed and are left out{}{}{}", file.failed, file.runs, named.empty() ? "" : ": ",
                                       printable_text(fmt::format("{}", fmt::join(named, ", "))),
-                                      file.failed > named.size() ? ", ..." : ""));
+                                      !named.empty() && file.failed > named.size() ? ", ..." : ""));
   }
   for (std::size_t v = 0; v < table.values.size(); ++v) {
     const std::string of = table.values.size() > 1 ? " of " + table.values[v].name : "";
@@ -108,20 +90,11 @@ void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::
     throw Failure(Exit::usage, "baseline: the rows are values, which are not compared with each other; make them the columns");
 }
 
-/// The row that a baseline means: the word itself, or of numbers the same one (1e6 is 1000000).
-std::string row_named(const std::vector<std::string>& rows, const std::string& baseline) {
-  if (std::find(rows.begin(), rows.end(), baseline) != rows.end()) return baseline;
-  if (const auto wanted = number_of(baseline))
-    for (const std::string& row : rows)
-      if (number_of(row) == wanted) return row;
-  return baseline;
-}
-
 /// The rows that a spec compares as the table has them. Failure usage for one that it has not, or that is named twice.
 void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   std::set<std::string> used;
   const auto settle = [&](std::string& row) {
-    row = row_named(rows, printable_text(row));
+    row = entry_named(rows, printable_text(row));
     if (std::find(rows.begin(), rows.end(), row) == rows.end())
       throw Failure(Exit::usage,
                     fmt::format("baseline: \"{}\" is not among the rows ({}){}", row, joined(rows), did_you_mean(row, rows)));

@@ -8,6 +8,15 @@
 
 namespace odrpo {
 
+/// Values of a dimension.
+struct ChosenRuns {
+  std::string axis;                  ///< a dimension of tables: env, rater, policy, estimator, votes, an axis of the file
+  std::vector<std::string> allowed;  ///< a run has one of these
+};
+/// The runs of a file that have an allowed value of every axis, as a file of their own. Failure usage for an axis or a value that the file
+/// has not, or when no run is left.
+ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& where);
+
 /// The columns of the file that hold the values of a table, to be read for make_table. `head` need not have read any. Failure usage when it
 /// has no such value.
 std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec);

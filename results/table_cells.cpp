@@ -65,7 +65,7 @@ Shown shown_value(const ResultFile& head, const std::string& wanted) {
 
 RunFacts run_facts(const ResultFile& file) {
   const Column& status = read_column(file, "status", false);
-  RunFacts facts{&read_column(file, "seed", true).number, std::vector<bool>(file.runs)};
+  RunFacts facts{&read_column(file, "seed", true).number, std::vector<bool>(file.runs), &file};
   for (std::size_t i = 0; i < file.runs; ++i) facts.failed[i] = status.text(i) != "ok";
   return facts;
 }
@@ -89,7 +89,10 @@ void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFa
     else cell.runs.push_back(i);
   }
   std::stable_sort(cell.runs.begin(), cell.runs.end(), [&](auto a, auto b) { return facts.seed_of(a) < facts.seed_of(b); });
-  for (const std::uint32_t i : cell.runs) cell.values.emplace_back(facts.seed_of(i), (*value.numbers)[i] * value.word.factor);
+  for (std::uint32_t& i : cell.runs) {
+    cell.values.emplace_back(facts.seed_of(i), (*value.numbers)[i] * value.word.factor);
+    i = facts.file->row(i);
+  }
   summarise(cell, value.word.factor, kind);
 }
 

@@ -29,6 +29,7 @@ Shown shown_value(const ResultFile& head, const std::string& name);
 struct RunFacts {
   const std::vector<double>* seed;
   std::vector<bool> failed;
+  const ResultFile* file;
   int seed_of(std::size_t run) const { return static_cast<int>((*seed)[run]); }
 };
 RunFacts run_facts(const ResultFile& file);

@@ -25,6 +25,13 @@ struct Dimension {
 /// must outlive them.
 std::vector<Dimension> dimensions_of(const ResultFile& file);
 
+/// The file's own name of a dimension: the word itself, or the one axis that ends in ".word"; `value` is the dimension of the values
+/// (not of `best` and `where`). Failure usage, which begins with `what`.
+std::string dimension_named(const std::vector<std::string>& names, const std::string& wanted, const char* what);
+
+/// The entry that a word means: the word itself, or of numbers the same one (1e6 is 1000000); else the word.
+std::string entry_named(const std::vector<std::string>& entries, const std::string& word);
+
 /// The different combinations of several dimensions, in the order in which the runs bring them.
 struct Combinations {
   std::vector<std::uint32_t> code;   ///< one index into `first` per run; empty when there is one combination

@@ -107,18 +107,18 @@ TEST_CASE("all runs come back as they were written", "[curves]") {
   const std::string digest = sample::write_file(path, runs);
   std::size_t at = 0;
   std::string head;
-  read_runs(path, [&](const ResultFile& file) { head = file.digest; },
-            [&](std::vector<RunRecord>& slab) {
-              for (const RunRecord& run : slab) {
-                REQUIRE(at < runs.size());
-                CHECK(run.id == runs[at].id);
-                CHECK(run.step == runs[at].step);
-                CHECK(run.seconds.size() == runs[at].seconds.size());
-                for (const Curve& curve : run.curves)
-                  CHECK(defined(run, 0, curve.name).value == defined(runs[at], 0, curve.name).value);
-                ++at;
-              }
-            });
+  read_runs(
+      path, [&](const ResultFile& file) { head = file.digest; },
+      [&](std::vector<RunRecord>& slab) {
+        for (const RunRecord& run : slab) {
+          REQUIRE(at < runs.size());
+          CHECK(run.id == runs[at].id);
+          CHECK(run.step == runs[at].step);
+          CHECK(run.seconds.size() == runs[at].seconds.size());
+          for (const Curve& curve : run.curves) CHECK(defined(run, 0, curve.name).value == defined(runs[at], 0, curve.name).value);
+          ++at;
+        }
+      });
   CHECK(at == runs.size());
   CHECK(head == digest);
 }

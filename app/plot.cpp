@@ -1,0 +1,146 @@
+// `odrpo-bench plot KIND FILE.h5`: a figure of a result file, or its numbers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "app/output_file.hpp"
+#include "app/plot_weights.hpp"
+#include "app/printable.hpp"
+#include "app/series_style.hpp"
+#include "app/table_query.hpp"
+#include "app/usage.hpp"
+#include "results/figure.hpp"
+#include "results/suggest.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr double column_width = 3.25, page_width = 5.5;  // inches, as most conferences have them
+constexpr std::size_t most_steps = 400;                  // of a curve: more than the dots of a printed column
+
+std::vector<SeriesStyle> row_styles(const TableModel& table) {
+  std::vector<std::string> names = table.rows;
+  return series_styles(names);
+}
+
+Figure curves(const PlotOptions& o) {
+  const std::string curve = o.curve.empty() ? "quality" : o.curve;
+  const TableModel table = query_curve(read_table_file(o, curve_columns(curve)), o, curve, o.data ? ~std::size_t{0} : most_steps);
+  return lines_figure({&table, 1}, row_styles(table), true);
+}
+
+/// The table's value and the step time, with the judge's calls where their time is modelled, over the columns (votes).
+Figure votes(const PlotOptions& o) {
+  if (!o.value.empty()) {
+    const TableModel table = query_table(read_table_file(o), o);
+    return lines_figure({&table, 1}, row_styles(table), false);
+  }
+  PlotOptions timed = o;
+  timed.value = {"seconds"};
+  const ResultFile file = read_table_file(o, timed.value);
+  const TableModel tables[] = {query_table(file, o), query_table(file, timed)};
+  return lines_figure(tables, row_styles(tables[0]), false);
+}
+
+Figure bars(const PlotOptions& o) {
+  const TableModel table = query_table(read_table_file(o), o);
+  return bars_figure(table, row_styles(table));
+}
+Figure forest(const PlotOptions& o) {
+  const TableModel table = query_table(read_table_file(o), o);
+  return forest_figure(table, row_styles(table));
+}
+Figure heatmap(const PlotOptions& o) { return heatmap_figure(query_table(read_table_file(o), o)); }
+Figure histogram(const PlotOptions& o) {
+  const TableModel table = query_table(read_table_file(o), o);
+  return histogram_figure(table, row_styles(table));
+}
+Figure profile(const PlotOptions& o) {
+  const TableModel table = query_table(read_table_file(o), o);
+  return profile_figure(table, row_styles(table));
+}
+
+struct Kind {
+  const char* word;
+  Figure (*make)(const PlotOptions&);
+  bool of_file = true;
+};
+constexpr Kind kinds[] = {{"curves", curves},   {"votes", votes},         {"bars", bars},       {"forest", forest},
+                          {"heatmap", heatmap}, {"histogram", histogram}, {"profile", profile}, {"weights", weights_figure, false}};
+
+const Kind& kind_of(const PlotOptions& o) {
+  std::vector<std::string_view> words;
+  for (const Kind& kind : kinds) {
+    if (o.kind == kind.word) return kind;
+    words.push_back(kind.word);
+  }
+  throw Failure(Exit::usage, fmt::format("there is no figure \"{}\" (it is one of {}){}", printable_line(o.kind), one_of(words),
+                                         did_you_mean(o.kind, words)));
+}
+
+double inches(const char* flag, const std::string& text, double least, double most) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
+    throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number of inches in {}..{}", flag, printable_line(text), least, most));
+  return value;
+}
+
+/// The format that the name of the output ends in.
+FigureFormat format_of(const std::string& path) {
+  for (const auto& format : figure_formats)
+    if (path.ends_with("." + std::string(format.word))) return format.value;
+  throw Failure(Exit::usage, fmt::format("-o: \"{}\" does not end in .svg, .pdf or .png", printable_line(path)));
+}
+
+/// Flags that say nothing about this kind of figure.
+void check_flags(const PlotOptions& o, const Kind& kind) {
+  const bool weights = !kind.of_file;
+  const auto refuse = [&](const char* flag) {
+    throw Failure(Exit::usage, fmt::format("{} has no effect on the figure {}", flag, kind.word));
+  };
+  if (kind.of_file && o.path.empty())
+    throw Failure(Exit::usage, fmt::format("FILE.h5 is required: the figure {} is of a result file", kind.word));
+  if (weights && !o.path.empty())
+    throw Failure(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
+  if (!o.curve.empty() && kind.make != curves) refuse("--curve");
+  if (!o.value.empty() && kind.make == curves) refuse("--value");
+  if (!o.rewards.empty() && !weights) refuse("--rewards");
+  if (!o.estimators.empty() && !weights) refuse("--estimator");
+  if (o.levels > 0 && !weights) refuse("--levels");
+  if (!weights) return;
+  const std::pair<const char*, bool> of_tables[] = {
+      {"--rows", !o.rows.empty()},         {"--columns", !o.columns.empty()}, {"--value", !o.value.empty()},
+      {"--baseline", !o.baseline.empty()}, {"--compare", !o.compare.empty()}, {"--correction", !o.correction.empty()},
+      {"--best", !o.best.empty()},         {"--where", !o.where.empty()},     {"--tune-seeds", o.tune_seeds >= 0}};
+  for (const auto& [flag, set] : of_tables)
+    if (set) refuse(flag);
+}
+
+}  // namespace
+
+int plot(const PlotOptions& o) {
+  const Kind& kind = kind_of(o);
+  check_flags(o, kind);
+  const std::string output = !o.output.empty() || o.data ? o.output : fmt::format("{}.svg", kind.word);
+  const FigureFormat format = o.data ? FigureFormat::svg : format_of(output);
+  FigureSize size;
+  if (!o.width.empty()) size.width = inches("--width", o.width, 2, 20);
+  if (!o.height.empty()) size.height = inches("--height", o.height, 1, 30);
+  if (!output.empty()) check_output(output, o.path);
+  const Figure figure = kind.make(o);
+  if (o.width.empty()) size.width = figure.panels.size() > 1 ? page_width : column_width;
+  const std::string bytes = o.data ? figure_csv(figure) : draw_figure(figure, format, size);
+  if (output.empty()) {
+    put(bytes);
+    return static_cast<int>(Exit::ok);
+  }
+  write_output(output, bytes);
+  print_note(fmt::format("{}: {}", printable_line(output), figure.caption));
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app

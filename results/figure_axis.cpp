@@ -1,0 +1,99 @@
+// Round numbers for the ticks of an axis.
+#include "results/figure_axis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace odrpo {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+void include(NumberRange& range, double value) {
+  if (!std::isfinite(value)) return;
+  range.from = std::min(range.from, value);
+  range.to = std::max(range.to, value);
+}
+
+/// The number with as many decimals as the step has; very large and very small ones in scientific form.
+std::string tick_text(double value, double step) {
+  if (std::fabs(value) < 1e-9 * step) return "0";
+  if (std::fabs(value) >= 1e5 || step < 1e-4) return fmt::format("{:.3g}", value);
+  return fmt::format("{:.{}f}", value, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))));
+}
+
+/// The least of 1, 2, 5 x 10^n of which a span has at most `most`.
+double round_step(double span, double most) {
+  const double least = span / std::max(most, 1.0), power = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+}  // namespace
+
+NumberRange range_of_x(const FigurePanel& panel) {
+  NumberRange range{infinity, -infinity};
+  for (const FigureSeries& series : panel.series)
+    for (const FigurePoint& point : series.points) {
+      include(range, point.x);
+      if (panel.kind != PanelKind::forest) continue;
+      for (const double end : {point.lo, point.hi, 0.0}) include(range, end);
+    }
+  for (const FigurePoint& point : panel.background) include(range, point.x);
+  return range;
+}
+
+NumberRange range_of_y(const FigurePanel& panel) {
+  NumberRange range{infinity, -infinity, panel.kind == PanelKind::steps || panel.kind == PanelKind::bars || panel.y_from_zero};
+  for (const FigureSeries& series : panel.series)
+    for (const FigurePoint& point : series.points)
+      for (const double y : {point.y, point.lo, point.hi})
+        if (y == point.y || panel.kind != PanelKind::heatmap) include(range, y);
+  if (range.from_zero) include(range, 0);
+  range.whole = panel.kind == PanelKind::steps;
+  return range;
+}
+
+NumberRange range_of_background(const FigurePanel& panel) {
+  NumberRange range{0, 0, true};
+  for (const FigurePoint& point : panel.background) include(range, point.y);
+  return range;
+}
+
+FigureAxis axis_of(const NumberRange& range, std::size_t most) {
+  NumberRange r = range;
+  if (!(r.from <= r.to)) r = {0, 1, true, r.whole};
+  if (!(r.to - r.from > 1e-12 * std::max(std::fabs(r.to), std::fabs(r.from)))) {  // one number
+    const double half = r.to == 0 ? 1 : 0.05 * std::fabs(r.to);
+    r.to += half;
+    if (!r.from_zero) r.from -= half;
+  }
+  const double margin = 0.04 * (r.to - r.from);
+  FigureAxis axis{r.from_zero && r.from >= 0 ? 0 : r.from - margin, r.from_zero && r.to <= 0 ? 0 : r.to + margin, {}, {}};
+  const double round = round_step(axis.to - axis.from, static_cast<double>(most)), step = r.whole ? std::max(round, 1.0) : round;
+  for (double n = std::ceil(axis.from / step - 1e-9); n * step <= axis.to + 1e-9 * step && axis.ticks.size() < 100; n += 1) {
+    axis.ticks.push_back(n * step);
+    axis.labels.push_back(tick_text(n * step, step));
+  }
+  return axis;
+}
+
+FigureAxis axis_at(const std::vector<double>& ticks, const NumberRange& range, bool log) {
+  FigureAxis axis{range.from, range.to, ticks, {}};
+  if (log) {
+    axis.from /= 1.25;
+    axis.to *= 1.25;
+  } else {
+    const double margin = range.to > range.from ? 0.08 * (range.to - range.from) : 1;
+    axis.from -= margin;
+    axis.to += margin;
+  }
+  for (const double tick : ticks) axis.labels.push_back(fmt::format("{:g}", tick));
+  return axis;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,58 @@
+// What the builders of figures share: captions, checks, looks.
+#include "results/figure_panels.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/failure.hpp"
+#include "results/table_words.hpp"
+
+namespace odrpo {
+
+std::string tables_caption(std::span<const TableModel> tables) {
+  std::string text;
+  for (const TableModel& table : tables)
+    for (std::size_t v = 0; v < table.values.size(); ++v) {
+      int low = 0, high = 0;
+      each_cell(table, [&](const TableCell& cell) {
+        if (cell.of != v) return;
+        low = low == 0 ? cell.n : std::min(low, cell.n);
+        high = std::max(high, cell.n);
+      });
+      const TableValue& value = table.values[v];
+      text += fmt::format("{}{}: {} over {} seeds", text.empty() ? "" : "; ", value_text(value),
+                          value.median  ? "median and quartiles"
+                          : value.share ? "share and 95 % Wilson interval"
+                                        : "mean and 95 % t interval",
+                          low == high ? std::to_string(low) : fmt::format("{} to {}", low, high));
+    }
+  if (!tables.empty())
+    text += fmt::format(" (suite {}{})", tables[0].suite, tables[0].digest.empty() ? "" : ", digest " + tables[0].digest);
+  return text;
+}
+
+void check_panels(const Figure& figure) {
+  if (figure.panels.empty()) throw Failure(Exit::usage, "there is nothing to draw: no cell of the table has a number");
+  if (figure.panels.size() > most_panels)
+    throw Failure(Exit::limits, fmt::format("{} panels are more than {}; --rows, --columns, --best and --where make them fewer",
+                                            figure.panels.size(), most_panels));
+}
+
+std::vector<SeriesStyle> distinct_styles(std::vector<SeriesStyle> wanted) {
+  std::vector<SeriesStyle> given;
+  const auto is_taken = [&](const SeriesStyle& style) {
+    return std::any_of(given.begin(), given.end(), [&](const SeriesStyle& g) { return g.colour == style.colour && g.dash == style.dash; });
+  };
+  for (SeriesStyle style : wanted) {
+    for (int tries = 0; tries < series_colours * series_dashes && is_taken(style); ++tries) {
+      style.colour = (style.colour + 1) % series_colours;
+      style.symbol = style.colour % series_symbols;
+      if ((tries + 1) % series_colours == 0) style.dash = (style.dash + 1) % series_dashes;
+    }
+    given.push_back(style);
+  }
+  return given;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,16 @@
+// What the builders of figures share. Private to results/.
+#pragma once
+#include <span>
+#include <string>
+
+#include "results/figure.hpp"
+
+namespace odrpo {
+
+/// "gain [%]: mean and 95 % t interval over 20 seeds (suite quickstart, digest 0123456789ab)"; a value each.
+std::string tables_caption(std::span<const TableModel> tables);
+
+/// Failure usage when there is no panel, limits when there are more than most_panels.
+void check_panels(const Figure& figure);
+
+}  // namespace odrpo
