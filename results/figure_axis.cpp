@@ -74,10 +74,15 @@ FigureAxis axis_of(const NumberRange& range, std::size_t most) {
   }
   const double margin = 0.04 * (r.to - r.from);
   FigureAxis axis{r.from_zero && r.from >= 0 ? 0 : r.from - margin, r.from_zero && r.to <= 0 ? 0 : r.to + margin, {}, {}};
-  const double round = round_step(axis.to - axis.from, static_cast<double>(most)), step = r.whole ? std::max(round, 1.0) : round;
-  for (double n = std::ceil(axis.from / step - 1e-9); n * step <= axis.to + 1e-9 * step && axis.ticks.size() < 100; n += 1) {
-    axis.ticks.push_back(n * step);
-    axis.labels.push_back(tick_text(n * step, step));
+  for (const double finer : {1, 2, 4}) {  // a short axis may lie between two round numbers
+    const double round = round_step(axis.to - axis.from, finer * static_cast<double>(most)), step = r.whole ? std::max(round, 1.0) : round;
+    axis.ticks.clear();
+    axis.labels.clear();
+    for (double n = std::ceil(axis.from / step - 1e-9); n * step <= axis.to + 1e-9 * step && axis.ticks.size() < 100; n += 1) {
+      axis.ticks.push_back(n * step);
+      axis.labels.push_back(tick_text(n * step, step));
+    }
+    if (axis.ticks.size() >= 2) break;
   }
   return axis;
 }

@@ -11,8 +11,9 @@ namespace {
 
 constexpr double character = 0.57 * point_size / 72;  // mean width of a letter of a wide sans-serif font, in inches
 constexpr double line = 1.4 * point_size / 72;
-constexpr double gap = 0.06;       // between ticks and labels, labels and page
-constexpr double key_line = 0.36;  // length of the line before a name, and the gap
+constexpr double least_axes = 0.4;  // along x
+constexpr double gap = 0.06;        // between ticks and labels, labels and page
+constexpr double key_line = 0.36;   // length of the line before a name, and the gap
 
 double text_width(const std::string& text) { return character * static_cast<double>(columns_of(text)); }
 
@@ -50,11 +51,12 @@ Room room_of(const FigurePanel& panel, double width) {
   const auto most = static_cast<std::size_t>(std::clamp(room.body / 0.24, 2.0, 8.0));
   room.y = axis_of(range_of_y(panel), panel.kind == PanelKind::heatmap ? std::min<std::size_t>(most, 4) : most);
   room.background = axis_of(range_of_background(panel), most);
-  room.left = gap + (has_names(panel) ? std::min(longest(panel.y_names) + 2 * gap, 0.65 * width) : line + longest(room.y.labels) + gap);
   room.right = panel.kind == PanelKind::heatmap ? 0.28 + longest(room.y.labels) + line
                : panel.background.empty()       ? 0.14
                                                 : 2 * gap + longest(room.background.labels) + line;
-  const double axes = std::max(width - room.left - room.right, 0.4);
+  room.left = gap + (has_names(panel) ? std::min({longest(panel.y_names) + 2 * gap, 0.65 * width, width - room.right - least_axes - gap})
+                                      : line + longest(room.y.labels) + gap);
+  const double axes = std::max(width - room.left - room.right, least_axes);
   if (panel.x_names.empty()) room.x = x_axis(panel, axes);
   room.top = panel.title.empty() ? 0.09 : 1.5 * line;
   room.bottom = line + (panel.x_label.empty() ? 0 : 1.1 * line);
@@ -65,9 +67,10 @@ Room room_of(const FigurePanel& panel, double width) {
   return room;
 }
 
-std::size_t grid_columns(std::size_t panels, double width) {
-  if (width < 4.5 || panels == 1) return 1;
-  return panels == 3 || panels > 4 ? 3 : 2;
+std::size_t grid_columns(const std::vector<FigurePanel>& panels, double width) {
+  if (width < 4.5 || panels.size() == 1) return 1;
+  if (std::any_of(panels.begin(), panels.end(), has_names)) return 2;
+  return panels.size() == 3 || panels.size() > 4 ? 3 : 2;
 }
 
 /// The first series of each name, over all panels whose lines have no names of their own.
@@ -87,19 +90,22 @@ std::vector<const FigureSeries*> key_entries(const Figure& figure) {
 
 std::string shortened(const std::string& text, std::size_t columns) {
   if (columns_of(text) <= columns) return text;
-  std::string cut;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = std::max<std::size_t>(first_character(std::string_view(text).substr(at)).bytes, 1);
-    if (columns_of(cut + text.substr(at, bytes)) + 3 > columns) break;
-    cut += text.substr(at, bytes);
-    at += bytes;
+  if (columns < 4) return std::string(columns, '.');
+  const std::size_t tail = (columns - 3) / 3;  // names often differ at their ends
+  std::vector<std::string> letters;
+  for (std::string_view rest = text; !rest.empty();) {
+    letters.emplace_back(rest.substr(0, std::max<std::size_t>(first_character(rest).bytes, 1)));
+    rest.remove_prefix(letters.back().size());
   }
-  return cut + "...";
+  std::string begin, end;
+  for (std::size_t i = letters.size(); i-- > 0 && columns_of(letters[i] + end) <= tail;) end = letters[i] + end;
+  for (std::size_t i = 0; i < letters.size() && columns_of(begin + letters[i]) + 3 + columns_of(end) <= columns; ++i) begin += letters[i];
+  return begin + "..." + end;
 }
 
 FigureLayout layout_of(const Figure& figure, FigureSize size) {
   FigureLayout layout{size.width, 0, {}, {}};
-  const std::size_t columns = std::min(grid_columns(figure.panels.size(), size.width), figure.panels.size());
+  const std::size_t columns = std::min(grid_columns(figure.panels, size.width), figure.panels.size());
   const double width = size.width / static_cast<double>(columns);
   std::vector<Room> rooms;
   for (const FigurePanel& panel : figure.panels) rooms.push_back(room_of(panel, width));

@@ -211,7 +211,7 @@ class Script {
       const std::string data = block(points);
       plots += fmt::format("{}{} using 1:2:({}) with boxes fc {} fs {} notitle", plots.empty() ? "plot " : ", ", data, 0.92 * width,
                            colour(series.style), fill(series.style));
-      if (has_intervals(series)) plots += ", " + error_bars(data, "rgb \"#555555\"") + " notitle";
+      if (has_intervals(series)) plots += ", " + error_bars(data, "rgb \"#808080\"") + " notitle";
     }
     return out + plots + "\n";
   }

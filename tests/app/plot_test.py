@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# `plot` and `table --curve` as a user calls them: every figure in every format, its numbers against h5py, hostile names, bad input.
+# Usage: plot_test.py PROGRAM SAMPLE, where SAMPLE FILE.h5 hostile writes a result file
+import csv, io, json, math, os, re, shutil, struct, subprocess, sys, tempfile
+import xml.etree.ElementTree as xml
+
+try:
+    import h5py
+except ImportError:
+    print("skipped: no h5py")
+    sys.exit(77)
+program, sample = map(os.path.realpath, sys.argv[1:3])
+work = tempfile.TemporaryDirectory()
+os.chdir(work.name)
+failed = checks = 0
+
+
+def check(good, what):
+    global failed, checks
+    checks += 1
+    if not good:
+        failed += 1
+        print("FAILED:", what)
+
+
+def call(*arguments, code=0, words="", path=None):
+    env = dict(os.environ, PATH=path) if path is not None else None
+    done = subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, env=env)
+    errors = done.stderr.decode()
+    check(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}, expected {code}: {errors}")
+    check(words in errors, f"{' '.join(arguments)}: stderr lacks {words!r}: {errors}")
+    return done.stdout.decode()
+
+
+def svg_texts(path):
+    root = xml.parse(path).getroot()
+    return root, [" ".join("".join(t.itertext()).split()) for t in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+for kind in ("plain", "hostile"):
+    subprocess.run([sample, f"{kind}.h5", kind], check=True, stdout=subprocess.DEVNULL)
+kinds = ["curves", "votes", "bars", "forest", "heatmap", "histogram", "profile"]
+
+# numbers: the curve of each cell is the mean over its runs
+with h5py.File("plain.h5") as f:
+    world = f["curves/bandit"]
+    rows, steps, quality = world["run"][:], world["step"][:], world["quality"][:]
+    text = lambda name: [v.decode() for v in f[name][:]]
+    estimator, votes, rate = text("estimator"), f["votes"][:], f["learn_lr"][:]
+    budget = f["learn_steps"][:]
+    expected = {}
+    for at, run in enumerate(rows):
+        if rate[run] == 1 and votes[run] == 8 and budget[run] == 50:
+            for s, step in enumerate(steps):
+                if not math.isnan(quality[at][s]):
+                    expected.setdefault((estimator[run], float(step)), []).append(quality[at][s])
+data = call("plot", "curves", "plain.h5", "--data", "--where", "env=bandit", "--where", "votes=8", "--where", "lr=1", "--where", "learn.steps=50")
+lines = list(csv.DictReader(io.StringIO(data)))
+shown = {(r["series"], float(r["x"])): r for r in lines}
+check(len(lines) == len(expected) == 12, "two rows of six steps")
+for (series, x), row in shown.items():
+    check(abs(float(row["y"]) - math.fsum(expected[series, x]) / len(expected[series, x])) < 1e-12, f"curve {series} at {x}")
+table = json.loads(call("table", "plain.h5", "--where", "env=bandit", "--where", "votes=8", "--where", "lr=1", "--where", "learn.steps=50",
+                        "--curve", "quality", "--json"))
+for block in table["blocks"]:
+    for cell in block["cells"]:
+        row = shown.get((cell["row"], float(cell["column"])))
+        check(row is None or float(row["y"]) == cell["mean"], "the table of a curve and its figure differ")
+check(len(call("table", "plain.h5", "--curve", "quality").splitlines()) > 5, "a curve as text")
+
+if not shutil.which("gnuplot"):
+    print("skipped: no gnuplot")
+    sys.exit(77 if failed == 0 else 1)
+
+where = ["--where", "env=bandit", "--where", "learn.steps=50"]
+for kind in kinds:
+    for file in ("plain", "hostile"):
+        arguments = ["plot", kind, f"{file}.h5", *where] + (["--best", "lr"] if kind != "curves" else ["--where", "lr=1"])
+        for form, width in (("svg", "3.25"), ("svg", "5.5"), ("pdf", "5.5"), ("png", "3.25")):
+            name = f"{kind}-{file}.{form}"
+            call(*arguments, "-o", name, "--width", width, words=f"{name}: ")
+            bytes = open(name, "rb").read()
+            if form == "svg":
+                root, texts = svg_texts(name)
+                check(root.get("width") == str(round(96 * float(width))), f"{name}: width {root.get('width')}")
+                check(not [e for e in root.iter() if e.tag.endswith("script") or any(k.startswith("on") for k in e.attrib)], f"{name}: a script")
+                check("href" not in bytes.decode().replace("xlink:href='#", ""), f"{name}: a link")
+            elif form == "pdf":
+                box = re.search(rb"/MediaBox \[ ?([\d. ]+)", bytes)
+                check(box and abs(float(box.group(1).split()[2]) - 72 * float(width)) < 1, f"{name}: page {box and box.group(1)}")
+            else:
+                check(bytes[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">I", bytes[16:20])[0] == 975, f"{name}: not 975 dots wide")
+left = sorted(os.listdir("."))
+check(not [n for n in left if "pwned" in n], "a name of the file ran a command")
+_, texts = svg_texts("bars-hostile.svg")
+check(any("$(touch pwned)" in t for t in texts), f"the hostile name is not shown: {texts}")
+
+call("plot", "weights", "-o", "weights.svg")
+profile = list(csv.DictReader(io.StringIO(call("plot", "weights", "--rewards", "3,7,7,9", "--estimator", "odrpo-gini(grpo)", "--data"))))
+for row in profile:
+    if not row["series"]:
+        continue
+    k = float(row["x"])
+    mu = sum(r >= k for r in (3, 7, 7, 9)) / 4
+    check(abs(float(row["y"]) - math.sqrt(k) * (0.1 + 4 * mu * (1 - mu))) < 1e-12, f"weight of level {k}")
+check(sum(1 for r in profile if r["series"]) == 10, "ten levels")
+
+# the default output, and a file that is replaced
+call("plot", "bars", "plain.h5", *where, "--best", "lr")
+check(os.path.exists("bars.svg"), "no bars.svg")
+before = open("bars.svg").read()
+call("plot", "bars", "plain.h5", *where, "--best", "lr", "-o", "bars.svg")
+check(open("bars.svg").read() == before, "the same figure twice")
+
+# mistakes
+call("plot", code=2)
+call("plot", "barz", "plain.h5", code=2, words='did you mean "bars"')
+call("plot", "bars", code=2, words="FILE.h5 is required")
+call("plot", "bars", "missing.h5", code=5, words="missing.h5")
+call("plot", "bars", "plain.h5", "-o", "x.jpg", code=2, words="does not end in .svg, .pdf or .png")
+call("plot", "bars", "plain.h5", "-o", "nowhere/x.svg", code=5)
+call("plot", "bars", "plain.h5", "-o", "plain.h5", code=2)
+call("plot", "bars", "plain.h5", "--width", "0.5", code=2, words="--width")
+call("plot", "bars", "plain.h5", "--width", "wide", code=2, words="--width")
+call("plot", "bars", "plain.h5", "--curve", "kl", code=2, words="--curve has no effect")
+call("plot", "bars", "plain.h5", "--rewards", "1,2", code=2, words="--rewards has no effect")
+call("plot", "curves", "plain.h5", "--curve", "qualty", code=2, words='did you mean "quality"')
+call("plot", "curves", "plain.h5", "--value", "gain", code=2, words="--value has no effect")
+call("plot", "weights", "plain.h5", code=2, words="of no file")
+call("plot", "weights", "--where", "votes=1", code=2, words="--where has no effect")
+call("plot", "weights", "--estimator", "grpo", code=2, words="has no weights")
+call("plot", "weights", "--estimator", "odrpo-ginni(grpo)", code=2, words="did you mean")
+call("plot", "weights", "--rewards", "3,x", code=2)
+call("plot", "weights", "--rewards", "3,12", "--levels", "10", code=2, words="less than the largest reward")
+call("plot", "votes", "plain.h5", "--columns", "estimator", "--rows", "votes", code=2, words="no number")
+call("plot", "forest", "plain.h5", "--baseline", "none", code=2, words="baseline")
+call("plot", "bars", "plain.h5", "--where", "votes", code=2, words="AXIS=VALUE")
+call("plot", "bars", "plain.h5", "--where", "votes=3", code=2, words="no run has votes")
+call("table", "plain.h5", "--curve", "quality", "--value", "gain", code=2, words="--curve takes the place")
+# without gnuplot: a clear message, and the numbers all the same
+os.mkdir("empty")
+call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="gnuplot is not there", path=os.path.realpath("empty"))
+check(not os.path.exists("none.svg"), "half a figure")
+call("plot", "bars", "plain.h5", "--data", path=os.path.realpath("empty"))
+# a gnuplot that fails
+os.mkdir("broken")
+with open("broken/gnuplot", "w") as file:
+    file.write("#!/bin/sh\necho 'line 3: unknown terminal' >&2\nexit 1\n")
+os.chmod("broken/gnuplot", 0o755)
+call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="unknown terminal", path=os.path.realpath("broken") + ":" + os.environ["PATH"])
+
+print(f"{checks} checks, {failed} failed")
+sys.exit(failed > 0)
