@@ -81,15 +81,17 @@ struct PlotOptions : TableQuery {
 int plot(const PlotOptions&);
 
 struct StatsOptions {
-  std::string path;               ///< a CSV file with one row per run
-  std::string unit, cell, value;  ///< columns; of cell several with commas
+  std::string path;               ///< a CSV file with one row per run, or a result file
+  std::string unit, cell, value;  ///< columns; of cell several with commas; of a result file empty = those of the suite's table
   std::string task;               ///< columns of the strata; empty = one task
   std::string baseline, contrast;
-  std::string interval, format;  ///< empty = bca, text
+  std::string interval, format;  ///< empty = expanded, text
   std::string level, gamma, thresholds;
   int resamples = 2000;
   long long seed = 1;
-  std::string output;  ///< empty = stdout
+  std::vector<std::string> where;          ///< of a result file: as in TableQuery
+  double max_seconds = 0, max_memory = 0;  ///< of a result file: as in TableQuery
+  std::string output;                      ///< empty = stdout
 };
 int stats(const StatsOptions&);
 

@@ -113,8 +113,9 @@ struct Commands {
             [this] { return app::plot(plot); });
     plot_options(*c, plot);
 
-    c = add("stats", "statistics of any CSV file with one row per run: intervals, paired differences, Holm's correction",
-            "odrpo-bench stats runs.csv --unit seed --cell estimator,votes --value gain --baseline grpo",
+    c = add("stats", "statistics of a result file or any CSV file of runs: intervals, paired differences, Holm's correction",
+            "odrpo-bench stats runs.csv --unit seed --cell estimator,votes --value gain --baseline grpo\n"
+            "  odrpo-bench stats quickstart.h5 --contrast votes=8:1",
             [this] { return app::stats(stats); });
     stats_options(*c, stats);
 

@@ -95,12 +95,10 @@ void plot_options(CLI::App& app, PlotOptions& o) {
 }
 
 void stats_options(CLI::App& app, StatsOptions& o) {
-  app.add_option("file", o.path, "a CSV file with one row per run")->required()->type_name("FILE.csv");
-  app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")
-      ->required()
-      ->type_name("COLUMN");
-  app.add_option("--cell", o.cell, "columns of what is compared, e.g. estimator,votes")->required()->type_name("COLUMNS");
-  app.add_option("--value", o.value, "column of the numbers")->required()->type_name("COLUMN");
+  app.add_option("file", o.path, "a CSV file with one row per run, or a result file")->required()->type_name("FILE");
+  app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")->type_name("COLUMN");
+  app.add_option("--cell", o.cell, "columns of what is compared, e.g. estimator,votes; a result file's: its axes")->type_name("COLUMNS");
+  app.add_option("--value", o.value, "column of the numbers; a result file's: gain, quality, …")->type_name("COLUMN");
   app.add_option("--task", o.task, "columns of the tasks, within which runs are resampled (default: one task)")->type_name("COLUMNS");
   app.add_option("--baseline", o.baseline, "cell to compare with: texts of its columns, e.g. grpo or grpo,1; others are the row's own")
       ->type_name("CELL");
@@ -117,6 +115,8 @@ void stats_options(CLI::App& app, StatsOptions& o) {
   app.add_option("--gamma", o.gamma, "score that is good enough: shows the optimality gap")->type_name("NUMBER");
   app.add_option("--thresholds", o.thresholds, "shows the performance profile at these scores, e.g. 60,70,80")->type_name("LIST");
   app.add_option("--format", o.format, "text (default), csv or json")->check(CLI::IsMember({"text", "csv", "json"}))->type_name("FORMAT");
+  repeated(app, "--where", o.where, "a result file's runs that have this value, e.g. --where votes=1; may be repeated", "AXIS=VALUE");
+  limit_options(app, o.max_seconds, o.max_memory);
   app.add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");
 }
 

@@ -1,9 +1,11 @@
-// `odrpo-bench stats FILE.csv`: statistics of any CSV file with one row per run.
+// `odrpo-bench stats FILE`: statistics of any CSV file with one row per run, or of a result file.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <utility>
 
@@ -48,7 +50,23 @@ bool is_number(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+/// Does it begin like an HDF5 file?
+bool is_result_file(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  std::string begin(signature.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == signature;
+}
+
 RunColumns columns_of(const StatsOptions& o) {
+  const std::pair<const char*, const std::string*> required[] = {{"--unit is required: column of what is independent, e.g. seed", &o.unit},
+                                                                 {"--cell is required: columns of what is compared", &o.cell},
+                                                                 {"--value is required: column of the numbers", &o.value}};
+  for (const auto& [message, text] : required)
+    if (text->empty()) throw Failure(Exit::usage, message);
+  if (!o.where.empty()) throw Failure(Exit::usage, "--where: only a result file's runs are chosen by it");
   RunColumns columns{o.unit, parts_of("--cell", o.cell), o.value, {}};
   if (!o.task.empty()) columns.task = parts_of("--task", o.task);
   std::vector<std::string> all = columns.cell;
@@ -162,16 +180,27 @@ StatisticsOptions options_of(const StatsOptions& o) {
 }  // namespace
 
 int stats(const StatsOptions& o) {
-  StatsReport report{o.path, columns_of(o), options_of(o), {}, {}, {}};
+  const bool result = is_result_file(o.path);
+  StatsReport report{o.path, {}, options_of(o), {}, {}, {}};
+  if (!result) report.columns = columns_of(o);
   if (!o.output.empty()) check_output(o.output, o.path);
-  report.runs = parse_runs(read_scores_file(o.path), printable_line(o.path), report.columns);
+  if (result) {
+    const auto list = [](const char* flag, const std::string& words) {
+      return words.empty() ? std::vector<std::string>() : parts_of(flag, words);
+    };
+    read_result_runs(o, list("--cell", o.cell), list("--task", o.task), report);
+  } else {
+    report.runs = parse_runs(read_scores_file(o.path), printable_line(o.path), report.columns);
+  }
   if (report.runs.cells.size() > most_cells)
     throw Failure(Exit::limits, fmt::format("{} cells are more than {}: is one of the columns of --cell different in every run?",
                                             report.runs.cells.size(), most_cells));
   if (report.runs.cells.size() * report.runs.tasks.size() > most_strata)
     throw Failure(Exit::limits,
                   fmt::format("{} cells x {} tasks are more than {}", report.runs.cells.size(), report.runs.tasks.size(), most_strata));
-  if (!o.baseline.empty()) choose_baseline(report, o.baseline);
+  const std::string usual = report.usual_baseline.empty() ? "" : csv_field(report.usual_baseline);
+  const std::string baseline = o.baseline.empty() ? usual : result && o.baseline == "none" ? "" : o.baseline;
+  if (!baseline.empty()) choose_baseline(report, baseline);
   if (!o.contrast.empty()) choose_contrast(report, o.contrast);
   report.statistics = run_statistics(report.runs, report.options);
   const std::string text = o.format == "csv" ? stats_csv(report) : o.format == "json" ? stats_json(report) : stats_text(report);

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/command.hpp"
 #include "results/run_statistics.hpp"
 
 namespace odrpo::app {
@@ -15,7 +16,14 @@ struct StatsReport {
   std::string baseline;  ///< "grpo", "votes=1": the texts that were given; empty = none
   RunTable runs;
   RunStatistics statistics;
+  std::vector<std::string> notes{};  ///< on how the runs were chosen; printable
+  std::string usual_baseline{};      ///< of a result file: its table's; empty = none
 };
+
+/// Fills columns, runs and notes from a result file: `cell` and `task` are axes; empty = the rows and columns of the suite's table. Axes with
+/// several values that are neither tell cells apart too. Failure as query_table(); usage for an axis that is not there.
+void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cell, const std::vector<std::string>& task,
+                      StatsReport& report);
 
 /// How the numbers were made: runs, intervals, resamples, seed, level, test, family, stars. One sentence each.
 std::vector<std::string> method_sentences(const StatsReport& report);

@@ -57,6 +57,7 @@ std::vector<std::string> method_sentences(const StatsReport& report) {
 
 std::vector<std::string> remarks(const StatsReport& report) {
   std::vector<std::string> lines;
+  for (const std::string& note : report.notes) lines.push_back("note: " + note);
   for (const std::string& note : report.statistics.notes) lines.push_back("note: " + note);
   std::vector<int> units = units_of(report);
   if (std::erase(units, 1) > 0) lines.push_back("note: one run or pair has neither a spread nor an interval (n/a)");

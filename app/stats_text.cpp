@@ -22,28 +22,9 @@ struct TextColumn {
   std::vector<std::string> rows;
 };
 
-/// The first or last characters of a text that take at most so many columns.
-std::string part_of(const std::string& text, std::size_t most, bool last) {
-  std::vector<std::string> characters;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t bytes = std::max<std::size_t>(first_character(std::string_view(text).substr(i)).bytes, 1);
-    characters.push_back(text.substr(i, bytes));
-    i += bytes;
-  }
-  if (last) std::reverse(characters.begin(), characters.end());
-  std::string part;
-  for (const std::string& c : characters) {
-    if (columns_of(part) + columns_of(c) > most) break;
-    part = last ? c + part : part + c;
-  }
-  return part;
-}
-
 /// The name of a cell; of a long one its beginning and its end, where settings differ.
 std::string name_of(const std::vector<std::string>& texts, std::size_t most = widest_name) {
-  const std::string name = printable_line(joined_names(texts));
-  if (columns_of(name) <= most) return name;
-  return part_of(name, most / 2, false) + "…" + part_of(name, most - most / 2 - 1, true);
+  return shortened(printable_line(joined_names(texts)), most);
 }
 
 /// How a column writes its numbers: decimals at which the typical half-width keeps two digits, or none where that is no plain text.

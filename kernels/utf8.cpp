@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 namespace odrpo {
 namespace {
@@ -55,6 +56,21 @@ std::size_t columns_of(std::string_view text) {
     else if (std::none_of(std::begin(none), std::end(none), in)) ++columns;
   }
   return columns;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+  if (columns_of(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  std::vector<std::string_view> letters;
+  for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(letters.back().size()))
+    letters.push_back(rest.substr(0, std::max<std::size_t>(first_character(rest).bytes, 1)));
+  std::string begin, end;
+  for (std::size_t i = letters.size(); i-- > 0 && columns_of(letters[i]) + columns_of(end) <= (columns - 1) / 2;) end.insert(0, letters[i]);
+  for (const std::string_view letter : letters) {
+    if (columns_of(begin) + columns_of(letter) + 1 + columns_of(end) > columns) break;
+    begin += letter;
+  }
+  return begin + "…" + end;
 }
 
 std::string padded(std::string_view text, std::size_t columns) {

@@ -44,6 +44,8 @@ std::string printable_text(std::string_view text, std::string_view keep = {});
 /// Columns of a terminal that text takes, roughly: East Asian characters and emoji take two, what is put over others none.
 std::size_t columns_of(std::string_view text);
 
+/// The text, or of one that takes more columns its beginning, "…" and its end, in at most so many: names often differ at their ends.
+std::string shortened(std::string_view text, std::size_t columns);
 /// The text with spaces behind it up to so many columns.
 std::string padded(std::string_view text, std::size_t columns);
 

@@ -88,21 +88,6 @@ std::vector<const FigureSeries*> key_entries(const Figure& figure) {
 
 }  // namespace
 
-std::string shortened(const std::string& text, std::size_t columns) {
-  if (columns_of(text) <= columns) return text;
-  if (columns < 4) return std::string(columns, '.');
-  const std::size_t tail = (columns - 3) / 3;  // names often differ at their ends
-  std::vector<std::string> letters;
-  for (std::string_view rest = text; !rest.empty();) {
-    letters.emplace_back(rest.substr(0, std::max<std::size_t>(first_character(rest).bytes, 1)));
-    rest.remove_prefix(letters.back().size());
-  }
-  std::string begin, end;
-  for (std::size_t i = letters.size(); i-- > 0 && columns_of(letters[i] + end) <= tail;) end = letters[i] + end;
-  for (std::size_t i = 0; i < letters.size() && columns_of(begin + letters[i]) + 3 + columns_of(end) <= columns; ++i) begin += letters[i];
-  return begin + "..." + end;
-}
-
 FigureLayout layout_of(const Figure& figure, FigureSize size) {
   FigureLayout layout{size.width, 0, {}, {}};
   const std::size_t columns = std::min(grid_columns(figure.panels, size.width), figure.panels.size());

@@ -36,7 +36,4 @@ struct FigureLayout {
 
 FigureLayout layout_of(const Figure& figure, FigureSize size);
 
-/// The text, or its beginning, "..." and its end where it has more than so many columns.
-std::string shortened(const std::string& text, std::size_t columns);
-
 }  // namespace odrpo

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/utf8.hpp"
 #include "results/figure_layout.hpp"
 
 namespace odrpo {

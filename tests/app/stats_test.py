@@ -3,6 +3,7 @@
 import csv, io, json, math, os, random, subprocess, sys, tempfile
 
 program = os.path.realpath(sys.argv[1])
+sample = os.path.realpath(sys.argv[2]) if len(sys.argv) > 2 else ""  # writes a result file
 work = tempfile.TemporaryDirectory()
 os.chdir(work.name)
 SEED = 14
@@ -216,6 +217,29 @@ for words, flags in (('did you mean "grpo"?', ["--baseline", "grop"]), ("no cell
                      ("--gamma", ["--gamma", "inf"]), ("--thresholds", ["--thresholds", "1,,2"]), ("--resamples", ["--resamples", "999"]),
                      ("--interval", ["--interval", "bayes"]), ("--format", ["--format", "md"]), ("--seed", ["--seed", "-1"])):
     call("runs.csv", *BASE, *flags, code=2, words=words)
+
+# a result file: the same numbers as its runs written to a CSV file
+if len(sys.argv) > 2:
+    subprocess.run([sample, "runs.h5", "plain"], check=True, stdout=subprocess.DEVNULL)
+    some = ["--where", "env=bandit", "--where", "learn.steps=50"]
+    table = json.loads(subprocess.run([program, "table", "runs.h5", *some, "--best", "lr", "--json"], check=True, capture_output=True).stdout)
+    write("runs.csv", [(seed, cell["row"], cell["column"], value) for block in table["blocks"] for cell in block["cells"]
+                       for seed, value in zip(cell["seeds"], cell["values"])])
+    csv_text = call("runs.csv", "--unit", "seed", "--cell", "estimator,votes", "--value", "gain", "--baseline", "maxrl", "--contrast", "votes=8:1",
+                    "--format", "json")
+    options = ["runs.h5", "--where", "env=bandit", "--where", "learn.steps=50", "--contrast", "votes=8:1", "--format", "json"]
+    a, b = json.loads(csv_text), json.loads(call(*options, "--where", "lr=1"))
+    chosen = {c["chosen"]["learn.lr"] for block in table["blocks"] for c in block["cells"]}
+    check(chosen == {"1"}, f"the sample's best rate is 1: {chosen}")
+    for part in ("cells", "differences", "contrasts"):
+        check(len(a[part]) == len(b[part]) > 0 and a[part] == b[part], f"{part} of a result file and of its CSV differ: {a[part]} {b[part]}")
+    tasks = json.loads(call("runs.h5", "--task", "env", "--where", "lr=1", "--cell", "estimator,votes", "--format", "json", "--baseline", "none"))
+    check(not tasks["differences"] and tasks["cells"], "no baseline, and no differences")
+    call("runs.h5", "--where", "votes", code=2, words="AXIS=VALUE")
+    call("runs.h5", "--task", "nothing", code=2, words="no axis with several values")
+    call("runs.h5", "--unit", "run", code=2, words="paired by seed")
+    call("runs.h5", "--value", "gian", code=2, words="did you mean")
+    call("runs.csv", "--unit", "seed", "--cell", "estimator", "--value", "gain", "--where", "votes=1", code=2, words="--where")
 
 print(f"stats_test: {checks} checks, random rows with seed {SEED}")
 sys.exit(1 if failed else 0)

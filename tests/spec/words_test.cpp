@@ -65,6 +65,15 @@ TEST_CASE("carets stand below what is wide or has no width") {
   CHECK(columns_of("") == 0);
 }
 
+TEST_CASE("long texts keep their ends", "[words]") {
+  CHECK(shortened("odrpo-gini-median(grpo), votes=8", 40) == "odrpo-gini-median(grpo), votes=8");
+  CHECK(shortened("odrpo-gini-median(grpo), votes=8", 20) == "odrpo-gini…, votes=8");
+  CHECK(shortened("日本日本日", 8) == "日本…日");
+  CHECK(shortened("abcdef", 1) == "…");
+  CHECK(shortened("abcdef", 0).empty());
+  for (std::size_t columns = 0; columns < 40; ++columns) CHECK(columns_of(shortened("a日e\xcc\x81😀 plain text\xff and more", columns)) <= columns);
+}
+
 TEST_CASE("numbers are written in their shortest exact form") {
   CHECK(number_text(0.03) == "0.03");
   CHECK(number_text(1) == "1");

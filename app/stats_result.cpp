@@ -1,0 +1,62 @@
+// `stats` of a result file: the runs of the suite's own table, or of another cut through them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/printable.hpp"
+#include "app/stats_report.hpp"
+#include "app/table_query.hpp"
+#include "results/suggest.hpp"
+#include "results/table_statistics.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// The table's dimension that a word means: itself, or one that ends in ".word".
+std::string dimension_of(const std::vector<std::string>& names, const std::string& word, const char* flag) {
+  for (const std::string& name : names)
+    if (name == word || name.ends_with("." + word)) return name;
+  throw Failure(Exit::usage, fmt::format("{}: \"{}\" is no axis with several values (those of the runs are {}){}", flag,
+                                         printable_line(word), fmt::join(names, ", "), did_you_mean(word, names)));
+}
+
+}  // namespace
+
+void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cell, const std::vector<std::string>& task,
+                      StatsReport& report) {
+  if (!o.unit.empty() && o.unit != "seed") throw Failure(Exit::usage, "--unit: the runs of a result file are paired by seed");
+  TableQuery query;
+  query.path = o.path;
+  query.where = o.where;
+  query.max_seconds = o.max_seconds;
+  query.max_memory = o.max_memory;
+  if (!o.value.empty()) query.value = {o.value};
+  if (!cell.empty()) query.rows = cell[0];  // so that a table without the suite's own axes is found too
+  if (cell.size() > 1) query.columns = cell[1];
+  else if (!cell.empty() && !task.empty()) query.columns = task[0];
+  const TableModel table = query_table(read_table_file(query), query);
+  std::vector<std::string> left = cell_dimensions(table);
+  const auto take = [&](const std::vector<std::string>& words, const char* flag) {
+    std::vector<std::string> taken;
+    for (const std::string& word : words) {
+      taken.push_back(dimension_of(left, word, flag));
+      std::erase(left, taken.back());
+    }
+    return taken;
+  };
+  report.columns.unit = "seed";
+  report.columns.value =
+      table.values[0].unit.empty() ? table.values[0].name : fmt::format("{} [{}]", table.values[0].name, table.values[0].unit);
+  report.columns.task = take(task, "--task");
+  report.columns.cell = take(cell, "--cell");
+  report.columns.cell.insert(report.columns.cell.end(), left.begin(), left.end());  // what is neither, tells cells apart too
+  report.runs = table_runs(table, report.columns.cell, report.columns.task);
+  for (const std::string& axis : table.spec.best)
+    report.notes.push_back(fmt::format(
+        "each cell is taken at its best {}{}", axis,
+        table.spec.tune_seeds > 0 ? fmt::format(", chosen on the first {} seeds, which are not counted", table.spec.tune_seeds) : ""));
+  report.notes.insert(report.notes.end(), table.notes.begin(), table.notes.end());
+  report.usual_baseline = table.spec.baseline;
+}
+
+}  // namespace odrpo::app
