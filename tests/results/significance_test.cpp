@@ -8,6 +8,7 @@
 #include "results/export_json.hpp"
 #include "results/table_cells.hpp"
 #include "tests/catch.hpp"
+#include "tests/results/statistics_reference.hpp"
 #include "tests/results/table_sample.hpp"
 
 using namespace odrpo;
@@ -36,6 +37,14 @@ double p_of_three(double a, double b, double c) {
 }
 
 }  // namespace
+
+TEST_CASE("Holm's correction is that of statsmodels", "[statistics]") {
+  REQUIRE(reference::p_values.size() == reference::holm.size());
+  for (std::size_t i = 0; i < reference::holm.size(); ++i) {
+    const std::vector<double> got = holm_adjusted(reference::p_values[i]);
+    for (std::size_t j = 0; j < got.size(); ++j) CHECK(std::fabs(got[j] - reference::holm[i][j]) <= 1e-12);
+  }
+}
 
 TEST_CASE("Holm's correction by its definition, on random p") {
   std::mt19937 random(20);

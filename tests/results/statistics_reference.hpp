@@ -1,4 +1,4 @@
-// Figures of rliable and scipy: written by statistics_reference.py, which says how they were made.
+// Figures of rliable, scipy and statsmodels: written by statistics_reference.py, which says how they were made.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@ namespace reference {
 
 inline constexpr int resamples = 2000;
 inline constexpr unsigned seed = 20261;
-// rliable 1.2.0, scipy 1.17.1, numpy 2.4.6
+// rliable 1.2.0, scipy 1.17.1, numpy 2.4.6, statsmodels 0.15.0
 inline const std::vector<std::vector<double>> x = {
     {0.674, 0.412, 0.756, 0.593, 0.372, 0.924, 0.604, 0.648, 0.25, 0.493},
     {0.255, 0.812, 0.279, 1.185, 0.584, 0.553, 0.538, 0.332, 0.482, 0.713},
@@ -36,6 +36,18 @@ inline const std::vector<std::vector<double>> tied = {
 inline const std::vector<std::vector<double>> pair = {
     {1.9, 0.2, 0.5, 2.1, 2.0, 1.7, 0.9, 0.5, 0.9, 0.6, 1.1, 0.5, 0.8, 0.5, 0.0, 1.0, 1.2, 0.2},
     {1.5, 0.8, 0.1, 4.4, 1.7, 1.6, 2.5, 3.5, 6.4, 1.2, 0.5}};
+inline const std::vector<std::vector<double>> p_values = {
+    {0.1341},
+    {0.0179, 0.0266},
+    {0.5217, 0.5274, 0.1369, 0.0233, 0.0002},
+    {0.0158, 0.8486, 0.0068, 0.0058, 0.0428, 0.0123, 0.3014, 0.0015, 0.7201, 0.6319, 0.0, 0.1588},
+    {0.3889, 0.3334, 0.8357, 0.0002, 0.3293, 0.7848, 0.1076, 0.0387, 0.218, 0.39, 0.0014, 0.0013, 0.2588, 0.0001, 0.0001, 0.0325, 0.0094, 0.4677, 0.5067, 0.0051, 0.0027, 0.0507, 0.1486, 0.1595, 0.0549, 0.0804, 0.0469, 0.0207, 0.2391, 0.0195, 0.0734, 0.1347, 0.0281, 0.0373, 0.0143, 0.0184, 0.0117, 0.025, 0.35, 0.003}};
+inline const std::vector<std::vector<double>> holm = {
+    {0.1341},
+    {0.0358, 0.0358},
+    {1.0, 1.0, 0.41069999999999995, 0.0932, 0.001},
+    {0.1106, 1.0, 0.0612, 0.057999999999999996, 0.2568, 0.0984, 1.0, 0.0165, 1.0, 1.0, 0.0, 0.794},
+    {1.0, 1.0, 1.0, 0.0076, 1.0, 1.0, 1.0, 0.8579, 1.0, 1.0, 0.0504, 0.0481, 1.0, 0.004, 0.004, 0.78, 0.3008, 1.0, 1.0, 0.1683, 0.0945, 1.0, 1.0, 1.0, 1.0, 1.0, 0.9848999999999999, 0.5589, 1.0, 0.546, 1.0, 1.0, 0.7025, 0.8579, 0.429, 0.5336, 0.3627, 0.65, 1.0, 0.10200000000000001}};
 inline const std::vector<std::vector<double>> mean_of_ragged = {
     {1.6247852910052911, 2.746737962962963, 1.6664704304182516, 2.820629466967964}};
 inline const std::vector<std::vector<double>> mean_of_skewed = {

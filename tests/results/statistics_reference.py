@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Reference figures of rliable and scipy for bootstrap_test.cpp and aggregate_metrics_test.cpp: `--write` freezes them in
+# Reference figures of rliable, scipy and statsmodels for bootstrap_test.cpp, aggregate_metrics_test.cpp and significance_test.cpp: `--write` freezes them in
 # statistics_reference.hpp; without it the frozen file is compared with what the installed packages say now (exit 77 without them).
 import argparse, os, re, sys
 
@@ -8,6 +8,8 @@ try:
     import scipy, scipy.stats
     import rliable
     from rliable import library, metrics
+    import statsmodels
+    from statsmodels.stats.multitest import multipletests
     from importlib.metadata import version
     rliable_version = version("rliable")
 except (ImportError, TypeError) as missing:  # arch 7.2 raises the second with pandas 3
@@ -74,6 +76,7 @@ def figures():
     tied = rng.integers(0, 4, 15).astype(float)
     other = np.round(rng.gamma(1.6, 1, 11), 1)
     skewed_1 = np.round(skewed, 1)
+    tests = [np.round(np.random.default_rng(n).uniform(0, 1, n) ** 3, 4) for n in (1, 2, 5, 12, 40)]
     return {
         "x": lists(x.T),
         "y": lists(y.T),
@@ -87,6 +90,8 @@ def figures():
         "skewed": lists([skewed]),
         "tied": lists([tied]),
         "pair": lists([skewed_1, other]),
+        "p_values": lists(tests),
+        "holm": lists(multipletests(p, method="holm")[1] for p in tests),
         # of each: percentile lo, hi, BCa lo, hi
         "mean_of_ragged": [intervals(ragged, lambda a, b, c: (np.mean(a) + np.mean(b) + np.mean(c)) / 3)],
         "mean_of_skewed": [intervals([skewed], np.mean)],
@@ -98,10 +103,10 @@ def figures():
 
 
 def text_of(found):
-    lines = ["// Figures of rliable and scipy: written by statistics_reference.py, which says how they were made.", "#pragma once",
+    lines = ["// Figures of rliable, scipy and statsmodels: written by statistics_reference.py, which says how they were made.", "#pragma once",
              "#include <vector>", "", "namespace reference {", "",
              f"inline constexpr int resamples = {RESAMPLES};", f"inline constexpr unsigned seed = {SEED};",
-             f"// rliable {rliable_version}, scipy {scipy.__version__}, numpy {np.__version__}"]
+             f"// rliable {rliable_version}, scipy {scipy.__version__}, numpy {np.__version__}, statsmodels {statsmodels.__version__}"]
     for name, rows in found.items():
         body = ",\n    ".join("{" + ", ".join(repr(float(v)) for v in row) + "}" for row in rows)
         lines.append(f"inline const std::vector<std::vector<double>> {name} = {{\n    {body}}};")
