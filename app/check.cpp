@@ -91,6 +91,14 @@ std::vector<std::string> examples(const Suite& suite) {
   return ids;
 }
 
+// "judge, as its raters model it: 19,200 calls, 0.53 h one run after the other, price 38.4"
+std::string judge_text(const JudgeBill& judge) {
+  std::string text = fmt::format("judge, as its raters model it: {} calls", count_text(judge.calls));
+  if (judge.seconds) text += fmt::format(", {:.4g} h one run after the other", *judge.seconds / 3600);
+  if (judge.cost) text += fmt::format(", price {:.6g}", *judge.cost);
+  return text;
+}
+
 void print_text(const Suite& suite, const Cost& cost, int jobs, const ChosenDevices& where) {
   fmt::print("suite {}: {} run{}\n\n", suite.name, count_text(static_cast<double>(suite.runs.size())), suite.runs.size() == 1 ? "" : "s");
   const auto grid = dimensions(suite);
@@ -106,6 +114,7 @@ void print_text(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
   for (const auto& id : examples(suite)) fmt::print("  {}\n", id);
   fmt::print("\ncost, roughly\n  {} of one core, {} judge calls, {} of memory with {} job{}, {} on disk\n", seconds_text(cost.cpu_seconds),
              count_text(cost.judge_calls), bytes_text(cost.memory_bytes), jobs, jobs == 1 ? "" : "s", bytes_text(cost.disk_bytes));
+  if (cost.judge.seconds || cost.judge.cost) fmt::print("  {}\n", judge_text(cost.judge));
   if (!where.words.empty()) fmt::print("\ndevice\n");
   for (const auto& words : where.words) fmt::print("  {}\n", words);
   fmt::print("\nresolved\n");
@@ -145,6 +154,12 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
                  {"memory_bytes", cost.memory_bytes},
                  {"disk_bytes", cost.disk_bytes},
                  {"jobs", jobs}};
+  if (cost.judge.seconds || cost.judge.cost) {
+    nlohmann::ordered_json judge = {{"calls", cost.judge.calls}};
+    if (cost.judge.seconds) judge["seconds"] = *cost.judge.seconds;
+    if (cost.judge.cost) judge["cost"] = *cost.judge.cost;
+    out["cost"]["judge"] = judge;
+  }
   if (where) out["device"] = device_json(*where);
   const std::string resolved = nlohmann::ordered_json(suite.resolved).dump();
   std::string head = out.dump(2);

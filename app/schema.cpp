@@ -13,6 +13,7 @@
 #include "spec/field_list.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/only_if.hpp"
+#include "spec/zip.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -104,6 +105,24 @@ json baselines_schema() {
   return {{"anyOf", json::array({{{"type", "string"}}, {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", rows}}})}};
 }
 
+/// The entries of [grid] zip: tables of words of the grid and of dotted keys, also as nested tables. Their values are the program's to check.
+json entries_schema() {
+  const json value = {{"type", json::array({"string", "number"})}}, nested = {{"type", "object"}, {"minProperties", 1}};
+  json entry = {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}};
+  std::string kinds(section_of<LearnConfig>());
+  entry["properties"][kinds] = nested;
+  for (const auto& f : fields_of<GridConfig>()) {
+    if (f.type == "words") {
+      entry["properties"][f.key] = {{"anyOf", json::array({json{{"type", "string"}, {"minLength", 1}}, nested})}};
+      kinds += "|" + f.key;
+    } else if (f.type == "integers") {
+      entry["properties"][f.key] = scalar_schema(f);
+    }
+  }
+  entry["patternProperties"] = {{fmt::format("^({})[.].", kinds), value}};
+  return {{"type", "array"}, {"minItems", 1}, {"maxItems", most_entries}, {"uniqueItems", true}, {"items", entry}};
+}
+
 /// What hovering shows: the help, and what the words mean.
 std::string description_of(const FieldInfo& f, bool axes) {
   std::string text = f.help;
@@ -159,6 +178,7 @@ json key_schema(const FieldInfo& f, bool axes) {
   else if (f.type == "baselines") schema.update(baselines_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
+  else if (f.type == "entries") schema.update(entries_schema());
   else if (f.type == "models") schema["allOf"] = json::array({reference("noise")});
   else if (axis) schema.update(one_or_list(scalar_schema(f), 1));
   else schema.update(scalar_schema(f));
@@ -316,7 +336,7 @@ std::string suite_schema() {
   add(GridConfig{}, false);
   sections["suite"]["properties"]["name"]["pattern"] = name_pattern;
   sections["suite"].update(needs({"name"}));
-  sections["grid"].update(needs({section_of<EstimatorConfig>()}));
+  sections["grid"]["anyOf"] = json::array({needs({section_of<EstimatorConfig>()}), needs({zip_key})});  // whose entries may have it
   const json needs_base = needs({base_key});
   add_kind<EnvConfig>(schema, words, "envs", needs_base);
   add_kind<RaterConfig>(schema, words, "raters", rater_start());

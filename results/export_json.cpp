@@ -84,6 +84,7 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
     out["lo"] = number(cell.lo);
     out["hi"] = number(cell.hi);
   }
+  for (std::size_t f = 0; f < cell.followed.size(); ++f) out["followed"][table.following[f].name] = cell.followed[f];
   if (!table.spec.best.empty()) {
     out["chosen"] = chosen_object(cell.chosen);
     out["at_edge"] = edge_object(cell.chosen);
@@ -131,6 +132,8 @@ Json head_object(const TableModel& table) {
   out["correction"] = word_of<Correction>(correction_words, table.spec.correction);
   out["best"] = table.spec.best;
   out["tune_seeds"] = table.spec.tune_seeds;
+  for (const FollowingDimension& following : table.following)
+    out["following"].push_back({{"dimension", following.name}, {"others", following.others}, {"text", following.text}});
   out["notes"] = table.notes;
   out["raters"] = object(table.raters);
   out["formulas"] = object(table.formulas);

@@ -10,12 +10,13 @@
 #include <utility>
 
 #include "kernels/utf8.hpp"
+#include "results/record.hpp"
 
 namespace odrpo {
 namespace {
 
 /// Wall times differ between any two calls.
-bool is_timing(const std::string& column) { return column.starts_with("step_time") || column == "seconds"; }
+bool is_timing(const std::string& column) { return column.starts_with("step_time") || column == "seconds" || column == modelled_seconds; }
 
 bool is_value(const ColumnInfo& column) {
   return column.numeric && column.axis.empty() && !is_timing(column.name) && column.name != "run" && column.name != "seed" &&

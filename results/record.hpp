@@ -31,6 +31,9 @@ struct Final {
   double value = 0;
 };
 
+/// The final value that holds a measured time: no result, so neither the digest nor `diff` looks at it.
+inline constexpr const char* modelled_seconds = "modelled_seconds";
+
 /// The record of one run. Names of curves and finals are lower_case words; units in docs/reference/curves.md and docs/results.md.
 struct RunRecord {
   std::string id, key, env, rater, policy, estimator;

@@ -59,7 +59,7 @@ std::map<std::string, Variable> variables(const RunRecord& run) {
   }
   if (run.status == RunStatus::failed) return all;
   for (const Final& f : run.finals)
-    if (!std::isnan(f.value)) all[f.name] = of_number("<f8", f.value);
+    if (!std::isnan(f.value) && f.name != modelled_seconds) all[f.name] = of_number("<f8", f.value);
   for (const Curve& c : run.curves) {
     Variable v = of_curve(run.step, c.values);
     if (!v.bytes.empty()) all["curves/" + c.name] = std::move(v);

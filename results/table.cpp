@@ -136,8 +136,40 @@ void order_by_group(TableModel& table) {
   table.rows = std::move(rows);
 }
 
+constexpr std::size_t most_pairs = 8;  // of a sentence
+
+/// Do rows, columns and `best` decide the dimension's value, and which of them?
+std::optional<FollowingDimension> following_dimension(const Dimension& dimension, const TableSource& from, const TableSpec& spec,
+                                                      std::size_t runs) {
+  if (dimension.entries.size() < 2) return std::nullopt;
+  std::vector<const Dimension*> all;
+  for (const std::string& name : {spec.rows, spec.columns})
+    if (const Dimension* other = from.dimension(name)) all.push_back(other);
+  std::vector<std::vector<const Dimension*>> choices{all};  // the fewest first
+  if (all.size() == 1) choices.clear();
+  all.insert(all.end(), from.best.begin(), from.best.end());
+  for (auto other = all.rbegin(); other != all.rend(); ++other) choices.insert(choices.begin(), {*other});
+  choices.push_back(all);
+  for (const auto& others : choices) {
+    if (!follows(dimension, others, runs)) continue;
+    FollowingDimension found{dimension.name, {}, {}};
+    for (const Dimension* other : others) found.others.push_back(other->name);
+    const Combinations combinations = combinations_of(others, runs);
+    for (std::size_t c = 0; c < std::min(combinations.first.size(), most_pairs); ++c) {
+      std::vector<std::string> at;
+      for (const Dimension* other : others) at.push_back(other->entries[other->code[combinations.first[c]]]);
+      found.text += fmt::format("{}{}: {}", c == 0 ? "" : others.size() > 1 ? "; " : ", ", joined(at),
+                                dimension.entries[dimension.code[combinations.first[c]]]);
+    }
+    if (combinations.first.size() > most_pairs) found.text += others.size() > 1 ? "; ..." : ", ...";
+    found.text = fmt::format("{} follows {}: {}", dimension.name, joined(found.others), found.text);
+    return found;
+  }
+  return std::nullopt;
+}
+
 TableValue described(const std::string& name, const ValueWord& word, Compare compare) {
-  return {name, word.unit, word.meaning, name == "seconds", word.share, compare == Compare::percent && !word.share, word.more_is_better, true};
+  return {name, word.unit, word.meaning, word.median, word.share, compare == Compare::percent && !word.share, word.more_is_better, true};
 }
 
 }  // namespace
@@ -181,6 +213,11 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   for (const Dimension& dimension : from.dimensions) {
     const bool used = dimension.name == spec.rows || dimension.name == spec.columns;
     if (used || std::find(spec.best.begin(), spec.best.end(), dimension.name) != spec.best.end()) continue;
+    if (auto following = following_dimension(dimension, from, spec, file.runs)) {
+      from.following.push_back(&dimension);
+      table.following.push_back(std::move(*following));
+      continue;
+    }
     from.others.push_back(&dimension);
     if (dimension.entries.size() > 1) table.split.push_back(dimension.name);
   }

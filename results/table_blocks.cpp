@@ -77,10 +77,12 @@ class BlockMaker {
     return &*found;
   }
 
-  /// Fills a cell's numbers from the runs of one candidate.
-  void fill_at(TableCell& cell, const Candidates& of, std::size_t at) const {
-    fill_cell(cell, of.tried[at].runs, from_.facts, spec(), from_.shown[cell.of], table_.values[cell.of]);
+  /// Fills a cell from runs that agree in rows, columns and `best`.
+  void fill(TableCell& cell, std::span<const std::uint32_t> runs) const {
+    fill_cell(cell, runs, from_.facts, spec(), from_.shown[cell.of], table_.values[cell.of]);
+    for (const Dimension* dimension : from_.following) cell.followed.push_back(dimension->entries[dimension->code[runs[0]]]);
   }
+  void fill_at(TableCell& cell, const Candidates& of, std::size_t at) const { fill(cell, of.tried[at].runs); }
 
   TableCell cell(std::size_t row, std::size_t column) {
     TableCell cell = empty_cell();
@@ -92,7 +94,7 @@ class BlockMaker {
       cell.chosen = chosen_values(*of, of->best, from_.rule(spec()));
       fill_at(cell, *of, of->best);
     } else if (!runs.empty()) {
-      fill_cell(cell, runs, from_.facts, spec(), from_.shown[cell.of], table_.values[cell.of]);
+      fill(cell, runs);
     }
     return cell;
   }

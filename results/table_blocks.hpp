@@ -19,7 +19,7 @@ struct TableSource {
   RunFacts facts;
   std::vector<Shown> shown;              ///< the values, in the order of the spec
   std::vector<const Dimension*> others;  ///< neither rows, columns nor best: one block per combination
-  std::vector<const Dimension*> best;
+  std::vector<const Dimension*> best, following;
   Combinations blocks, choices;
 
   ChoiceRule rule(const TableSpec& spec) const { return {best, choices, facts, spec, shown[0]}; }

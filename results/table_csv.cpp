@@ -26,6 +26,7 @@ std::string table_csv(const TableModel& table) {
   std::vector<std::string> head;
   if (!table.blocks.empty())
     for (const auto& fixed : table.blocks[0].fixed) head.push_back(fixed.first);
+  for (const FollowingDimension& following : table.following) head.push_back(following.name);
   if (rows) head.push_back(spec.rows);
   if (columns) head.push_back(spec.columns);
   head.insert(head.end(), spec.best.begin(), spec.best.end());
@@ -43,6 +44,7 @@ std::string table_csv(const TableModel& table) {
       const TableValue& value = table.values[cell.of];
       std::vector<std::string> at;
       for (const auto& fixed : block.fixed) at.push_back(fixed.second);
+      for (std::size_t f = 0; f < table.following.size(); ++f) at.push_back(f < cell.followed.size() ? cell.followed[f] : "");
       if (rows) at.push_back(cell.row);
       if (columns) at.push_back(cell.column);
       for (std::size_t i = 0; i < spec.best.size(); ++i) at.push_back(i < cell.chosen.size() ? cell.chosen[i].value : "");

@@ -108,6 +108,13 @@ Combinations combinations_of(std::span<const Dimension* const> dimensions, std::
   return all;
 }
 
+bool follows(const Dimension& dimension, std::span<const Dimension* const> others, std::size_t runs) {
+  const Combinations all = combinations_of(others, runs);
+  for (std::size_t i = 0; i < runs; ++i)
+    if (dimension.code[i] != dimension.code[all.first[all.of(i)]]) return false;
+  return true;
+}
+
 SortedRuns sorted_runs(std::span<const std::uint32_t> code, std::size_t codes) {
   SortedRuns sorted;
   sorted.begin.assign(codes + 1, 0);

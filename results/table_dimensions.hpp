@@ -40,6 +40,9 @@ struct Combinations {
 };
 Combinations combinations_of(std::span<const Dimension* const> dimensions, std::size_t runs);
 
+/// Is a dimension's value the same in all runs that agree in these others?
+bool follows(const Dimension& dimension, std::span<const Dimension* const> others, std::size_t runs);
+
 /// Runs sorted by a code, in file order among those of one code.
 struct SortedRuns {
   std::vector<std::uint32_t> begin;  ///< of each code; one more for the end

@@ -19,7 +19,8 @@ struct ValueWord {
   const char* unit;
   bool more_is_better;
   const char* meaning;
-  bool share = false;  ///< 0 or 1 in each run: cells are shares of runs, with intervals of their own
+  bool share = false;   ///< 0 or 1 in each run: cells are shares of runs, with intervals of their own
+  bool median = false;  ///< a measured time: cells are median and quartiles
 };
 inline constexpr ValueWord value_words[] = {
     {"gain", "final_gain", 100, "%", true,
@@ -40,7 +41,11 @@ inline constexpr ValueWord value_words[] = {
      "toy-lm: instructions followed, mean of strict and loose, prompts and instructions; at most 100 %"},
     {"held-out", "held_out", 100, "%", true,
      "toy-lm: mean of grounding, win-rate and instructions; expected value below 96.7 %, as grounding is limited"},
-    {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run"},
+    {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run", false, true},
+    {"judge-seconds", "judge_seconds", 1, "s", false, "time that the judge's calls of one training step take, by the rater's seconds_per_call and parallel"},
+    {"modelled-seconds", "modelled_seconds", 1, "s", false,
+     "judge-seconds and the wall time of one training step without the simulated judge, median over the run", false, true},
+    {"judge-cost", "judge_cost", 1, "", false, "price of the judge's calls of the whole training, in the unit of the rater's price_per_call"},
 };
 
 /// Does only the toy language model have it? Its meaning says so first.
@@ -73,15 +78,23 @@ struct TableCell {
   std::string row, column;
   std::size_t of = 0;                    ///< which of the table's values
   int n = 0, failed = 0, undefined = 0;  ///< seeds reported; runs left out because they failed, or their value is NaN
-  double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for `seconds` median and quartiles (sd NaN)
+  double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for a measured time median and quartiles (sd NaN)
   Comparison comparison;
   bool among_best = false;  ///< the best of its column in its block, or not distinguishable from it: p of Holm in the column is not below .05
+  std::vector<std::string> followed;           ///< value of each of the table's following dimensions; empty in a cell without runs
   std::vector<ChosenValue> chosen;             ///< of each axis in `best`, where the cell's numbers are taken
   std::vector<std::pair<int, double>> values;  ///< (seed, value in the shown unit), by seed
   std::vector<std::uint32_t> runs;             ///< of each value, its run: row of the file's root table
 };
 
-/// One table: the dimensions that are neither rows, columns nor best have one value each.
+/// A dimension that splits nothing: its value is decided by those of rows, columns and `best`. Each cell has its own.
+struct FollowingDimension {
+  std::string name;
+  std::vector<std::string> others;  ///< the dimensions that decide
+  std::string text;                 ///< "steps follows votes: 8: 300, 1: 2400", shortened when long
+};
+
+/// One table: the dimensions that are neither rows, columns nor best, and follow none of them, have one value each.
 struct TableBlock {
   std::vector<std::pair<std::string, std::string>> fixed;
   std::vector<TableCell> cells;  ///< row by row, as long as rows x columns
@@ -95,6 +108,7 @@ struct TableModel {
   std::vector<int> tested;                 ///< of each value, the size of its family: comparisons with a p, in all blocks and columns
   std::vector<std::string> rows, columns;  ///< entries of the dimensions; of the dimension `value` the names of the values
   std::vector<std::string> split;          ///< dimensions with several values that make blocks
+  std::vector<FollowingDimension> following;
   std::vector<TableBlock> blocks;
   std::vector<std::string> notes;                             ///< failed and undefined values, how `best` was chosen
   std::vector<std::pair<std::string, std::string>> formulas;  ///< estimator, formula: the conventions behind the numbers

@@ -150,6 +150,7 @@ std::vector<std::string> brief_sentences(const TableModel& table) {
     said.push_back(fmt::format("@: the {} with the best mean, chosen on {}", fmt::join(spec.best, ", "),
                                spec.tune_seeds > 0 ? fmt::format("seeds 0 to {}, which are not reported", spec.tune_seeds - 1)
                                                    : "the reported seeds"));
+  for (const FollowingDimension& following : table.following) said.push_back(following.text);
   for (const std::string& note : table.notes) said.push_back("note: " + note);
   return said;
 }
@@ -181,6 +182,7 @@ std::vector<std::string> table_sentences(const TableModel& table, Legend legend)
     for (const auto& [key, set] : table.settings) same += fmt::format("{}{}={}", same.empty() ? "" : ", ", key, set);
     if (!same.empty()) said.push_back("everywhere: " + same);
   }
+  for (const FollowingDimension& following : table.following) said.push_back(following.text);
   for (const std::string& note : table.notes) said.push_back("note: " + note);
   return said;
 }

@@ -33,6 +33,7 @@ std::optional<int> decimals_of(std::vector<double> halves) {
 std::string line_for(const std::vector<std::pair<std::string, std::string>>& lines, const std::string& dimension, const TableModel& table,
                      const TableBlock& block, const TableCell& cell) {
   auto at = block.fixed;
+  for (std::size_t f = 0; f < cell.followed.size(); ++f) at.emplace_back(table.following[f].name, cell.followed[f]);
   for (const ChosenValue& chosen : cell.chosen) at.emplace_back(chosen.axis, chosen.value);
   at.emplace_back(table.spec.rows, cell.row);
   at.emplace_back(table.spec.columns, cell.column);

@@ -1,5 +1,6 @@
 // One extra axis of a grid: a key that was given a list.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,17 @@ struct GridAxis {
   std::string name;               ///< in ids and tables: the key when no other axis of the suite has it, else section.key
   Place key_place, place;         ///< of the key (the order of axes) and of the list
   std::vector<AxisValue> values;  ///< all different
+  std::vector<std::size_t> of_entry{};  ///< of an axis that [grid] zip sets: the value of each entry
+  bool zipped() const { return !of_entry.empty(); }
+  /// How many values the runs of one entry of `zip` have.
+  std::size_t choices() const { return zipped() ? 1 : values.size(); }
+};
+
+/// [grid] zip in a plan: the words that each entry sets, as indices of the plan's lists; an empty list = not zipped. Zipped keys are axes.
+struct Zip {
+  Place key_place;
+  std::size_t entries = 1;  ///< 1 also where nothing is zipped
+  std::vector<std::size_t> env{}, rater{}, policy{}, estimator{}, votes{};
 };
 
 /// The axis of that key, or nullptr.

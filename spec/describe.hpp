@@ -4,6 +4,7 @@
 //   v.choices(key, std::vector<std::string>&, span<const Choice>, help)   some of a list of words, kept as text, or one word
 //   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
 //   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
+//   v.entries(key, help)                                    the entries of [grid] zip, which spec/zip.cpp reads
 // integer, number, optional_number and word end with the rule of the key: when it has an effect (kernels/only_if.hpp).
 #pragma once
 #include <array>
@@ -32,6 +33,7 @@ void describe(V& v, SuiteHead& c) {
   v.integer("seeds", c.seeds, 1, 100'000, "seeds: every combination is run with s0, s1, ...");
 }
 
+inline constexpr std::string_view zip_key = "zip";
 /// [grid]: words of the catalogues or named variants; every combination is run.
 struct GridConfig {
   std::vector<std::string> env{"bandit"}, rater{"mixed"}, policy{"linear"}, estimator;
@@ -44,6 +46,9 @@ void describe(V& v, GridConfig& c) {
   v.names("policy", c.policy, "policies");
   v.names("estimator", c.estimator, "advantage estimators; required");
   v.integers("votes", c.votes, 1, 1024, "N, votes per response");
+  v.entries(zip_key,
+            "one axis that sets several things at once: a list of tables with the same keys, env, rater, policy, estimator, votes or a "
+            "dotted key; [{ votes = 1, \"learn.steps\" = 2400 }, { votes = 8, \"learn.steps\" = 300 }]");
 }
 
 /// A word of a choice that is kept as text.

@@ -15,11 +15,13 @@ namespace {
 
 double combinations(const std::vector<GridAxis>& axes) {
   double n = 1;
-  for (const auto& axis : axes) n *= static_cast<double>(axis.values.size());
+  for (const auto& axis : axes) n *= static_cast<double>(axis.choices());
   return n;
 }
+// of an entry of `zip`, which may have one of the variants alone
 template <class C>
-double combinations(const std::vector<Variant<C>>& variants) {
+double combinations(const std::vector<Variant<C>>& variants, const std::vector<std::size_t>& of_entry, std::size_t entry) {
+  if (!of_entry.empty()) return combinations(variants[of_entry[entry]].axes);
   double n = 0;
   for (const auto& v : variants) n += combinations(v.axes);
   return n;
@@ -27,8 +29,13 @@ double combinations(const std::vector<Variant<C>>& variants) {
 
 // runs of the whole grid; a double, so that nothing overflows (exact below 2^53)
 double count_runs(const Plan& plan) {
-  return combinations(plan.env) * combinations(plan.rater) * combinations(plan.policy) * combinations(plan.estimator) *
-         static_cast<double>(plan.votes.size()) * combinations(plan.learn_axes) * static_cast<double>(plan.head.seeds);
+  const Zip& zip = plan.zip;
+  double n = 0;
+  for (std::size_t e = 0; e < zip.entries; ++e)
+    n += combinations(plan.env, zip.env, e) * combinations(plan.rater, zip.rater, e) * combinations(plan.policy, zip.policy, e) *
+         combinations(plan.estimator, zip.estimator, e) * (zip.votes.empty() ? static_cast<double>(plan.votes.size()) : 1) *
+         combinations(plan.learn_axes) * static_cast<double>(plan.head.seeds);
+  return n;
 }
 
 // What checking a suite takes for each run. Measured at 10^6 runs: 4 bytes where they differ in seed, 17 where each is a combination of

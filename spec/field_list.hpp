@@ -14,7 +14,7 @@ namespace odrpo {
 
 /// One key as its description tells it.
 struct FieldInfo {
-  std::string key, type;  ///< type: integer, number, word, string, baselines, words, integers or models
+  std::string key, type;  ///< type: integer, number, word, string, baselines, words, integers, entries or models
   std::string value;      ///< default as text; "unset" for an optional number
   std::string help;
   std::optional<AxisValue> min, max;
@@ -66,6 +66,9 @@ class FieldLister {
     std::string all;
     for (const int n : value) all.append(all.empty() ? "" : ", ").append(std::to_string(n));
     fields.push_back({std::string(key), "integers", all, std::string(help), min, max, {}});
+  }
+  void entries(std::string_view key, std::string_view help) {
+    fields.push_back({std::string(key), "entries", "none", std::string(help), {}, {}, {}});
   }
   void matrix(std::string_view key, Square&, std::string_view help) {
     fields.push_back({std::string(key), "matrix", "required", std::string(help), {}, {}, {}});

@@ -50,6 +50,7 @@ class FieldReader {
   void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help);
   void names(std::string_view key, std::vector<std::string>& value, std::string_view);
   void integers(std::string_view key, std::vector<int>& value, std::int64_t least, std::int64_t most, std::string_view);
+  void entries(std::string_view key, std::string_view) { take(key); }
   void models(std::string_view key, std::vector<Noise>& value, std::string_view);
   /// A list of rows of probabilities: square, 2..100 levels, no negative number, each row's sum 1 within 1e-6 (then made exact).
   void matrix(std::string_view key, Square& value, std::string_view);

@@ -142,6 +142,9 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
     if (r.aggregate == Aggregate::mode) text += fmt::format(", tie {}", word_of<TieRule>(tie_words, r.tie));
     text += r.sampling == Sampling::law ? ", drawn from its law" : ", of N draws";
   }
+  const JudgeCost& cost = r.cost;
+  if (cost.seconds_per_call) text += fmt::format("; {} s a call, {} at a time", number_text(*cost.seconds_per_call), cost.parallel);
+  if (cost.price_per_call) text += fmt::format("; price {} a call", number_text(*cost.price_per_call));
   return text + fmt::format("; levels 1 to {}", run.env.levels());
 }
 

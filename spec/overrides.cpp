@@ -17,8 +17,9 @@ std::string_view trimmed(std::string_view s) {
   return s.substr(begin, s.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// parts of a dotted key, quoted parts without escapes; empty when it is not one
-std::vector<std::string> key_parts(std::string_view key) {
+}  // namespace
+
+std::vector<std::string> dotted_key(std::string_view key) {
   std::vector<std::string> parts;
   while (true) {
     key = trimmed(key);
@@ -41,6 +42,8 @@ std::vector<std::string> key_parts(std::string_view key) {
     key.remove_prefix(1);
   }
 }
+
+namespace {
 
 // the first '=' outside of quotes
 std::size_t equals_sign(std::string_view s) {
@@ -71,7 +74,7 @@ Override split_override(const std::string& argument, int ordinal, Diagnostics& e
     errors.add({ordinal, 0, 0}, argument.size() > 65536 ? "longer than 64 KiB" : "not UTF-8");
     return o;
   }
-  o.path = key_parts(std::string_view(argument).substr(0, equals));
+  o.path = dotted_key(std::string_view(argument).substr(0, equals));
   if (o.path.empty())
     errors.add({ordinal, 0, 0}, fmt::format("`{}` is not a dotted key such as learn.steps", shown(argument.substr(0, equals))));
   if (o.path.size() > static_cast<std::size_t>(max_nesting)) {

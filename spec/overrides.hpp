@@ -16,6 +16,9 @@ struct Override {
   std::string key() const;        ///< the path as it would be written
 };
 
+/// The parts of a dotted key, quoted parts without escapes; empty when it is not one.
+std::vector<std::string> dotted_key(std::string_view key);
+
 /// Splits the n-th (from 1) argument. Failure `usage` when there is no '=', no key or no value; an error in `errors` (and an empty path)
 /// when the key is not a dotted key.
 Override split_override(const std::string& argument, int ordinal, Diagnostics& errors);

@@ -11,6 +11,7 @@
 #include "spec/catalogue.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/text.hpp"
+#include "spec/zip.hpp"
 
 namespace odrpo {
 
@@ -131,9 +132,11 @@ std::vector<const GridAxis*> name_axes(Plan& plan) {
   return {axes.begin(), axes.end()};
 }
 
-Plan read_plan(const Node& root, Reading& reading) {
+Plan read_plan(const Node& written, Reading& reading) {
   Plan plan;
   Diagnostics& errors = reading.errors;
+  Node root = written;
+  const ZipText zip = unfold_zip(root, errors);
   check_sections(root, reading.sound, errors);
   plan.head = read_head(root, reading.sound, errors);
   read_grid(root, plan, reading);
@@ -142,9 +145,15 @@ Plan read_plan(const Node& root, Reading& reading) {
   read_section(root, plan.table, errors);
   read_section(root, plan.limits, errors);
   const auto axes = name_axes(plan);
-  check_learning(find_section<LearnConfig>(root), plan, errors);
-  check_levels(plan, errors);
-  check_worlds(find_section<RaterConfig>(root), plan, errors);
+  if (!errors.any()) tie_zip(zip, plan, errors);
+  check_learning_keys(find_section<LearnConfig>(root), plan, errors);
+  check_world_keys(find_section<RaterConfig>(root), plan, errors);
+  for (std::size_t e = 0; e < plan.zip.entries && (e == 0 || !errors.any()); ++e) {  // those of one entry go together
+    const Plan one = entry_plan(plan, e);
+    check_learning(find_section<LearnConfig>(root), one, errors);
+    check_levels(one, errors);
+    check_worlds(one, errors);
+  }
   check_bandits(root, plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
   return plan;

@@ -41,6 +41,7 @@ struct Plan {
   std::vector<Variant<PolicyConfig>> policy;
   std::vector<Variant<EstimatorConfig>> estimator;
   std::vector<int> votes;
+  Zip zip;
   LearnConfig learn;
   std::vector<GridAxis> learn_axes;
   RecordConfig record;
@@ -66,11 +67,15 @@ void check_variant(const Node& section, const Variant<EstimatorConfig>& variant,
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
 void check_variant(const Node& section, const Variant<PolicyConfig>& variant, Diagnostics& errors);
 void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
+/// Keys of [learn] that no run feels.
+void check_learning_keys(const Node* learn, const Plan& plan, Diagnostics& errors);
 /// Worlds have the levels of the raters' matrices.
 void check_levels(const Plan& plan, Diagnostics& errors);
-/// Policies act in the worlds they are for, judges see what there is; `raters` are the sections [rater.NAME]. (plan_checks_lm.cpp)
-void check_worlds(const Node* raters, const Plan& plan, Diagnostics& errors);
-/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (plan_checks_world.cpp)
+/// Policies act in the worlds they are for, judges see what there is. (plan_checks_toy_lm.cpp)
+void check_worlds(const Plan& plan, Diagnostics& errors);
+/// Keys of the sections [rater.NAME] that need a world which no run has.
+void check_world_keys(const Node* raters, const Plan& plan, Diagnostics& errors);
+/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (plan_checks_bandit.cpp)
 void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 /// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.
 bool only_texts(const Plan& plan);

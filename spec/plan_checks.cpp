@@ -132,6 +132,9 @@ void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors) {
                fmt::format("estimator {} compares subsets of k = {} of the {} rollouts of a group: k is at most rollouts - 1",
                            shown(estimator.name), most, fewest));
   }
+}
+
+void check_learning_keys(const Node* learn, const Plan& plan, Diagnostics& errors) {
   refuse_idle(SectionRuns<LearnConfig>{plan.learn, plan.learn_axes, learn}, errors);
 }
 
@@ -160,6 +163,16 @@ std::string axis_word(const std::vector<const GridAxis*>& axes, const std::strin
   for (const auto* axis : axes)
     if (same_word(axis->name, word) || same_word(axis->section + "." + axis->key, word)) return axis->name;
   return word;
+}
+
+// values of what a judge's calls take and cost, each with the key of [rater.NAME] that gives it
+constexpr std::pair<std::string_view, std::string_view> judge_values[] = {
+    {"judge-seconds", "seconds_per_call"}, {"modelled-seconds", "seconds_per_call"}, {"judge-cost", "price_per_call"}};
+
+// does a rater model what its calls take or cost?
+bool models_cost(const Variant<RaterConfig>& rater, std::string_view key) {
+  const JudgeCost& cost = rater.config.cost;
+  return find_axis(rater.axes, key) != nullptr || (key == "seconds_per_call" ? cost.seconds_per_call : cost.price_per_call).has_value();
 }
 
 // Brings the rows that [table] compares to their names; what cannot be compared is an error at its place.
@@ -226,6 +239,11 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
   for (const auto& value : value_words)
     if (!texts && of_texts(value) && std::find(table.value.begin(), table.value.end(), value.word) != table.value.end())
       errors.add(value_place("value"), fmt::format("no env of the grid has the value \"{}\"", value.word), "it with an env of base toy-lm");
+  for (const auto& [value, key] : judge_values) {
+    const auto has_key = [key = key](const auto& rater) { return models_cost(rater, key); };
+    if (std::find(table.value.begin(), table.value.end(), value) != table.value.end() && std::none_of(plan.rater.begin(), plan.rater.end(), has_key))
+      errors.add(value_place("value"), fmt::format("no rater of the grid has the value \"{}\"", value), fmt::format("it with `{}` in [rater.NAME]", key));
+  }
   const std::vector<GridAxis> no_axes;
   refuse_idle(SectionRuns<TableConfig>{table, no_axes, section}, errors, {.prefix = "table.", .at_value = true});
   check_baselines(section, plan, axes, known(table.rows), errors);

@@ -56,16 +56,21 @@ bool only_texts(const Plan& plan) {
          std::all_of(plan.env.begin(), plan.env.end(), [](const auto& env) { return env.config.kind == WorldKind::toy_lm; });
 }
 
-void check_worlds(const Node* raters, const Plan& plan, Diagnostics& errors) {
+void check_world_keys(const Node* raters, const Plan& plan, Diagnostics& errors) {
+  const auto worlds = worlds_of(plan);
+  if (std::find(worlds.begin(), worlds.end(), WorldKind::toy_lm) == worlds.end()) return;
+  for (const auto& rater : plan.rater)
+    if (const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name); section != nullptr)
+      check_idle_world(*section, {rater.config, rater.axes, section, worlds}, errors);
+}
+
+void check_worlds(const Plan& plan, Diagnostics& errors) {
   bool bandit = false, toy_lm = false;
   for (const auto& env : plan.env) (env.config.kind == WorldKind::toy_lm ? toy_lm : bandit) = true;
   for (const auto& env : plan.env)
     for (const auto& policy : plan.policy) check_pair(env, policy, errors);
   for (const auto& rater : plan.rater) check_judge(rater, bandit, toy_lm, errors);
   if (!toy_lm) return;
-  for (const auto& rater : plan.rater)
-    if (const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name); section != nullptr)
-      check_idle_world(*section, {rater.config, rater.axes, section, worlds_of(plan)}, errors);
   if (plan.record.gradient > 0) errors.add({0, 1, 1}, "record.gradient is the bandit's: the toy language model has no exact gradient");
   for (const auto& env : plan.env) {
     if (env.config.kind != WorldKind::toy_lm) continue;

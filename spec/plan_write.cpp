@@ -8,6 +8,7 @@
 #include "spec/field_writer.hpp"
 #include "spec/idle_keys.hpp"
 #include "spec/plan.hpp"
+#include "spec/zip.hpp"
 
 namespace odrpo {
 
@@ -25,9 +26,8 @@ std::string list_of(const std::vector<T>& values, Text text) {
 std::string words_list(const std::vector<std::string>& words) {
   return list_of(words, [](const std::string& w) { return literal(w, true); });
 }
-std::string axis_list(const GridAxis& axis) {
-  return list_of(axis.values, [](const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); });
-}
+std::string axis_value(const AxisValue& v) { return literal(value_text(v), std::holds_alternative<std::string>(v)); }
+std::string axis_list(const GridAxis& axis) { return list_of(axis.values, axis_value); }
 
 // "title.key = value" for every field that is not an axis, nor left out; noise models are gathered into one list
 template <class C>
@@ -94,6 +94,31 @@ std::vector<std::string> names_of(const std::vector<Variant<C>>& variants) {
   return names;
 }
 
+bool is_zipped(const Zip& zip) { return zip.key_place.line > 0 || zip.key_place.set > 0; }
+
+// "grid.zip = [" and an entry a line
+std::string zip_line(const Plan& plan, const std::vector<std::pair<const GridAxis*, std::string>>& axes) {
+  std::string text = "grid.zip = [\n";
+  for (std::size_t e = 0; e < plan.zip.entries; ++e) {
+    std::string entry;
+    const auto set = [&](const std::string& key, const std::string& value) {
+      entry += fmt::format("{}{} = {}", entry.empty() ? "" : ", ", key, value);
+    };
+    const auto word = [&](const auto& variants, const std::vector<std::size_t>& of_entry, std::string_view key) {
+      if (!of_entry.empty()) set(std::string(key), literal(variants[of_entry[e]].name, true));
+    };
+    word(plan.env, plan.zip.env, section_of<EnvConfig>());
+    word(plan.rater, plan.zip.rater, section_of<RaterConfig>());
+    word(plan.policy, plan.zip.policy, section_of<PolicyConfig>());
+    word(plan.estimator, plan.zip.estimator, section_of<EstimatorConfig>());
+    if (!plan.zip.votes.empty()) set("votes", std::to_string(plan.votes[plan.zip.votes[e]]));
+    for (const auto& [axis, key] : axes)
+      if (axis->zipped()) set(quoted_text(key), axis_value(axis->values[axis->of_entry[e]]));
+    text += fmt::format("  {{ {} }},\n", entry);
+  }
+  return text + "]\n";
+}
+
 }  // namespace
 
 std::string write_plan(const Plan& plan) {
@@ -109,11 +134,23 @@ std::string write_plan(const Plan& plan) {
   std::stable_sort(lines.axes.begin(), lines.axes.end(),
                    [](const auto& a, const auto& b) { return a.first->key_place < b.first->key_place; });
   std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", section_text(plan.head));
-  text += fmt::format("grid.env = {}\ngrid.rater = {}\ngrid.policy = {}\ngrid.estimator = {}\ngrid.votes = {}\n",
-                      words_list(names_of(plan.env)), words_list(names_of(plan.rater)), words_list(names_of(plan.policy)),
-                      words_list(names_of(plan.estimator)), list_of(plan.votes, [](int n) { return std::to_string(n); }));
+  const Zip& zip = plan.zip;
+  const auto add_grid = [&](const auto& key, const std::vector<std::size_t>& of_entry, const std::string& list) {
+    if (of_entry.empty()) text += fmt::format("grid.{} = {}\n", key, list);
+  };
+  add_grid(section_of<EnvConfig>(), zip.env, words_list(names_of(plan.env)));
+  add_grid(section_of<RaterConfig>(), zip.rater, words_list(names_of(plan.rater)));
+  add_grid(section_of<PolicyConfig>(), zip.policy, words_list(names_of(plan.policy)));
+  add_grid(section_of<EstimatorConfig>(), zip.estimator, words_list(names_of(plan.estimator)));
+  add_grid("votes", zip.votes, list_of(plan.votes, [](int n) { return std::to_string(n); }));
   if (!lines.axes.empty()) text += "\n# axes\n";
-  for (const auto& [axis, key] : lines.axes) text += fmt::format("{} = {}\n", key, axis_list(*axis));
+  bool told = !is_zipped(zip);  // the zip stands where its first axis would
+  for (const auto& [axis, key] : lines.axes) {
+    if (!axis->zipped()) text += fmt::format("{} = {}\n", key, axis_list(*axis));
+    else if (!told) text += zip_line(plan, lines.axes);
+    told = told || axis->zipped();
+  }
+  if (!told) text += zip_line(plan, lines.axes);
   return text + lines.text;
 }
 

@@ -41,11 +41,13 @@ void settle(RunSpec& spec) {
 
 // The alternatives of one part of the grid. Each has axes, so it counts as often as these have combinations of values.
 struct Alternatives {
+  std::vector<std::size_t> place;  // in the plan's list
   std::vector<const std::vector<GridAxis>*> axes;
   std::vector<std::size_t> start{0};  // start[v] combinations stand before those of alternative v; the last entry counts all
-  void add(const std::vector<GridAxis>& of) {
+  void add(std::size_t at, const std::vector<GridAxis>& of) {
     std::size_t n = 1;
-    for (const GridAxis& axis : of) n *= axis.values.size();
+    for (const GridAxis& axis : of) n *= axis.choices();
+    place.push_back(at);
     axes.push_back(&of);
     start.push_back(start.back() + n);
   }
@@ -59,8 +61,9 @@ struct AxisPlace {
   std::size_t part, at;
 };
 
-// A combination: the alternative of each part, and the axes' values in suite order.
+// A combination: its entry of `zip`, the alternative of each part, and the axes' values in suite order.
 struct Values {
+  std::size_t entry = 0;
   std::array<std::size_t, grid_parts> alternative{};
   std::vector<AxisPlace> axes;
 };
@@ -79,31 +82,60 @@ constexpr std::size_t index(GridPart part) { return static_cast<std::size_t>(par
 
 // All runs of a plan. Run i is seed i % seeds of combination i / seeds.
 struct RunGrid::Whole {
+  // The combinations of one entry of `zip`; of all where there is none.
+  struct Entry {
+    std::array<Alternatives, grid_parts> parts;
+    std::array<std::size_t, grid_parts> number{};  // of the first choice of each part, among those of all entries
+    std::size_t first = 0, combinations = 1;
+  };
+
   const Plan plan;
   const std::vector<GridAxis> no_axes;
   const std::size_t seeds;
-  std::array<Alternatives, grid_parts> parts;
-  std::size_t combinations = 1;
+  std::vector<Entry> entries;
+  std::array<std::size_t, grid_parts> totals{};  // choices of each part
+  std::size_t combinations = 0;
 
   explicit Whole(const Plan& from) : plan(from), seeds(static_cast<std::size_t>(from.head.seeds)) {
-    const auto take = [&](GridPart part, const auto& variants) {
-      for (const auto& v : variants) parts[index(part)].add(v.axes);
-    };
-    take(GridPart::env, plan.env);
-    take(GridPart::rater, plan.rater);
-    take(GridPart::policy, plan.policy);
-    take(GridPart::estimator, plan.estimator);
-    for (std::size_t v = 0; v < plan.votes.size(); ++v) parts[index(GridPart::votes)].add(no_axes);
-    parts[index(GridPart::learn)].add(plan.learn_axes);
-    for (const Alternatives& part : parts) combinations *= part.total();
+    for (std::size_t e = 0; e < plan.zip.entries; ++e) add_entry(e);
   }
 
-  // The combinations are ordered by the alternatives of all parts first, then by the axes' values.
+  void add_entry(std::size_t e) {
+    Entry& entry = entries.emplace_back();
+    const auto take = [&](GridPart part, std::size_t count, const std::vector<std::size_t>& words, auto axes_of) {
+      Alternatives& all = entry.parts[index(part)];
+      bool zipped = !words.empty();
+      for (std::size_t v = 0; v < count; ++v) {
+        if (words.empty() || words[e] == v) all.add(v, axes_of(v));
+        for (const GridAxis& axis : axes_of(v)) zipped = zipped || axis.zipped();
+      }
+      std::size_t& total = totals[index(part)];
+      if (zipped) entry.number[index(part)] = total;  // what entries set tells their choices apart
+      total = entry.number[index(part)] + all.total();
+      entry.combinations *= all.total();
+    };
+    const auto take_variants = [&](GridPart part, const auto& variants, const std::vector<std::size_t>& words) {
+      take(part, variants.size(), words, [&](std::size_t v) -> const auto& { return variants[v].axes; });
+    };
+    take_variants(GridPart::env, plan.env, plan.zip.env);
+    take_variants(GridPart::rater, plan.rater, plan.zip.rater);
+    take_variants(GridPart::policy, plan.policy, plan.zip.policy);
+    take_variants(GridPart::estimator, plan.estimator, plan.zip.estimator);
+    take(GridPart::votes, plan.votes.size(), plan.zip.votes, [&](std::size_t) -> const auto& { return no_axes; });
+    take(GridPart::learn, 1, {}, [&](std::size_t) -> const auto& { return plan.learn_axes; });
+    entry.first = combinations;
+    combinations += entry.combinations;
+  }
+
+  // The combinations are ordered by the entry of `zip`, then by the alternatives of all parts, then by the axes' values.
   Values values(std::size_t combination) const {
     Values v;
-    std::size_t rest = combination, later = combinations, chosen = 1;  // combinations of the later parts, and of the chosen alternatives
+    const auto next = std::upper_bound(entries.begin(), entries.end(), combination, [](std::size_t c, const Entry& e) { return c < e.first; });
+    v.entry = static_cast<std::size_t>(next - entries.begin()) - 1;
+    const Entry& entry = entries[v.entry];
+    std::size_t rest = combination - entry.first, later = entry.combinations, chosen = 1;  // of the later parts, and of the chosen alternatives
     for (std::size_t p = 0; p < grid_parts; ++p) {
-      const Alternatives& part = parts[p];
+      const Alternatives& part = entry.parts[p];
       later /= part.total();
       const std::size_t block = later * chosen;
       const auto after = std::upper_bound(part.start.begin(), part.start.end(), rest / block);
@@ -114,35 +146,40 @@ struct RunGrid::Whole {
       add_axes(*part.axes[at], p, v.axes);
     }
     for (auto axis = v.axes.rbegin(); axis != v.axes.rend(); ++axis) {
-      axis->at = rest % axis->axis->values.size();
-      rest /= axis->axis->values.size();
+      axis->at = axis->axis->zipped() ? axis->axis->of_entry[v.entry] : rest % axis->axis->choices();
+      rest /= axis->axis->choices();
     }
     return v;
   }
 
   std::size_t choices(std::initializer_list<GridPart> of) const {
     std::size_t n = 1;
-    for (const GridPart part : of) n *= parts[index(part)].total();
+    for (const GridPart part : of) n *= totals[index(part)];
     return n;
   }
 
   std::size_t choice(std::size_t combination, std::initializer_list<GridPart> of) const {
     const Values v = values(combination);
     std::array<std::size_t, grid_parts> number{};  // of the part's combination, among those of its alternative
-    for (const AxisPlace& axis : v.axes) number[axis.part] = number[axis.part] * axis.axis->values.size() + axis.at;
+    for (const AxisPlace& axis : v.axes)
+      if (!axis.axis->zipped()) number[axis.part] = number[axis.part] * axis.axis->values.size() + axis.at;
     std::size_t n = 0;
     for (const GridPart part : of) {
       const std::size_t p = index(part);
-      n = n * parts[p].total() + parts[p].start[v.alternative[p]] + number[p];
+      const Entry& entry = entries[v.entry];
+      n = n * totals[p] + entry.number[p] + entry.parts[p].start[v.alternative[p]] + number[p];
     }
     return n;
   }
 
-  const auto& env(const Values& v) const { return plan.env[v.alternative[index(GridPart::env)]]; }
-  const auto& rater(const Values& v) const { return plan.rater[v.alternative[index(GridPart::rater)]]; }
-  const auto& policy(const Values& v) const { return plan.policy[v.alternative[index(GridPart::policy)]]; }
-  const auto& estimator(const Values& v) const { return plan.estimator[v.alternative[index(GridPart::estimator)]]; }
-  int votes(const Values& v) const { return plan.votes[v.alternative[index(GridPart::votes)]]; }
+  std::size_t place(const Values& v, GridPart part) const {  // in the plan's list
+    return entries[v.entry].parts[index(part)].place[v.alternative[index(part)]];
+  }
+  const auto& env(const Values& v) const { return plan.env[place(v, GridPart::env)]; }
+  const auto& rater(const Values& v) const { return plan.rater[place(v, GridPart::rater)]; }
+  const auto& policy(const Values& v) const { return plan.policy[place(v, GridPart::policy)]; }
+  const auto& estimator(const Values& v) const { return plan.estimator[place(v, GridPart::estimator)]; }
+  int votes(const Values& v) const { return plan.votes[place(v, GridPart::votes)]; }
 
   std::string id(const Values& v, std::size_t seed) const {
     std::string id = fmt::format("{}/{}/{}/{}/n{}", env(v).name, rater(v).name, policy(v).name, estimator(v).name, votes(v));

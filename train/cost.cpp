@@ -1,10 +1,24 @@
 // Records in bytes.
 #include "train/cost.hpp"
 
+#include <cmath>
+
 #include "results/record.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo {
+
+JudgeBill judge_bill(const RunSpec& spec, double calls) {
+  const JudgeCost& judge = spec.rater.cost;
+  JudgeBill bill;
+  if (!judge.any()) return bill;
+  bill.calls = calls;
+  const double steps = spec.learn.steps;
+  const double rounds = std::ceil(calls / steps / judge.parallel * (1 - 1e-12));  // a quotient that is whole but for its rounding stays so
+  if (judge.seconds_per_call) bill.seconds = steps * (rounds * *judge.seconds_per_call);
+  if (judge.price_per_call) bill.cost = calls * *judge.price_per_call;
+  return bill;
+}
 
 double record_count(const RunSpec& spec) { return spec.learn.steps / static_cast<double>(spec.record.every) + 2; }
 

@@ -1,12 +1,24 @@
 // What a run costs, estimated from its spec alone: for preflight.
 #pragma once
+#include <optional>
+
 #include "spec/spec.hpp"
 
 namespace odrpo {
 
+/// What the calls of a real judge take and cost, as the rater models them; unset where it does not. One run: see judge_bill; of a suite the sums.
+struct JudgeBill {
+  double calls = 0;                     ///< of the runs whose rater models something
+  std::optional<double> seconds, cost;  ///< of all training steps, one after the other; in the unit of price_per_call
+};
+/// The bill of a run of so many calls. A step's calls are asked `parallel` at a time and answered before the next step:
+/// seconds = steps ceil(calls of a step / parallel) seconds_per_call, where a step has the run's mean number of calls.
+JudgeBill judge_bill(const RunSpec& spec, double calls);
+
 /// Rough seconds of one core, bytes of memory while running, bytes on disk until the work folder is gone, expected calls of the judge.
 struct Cost {
   double cpu_seconds = 0, memory_bytes = 0, disk_bytes = 0, judge_calls = 0;
+  JudgeBill judge{};  ///< set by total_cost
 };
 
 /// Records of a run.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "kernels/failure.hpp"
+#include "train/cost.hpp"
 
 namespace odrpo {
 namespace {
@@ -15,6 +17,19 @@ double area(const std::vector<std::int32_t>& step, const std::vector<double>& y)
   double sum = 0;
   for (std::size_t i = 1; i < step.size(); ++i) sum += 0.5 * (y[i] + y[i - 1]) * (step[i] - step[i - 1]);
   return sum / (step.back() - step.front());
+}
+
+// Seconds of these stages in a step: median over the recorded intervals; 0 where there is none.
+double median_step_seconds(const RunRecord& r, std::initializer_list<Stage> stages) {
+  std::vector<double> steps;
+  for (std::size_t i = 1; i < r.step.size(); ++i) {
+    double sum = 0;
+    for (const Stage stage : stages) sum += static_cast<double>(r.seconds[i * stage_count + static_cast<std::size_t>(stage)]);
+    steps.push_back(sum);
+  }
+  if (steps.empty()) return 0;
+  std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
+  return steps[steps.size() / 2];
 }
 
 }  // namespace
@@ -33,7 +48,8 @@ const std::vector<double>& curve_of(const RunRecord& r, std::string_view name) {
   throw Failure(Exit::internal, "a record without the curve " + std::string(name));
 }
 
-void close_record(RunRecord& r, const Headroom& between, double final_reward, const CollapseWatch& watch, double judge_calls) {
+void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, double final_reward, const CollapseWatch& watch,
+                  double judge_calls) {
   const std::vector<double>& quality = curve_of(r, "quality");
   const double headroom = between.best - between.start, last = quality.back(), auc = area(r.step, quality);
   r.finals = {
@@ -55,18 +71,14 @@ void close_record(RunRecord& r, const Headroom& between, double final_reward, co
       {"largest_fall", watch.has_window() ? watch.largest_fall : std::nan("")},
       {"quality_fall", *std::max_element(quality.begin(), quality.end()) - last},
   };
-  // seconds of a step without recording: median over the recorded intervals
-  std::vector<double> steps;
-  for (std::size_t i = 1; i < r.step.size(); ++i) {
-    double sum = 0;
-    for (int stage = 0; stage < stage_record; ++stage)
-      sum += static_cast<double>(r.seconds[i * stage_count + static_cast<std::size_t>(stage)]);
-    steps.push_back(sum);
+  r.step_time_median = median_step_seconds(r, {stage_prompts, stage_policy, stage_rater, stage_estimator, stage_update});
+  const JudgeBill bill = judge_bill(spec, judge_calls);
+  if (bill.seconds) {
+    const double judged = *bill.seconds / spec.learn.steps;
+    r.finals.push_back({"judge_seconds", judged});
+    r.finals.push_back({modelled_seconds, median_step_seconds(r, {stage_prompts, stage_policy, stage_estimator, stage_update}) + judged});
   }
-  if (!steps.empty()) {
-    std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
-    r.step_time_median = steps[steps.size() / 2];
-  }
+  if (bill.cost) r.finals.push_back({"judge_cost", *bill.cost});
   std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
 }

@@ -26,7 +26,7 @@ namespace {
 
 // Equal for runs that share the rows of a law.
 std::string law_text(const RunSpec& run) {
-  RaterConfig rater = run.rater;
+  RaterConfig rater = without_cost(run.rater);
   rater.world = {};
   rater.text = {};
   return fmt::format("{} {} {} {}\n", static_cast<int>(run.env.kind), run.votes, run.env.levels(),
@@ -72,6 +72,12 @@ class Different {
   Text text_;
 };
 
+void add(JudgeBill& total, const JudgeBill& run) {
+  total.calls += run.calls;
+  if (run.seconds) total.seconds = total.seconds.value_or(0) + *run.seconds;
+  if (run.cost) total.cost = total.cost.value_or(0) + *run.cost;
+}
+
 constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers, before anything is trained
 
 // What a run takes while the suite trains: its place in the schedule (8 bytes where runs differ in seed, 15 where each is a combination of
@@ -100,6 +106,7 @@ Cost total_cost(const Suite& suite, int jobs) {
     const Combination all = suite.runs.combination(c);
     const RunSpec run = suite.runs[all.first];
     const Cost cost = estimate_cost(run);
+    const JudgeBill bill = judge_bill(run, cost.judge_calls);
     const bool tables = run.env.kind == WorldKind::bandit;  // the toy world's laws are made text by text
     if (laws.is_new(all.first, run) && tables)
       total.cpu_seconds += most_rows(run.env.bandit, run.rater) * row_seconds(run.env.bandit, run.rater, run.votes);
@@ -112,6 +119,7 @@ Cost total_cost(const Suite& suite, int jobs) {
       total.cpu_seconds += cost.cpu_seconds;
       total.disk_bytes += cost.disk_bytes;
       total.judge_calls += cost.judge_calls;
+      add(total.judge, bill);
     }
     largest = std::max(largest, cost.memory_bytes);
     if (!tables) largest_checkpoint = std::max(largest_checkpoint, 3 * warm_start_bytes(run));  // weights and their two moments

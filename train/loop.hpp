@@ -129,7 +129,7 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
     }
     if (recorded) record_batch(*run, spec);
   }
-  close_record(run->record, run->world.headroom(run->record), run->final_reward.mean(), run->collapse, run->world.judge_calls());
+  close_record(run->record, spec, run->world.headroom(run->record), run->final_reward.mean(), run->collapse, run->world.judge_calls());
   run->world.add_final_values(run->record);
   return std::move(run->record);
 }

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "envs/rater/judge_cost.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/profile.hpp"
 #include "envs/rater/text_judge.hpp"
@@ -55,6 +56,7 @@ struct RaterConfig {
   double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
   ParsePolicy parse_policy = ParsePolicy::resample;
   TextJudge text;  ///< toy-lm only
+  JudgeCost cost;  ///< decides nothing of a score
 };
 inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
@@ -69,6 +71,7 @@ void describe(V& v, RaterConfig& c) {
   v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then", failures_only);
   describe(v, c.world, rater_world_keys, bandit_only);
   describe(v, c.text);
+  describe(v, c.cost);
 }
 
 /// Lowest score a rater gives: 0 when unreadable answers score 0, else 1.
@@ -77,6 +80,11 @@ inline int lowest_score(const RaterConfig& c) { return c.parse_failure > 0 && c.
 inline bool has_gaps(const RaterConfig& c) { return c.parse_failure > 0 && c.parse_policy == ParsePolicy::drop; }
 /// Are the rewards of `votes` calls real-valued? (One call gives a whole score.)
 inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
+/// The rater without what its calls cost: equal for raters whose scores have one law.
+inline RaterConfig without_cost(RaterConfig c) {
+  c.cost = {};
+  return c;
+}
 /// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
 inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + c.parse_failure : 1; }
 /// Levels K that the rater's data or matrix has; 0 = it takes any.

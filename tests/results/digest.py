@@ -15,7 +15,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-FIXED = {"run", "step_time_median", "status", "error"}  # columns that are not results
+FIXED = {"run", "step_time_median", "modelled_seconds", "status", "error"}  # columns that are not results
 WORDS = {"id", "env", "rater", "policy", "estimator", "votes", "seed", "key"}
 
 

@@ -43,7 +43,7 @@ RunRecord batched_record(const RunSpec& spec, const BanditWorld& world, const de
     final_reward.add(t, rewards);
     if (rewards.count > 0) watch.add(t, rewards.mean());
   }
-  close_record(r, {world.uniform, world.best}, final_reward.mean(), watch, bandit_judge_calls(spec));
+  close_record(r, spec, {world.uniform, world.best}, final_reward.mean(), watch, bandit_judge_calls(spec));
   return r;
 }
 
