@@ -9,11 +9,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "app/schema_shapes.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/field_list.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/only_if.hpp"
-#include "spec/zip.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -91,36 +91,6 @@ json one_or_list(const json& one, int least) {
   if (least > 0) list["minItems"] = least;
   list["uniqueItems"] = true;
   return {{"anyOf", json::array({one, list})}};
-}
-
-json matrix_schema() {
-  const json row = {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}}};
-  return {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", row}};
-}
-
-/// A row, or a table of baselines and the rows that are compared with them.
-json baselines_schema() {
-  const json row = {{"type", json::array({"string", "number"})}};
-  const json rows = {{"anyOf", json::array({row, {{"type", "array"}, {"minItems", 1}, {"items", row}}})}};
-  return {{"anyOf", json::array({{{"type", "string"}}, {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", rows}}})}};
-}
-
-/// The entries of [grid] zip: tables of words of the grid and of dotted keys, also as nested tables. Their values are the program's to check.
-json entries_schema() {
-  const json value = {{"type", json::array({"string", "number"})}}, nested = {{"type", "object"}, {"minProperties", 1}};
-  json entry = {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}};
-  std::string kinds(section_of<LearnConfig>());
-  entry["properties"][kinds] = nested;
-  for (const auto& f : fields_of<GridConfig>()) {
-    if (f.type == "words") {
-      entry["properties"][f.key] = {{"anyOf", json::array({json{{"type", "string"}, {"minLength", 1}}, nested})}};
-      kinds += "|" + f.key;
-    } else if (f.type == "integers") {
-      entry["properties"][f.key] = scalar_schema(f);
-    }
-  }
-  entry["patternProperties"] = {{fmt::format("^({})[.].", kinds), value}};
-  return {{"type", "array"}, {"minItems", 1}, {"maxItems", most_entries}, {"uniqueItems", true}, {"items", entry}};
 }
 
 /// What hovering shows: the help, and what the words mean.

@@ -12,8 +12,8 @@
 
 namespace odrpo {
 
-/// SHA-256 (hex) over runs sorted by id and variables sorted by name: name, dtype, shape, little-endian bytes; without seconds, modelled_seconds, status,
-/// provenance, device, jobs (docs/results.md). Runs are added in the order of id_order().
+/// SHA-256 (hex) over runs sorted by id and variables sorted by name: name, dtype, shape, little-endian bytes; without seconds,
+/// modelled_seconds, status, provenance, device, jobs (docs/results.md). Runs are added in the order of id_order().
 class ResultDigest {
  public:
   void add(const RunRecord& run);

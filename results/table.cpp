@@ -138,10 +138,11 @@ void order_by_group(TableModel& table) {
 
 constexpr std::size_t most_pairs = 8;  // of a sentence
 
-/// Do rows, columns and `best` decide the dimension's value, and which of them?
+/// Do rows, columns and `best` decide the value of a dimension that every run has, and which of them?
 std::optional<FollowingDimension> following_dimension(const Dimension& dimension, const TableSource& from, const TableSpec& spec,
                                                       std::size_t runs) {
-  if (dimension.entries.size() < 2) return std::nullopt;
+  const auto& entries = dimension.entries;  // an axis of some variants splits the table, as their runs are others
+  if (entries.size() < 2 || std::find(entries.begin(), entries.end(), absent_entry) != entries.end()) return std::nullopt;
   std::vector<const Dimension*> all;
   for (const std::string& name : {spec.rows, spec.columns})
     if (const Dimension* other = from.dimension(name)) all.push_back(other);
@@ -158,8 +159,11 @@ std::optional<FollowingDimension> following_dimension(const Dimension& dimension
     for (std::size_t c = 0; c < std::min(combinations.first.size(), most_pairs); ++c) {
       std::vector<std::string> at;
       for (const Dimension* other : others) at.push_back(other->entries[other->code[combinations.first[c]]]);
-      found.text += fmt::format("{}{}: {}", c == 0 ? "" : others.size() > 1 ? "; " : ", ", joined(at),
-                                dimension.entries[dimension.code[combinations.first[c]]]);
+      found.text += fmt::format("{}{}: {}",
+                                c == 0              ? ""
+                                : others.size() > 1 ? "; "
+                                                    : ", ",
+                                joined(at), dimension.entries[dimension.code[combinations.first[c]]]);
     }
     if (combinations.first.size() > most_pairs) found.text += others.size() > 1 ? "; ..." : ", ...";
     found.text = fmt::format("{} follows {}: {}", dimension.name, joined(found.others), found.text);

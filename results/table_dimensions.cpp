@@ -17,7 +17,6 @@ namespace odrpo {
 namespace {
 
 constexpr const char* plain_dimensions[] = {"env", "rater", "policy", "estimator", "votes"};
-constexpr const char* absent = "-";
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// Numbers keys 0, 1, 2, … in the order in which they come. Runs beside each other are often alike: the last key is remembered.
@@ -37,7 +36,7 @@ class Numbering {
 };
 
 std::string number_entry(double value, bool integer) {
-  if (std::isnan(value)) return absent;
+  if (std::isnan(value)) return absent_entry;
   return integer && std::fabs(value) < 9e18 ? fmt::format("{}", static_cast<std::int64_t>(value)) : fmt::format("{}", value);
 }
 
@@ -56,7 +55,8 @@ Dimension of_numbers(std::string name, const Column& column) {
 
 Dimension of_texts(std::string name, const Column& column) {
   Dimension d{std::move(name), {}, column.code, {}};
-  for (const std::string& word : column.words) d.entries.push_back(word.empty() && !column.axis.empty() ? absent : printable_text(word));
+  for (const std::string& word : column.words)
+    d.entries.push_back(word.empty() && !column.axis.empty() ? absent_entry : printable_text(word));
   return d;
 }
 

@@ -13,6 +13,9 @@ namespace odrpo {
 /// A column that was read. Failure internal when it was not, or is of the other type.
 const Column& read_column(const ResultFile& file, const std::string& name, bool numeric);
 
+/// The entry of runs that lack an axis.
+inline constexpr const char* absent_entry = "-";
+
 /// One dimension with its value in each run.
 struct Dimension {
   std::string name;                     ///< printable
@@ -21,8 +24,8 @@ struct Dimension {
   std::vector<std::uint32_t> own;
 };
 
-/// All dimensions: the plain ones, then the axes in the order in which the runs bring them. A run without an axis has "-" there. The file
-/// must outlive them.
+/// All dimensions: the plain ones, then the axes in the order in which the runs bring them. A run without an axis has absent_entry there.
+/// The file must outlive them.
 std::vector<Dimension> dimensions_of(const ResultFile& file);
 
 /// The file's own name of a dimension: the word itself, or the one axis that ends in ".word"; `value` is the dimension of the values

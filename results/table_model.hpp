@@ -42,10 +42,12 @@ inline constexpr ValueWord value_words[] = {
     {"held-out", "held_out", 100, "%", true,
      "toy-lm: mean of grounding, win-rate and instructions; expected value below 96.7 %, as grounding is limited"},
     {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run", false, true},
-    {"judge-seconds", "judge_seconds", 1, "s", false, "time that the judge's calls of one training step take, by the rater's seconds_per_call and parallel"},
+    {"judge-seconds", "judge_seconds", 1, "s", false,
+     "time that the judge's calls of one training step take, by the rater's seconds_per_call and parallel"},
     {"modelled-seconds", "modelled_seconds", 1, "s", false,
      "judge-seconds and the wall time of one training step without the simulated judge, median over the run", false, true},
-    {"judge-cost", "judge_cost", 1, "", false, "price of the judge's calls of the whole training, in the unit of the rater's price_per_call"},
+    {"judge-cost", "judge_cost", 1, "", false,
+     "price of the judge's calls of the whole training, in the unit of the rater's price_per_call"},
 };
 
 /// Does only the toy language model have it? Its meaning says so first.

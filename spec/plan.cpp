@@ -11,7 +11,6 @@
 #include "spec/catalogue.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/text.hpp"
-#include "spec/zip.hpp"
 
 namespace odrpo {
 

@@ -7,6 +7,7 @@
 #include "spec/axis.hpp"
 #include "spec/describe.hpp"
 #include "spec/tree.hpp"
+#include "spec/zip.hpp"
 
 namespace odrpo {
 
@@ -61,6 +62,12 @@ std::string write_plan(const Plan& plan);
 /// Reads the variants of one section ("rater": all of [rater.NAME]), used or not. (plan_variants.cpp)
 template <class C>
 std::vector<Variant<C>> read_variants(const Node& root, Reading& reading);
+
+/// Ties the words and axes of a plan, which was read without errors, to the entries of `zip`. A key that is no axis of every run is an
+/// error. (plan_zip.cpp)
+void tie_zip(const ZipText& text, Plan& plan, Diagnostics& errors);
+/// The plan with the runs of one entry alone: its words, and its value on each zipped axis. (plan_zip.cpp)
+Plan entry_plan(const Plan& plan, std::size_t entry);
 
 /// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);

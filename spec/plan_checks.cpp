@@ -241,8 +241,10 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
       errors.add(value_place("value"), fmt::format("no env of the grid has the value \"{}\"", value.word), "it with an env of base toy-lm");
   for (const auto& [value, key] : judge_values) {
     const auto has_key = [key = key](const auto& rater) { return models_cost(rater, key); };
-    if (std::find(table.value.begin(), table.value.end(), value) != table.value.end() && std::none_of(plan.rater.begin(), plan.rater.end(), has_key))
-      errors.add(value_place("value"), fmt::format("no rater of the grid has the value \"{}\"", value), fmt::format("it with `{}` in [rater.NAME]", key));
+    if (std::find(table.value.begin(), table.value.end(), value) != table.value.end() &&
+        std::none_of(plan.rater.begin(), plan.rater.end(), has_key))
+      errors.add(value_place("value"), fmt::format("no rater of the grid has the value \"{}\"", value),
+                 fmt::format("it with `{}` in [rater.NAME]", key));
   }
   const std::vector<GridAxis> no_axes;
   refuse_idle(SectionRuns<TableConfig>{table, no_axes, section}, errors, {.prefix = "table.", .at_value = true});

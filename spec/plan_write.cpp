@@ -8,7 +8,6 @@
 #include "spec/field_writer.hpp"
 #include "spec/idle_keys.hpp"
 #include "spec/plan.hpp"
-#include "spec/zip.hpp"
 
 namespace odrpo {
 

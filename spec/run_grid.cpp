@@ -115,14 +115,17 @@ struct RunGrid::Whole {
       entry.combinations *= all.total();
     };
     const auto take_variants = [&](GridPart part, const auto& variants, const std::vector<std::size_t>& words) {
-      take(part, variants.size(), words, [&](std::size_t v) -> const auto& { return variants[v].axes; });
+      const auto axes_of = [&](std::size_t v) -> const auto& { return variants[v].axes; };
+      take(part, variants.size(), words, axes_of);
     };
     take_variants(GridPart::env, plan.env, plan.zip.env);
     take_variants(GridPart::rater, plan.rater, plan.zip.rater);
     take_variants(GridPart::policy, plan.policy, plan.zip.policy);
     take_variants(GridPart::estimator, plan.estimator, plan.zip.estimator);
-    take(GridPart::votes, plan.votes.size(), plan.zip.votes, [&](std::size_t) -> const auto& { return no_axes; });
-    take(GridPart::learn, 1, {}, [&](std::size_t) -> const auto& { return plan.learn_axes; });
+    const auto none = [&](std::size_t) -> const auto& { return no_axes; };
+    const auto of_learn = [&](std::size_t) -> const auto& { return plan.learn_axes; };
+    take(GridPart::votes, plan.votes.size(), plan.zip.votes, none);
+    take(GridPart::learn, 1, {}, of_learn);
     entry.first = combinations;
     combinations += entry.combinations;
   }
@@ -130,10 +133,12 @@ struct RunGrid::Whole {
   // The combinations are ordered by the entry of `zip`, then by the alternatives of all parts, then by the axes' values.
   Values values(std::size_t combination) const {
     Values v;
-    const auto next = std::upper_bound(entries.begin(), entries.end(), combination, [](std::size_t c, const Entry& e) { return c < e.first; });
+    const auto next =
+        std::upper_bound(entries.begin(), entries.end(), combination, [](std::size_t c, const Entry& e) { return c < e.first; });
     v.entry = static_cast<std::size_t>(next - entries.begin()) - 1;
     const Entry& entry = entries[v.entry];
-    std::size_t rest = combination - entry.first, later = entry.combinations, chosen = 1;  // of the later parts, and of the chosen alternatives
+    // combinations of the later parts, and of the chosen alternatives
+    std::size_t rest = combination - entry.first, later = entry.combinations, chosen = 1;
     for (std::size_t p = 0; p < grid_parts; ++p) {
       const Alternatives& part = entry.parts[p];
       later /= part.total();

@@ -23,8 +23,8 @@ struct Combination {
   std::size_t runs = 0;   ///< one for each seed, or those of them that --only chose
 };
 
-/// The runs in canonical order: entry of [grid] zip, env, rater, policy, estimator, votes, axes in suite order, seed (the last changes fastest). Immutable;
-/// copies share what they hold; safe from any thread.
+/// The runs in canonical order: entry of [grid] zip, env, rater, policy, estimator, votes, axes in suite order, seed (the last changes
+/// fastest). Immutable; copies share what they hold; safe from any thread.
 class RunGrid {
  public:
   /// No runs.

@@ -1,4 +1,4 @@
-// Entries of [grid] zip: flattened, checked against each other, put into the tree, and tied to the plan's axes.
+// Entries of [grid] zip: flattened, checked against each other, and put into the tree.
 #include "spec/zip.hpp"
 
 #include <fmt/format.h>
@@ -70,7 +70,8 @@ bool is_settable(const Node& root, const Setting& s, Diagnostics& errors) {
   if (s.path.size() == 1) {
     if (is_word_key(kind)) return true;
     const std::string near = suggested(s.path[0]);
-    errors.add(s.place, fmt::format("unknown key `{}` in an entry of `grid.zip`", shown(s.label)), near.empty() ? std::string(zipped_keys) : "", near);
+    errors.add(s.place, fmt::format("unknown key `{}` in an entry of `grid.zip`", shown(s.label)),
+               near.empty() ? std::string(zipped_keys) : "", near);
     return false;
   }
   if (kind == section_of<LearnConfig>()) return true;
@@ -100,7 +101,9 @@ void flatten(const Node& table, const std::vector<std::string>& above, std::vect
     path.insert(path.end(), parts.begin(), parts.end());
     if (parts.empty()) errors.add(child.key_place, fmt::format("`{}` is not a dotted key such as learn.steps", shown(child.key)));
     else if (child.kind == Node::Kind::table) flatten(child, path, out, errors);
-    else out.push_back({path, joined(path, [](std::string_view p) { return folded(written_key(p)); }), joined(path, written_key), &child, child.key_place});
+    else
+      out.push_back({path, joined(path, [](std::string_view p) { return folded(written_key(p)); }), joined(path, written_key), &child,
+                     child.key_place});
   }
 }
 
@@ -144,7 +147,8 @@ std::vector<ZipText::Key> gathered(const std::vector<std::vector<Setting>>& entr
       const auto s = named(entries[e], entries[0][k].name);
       keys[k].of_entry.push_back(0);
       if (s == entries[e].end()) {
-        errors.add(list.children[e].place, fmt::format("this entry lacks `{}`, which the first one sets: all have the same keys", shown(keys[k].label)));
+        errors.add(list.children[e].place,
+                   fmt::format("this entry lacks `{}`, which the first one sets: all have the same keys", shown(keys[k].label)));
       } else if (s->value->kind == Node::Kind::list) {
         errors.add(s->value->place, fmt::format("`{}` is a list, and an entry of `grid.zip` has one value of each key", shown(s->label)));
       } else {
@@ -198,37 +202,6 @@ void put(Node& root, const ZipText::Key& key, const Node& list, Diagnostics& err
   table->children.push_back(std::move(values));
 }
 
-template <class C>
-GridAxis* tied_axis(const ZipText::Key& key, std::vector<Variant<C>>& variants, const std::string& name, Diagnostics& errors) {
-  Variant<C>* found = nullptr;
-  std::string other;
-  for (auto& v : variants) {
-    if (same_word(v.name, key.path[1])) found = &v;
-    else other = v.name;
-  }
-  if (found == nullptr || variants.size() > 1) {
-    errors.add(key.place, found == nullptr
-                              ? fmt::format("`{}` has no effect: {} {} is not in the grid", shown(key.label), section_of<C>(), shown(key.path[1]))
-                              : fmt::format("`{}` has no effect in the runs of {} {}: a key of a variant can be zipped where the grid has no other {}",
-                                            shown(key.label), section_of<C>(), shown(other), section_of<C>()));
-    return nullptr;
-  }
-  const auto axis = std::find_if(found->axes.begin(), found->axes.end(), [&](const GridAxis& a) { return same_word(a.key, name); });
-  if (axis != found->axes.end()) return &*axis;
-  errors.add(key.place, fmt::format("`{}` cannot be zipped: it is no single number or word", shown(key.label)));
-  return nullptr;
-}
-
-void keep(std::vector<GridAxis>& axes, std::size_t entry) {
-  for (GridAxis& axis : axes)
-    if (axis.zipped()) axis.values = {axis.values[axis.of_entry[entry]]};
-}
-template <class C>
-void keep(std::vector<Variant<C>>& variants, const std::vector<std::size_t>& of_entry, std::size_t entry) {
-  if (!of_entry.empty()) variants = {variants[of_entry[entry]]};
-  for (auto& v : variants) keep(v.axes, entry);
-}
-
 }  // namespace
 
 ZipText unfold_zip(Node& root, Diagnostics& errors) {
@@ -245,10 +218,12 @@ ZipText unfold_zip(Node& root, Diagnostics& errors) {
   }
   if (list.children.empty()) errors.add(list.place, "`grid.zip` is an empty list: no run would be left", example);
   if (list.children.size() > most_entries)
-    errors.add(list.children[most_entries].place, fmt::format("`grid.zip` has {} entries", list.children.size()), fmt::format("at most {}", most_entries));
+    errors.add(list.children[most_entries].place, fmt::format("`grid.zip` has {} entries", list.children.size()),
+               fmt::format("at most {}", most_entries));
   std::vector<std::vector<Setting>> entries;
   for (const Node& entry : list.children) {
-    if (entry.kind != Node::Kind::table) errors.add(entry.place, fmt::format("an entry of `grid.zip` must be a table, not {}", found_text(entry)), example);
+    if (entry.kind != Node::Kind::table)
+      errors.add(entry.place, fmt::format("an entry of `grid.zip` must be a table, not {}", found_text(entry)), example);
     else if (entries.size() < most_entries) entries.push_back(settings_of(root, entry, errors));
   }
   if (entries.empty()) return text;
@@ -260,41 +235,6 @@ ZipText unfold_zip(Node& root, Diagnostics& errors) {
   for (const auto& key : text.keys)
     if (!key.values.empty()) put(root, key, list, errors);
   return text;
-}
-
-void tie_zip(const ZipText& text, Plan& plan, Diagnostics& errors) {
-  if (text.entries == 0) return;
-  plan.zip.key_place = text.key_place;
-  plan.zip.entries = text.entries;
-  for (const auto& key : text.keys) {
-    const std::string kind = folded(key.path[0]);
-    const auto section = [&](auto& variants, std::vector<std::size_t>& words) -> GridAxis* {
-      if (key.path.size() > 1) return tied_axis(key, variants, key.path[2] + (key.path.size() > 3 ? "." + key.path[3] : ""), errors);
-      words = key.of_entry;
-      return nullptr;
-    };
-    GridAxis* axis = nullptr;
-    if (kind == section_of<EnvConfig>()) axis = section(plan.env, plan.zip.env);
-    else if (kind == section_of<RaterConfig>()) axis = section(plan.rater, plan.zip.rater);
-    else if (kind == section_of<PolicyConfig>()) axis = section(plan.policy, plan.zip.policy);
-    else if (kind == section_of<EstimatorConfig>()) axis = section(plan.estimator, plan.zip.estimator);
-    else if (key.path.size() == 1) plan.zip.votes = key.of_entry;
-    else
-      for (auto& a : plan.learn_axes)
-        if (same_word(a.key, key.path[1])) axis = &a;
-    if (axis != nullptr) axis->of_entry = key.of_entry;
-  }
-}
-
-Plan entry_plan(const Plan& plan, std::size_t entry) {
-  Plan one = plan;
-  keep(one.env, plan.zip.env, entry);
-  keep(one.rater, plan.zip.rater, entry);
-  keep(one.policy, plan.zip.policy, entry);
-  keep(one.estimator, plan.zip.estimator, entry);
-  if (!plan.zip.votes.empty()) one.votes = {plan.votes[plan.zip.votes[entry]]};
-  keep(one.learn_axes, entry);
-  return one;
 }
 
 }  // namespace odrpo

@@ -1,10 +1,9 @@
-// [grid] zip: one axis whose entries set several things at once, such as votes and learn.steps.
+// [grid] zip as it is written: one axis whose entries set several things at once, such as votes and learn.steps.
 #pragma once
 #include <cstddef>
 #include <string>
 #include <vector>
 
-#include "spec/plan.hpp"
 #include "spec/tree.hpp"
 
 namespace odrpo {
@@ -12,11 +11,11 @@ namespace odrpo {
 /// What `zip` says: its keys, and which of the different values of each key an entry has.
 struct ZipText {
   struct Key {
-    std::vector<std::string> path;       ///< {"votes"}, {"learn", "steps"}, {"rater", "NAME", "low", "p"}
-    std::string label;                   ///< the path as it is written
-    Place place;                         ///< in the first entry
-    std::vector<std::size_t> of_entry;   ///< of each entry: an index of `values`
-    std::vector<Node> values;            ///< all different, in the order of the entries
+    std::vector<std::string> path;      ///< {"votes"}, {"learn", "steps"}, {"rater", "NAME", "low", "p"}
+    std::string label;                  ///< the path as it is written
+    Place place;                        ///< in the first entry
+    std::vector<std::size_t> of_entry;  ///< of each entry: an index of `values`
+    std::vector<Node> values;           ///< all different, in the order of the entries
   };
   Place key_place;
   std::vector<Key> keys;
@@ -29,11 +28,5 @@ inline constexpr std::size_t most_entries = 1000;
 /// Reads `grid.zip`, and puts the values of each key into the tree as a list: the sections then read and check them as those of an axis,
 /// each at its own place. What is wrong with the entries themselves is an error.
 ZipText unfold_zip(Node& root, Diagnostics& errors);
-
-/// Ties the axes and words of the plan, which has been read without errors, to the entries. A key that is no axis of every run is an error.
-void tie_zip(const ZipText& text, Plan& plan, Diagnostics& errors);
-
-/// The plan with the runs of one entry alone: its words, and its value on each zipped axis.
-Plan entry_plan(const Plan& plan, std::size_t entry);
 
 }  // namespace odrpo

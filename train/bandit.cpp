@@ -18,7 +18,8 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   const int law_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
   const WorldProfile profile = resolve_profile(spec.env.bandit, spec.rater.world);
   const std::string world_key = fmt::format("{} {} {} {}", spec.run_key, features, canonical_fields(spec.env), canonical_fields(profile));
-  const std::string rater_key = fmt::format("{} levels {} votes {}", canonical_fields(without_cost(spec.rater)), spec.env.bandit.levels, law_votes);
+  const std::string rater_key =
+      fmt::format("{} levels {} votes {}", canonical_fields(without_cost(spec.rater)), spec.env.bandit.levels, law_votes);
 
   BanditProblem problem{};
   problem.spec = &spec;

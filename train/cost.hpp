@@ -6,7 +6,8 @@
 
 namespace odrpo {
 
-/// What the calls of a real judge take and cost, as the rater models them; unset where it does not. One run: see judge_bill; of a suite the sums.
+/// What the calls of a real judge take and cost, as the rater models them; unset where it does not. One run: see judge_bill; of a suite the
+/// sums.
 struct JudgeBill {
   double calls = 0;                     ///< of the runs whose rater models something
   std::optional<double> seconds, cost;  ///< of all training steps, one after the other; in the unit of price_per_call

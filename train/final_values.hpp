@@ -28,6 +28,7 @@ const std::vector<double>& curve_of(const RunRecord& r, std::string_view name);
 
 /// Fills finals and step_time_median from the curves, which are complete, drops the curves that the run does not have, and sets status ok.
 /// judge_calls: expected calls of the judge in all steps.
-void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, double final_reward, const CollapseWatch& watch, double judge_calls);
+void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, double final_reward, const CollapseWatch& watch,
+                  double judge_calls);
 
 }  // namespace odrpo

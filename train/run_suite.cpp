@@ -79,7 +79,8 @@ Failure with_the_rest(const Failure& why, const RunReport& report, const RunSett
 
 // names the world and the law rows that a run needs, besides its seed: equal for all runs that share them
 std::size_t world_of(const RunSpec& spec) {
-  return std::hash<std::string>{}(canonical_fields(spec.env) + canonical_fields(without_cost(spec.rater)) + canonical_fields(spec.rater.world));
+  return std::hash<std::string>{}(canonical_fields(spec.env) + canonical_fields(without_cost(spec.rater)) +
+                                  canonical_fields(spec.rater.world));
 }
 
 // Of each combination: the place of its world among all worlds, which are sorted by the name of their env.

@@ -21,7 +21,8 @@ void describe(V& v, JudgeCost& c) {
   v.optional_number("seconds_per_call", c.seconds_per_call, 0.0, 1e6,
                     "seconds that one call of a real judge takes: gives `judge_seconds` and `modelled_seconds`; changes no training");
   v.integer("parallel", c.parallel, 1, 1'000'000, "calls that such a judge answers at a time", timed_calls_only);
-  v.optional_number("price_per_call", c.price_per_call, 0.0, 1e9, "price of one call, in any unit: gives `judge_cost`; changes no training");
+  v.optional_number("price_per_call", c.price_per_call, 0.0, 1e9,
+                    "price of one call, in any unit: gives `judge_cost`; changes no training");
 }
 
 }  // namespace odrpo

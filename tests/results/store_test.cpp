@@ -31,6 +31,7 @@ TEST_CASE("the digest covers what it says") {
   auto changed = all;
   changed[3].seconds.assign(changed[3].seconds.size(), 1.0f);
   changed[3].step_time_median = 9;
+  changed[3].finals.push_back({modelled_seconds, 9});
   changed[3].error = "x";
   std::reverse(changed[3].finals.begin(), changed[3].finals.end());
   std::reverse(changed[3].curves.begin(), changed[3].curves.end());

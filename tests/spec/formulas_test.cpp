@@ -109,3 +109,13 @@ TEST_CASE("raters: a judge of texts tells what it sees besides quality") {
         "w\tnoise of gauss: gaussian sigma 0.52 spread 0.25; texts: length_bias 0.3, json_broken 0.05; unreadable where broken: ask once "
         "more; score 1 when that fails too; levels 1 to 10\n");
 }
+
+TEST_CASE("formulas: a rater says what a real judge's calls would take and cost, and an axis of either is named") {
+  const auto text = [](const std::vector<std::string>& set) { return rater_lines(loaded(small_suite, set)); };
+  CHECK(text({"rater.mixed.seconds_per_call=0.5", "rater.mixed.parallel=64", "rater.mixed.price_per_call=1e-3"})
+            .ends_with("; 0.5 s a call, 64 at a time; price 0.001 a call; levels 1 to 10\n"));
+  CHECK(text({}).find(" a call") == std::string::npos);
+  const std::string two = text({"rater.mixed.price_per_call=[1, 2]"});
+  CHECK(two.starts_with("mixed price_per_call=1\t"));
+  CHECK(two.find("; price 2 a call; levels") != std::string::npos);
+}

@@ -142,6 +142,18 @@ BAD = [
         "[rater.r]\nscores = 'scores.csv'\nconfusion.matrix = [[1, 0], [0, 1]]",
         "[rater.mixed]\nscores = 'scores.csv'",
         "[rater.r]\nscores = 'scores.csv'\nlevels = 1",
+        "[rater.r]\nbase = 'mixed'\nseconds_per_call = -1",
+        "[rater.r]\nbase = 'mixed'\nseconds_per_call = 1\nparallel = 0",
+        "[rater.r]\nbase = 'mixed'\nprice_per_call = 'cheap'",
+        "zip = 3",
+        "zip = []",
+        "zip = [3]",
+        "zip = [{}]",
+        "zip = [{ vote = 1 }]",
+        "zip = [{ votes = 0 }]",
+        "zip = [{ votes = [1, 8] }]",
+        "zip = [{ 'record.every' = 3 }]",
+        "zip = [{ 'learn.steps' = [3, 4] }]",
     ]),
 ]
 
@@ -149,6 +161,7 @@ BAD = [
 GOOD = [
     "[suite]\nname = 'a'\n[grid]\nestimator = ['dr-grpo', 'odrpo-uniform(maxrl)', 'odrpo_gini_median(grpo)']\n",
     "[grid]\nestimator = 'x.1'\nvotes = 3\n[suite]\nname = '0._-'\nseed = 9223372036854775807\n[estimator.'x.1']\nbase = 'maxrl'\n",
+    "[suite]\nname = 'a'\n[grid]\nzip = [{ estimator = 'grpo', 'learn.lr' = 0.1 }, { estimator = 'maxrl', 'learn.lr' = 0.2 }]\n",
     *map(rest, [
         "votes = [1, 1024]\nrater = ['low20', 'mixed']",
         "[learn]\nlr = 1\nweight-decay = 0\nratio_clip = 0",
@@ -179,6 +192,9 @@ GOOD = [
         "[rater.r]\nbase = 'mixed'\naggregate = 'mean'\nsampling = 'draws'\nparse_failure = 0.1\nparse-policy = 'drop'",
         "[rater.r]\nbase = 'mixed'\ntie = ['median_low', 'nearest-mean', 'first']",
         "[rater.r]\nbase = 'hack'\noffset.sd = 0.5",
+        "zip = [{ votes = 1, 'learn.steps' = 80 }, { votes = 8, learn.steps = 10 }]",
+        "zip = [{ rater.mixed.low.p = 0.1, policy = 'linear' }, { 'rater.mixed.low.p' = 0.2, policy = 'tabular' }]",
+        "[rater.mixed]\nseconds_per_call = [0.5, 2]\nparallel = 64\nprice-per-call = 0",
     ]),
 ]
 
@@ -200,6 +216,11 @@ BEYOND = {
     "a value that no world of the grid has": rest("[table]\nvalue = 'grounding'"),
     "a world that has nothing to learn": rest("[rater.mixed]\nworld_spread = 0"),
     "a target that nothing is": rest("[rater.mixed.low]\ntarget = 'hack'"),
+    "entries with different keys": rest("zip = [{ votes = 1 }, { votes = 2, 'learn.steps' = 3 }]"),
+    "a zipped key that no section has": rest("zip = [{ 'learn.stesp' = 3 }]"),
+    "a zipped key that stands in its section too": rest("zip = [{ 'learn.lr' = 0.1 }]\n[learn]\nlr = 0.2"),
+    "a cost that no rater models": rest("[table]\nvalue = 'judge-cost'"),
+    "neither estimators nor entries that have them": "[suite]\nname = 'a'\n[grid]\nzip = [{ votes = 1 }]\n",
     "a table of what the grid lacks": rest("[table]\nbest = ['lr']"),
 }
 

@@ -208,3 +208,16 @@ TEST_CASE("toy-lm-lora: adapters of two ranks and all weights, from one warm sta
   for (const auto& r : suite.runs) CHECK(warm_policy(r.policy) == warm_policy(suite.runs[0].policy));
   CHECK(suite.table.baseline == "full");
 }
+
+TEST_CASE("equal-cost: every cell pays for the same judge calls, and the table compares it with one vote") {
+  const auto suite = shipped("equal-cost");
+  const auto bill = [](const RunSpec& r) { return judge_bill(r, double{1} * r.learn.steps * r.learn.batch * r.learn.rollouts * r.votes); };
+  CHECK(all(suite, [&](const RunSpec& r) { return bill(r).cost; }).size() == 1);
+  CHECK(all(suite, [&](const RunSpec& r) { return bill(r).seconds; }).size() == 1);
+  CHECK(all(suite, [](const RunSpec& r) { return r.votes; }) == std::set<int>{1, 8, 32});
+  CHECK(all(suite, [](const RunSpec& r) { return std::pair(r.votes, r.learn.steps); }).size() == 3);
+  CHECK(all(suite, [](const RunSpec& r) { return r.estimator_name; }).size() == 2);
+  CHECK(suite.table.rows == "votes");
+  CHECK(suite.table.baseline == "1");
+  CHECK(suite.table.value == std::vector<std::string>{"gain", "modelled-seconds", "judge-cost"});
+}

@@ -1,0 +1,42 @@
+// Matrices, baselines and the entries of [grid] zip, as editors see them.
+#include "app/schema_shapes.hpp"
+
+#include <fmt/format.h>
+
+#include "spec/field_list.hpp"
+#include "spec/zip.hpp"
+
+namespace odrpo::app {
+
+using json = nlohmann::ordered_json;
+
+json matrix_schema() {
+  const json row = {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}}};
+  return {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", row}};
+}
+
+json baselines_schema() {
+  const json row = {{"type", json::array({"string", "number"})}};
+  const json rows = {{"anyOf", json::array({row, {{"type", "array"}, {"minItems", 1}, {"items", row}}})}};
+  return {{"anyOf", json::array({{{"type", "string"}}, {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", rows}}})}};
+}
+
+json entries_schema() {
+  const json value = {{"type", json::array({"string", "number"})}}, nested = {{"type", "object"}, {"minProperties", 1}};
+  json entry = {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}};
+  std::string kinds(section_of<LearnConfig>());
+  entry["properties"][kinds] = nested;
+  for (const auto& f : fields_of<GridConfig>()) {
+    if (f.type == "words") {
+      entry["properties"][f.key] = {{"anyOf", json::array({json{{"type", "string"}, {"minLength", 1}}, nested})}};
+      kinds += "|" + f.key;
+    } else if (f.type == "integers") {
+      entry["properties"][f.key] = {
+          {"type", "integer"}, {"minimum", std::get<std::int64_t>(*f.min)}, {"maximum", std::get<std::int64_t>(*f.max)}};
+    }
+  }
+  entry["patternProperties"] = {{fmt::format("^({})[.].", kinds), value}};
+  return {{"type", "array"}, {"minItems", 1}, {"maxItems", most_entries}, {"uniqueItems", true}, {"items", entry}};
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,14 @@
+// JSON Schemas of values that are neither scalars nor lists of them. Private to app/schema.cpp.
+#pragma once
+#include <nlohmann/json.hpp>
+
+namespace odrpo::app {
+
+/// Rows of probabilities.
+nlohmann::ordered_json matrix_schema();
+/// A row, or a table of baselines and the rows that are compared with them.
+nlohmann::ordered_json baselines_schema();
+/// The entries of [grid] zip: tables of words of the grid and of dotted keys, also as nested tables. The program checks their values.
+nlohmann::ordered_json entries_schema();
+
+}  // namespace odrpo::app

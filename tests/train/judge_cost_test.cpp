@@ -1,0 +1,163 @@
+// What a judge's calls cost: final values against the model's definition, in both worlds and on an engine; digests that no clock changes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "results/result_digest.hpp"
+#include "spec/canonical.hpp"
+#include "tests/catch.hpp"
+#include "tests/spec/loading.hpp"
+#include "tests/train/batched/host_backend.hpp"
+#include "tests/train/tiny.hpp"
+#include "tests/train/trained.hpp"
+#include "train/limits.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+bool has_final(const RunRecord& r, const std::string& name) {
+  for (const Final& f : r.finals)
+    if (f.name == name) return true;
+  return false;
+}
+
+RunSpec paid_run(int votes, double failure = 0) {
+  RunSpec spec = small_run(PolicyKind::linear, "grpo", votes);
+  spec.learn.steps = 30;
+  spec.rater.parse_failure = failure;
+  spec.rater.cost = {.seconds_per_call = 0.25, .parallel = 48, .price_per_call = 0.5};
+  return spec;
+}
+
+}  // namespace
+
+TEST_CASE("a step's calls are asked `parallel` at a time, and the rest of the step is what was measured") {
+  const struct {
+    int votes;
+    double failure, rounds;
+  } cases[] = {{1, 0, 2}, {3, 0, 4}, {4, 0, 6}, {3, 0.25, 5}, {1, 0.5, 2}, {30, 0.1, 44}};  // 64 responses a step: ceil(64 N (1 + p) / 48)
+  for (const auto& c : cases) {
+    INFO(c.votes << " votes, " << c.failure << " unreadable");
+    const RunSpec spec = paid_run(c.votes, c.failure);
+    const RunRecord r = run(spec);
+    CHECK(final_of(r, "judge_seconds") == Approx(c.rounds * 0.25).epsilon(1e-14));
+    CHECK(final_of(r, "judge_cost") == final_of(r, "judge_calls") * 0.5);
+    const double measured = final_of(r, modelled_seconds) - final_of(r, "judge_seconds");
+    CHECK(measured >= 0);
+    CHECK(measured <= r.step_time_median * (1 + 1e-6) + 1e-12);  // which has the simulated judge too
+  }
+}
+
+TEST_CASE("the modelled time is the median of the measured stages without the simulated judge") {
+  HostDevice host;
+  host.nanoseconds_per_tick = 1000;
+  const RunSpec spec = paid_run(1);
+  RunCache shared;
+  std::vector<RunRecord> batched;
+  train_batched(host.device(), {&spec}, shared, never, [&](RunRecord r) { batched.push_back(std::move(r)); });
+  REQUIRE(batched.size() == 1);
+  const RunRecord &r = batched[0], cpu = run(spec);
+  CHECK(r.step_time_median > 4e-6);
+  std::vector<double> without;
+  for (std::size_t i = 1; i < r.step.size(); ++i) {
+    double sum = 0;
+    for (const int stage : {stage_prompts, stage_policy, stage_estimator, stage_update})
+      sum += static_cast<double>(r.seconds[i * stage_count + static_cast<std::size_t>(stage)]);
+    without.push_back(sum);
+  }
+  std::sort(without.begin(), without.end());
+  CHECK(final_of(r, modelled_seconds) - 0.5 == Approx(without[without.size() / 2]));
+  CHECK(final_of(r, modelled_seconds) - 0.5 == Approx(r.step_time_median - 1e-6));  // the judge's stage is one tick
+  for (const char* name : {"judge_seconds", "judge_cost", "judge_calls"}) CHECK(final_of(r, name) == final_of(cpu, name));
+  CHECK(result_digest(batched) == result_digest(std::vector{cpu}));
+}
+
+TEST_CASE("only what a rater models is a value of its runs, and the digest does not hold the modelled time") {
+  RunSpec spec = paid_run(1);
+  RunRecord r = run(spec);
+  const std::string digest = result_digest(std::vector{r});
+  for (Final& f : r.finals)
+    if (f.name == modelled_seconds) f.value += 1;
+  CHECK(result_digest(std::vector{r}) == digest);
+  for (Final& f : r.finals)
+    if (f.name == "judge_cost") f.value += 1;
+  CHECK(result_digest(std::vector{r}) != digest);
+
+  spec.rater.cost = {.seconds_per_call = {}, .parallel = 1, .price_per_call = 0};
+  const RunRecord priced = run(spec);
+  CHECK(final_of(priced, "judge_cost") == 0);
+  CHECK_FALSE(has_final(priced, "judge_seconds"));
+  spec.rater.cost = {};
+  const RunRecord plain = run(spec);
+  for (const char* name : {"judge_seconds", "judge_cost", modelled_seconds}) CHECK_FALSE(has_final(plain, name));
+  CHECK(canonical_text(spec).find("per_call") == std::string::npos);
+  CHECK(canonical_text(paid_run(1)).find("rater.seconds_per_call = 0.25\nrater.parallel = 48\nrater.price_per_call = 0.5\n") !=
+        std::string::npos);
+  // what calls cost changes nothing that is learned
+  CHECK(final_of(plain, "final_quality") == final_of(run(paid_run(1)), "final_quality"));
+}
+
+TEST_CASE("the toy language model's judge is paid for the calls it is expected to make") {
+  const Suite suite = loaded(R"toml([suite]
+name = "lm"
+[grid]
+env = "toy-lm"
+rater = "r"
+policy = "p"
+estimator = "grpo"
+votes = 3
+[rater.r]
+base = "mixed"
+parse_failure = 0.25
+seconds_per_call = 2
+parallel = 7
+price_per_call = 0.125
+[policy.p]
+base = "transformer"
+warm_steps = 5
+[learn]
+steps = 3
+batch = 4
+rollouts = 4
+)toml");
+  const RunRecord r = run(suite.runs[0]);
+  REQUIRE(r.status == RunStatus::ok);
+  CHECK(final_of(r, "judge_calls") == 3 * 16 * 3 * 1.25);
+  CHECK(final_of(r, "judge_seconds") == 9 * 2);  // 60 calls a step
+  CHECK(final_of(r, "judge_cost") == 180 * 0.125);
+  CHECK(final_of(r, modelled_seconds) > 18);
+  const JudgeBill bill = check_limits(suite).judge;
+  CHECK(bill.calls == 180);
+  CHECK(bill.seconds == 3 * 18.0);
+  CHECK(bill.cost == 22.5);
+}
+
+TEST_CASE("a suite's bill is the sum over its runs, of the raters that model one") {
+  const std::vector<std::string> set{"grid.rater=[mixed, veto]", "rater.veto.seconds_per_call=[0.5, 1]", "rater.veto.parallel=16",
+                                     "grid.votes=[1, 4]"};
+  const Suite suite = tiny(set);
+  double seconds = 0, calls = 0;
+  RunCache shared;
+  for (const RunSpec& spec : suite.runs) {
+    const RunRecord r = train(spec, shared, never);
+    CHECK(has_final(r, "judge_seconds") == (spec.rater_name == "veto"));
+    CHECK_FALSE(has_final(r, "judge_cost"));
+    if (spec.rater_name != "veto") continue;
+    seconds += final_of(r, "judge_seconds") * spec.learn.steps;
+    calls += final_of(r, "judge_calls");
+  }
+  const JudgeBill bill = check_limits(suite).judge;
+  CHECK(bill.calls == calls);
+  CHECK(bill.seconds == Approx(seconds));
+  CHECK_FALSE(bill.cost.has_value());
+  CHECK_FALSE(check_limits(tiny()).judge.seconds.has_value());
+}
+
+TEST_CASE("the values survive the store, in a file whose other runs lack them, whatever the jobs") {
+  const Folder folder;
+  const std::vector<std::string> set{"grid.rater=[mixed, veto]", "rater.veto.seconds_per_call=0.5", "rater.veto.price_per_call=2"};
+  const RunReport one = run(tiny(set), folder.file("one.h5"), 1), two = run(tiny(set), folder.file("two.h5"), 2);
+  CHECK_FALSE(one.digest.empty());
+  CHECK(one.digest == two.digest);
+}
