@@ -1,4 +1,4 @@
-// Mutations of the quickstart suite, at random with fixed seeds: refused or accepted, but never a crash, a hang or an unplaced message.
+// Mutations of two shipped suites, one of which zips, at random with fixed seeds: refused or accepted, but never a crash, a hang or an unplaced message.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -12,8 +12,8 @@ using namespace odrpo;
 
 namespace {
 
-std::string original() {
-  std::ifstream file(std::string(ODRPO_SOURCE_DIR) + "/suites/quickstart.toml", std::ios::binary);
+std::string original(const std::string& name) {
+  std::ifstream file(std::string(ODRPO_SOURCE_DIR) + "/suites/" + name + ".toml", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -57,6 +57,9 @@ void mutate(std::string& text, std::mt19937_64& random) {
                                        "[1, 2]",
                                        "votes",
                                        "lr = [1, 2]\n",
+                                       "{ votes = 2, \"learn.steps\" = 3 },\n",
+                                       "\"rater.paid.low.p\" = 0.1, ",
+                                       "estimator = \"maxrl\", ",
                                        "\t",
                                        "\r\n"};
   const auto at = below(random, text.size() + 1);
@@ -83,7 +86,8 @@ void mutate(std::string& text, std::mt19937_64& random) {
 }  // namespace
 
 TEST_CASE("mutated suites are refused with a message or accepted") {
-  const auto start = original();
+  const auto name = GENERATE(as<std::string>{}, "quickstart", "equal-cost");
+  const auto start = original(name);
   REQUIRE(start.size() > 200);
   int accepted = 0, refused = 0;
   for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
@@ -95,6 +99,10 @@ TEST_CASE("mutated suites are refused with a message or accepted") {
       const auto r = refusal(text);
       if (r.code == Exit::ok) {
         ++accepted;
+        const Suite suite = loaded(text), again = loaded(suite.resolved);
+        REQUIRE(again.resolved == suite.resolved);
+        REQUIRE(again.runs.size() == suite.runs.size());
+        REQUIRE(again.runs.back().id == suite.runs.back().id);
         continue;
       }
       ++refused;
@@ -103,7 +111,7 @@ TEST_CASE("mutated suites are refused with a message or accepted") {
       REQUIRE(r.message.find('\x1b') == std::string::npos);
     }
   }
-  std::printf("mutated suites (seeds 1 to 4): %d accepted, %d refused\n", accepted, refused);
+  std::printf("mutations of %s (seeds 1 to 4): %d accepted, %d refused\n", name.c_str(), accepted, refused);
   CHECK(refused > 500);
   CHECK(accepted > 100);
 }
