@@ -59,16 +59,21 @@ std::string line_for(const std::vector<std::pair<std::string, std::string>>& lin
   return "";
 }
 
-/// Decimals of a value's cells, at which their typical half-width keeps one digit; whole numbers get none.
+/// Decimals of a value's cells, at which their typical half-width keeps one digit; whole numbers get none, measured times at most six
+/// digits.
 int cell_decimals(const TableModel& table, std::size_t value) {
   std::vector<double> halves;
   bool whole = true;
+  double largest = 0;
   each_cell(table, [&](const TableCell& cell) {
     if (cell.of != value) return;
     if (const double half = (cell.hi - cell.lo) / 2; half > 1e-12 * std::fabs(cell.centre)) halves.push_back(half);  // more than rounding
     for (const auto& v : cell.values) whole &= std::nearbyint(v.second) == v.second;
+    largest = std::max(largest, std::fabs(cell.centre));
   });
-  return decimals_of(halves).value_or(table.values[value].unit == "%" ? 1 : whole ? 0 : 3);
+  const int decimals = decimals_of(halves).value_or(table.values[value].unit == "%" ? 1 : whole ? 0 : 3);
+  if (!table.values[value].median || !(largest > 0) || !std::isfinite(largest)) return decimals;
+  return std::min(decimals, std::max(1, 5 - static_cast<int>(std::floor(std::log10(largest)))));
 }
 
 /// The same of its comparisons: those of the cells, or of percentages.

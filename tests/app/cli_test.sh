@@ -405,5 +405,21 @@ expect 0 '' run scored.toml -q
 for force in '' --force; do expect 5 "'scores.csv' is not a result file; choose another -o" run scored.toml -o scores.csv ${force:+$force}; done
 [[ $(wc -l <scores.csv) == 49 ]] || fail 'the file of scores was overwritten'
 
+# --- what a judge costs, and zipped keys: said by check, stored, and in the table
+sed 's/"tiny"/"paid"/; s/^votes = .*/zip = [{ votes = 1, "learn.steps" = 40 }, { votes = 8, "learn.steps" = 5 }]/; /^steps = /d' tiny.toml >paid.toml
+printf '[rater.mixed]\nseconds_per_call = 0.5\nparallel = 16\nprice_per_call = 0.25\n[table]\nrows = "votes"\ncolumns = "value"\n' >>paid.toml
+printf 'value = ["gain", "judge-seconds", "judge-cost"]\nbaseline = "1"\n' >>paid.toml
+expect 0 '' check paid.toml
+expect_out 'judge, as its raters model it: 20,480 calls, 0.1778 h one run after the other, price 5120'  # 8 runs of 2,560 calls, 80 s
+expect 0 '' run paid.toml -q
+expect_out 'steps follows votes: 1: 40, 8: 5'
+expect_out '2 ± 0              baseline   640 ± 0     baseline'
+expect 0 '' verify paid.h5
+expect 0 '' table paid.h5 --format csv --value modelled-seconds --columns estimator
+expect_out 'bandit,mixed,linear,5,8,grpo,modelled-seconds,s,median and quartiles,2,'
+sed 's/learn.steps/learn.stesp/g' paid.toml >wrong.toml
+expect 3 'error: unknown key `stesp` in [learn]' check wrong.toml
+expect 3 'wrong.toml:11:21: ' check wrong.toml
+
 echo "cli_test: $cases command lines"
 exit "$failed"

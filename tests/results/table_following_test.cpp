@@ -116,5 +116,9 @@ TEST_CASE("a judge's modelled time shows medians and quartiles, its cost a mean,
   CHECK_FALSE(table.values[1].median);
   CHECK_FALSE(table.values[1].more_is_better);
   CHECK(table.blocks[1].cells[1].centre == 24);
+  // a measured part of microseconds beside modelled seconds: no more than six digits
+  for (RunRecord& r : all) r.finals[r.finals.size() - 3].value = 128 + 1e-6 * r.seed;
+  const TableModel long_calls = make_table(file_of(all), {.columns = "votes", .value = {"modelled-seconds"}});
+  CHECK(contains(table_text(long_calls), "maxrl              128.000 [128.000, 128.000]  128.000 [128.000, 128.000]\n"));
   CHECK(make_table(file, {.value = {"modelled_seconds"}}).values[0].name == "modelled_seconds");  // the column as it is
 }

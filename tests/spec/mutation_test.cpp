@@ -1,4 +1,5 @@
-// Mutations of two shipped suites, one of which zips, at random with fixed seeds: refused or accepted, but never a crash, a hang or an unplaced message.
+// Mutations of two shipped suites, one of which zips, at random with fixed seeds: refused or accepted, but never a crash, a hang or an
+// unplaced message.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
