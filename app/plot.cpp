@@ -32,7 +32,7 @@ Figure curves(const PlotOptions& o) {
   return lines_figure({&table, 1}, row_styles(table), true);
 }
 
-/// The table's value and the step time, with the judge's calls where their time is modelled, over the columns (votes).
+/// The table's value and the step time, with the judge's calls where the file models them, over the columns (votes).
 Figure votes(const PlotOptions& o) {
   if (!o.value.empty()) {
     const TableModel table = query_table(read_table_file(o), o);
@@ -40,7 +40,8 @@ Figure votes(const PlotOptions& o) {
   }
   PlotOptions timed = o;
   timed.value = {"seconds"};
-  const ResultFile file = read_table_file(o, timed.value);
+  const ResultFile file = read_table_file(o, timed.value, {"modelled-seconds"});
+  if (file.column("modelled_seconds") != nullptr) timed.value = {"modelled-seconds"};
   const TableModel tables[] = {query_table(file, o), query_table(file, timed)};
   return lines_figure(tables, row_styles(tables[0]), false);
 }

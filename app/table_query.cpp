@@ -148,14 +148,19 @@ std::string chosen_text(const std::vector<ChosenRuns>& where) {
 
 }  // namespace
 
-ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values) {
+ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
   const auto choose = [&](const ResultFile& head) {
     std::vector<std::string> columns = blaming(head, q, [&] { return table_columns(head, asked_spec(head, q)); });
-    for (const std::string& value : values) {
+    const auto add = [&](const std::string& value) {
       TableSpec alone;
       alone.value = {value};
       for (std::string& column : table_columns(head, alone)) columns.push_back(std::move(column));
-    }
+    };
+    for (const std::string& value : values) add(value);
+    for (const std::string& value : if_there) try {
+        add(value);
+      } catch (const Failure&) {  // the file has no such value
+      }
     return columns;
   };
   return read_results(q.path, choose, read_limits(q.max_seconds, q.max_memory));

@@ -9,9 +9,10 @@
 
 namespace odrpo::app {
 
-/// Reads what the chosen table needs of its file, and the columns of `values` besides. Failure as read_results(); usage for a flag that
+/// Reads what the chosen table needs of its file, and the columns of `values` besides; those of `if_there` where the file has them. Failure as read_results(); usage for a flag that
 /// does not fit the file; bad_input where the file's own table cannot be shown.
-ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values = {});
+ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values = {},
+                           const std::vector<std::string>& if_there = {});
 
 /// The chosen table: the suite's own with what the flags change. Failure as read_table_file().
 TableModel query_table(const ResultFile& file, const TableQuery& q);

@@ -187,6 +187,36 @@ TEST_CASE("compat: every system, under what it does after the advantage") {
   CHECK(systems.size() == std::size(compat_words));
 }
 
+TEST_CASE("the paper's tables and figures on the bandit are at the paper's settings") {
+  for (const char* name : {"results", "weight-ablation", "votes", "training-curves", "tuning"}) {
+    INFO(name);
+    const auto suite = shipped(std::string("paper/") + name);
+    CHECK(suite.name == name);
+    for (const auto& r : suite.runs) {
+      const OptimizerConfig& o = r.learn.optimizer;
+      CHECK((r.learn.batch == 64 && r.learn.rollouts == 8 && r.learn.kl == 0.001 && r.learn.whiten == Whiten::response));
+      CHECK((o.kind == OptimizerKind::adamw && o.schedule == ScheduleKind::cosine && o.warmup == 0.08));
+      CHECK(r.learn.steps * r.learn.batch == r.env.bandit.prompts);  // one epoch: each prompt once
+      CHECK((r.votes == 1 || std::string_view(name) == "votes"));
+      CHECK((o.lr == 1 || std::string_view(name) == "tuning"));
+      CHECK(r.rater.aggregate == Aggregate::mode);
+    }
+  }
+  CHECK(shipped("paper/tuning").seed != shipped("paper/results").seed);  // what chose the rate is not reported
+  const auto results = shipped("paper/results");
+  CHECK(results.runs.size() == 6 * 2 * 2 * 20);
+  CHECK(results.table.baseline_of("odrpo-gini(maxrl)") == "maxrl");
+  CHECK(results.table.baseline_of("odrpo-gini-median(grpo)") == "grpo");
+  const auto votes = shipped("paper/votes");
+  CHECK(all(votes, [](const RunSpec& r) { return r.votes; }) == std::set<int>{1, 8, 16, 32});
+  CHECK(all(votes, [](const RunSpec& r) { return r.estimator_name; }) ==
+        std::set<std::string>{"maxrl", "odrpo-gini(maxrl)", "odrpo-gini-median(maxrl)"});
+  double seconds = 0;  // all of the folder's bandit suites: three minutes on two cores
+  for (const char* name : {"results", "repeated-prompts", "weight-ablation", "votes", "training-curves", "step-time"})
+    seconds += total_cost(shipped(std::string("paper/") + name), 2).cpu_seconds;
+  CHECK(seconds < 360);
+}
+
 TEST_CASE("the paper's tables on the toy language model") {
   const auto results = shipped("paper/results-toy-lm");
   CHECK(results.runs.size() == 6 * 2 * 5);
