@@ -69,7 +69,10 @@ Room room_of(const FigurePanel& panel, double width) {
 
 std::size_t grid_columns(const std::vector<FigurePanel>& panels, double width) {
   if (width < 4.5 || panels.size() == 1) return 1;
-  if (std::any_of(panels.begin(), panels.end(), has_names)) return 2;
+  double names = 0;  // beside the axes
+  for (const FigurePanel& panel : panels)
+    if (has_names(panel)) names = std::max(names, longest(panel.y_names));
+  if (names > 0) return names > 0.28 * width ? 1 : 2;
   return panels.size() == 3 || panels.size() > 4 ? 3 : 2;
 }
 

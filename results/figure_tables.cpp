@@ -113,7 +113,8 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
           const MeanInterval& d = cell.comparison.difference;
           if (cell.of != v || d.n == 0) continue;
           const bool names_column = !values && table.columns.size() > 1;
-          panel.y_names.push_back(table.rows[r] + (names_column ? fmt::format(", {}={}", table.spec.columns, table.columns[c]) : ""));
+          const std::string column = number_of(table.columns[c]) ? table.spec.columns + "=" + table.columns[c] : table.columns[c];
+          panel.y_names.push_back(table.rows[r] + (names_column ? ", " + column : ""));
           panel.series.push_back({table.rows[r], styles[r], {{d.mean, line, d.lo, d.hi, is_significant(cell.comparison, table.spec)}}});
           line += 1;
         }
