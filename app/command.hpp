@@ -80,6 +80,16 @@ struct PlotOptions : TableQuery {
 };
 int plot(const PlotOptions&);
 
+struct ExportOptions {
+  std::string path;                ///< a result file
+  std::string format, what;        ///< words of export_format_words, export_what_words; empty = csv, runs (jsonl: all)
+  std::vector<std::string> curve;  ///< names of curves, `seconds` too; empty = all
+  std::vector<std::string> only;   ///< --only GLOB of run ids, as in SuiteOptions
+  std::string output;              ///< empty = stdout
+  double max_seconds = 0, max_memory = 0;  ///< as in TableQuery
+};
+int export_runs(const ExportOptions&);
+
 struct StatsOptions {
   std::string path;               ///< a CSV file with one row per run, or a result file
   std::string unit, cell, value;  ///< columns; of cell several with commas; of a result file empty = those of the suite's table

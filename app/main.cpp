@@ -43,6 +43,7 @@ struct Commands {
   ListOptions list;
   TableOptions table;
   PlotOptions plot;
+  ExportOptions exported;
   StatsOptions stats;
   DiffOptions diff;
   VerifyOptions verify;
@@ -112,6 +113,11 @@ struct Commands {
             "odrpo-bench plot curves quickstart.h5 --where votes=1 -o curves.pdf\n  odrpo-bench plot forest quickstart.h5 --data",
             [this] { return app::plot(plot); });
     plot_options(*c, plot);
+
+    c = add("export", "write runs, curves or the suite of a result file as CSV or JSON lines",
+            "odrpo-bench export quickstart.h5 -o runs.csv\n  odrpo-bench export quickstart.h5 --what curves --curve quality",
+            [this] { return export_runs(exported); });
+    export_options(*c, exported);
 
     c = add("stats", "statistics of a result file or any CSV file of runs: intervals, paired differences, Holm's correction",
             "odrpo-bench stats runs.csv --unit seed --cell estimator,votes --value gain --baseline grpo\n"

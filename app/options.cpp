@@ -94,6 +94,16 @@ void plot_options(CLI::App& app, PlotOptions& o) {
   app.add_option("-o,--output", o.output, "file: .svg, .pdf or .png (default: KIND.svg; of --data standard output)")->type_name("FILE");
 }
 
+void export_options(CLI::App& app, ExportOptions& o) {
+  app.add_option("file", o.path, "a result file")->required()->type_name("FILE.h5");
+  app.add_option("--format", o.format, "csv (default) or jsonl, one JSON object per line")->type_name("FORMAT");
+  app.add_option("--what", o.what, "runs (default of csv), curves, all (default of jsonl: runs with their curves) or suite")->type_name("WHAT");
+  repeated(app, "--curve", o.curve, "only this curve, `seconds` for the times of the stages; may be repeated", "NAME");
+  repeated(app, "--only", o.only, "only the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
+  app.add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");
+  limit_options(app, o.max_seconds, o.max_memory);
+}
+
 void stats_options(CLI::App& app, StatsOptions& o) {
   app.add_option("file", o.path, "a CSV file with one row per run, or a result file")->required()->type_name("FILE");
   app.add_option("--unit", o.unit, "column of what is independent, e.g. seed; differences are paired by it")->type_name("COLUMN");

@@ -24,6 +24,7 @@ void limit_options(CLI::App& app, double& seconds, double& memory);
 /// FILE.h5 and which table of it.
 void table_query_options(CLI::App& app, TableQuery& o, bool file_required = true);
 void plot_options(CLI::App& app, PlotOptions& o);
+void export_options(CLI::App& app, ExportOptions& o);
 void stats_options(CLI::App& app, StatsOptions& o);
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-// Writes a file of text safely.
+// Writes a file of text safely: beside its place first, where nobody looks for it.
 #include "app/output_file.hpp"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
@@ -30,16 +31,6 @@ std::string target_of(const std::string& path) {
   return target.string();
 }
 
-bool write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const auto n = ::write(file, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return ::fsync(file) == 0 || errno == EINVAL;
-}
-
 }  // namespace
 
 void check_output(const std::string& path, const std::string& input) {
@@ -53,18 +44,57 @@ void check_output(const std::string& path, const std::string& input) {
   if (::stat(input.c_str(), &in) == 0 && in.st_ino == out.st_ino && in.st_dev == out.st_dev) cannot_write(path, "it is the input itself");
 }
 
-void write_output(const std::string& path, std::string_view text) {
-  const std::string target = target_of(path), aside = fmt::format("{}.{}.tmp", target, ::getpid());
+OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of(path)) {
   struct stat old {};
-  const mode_t mode = ::stat(target.c_str(), &old) == 0 ? old.st_mode & 0666 : 0666;  // a stricter mode of the file that is replaced stays
-  const int file = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-  if (file < 0) cannot_write(path, std::strerror(errno));
-  int error = write_all(file, text) ? 0 : errno;
-  if (::close(file) != 0 && error == 0) error = errno;
-  if (error == 0 && std::rename(aside.c_str(), target.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  ::unlink(aside.c_str());
-  cannot_write(path, std::strerror(error));
+  const mode_t mode = ::stat(target_.c_str(), &old) == 0 ? old.st_mode & 0666 : 0666;  // a stricter mode of the file that is replaced stays
+  const std::string folder = std::filesystem::path(target_).parent_path().string();
+  // a file without a name leaves nothing behind when the program is killed; not every file system has them
+  file_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  if (file_ >= 0) return;
+  open_named(mode);
+}
+
+void OutputFile::open_named(unsigned mode) {
+  aside_ = fmt::format("{}.{}.tmp", target_, ::getpid());
+  file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+  if (file_ < 0) {
+    const int error = errno;
+    aside_.clear();  // it is somebody else's
+    cannot_write(path_, std::strerror(error));
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (file_ >= 0) ::close(file_);
+  if (!aside_.empty()) ::unlink(aside_.c_str());
+}
+
+void OutputFile::write(std::string_view text) {
+  while (!text.empty()) {
+    const auto n = ::write(file_, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) cannot_write(path_, std::strerror(errno));
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void OutputFile::commit() {
+  if (::fsync(file_) != 0 && errno != EINVAL) cannot_write(path_, std::strerror(errno));
+  if (aside_.empty()) {
+    const std::string name = fmt::format("{}.{}.tmp", target_, ::getpid());
+    if (::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", file_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      cannot_write(path_, std::strerror(errno));
+    aside_ = name;
+  }
+  if (::close(std::exchange(file_, -1)) != 0) cannot_write(path_, std::strerror(errno));
+  if (std::rename(aside_.c_str(), target_.c_str()) != 0) cannot_write(path_, std::strerror(errno));
+  aside_.clear();
+}
+
+void write_output(const std::string& path, std::string_view text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 }  // namespace odrpo::app

@@ -38,6 +38,7 @@ struct ResultFile {
   std::size_t failed = 0;       ///< runs with status "failed"
   std::vector<std::string> failed_ids;  ///< ids of the first of them, at most `failed_ids_kept`
   std::vector<std::pair<std::string, std::string>> provenance;
+  std::vector<std::string> curves;  ///< names of the curves of all worlds, each once; read by read_runs() alone
   static constexpr std::size_t failed_ids_kept = 10;
 
   const ColumnInfo* info(const std::string& name) const;  ///< nullptr when the file has no such column

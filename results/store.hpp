@@ -112,6 +112,9 @@ struct RunCurve {
 std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
                                  const std::string& digest, const ReadLimits& limits = {});
 
+/// The curve that is meant: called so, or different from that in - and _ alone. Failure usage, with the curves there are.
+std::string curve_named(const std::vector<std::string>& names, const std::string& wanted);
+
 /// All runs in file order with their curves and seconds, slab by slab, once everything has been compared with its checksum; the head first.
 /// Failure as read_results().
 void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,

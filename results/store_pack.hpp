@@ -114,6 +114,7 @@ void exchange(A& a, ResultFile& file) {
   exchange(a, file.failed);
   exchange(a, file.failed_ids);
   exchange(a, file.provenance);
+  exchange(a, file.curves);
 }
 template <class A, class T>
 void exchange(A& a, std::vector<T>& items) {

@@ -35,7 +35,9 @@ void send_curve(Reader& reader, const std::string& curve, const std::vector<std:
   });
 }
 
-/// The curve's own name: as asked for, or what differs from it in - and _ alone. Failure usage.
+}  // namespace
+}  // namespace store
+
 std::string curve_named(const std::vector<std::string>& names, const std::string& wanted) {
   for (const std::string& name : names)
     if (name == wanted) return name;
@@ -46,9 +48,6 @@ std::string curve_named(const std::vector<std::string>& names, const std::string
   throw Failure(Exit::usage,
                 "the results have no curve \"" + printable_text(wanted) + "\" (they have " + known + ")" + did_you_mean(wanted, names));
 }
-
-}  // namespace
-}  // namespace store
 
 std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
                                  const std::string& digest, const ReadLimits& limits) {
@@ -61,7 +60,7 @@ std::vector<RunCurve> read_curve(const std::string& path, const std::string& cur
     store::in_child(
         file, limits, limits.memory_bytes / 2,
         [&](store::Reader& reader, const store::Send& send) {
-          store::send_curve(reader, store::curve_named(reader.curve_names(), curve), rows, digest, send);
+          store::send_curve(reader, curve_named(reader.curve_names(), curve), rows, digest, send);
         },
         [&](std::string_view frame) {
           store::Unpack unpack{frame};

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# What `export` writes, read back by Python's csv and json and compared bit for bit with h5py: runs, curves, hostile texts, bad input.
+# Usage: export_test.py PROGRAM SAMPLE_PROGRAM
+import csv, io, json, math, os, resource, struct, subprocess, sys, tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    print("skipped:", missing)
+    sys.exit(77)
+
+program, sample = map(os.path.realpath, sys.argv[1:3])
+work = tempfile.TemporaryDirectory()
+os.chdir(work.name)
+failed = checks = 0
+
+
+def check(good, what):
+    global failed, checks
+    checks += 1
+    if not good:
+        failed += 1
+        print("FAILED:", what)
+
+
+def call(*arguments, code=0, words="", **how):
+    done = subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, **how)
+    errors = done.stderr.decode()
+    check(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}, expected {code}: {errors}")
+    check(words in errors, f"{' '.join(arguments)}: stderr lacks {words!r}: {errors}")
+    return done.stdout.decode()
+
+
+def bits(number, kind="<d"):
+    return struct.pack(kind, number)
+
+
+def same_number(text, number, kind="<d"):
+    """A field of CSV or a value of JSON against a number of the file; NaN is an empty field or null."""
+    if math.isnan(number):
+        return text in ("", None)
+    return text not in ("", None) and bits(float(text), kind) == bits(float(number), kind)
+
+
+def escaped(text):
+    """What CSV shows of a text: controls, marks of direction and invisible characters escaped, an apostrophe before formulas."""
+    out = ""
+    for c in text:
+        p = ord(c)
+        if (p < 0x20 and c not in "\t\n") or p == 0x7F:
+            out += f"\\x{p:02x}"
+        elif p in (0x202E, 0x2028):
+            out += f"\\u{p:04x}"
+        else:
+            out += c
+    return "'" + out if out and out[0] in "=+-@" and out != "-" else out
+
+
+def table(text):
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    check(len({len(row) for row in rows}) == 1, "all lines have as many fields as the header")
+    return [dict(zip(rows[0], row)) for row in rows[1:]]
+
+
+def decoded(file, name):
+    return [t.decode() for t in file[name][()]]
+
+
+def columns(file):
+    return [n for n in file if isinstance(file[n], h5py.Dataset) and n != "run"]
+
+
+def check_words(row, file, i, shown, names, what):
+    for name in names:
+        data = file[name]
+        if data.dtype.kind == "O":
+            value = data[i].decode()
+            expected = shown(value)
+            good = row[name] == expected or ("axis" in data.attrs and not value and row[name] in ("", None))
+        elif data.dtype.kind == "i":
+            good = int(row[name]) == data[i]
+        else:
+            good = same_number(row[name], data[i])
+        check(good, f"{what}, run {i}, {name}: {row[name]!r}, the file has {data[i]!r}")
+
+
+def compare(path):
+    with h5py.File(path) as file:
+        names, runs = columns(file), len(file["id"])
+        # runs
+        rows = table(call("export", path))
+        check(len(rows) == runs, f"{path}: {len(rows)} lines for {runs} runs")
+        check(set(rows[0]) == {"run", *names}, f"{path}: columns {sorted(rows[0])}")
+        for i, row in enumerate(rows):
+            check(row["run"] == str(i), "number of the run")
+            check_words(row, file, i, escaped, names, "csv")
+        lines = [json.loads(line) for line in call("export", path, "--format", "jsonl").split("\n")[:-1]]
+        alone = [json.loads(line) for line in call("export", path, "--format", "jsonl", "--what", "runs").split("\n")[:-1]]
+        check([{k: v for k, v in line.items() if k != "curves"} for line in lines] == alone, "--what runs is --what all without curves")
+        for i, line in enumerate(lines):
+            check(set(line) == {"run", "curves", *names}, f"members {sorted(line)}")
+            check_words(line, file, i, lambda text: text, names, "jsonl")
+        # curves
+        worlds = {env: file["curves"][env] for env in file["curves"]}
+        place = {(env, int(r)): k for env, world in worlds.items() for k, r in enumerate(world["run"][()])}
+        stages = [s.decode() for s in next(iter(worlds.values()))["stage"][()]]
+        points, at = 0, {}
+        for row in table(call("export", path, "--what", "curves")):
+            at[int(row["run"]), int(row["step"])] = row
+        as_json = {}
+        for line in call("export", path, "--what", "curves", "--format", "jsonl").split("\n")[:-1]:
+            row = json.loads(line)
+            as_json[row["run"], row["step"]] = row
+        check(list(at) == list(as_json), "curves in both formats have the same lines")
+        envs, status = decoded(file, "env"), decoded(file, "status")
+        for i in range(runs):
+            nested = lines[i]["curves"]
+            if status[i] == "failed":
+                check(nested == {"step": []} and not any(r == i for r, _ in at), "a failed run has no curves")
+                continue
+            world = worlds[envs[i]]
+            k, steps = place[envs[i], i], world["step"][()]
+            curves = [n for n in world if n not in ("run", "step", "stage", "seconds")]
+            for s, step in enumerate(steps):
+                own = [n for n in curves if not math.isnan(world[n][k, s])]
+                if not own and math.isnan(world["seconds"][k, s, 0]):
+                    check((i, int(step)) not in at and int(step) not in nested["step"], "a step that is not the run's")
+                    continue
+                points += 1
+                row, line, j = at[i, int(step)], as_json[i, int(step)], nested["step"].index(int(step))
+                for name in curves:
+                    value = world[name][k, s]
+                    listed = nested[name][j] if name in nested else None
+                    for got in (row[name], line[name], listed):
+                        check(same_number(got, value), f"curve {name} of run {i}, step {step}: {got!r}, the file has {value!r}")
+                for t, stage in enumerate(stages):
+                    value = world["seconds"][k, s, t]
+                    for got in (row["seconds_" + stage], line["seconds_" + stage], nested["seconds"][stage][j]):
+                        check(same_number(got, value, "<f"), f"seconds of {stage}: {got!r}, the file has {value!r}")
+        check(points == len(at), f"{len(at)} lines of curves, the file has {points} points")
+        # the suite
+        done = subprocess.run([program, "export", path, "--what", "suite"], capture_output=True)
+        check(done.stdout == file["provenance/suite"][()], "the suite, byte by byte")
+        call("export", path, "--what", "suite", "-o", "suite.toml")
+        check(open("suite.toml", "rb").read() == file["provenance/suite"][()], "the suite in a file")
+        return rows
+
+
+for name, how in (("sample.h5", ()), ("hostile.h5", ("texts",))):
+    subprocess.run([sample, name, *how], check=True, stdout=subprocess.DEVNULL)
+    rows = compare(name)
+hostile = rows
+check("\n" in hostile[4]["error"] and hostile[4]["error"].startswith("'=1+1"), "the error text of the hostile file")
+
+# --- -o writes the same; choices
+call("export", "sample.h5", "-o", "runs.csv")
+check(open("runs.csv", newline="").read() == call("export", "sample.h5"), "-o writes what stdout gets")
+some = table(call("export", "sample.h5", "--only", "*/maxrl/*/s1", "--only", "*gini*/s2"))
+check({(r["estimator"], r["seed"]) for r in some} == {("maxrl", "1"), ("odrpo-gini(maxrl)", "2")} and len(some) == 16, "--only")
+check(all(r["run"] == str(i) for i, r in enumerate(table(call("export", "sample.h5")))), "rows count from 0")
+check(some[0]["run"] == "1", "--only keeps the rows' numbers")
+quality = table(call("export", "sample.h5", "--what", "curves", "--curve", "quality", "--curve", "dead-share"))
+check(list(quality[0])[-3:] == ["step", "quality", "dead_share"], f"--curve: {list(quality[0])}")
+dead = table(call("export", "sample.h5", "--what", "curves", "--curve", "dead_share"))
+check(all(r["dead_share"] for r in dead) and "0" not in {r["step"] for r in dead}, "lines without a value are left out")
+seconds = json.loads(call("export", "sample.h5", "--format", "jsonl", "--curve", "seconds", "--only", "*s0").split("\n")[0])
+check(set(seconds["curves"]) == {"step", "seconds"}, f"--curve seconds: {list(seconds['curves'])}")
+
+# --- `stats` takes the runs as they are
+stats = json.loads(call("stats", "runs.csv", "--unit", "seed", "--cell", "estimator,votes", "--task", "env,learn_lr,learn_steps",
+                        "--value", "final_gain", "--format", "json"))
+with h5py.File("sample.h5") as file:
+    gains = {}
+    for e, v, g in zip(decoded(file, "estimator"), file["votes"][()], file["final_gain"][()]):
+        if not math.isnan(g):
+            gains.setdefault((e, str(v)), []).append(g)
+check(len(stats["cells"]) == 4 and {tuple(c["cell"].values()) for c in stats["cells"]} == set(gains), "cells of stats")
+for cell in stats["cells"]:
+    found, name = cell["runs"], tuple(cell["cell"].values())
+    check(found == len(gains[name]), f"runs of {name}: {found}, the file has {len(gains[name])}")
+one = json.loads(call("stats", "runs.csv", "--unit", "id", "--cell", "estimator,votes", "--value", "final_gain", "--format", "json"))
+for cell in one["cells"]:
+    name = tuple(cell["cell"].values())
+    check(abs(cell["mean"]["value"] - sum(gains[name]) / len(gains[name])) < 1e-12, f"mean of {name}")
+
+# --- who reads may leave, and a disk may be full
+done = subprocess.run(f"'{program}' export sample.h5 --what curves | head -n 1", shell=True, capture_output=True, executable="/bin/bash")
+check(done.returncode == 0 and done.stderr == b"" and done.stdout.count(b"\n") == 1, f"| head: {done}")
+done = subprocess.run(f"set -o pipefail; '{program}' export sample.h5 --format jsonl | true", shell=True, capture_output=True, executable="/bin/bash")
+check(done.returncode == 0 and done.stderr == b"", f"| true: {done}")
+if os.path.exists("/dev/full"):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program, "export", "sample.h5"], stdout=full, stderr=subprocess.PIPE)
+    check(done.returncode == 5 and b"cannot write to standard output" in done.stderr, f"a full disk: {done}")
+before = sorted(os.listdir("."))
+call("export", "sample.h5", "--what", "curves", "-o", "small.csv", code=5, words="cannot write 'small.csv'",
+     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+check(sorted(os.listdir(".")) == before, f"a file that did not fit leaves something: {os.listdir('.')}")
+open("old.csv", "w").write("old")
+call("export", "sample.h5", "--only", "nothing*", "-o", "old.csv", code=3, words="--only 1: error: no run matches `nothing*`")
+check(open("old.csv").read() == "old", "a file is replaced by a whole one only")
+os.symlink("runs.csv", "link.csv")
+call("export", "sample.h5", "--format", "jsonl", "-o", "link.csv")
+check(os.path.islink("link.csv") and open("runs.csv").read(1) == "{", "a link is followed")
+
+# --- bad input
+call("export", "sample.h5", "--format", "xml", code=2, words='--format: "xml" is not one of csv, jsonl')
+call("export", "sample.h5", "--what", "run", code=2, words='--what: "run" is not one of runs, curves, all, suite')
+call("export", "sample.h5", "--what", "all", code=2, words="--format jsonl")
+call("export", "sample.h5", "--what", "suite", "--format", "csv", code=2, words="--format")
+call("export", "sample.h5", "--what", "suite", "--only", "*", code=2, words="--only")
+call("export", "sample.h5", "--curve", "quality", code=2, words="--curve: --what runs has no curves")
+call("export", "sample.h5", "--what", "curves", "--curve", "qualty", code=2, words='did you mean "quality"')
+call("export", "sample.h5", "-o", "sample.h5", code=5, words="it is the input itself")
+call("export", "sample.h5", "-o", ".", code=5, words="it is a directory")
+call("export", "missing.h5", code=5, words="missing.h5")
+open("text.h5", "w").write("hello")
+check(call("export", "text.h5", code=8, words="not a result file") == "", "nothing of a bad file is written")
+damaged = bytearray(open("sample.h5", "rb").read())
+with h5py.File("sample.h5") as file:
+    at = file["final_gain"].id.get_chunk_info(0).byte_offset if file["final_gain"].chunks else file["final_gain"].id.get_offset()
+damaged[at + 8] ^= 1
+open("damaged.h5", "wb").write(damaged)
+check(call("export", "damaged.h5", code=8, words="damaged") == "", "nothing of a damaged file is written")
+
+print(f"{checks} checks, {failed} failed")
+sys.exit(failed > 0)
