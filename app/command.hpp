@@ -80,6 +80,11 @@ struct PlotOptions : TableQuery {
 };
 int plot(const PlotOptions&);
 
+struct ReportOptions : TableQuery {
+  std::string output;  ///< the page; empty = NAME.html beside NAME.h5
+};
+int report(const ReportOptions&);
+
 struct ExportOptions {
   std::string path;                ///< a result file
   std::string format, what;        ///< words of export_format_words, export_what_words; empty = csv, runs (jsonl: all)

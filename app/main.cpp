@@ -43,6 +43,7 @@ struct Commands {
   ListOptions list;
   TableOptions table;
   PlotOptions plot;
+  ReportOptions report;
   ExportOptions exported;
   StatsOptions stats;
   DiffOptions diff;
@@ -113,6 +114,12 @@ struct Commands {
             "odrpo-bench plot curves quickstart.h5 --where votes=1 -o curves.pdf\n  odrpo-bench plot forest quickstart.h5 --data",
             [this] { return app::plot(plot); });
     plot_options(*c, plot);
+
+    c = add("report", "write one HTML page about a result file: how to repeat it, tables, raters, formulas, the suite",
+            "odrpo-bench report quickstart.h5 -o quickstart.html\n  odrpo-bench report quickstart.h5 --value gain,regret",
+            [this] { return app::report(report); });
+    table_query_options(*c, report);
+    c->add_option("-o,--output", report.output, "the page (default: NAME.html beside NAME.h5)")->type_name("FILE.html");
 
     c = add("export", "write runs, curves or the suite of a result file as CSV or JSON lines",
             "odrpo-bench export quickstart.h5 -o runs.csv\n  odrpo-bench export quickstart.h5 --what curves --curve quality",

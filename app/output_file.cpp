@@ -48,10 +48,9 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of
   struct stat old {};
   const mode_t mode = ::stat(target_.c_str(), &old) == 0 ? old.st_mode & 0666 : 0666;  // a stricter mode of the file that is replaced stays
   const std::string folder = std::filesystem::path(target_).parent_path().string();
-  // a file without a name leaves nothing behind when the program is killed; not every file system has them
-  file_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-  if (file_ >= 0) return;
-  open_named(mode);
+  // a file without a name leaves nothing behind when the program is killed; not every file system has them, and /proc gives them one
+  if (::access("/proc/self/fd", X_OK) == 0) file_ = ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+  if (file_ < 0) open_named(mode);
 }
 
 void OutputFile::open_named(unsigned mode) {

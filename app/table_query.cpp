@@ -26,14 +26,6 @@ std::vector<std::string> listed_words(const char* flag, const std::string& list)
   return words;
 }
 
-/// The words of --value a,b --value c.
-std::vector<std::string> value_names(const std::vector<std::string>& lists) {
-  std::vector<std::string> names;
-  for (const std::string& list : lists)
-    for (std::string& word : listed_words("--value", list)) names.push_back(std::move(word));
-  return names;
-}
-
 /// --baseline none, --baseline ROW, or --baseline ROW=ROW,ROW for each group of rows.
 void ask_baselines(const std::vector<std::string>& words, TableSpec& spec) {
   spec.baseline.clear();
@@ -147,6 +139,13 @@ std::string chosen_text(const std::vector<ChosenRuns>& where) {
 }
 
 }  // namespace
+
+std::vector<std::string> value_names(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (std::string& word : listed_words("--value", list)) names.push_back(std::move(word));
+  return names;
+}
 
 ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
   const auto choose = [&](const ResultFile& head) {

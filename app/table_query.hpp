@@ -9,7 +9,11 @@
 
 namespace odrpo::app {
 
-/// Reads what the chosen table needs of its file, and the columns of `values` besides; those of `if_there` where the file has them. Failure as read_results(); usage for a flag that
+/// The words of --value a,b --value c. Failure usage where one is missing.
+std::vector<std::string> value_names(const std::vector<std::string>& lists);
+
+/// Reads what the chosen table needs of its file, and the columns of `values` besides; those of `if_there` where the file has them. Failure
+/// as read_results(); usage for a flag that
 /// does not fit the file; bad_input where the file's own table cannot be shown.
 ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values = {},
                            const std::vector<std::string>& if_there = {});

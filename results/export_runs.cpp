@@ -19,9 +19,7 @@ namespace {
 
 constexpr std::size_t held_bytes = std::size_t{1} << 18;
 
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-}
+std::string json_text(std::string_view text) { return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace); }
 
 std::string csv_text_field(std::string_view text) { return csv_field(printable_text(text, "\t\n")); }
 
@@ -67,10 +65,17 @@ struct RunExport::Line {
 RunExport::RunExport(const ResultFile& head, ExportForm form, Put put) : form_(std::move(form)), put_(std::move(put)) {
   const bool json = form_.format == ExportFormat::jsonl, words = form_.what == ExportWhat::curves;
   const auto called = [&](const std::string& name) { return json ? json_text(name) : csv_text_field(name); };
-  const std::pair<const char*, Field::Kind> known[] = {
-      {"id", Field::id},       {"env", Field::env},       {"rater", Field::rater},   {"policy", Field::policy},
-      {"estimator", Field::estimator}, {"votes", Field::votes},   {"seed", Field::seed},     {"step_time_median", Field::step_time},
-      {"status", Field::status},       {"error", Field::error},   {"key", Field::key}};
+  const std::pair<const char*, Field::Kind> known[] = {{"id", Field::id},
+                                                       {"env", Field::env},
+                                                       {"rater", Field::rater},
+                                                       {"policy", Field::policy},
+                                                       {"estimator", Field::estimator},
+                                                       {"votes", Field::votes},
+                                                       {"seed", Field::seed},
+                                                       {"step_time_median", Field::step_time},
+                                                       {"status", Field::status},
+                                                       {"error", Field::error},
+                                                       {"key", Field::key}};
   std::size_t finals = 0;
   for (const ColumnInfo& column : head.all) {
     const auto fixed = std::find_if(std::begin(known), std::end(known), [&](const auto& k) { return k.first == column.name; });

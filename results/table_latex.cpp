@@ -103,13 +103,6 @@ std::string cell_latex(std::string_view text, bool bold, bool siunitx) {
   return out;
 }
 
-/// Rows of a group stand together, its baseline first; those of none are last.
-bool begins_group(const TableModel& table, std::size_t row) {
-  const TableSpec& spec = table.spec;
-  const auto in_group = [&](std::size_t r) { return spec.is_baseline(table.rows[r]) || !spec.baseline_of(table.rows[r]).empty(); };
-  return !spec.groups.empty() && (spec.is_baseline(table.rows[row]) || (!in_group(row) && in_group(row - 1)));
-}
-
 /// Opens a box that is scaled down to the line where it is wider.
 constexpr const char* fit = "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%\n";
 
@@ -138,14 +131,8 @@ std::string table_latex(const TableModel& table, Legend legend, bool siunitx) {
   out += siunitx ? "% \\usepackage[T1]{fontenc}\n% \\usepackage{booktabs,graphicx,siunitx,textcomp}\n"
                    "% \\sisetup{retain-explicit-plus = true, reset-text-series = false, text-series-to-math = true}\n"
                  : "% \\usepackage[T1]{fontenc}\n% \\usepackage{booktabs,graphicx,textcomp}\n";
-  const bool any_bold = std::any_of(table.values.begin(), table.values.end(), [](const TableValue& v) { return v.ranked; });
-  const char* line = table.spec.rows == values_dimension ? "row" : "column";
-  const std::string bold =
-      any_bold ? fmt::format(" Bold: the best of a {0}, and what is not distinguishable from it (p of Holm's correction in the {0} is not "
-                             "below .05).",
-                             line)
-               : "";
-  if (any_bold) out += comment(bold.substr(1));
+  const std::string best = best_sentence(table), bold = best.empty() ? "" : " " + best + ".";
+  if (!best.empty()) out += comment(best + ".");
   const NumberStyle style = number_style(table);
   for (std::size_t b = 0; b < table.blocks.size(); ++b) {
     const TableBlock& block = table.blocks[b];

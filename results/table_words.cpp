@@ -166,6 +166,19 @@ std::string table_title(const TableModel& table) {
                      table.values.size() == 1 ? ": " + value_text(table.values[0]) : "");
 }
 
+bool begins_group(const TableModel& table, std::size_t row) {
+  const TableSpec& spec = table.spec;
+  const auto in_group = [&](std::size_t r) { return spec.is_baseline(table.rows[r]) || !spec.baseline_of(table.rows[r]).empty(); };
+  return !spec.groups.empty() && (spec.is_baseline(table.rows[row]) || (!in_group(row) && in_group(row - 1)));
+}
+
+std::string best_sentence(const TableModel& table) {
+  if (std::none_of(table.values.begin(), table.values.end(), [](const TableValue& v) { return v.ranked; })) return "";
+  const char* line = table.spec.rows == values_dimension ? "row" : "column";
+  return fmt::format(
+      "Bold: the best of a {0}, and what is not distinguishable from it (p of Holm's correction in the {0} is not below .05)", line);
+}
+
 std::string baseline_text(const TableModel& table) {
   if (table.spec.groups.size() > 1) return "baseline";
   const std::string& name = table.spec.groups.empty() ? table.spec.baseline : table.spec.groups.front().baseline;

@@ -46,6 +46,10 @@ std::string cell_formula(const TableModel& table, const TableBlock& block, const
 std::string cell_rater(const TableModel& table, const TableBlock& block, const TableCell& cell);
 /// What the numbers are: value, seeds, interval, baseline rule, choice of the best. One sentence each; none, the shortest that say it, or all.
 std::vector<std::string> table_sentences(const TableModel& table, Legend legend);
+/// What the cells are that a renderer shows bold (TableCell::among_best), without a full stop; empty where no value has a best.
+std::string best_sentence(const TableModel& table);
+/// Rows of a group stand together, its baseline first; those of none are last. Does one begin with this row, which is not the first?
+bool begins_group(const TableModel& table, std::size_t row);
 /// "suite quickstart, digest 0123456789ab: gain [%]".
 std::string table_title(const TableModel& table);
 

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# Opens pages of `report` in headless Chromium: no console message, no request but for the page, no violation of its policy; headers sort
+# by click and by key; nothing is wider than a narrow window. Usage: report_browser.py PROGRAM SAMPLE_PROGRAM [FOLDER FOR SCREENSHOTS] [FILE.h5 …]
+import base64, json, os, re, shutil, subprocess, sys, tempfile
+
+program, sample = map(os.path.realpath, sys.argv[1:3])
+shots = os.path.realpath(sys.argv[3]) if len(sys.argv) > 3 else None
+files = [os.path.realpath(f) for f in sys.argv[4:]]
+browser = next((b for b in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if b), None)
+if not browser:
+    print("skipped: no Chromium")
+    sys.exit(77)
+work = tempfile.TemporaryDirectory()
+os.chdir(work.name)
+failed = checks = 0
+
+
+def check(good, what):
+    global failed, checks
+    checks += 1
+    if not good:
+        failed += 1
+        print("FAILED:", what)
+
+
+class Browser:
+    """The DevTools protocol over two pipes: one JSON object after the other, NUL between them."""
+
+    def __init__(self):
+        to_read, to_write = os.pipe()
+        from_read, from_write = os.pipe()
+
+        def wire():
+            os.dup2(to_read, 3)
+            os.dup2(from_write, 4)
+
+        for fd in (to_read, from_write):
+            os.set_inheritable(fd, True)
+        flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
+                 "--disable-background-networking", "--disable-component-update", "--user-data-dir=" + os.path.join(work.name, "profile")]
+        self.process = subprocess.Popen([browser, *flags, "about:blank"], preexec_fn=wire, close_fds=False,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_read)
+        os.close(from_write)
+        self.to, self.answers = os.fdopen(to_write, "wb"), os.fdopen(from_read, "rb")
+        self.rest, self.number, self.session, self.events = b"", 0, None, []
+
+    def message(self):
+        while b"\0" not in self.rest:
+            more = os.read(self.answers.fileno(), 1 << 16)
+            if not more:
+                raise SystemExit("the browser has gone")
+            self.rest += more
+        one, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(one)
+
+    def call(self, method, **params):
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            request["sessionId"] = self.session
+        self.to.write(json.dumps(request).encode() + b"\0")
+        self.to.flush()
+        while True:
+            answer = self.message()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise SystemExit(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def wait(self, method):
+        while not any(e.get("method") == method for e in self.events):
+            self.events.append(self.message())
+
+    def value(self, script):
+        done = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        if "exceptionDetails" in done:
+            raise SystemExit(f"{script}: {done['exceptionDetails']}")
+        return done["result"].get("value")
+
+    def open(self, path):
+        self.events = []
+        self.call("Page.navigate", url="file://" + path)
+        self.wait("Page.loadEventFired")
+
+
+def screenshot(b, name, width, scheme, whole=True):
+    b.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    b.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+    wide = b.value("document.documentElement.scrollWidth")
+    check(wide <= width, f"{name}: the page is {wide} wide in a window of {width}")
+    paper = b.value("getComputedStyle(document.body).backgroundColor")
+    check((sum(map(int, re.findall(r"\d+", paper)[:3])) < 200) == (scheme == "dark"), f"{name}: {scheme} is {paper}")
+    if shots:
+        png = b.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
+        open(os.path.join(shots, f"{name}-{scheme}-{width}.png"), "wb").write(base64.b64decode(png))
+
+
+COLUMN = "[...document.querySelectorAll('table')].find(t => t.tBodies[0].rows.length > 1)"
+ROWS = COLUMN + ".tBodies[0].rows"
+
+
+def sorting(b, name):
+    """The second column of the first table with several rows: up, down, as it was; n/a last; the name too."""
+    if not b.value(f"Boolean({COLUMN})"):
+        return
+    heads = b.value(f"{COLUMN}.querySelectorAll('th[data-column]').length")
+    names = f"[...{ROWS}].map(r => r.cells[0].textContent)"
+    first = b.value(names)
+    check(b.value(f"[...{COLUMN}.querySelectorAll('th[data-column]')].every(h => h.querySelector('button') && h.ariaSort === 'none')"),
+          f"{name}: every header has a button")
+    for column in range(heads):
+        head = f"{COLUMN}.querySelector('th[data-column=\"{column}\"]')"
+        for way in ("ascending", "descending", "none"):
+            b.value(f"{head}.querySelector('button').click()")
+            check(b.value(f"{head}.getAttribute('aria-sort')") == way, f"{name}: aria-sort of column {column} after a click")
+            check(b.value(f"{COLUMN}.querySelectorAll('th:not([aria-sort=none])[data-column]').length") == (way != "none"), "one column sorts")
+            shown = b.value(f"[...{ROWS}].map(r => [r.cells[{column}].dataset.value, r.cells[{column}].textContent])")
+            if way == "none":
+                check(b.value(names) == first, f"{name}: the third click restores the order")
+            elif all(v is not None for v, _ in shown):
+                numbers = [float(v) for v, _ in shown if v]
+                check(numbers == sorted(numbers, reverse=way == "descending"), f"{name}: column {column} {way}: {numbers}")
+                check(all(not v for v, _ in shown[len(numbers):]), f"{name}: n/a comes last")
+            check(sorted(b.value(names)) == sorted(first), f"{name}: no row is lost")
+    # by keyboard: the button of the second header has the focus, then Enter
+    b.value(f"{COLUMN}.querySelector('th[data-column=\"1\"] button').focus()")
+    for kind in ("keyDown", "keyUp"):
+        b.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r" if kind == "keyDown" else "")
+    check(b.value(f"{COLUMN}.querySelector('th[data-column=\"1\"]').getAttribute('aria-sort')") == "ascending", f"{name}: Enter sorts")
+    for _ in range(2):
+        b.value(f"{COLUMN}.querySelector('th[data-column=\"1\"] button').click()")
+
+
+def look_at(b, path, name):
+    b.open(path)
+    sorting(b, name)
+    for width in (1280, 400):
+        for scheme in ("light", "dark"):
+            screenshot(b, name, width, scheme)
+    b.value("document.querySelectorAll('details').forEach(d => d.open = true)")
+    screenshot(b, name + "-open", 400, "light")
+    requests = [e["params"]["request"]["url"] for e in b.events if e.get("method") == "Network.requestWillBeSent"]
+    loud = [e for e in b.events if e.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded",
+                                                        "Page.javascriptDialogOpening", "Audits.issueAdded")]
+    others = [u for u in requests if u != "file://" + path and u != "data:,"]
+    check(not others, f"{name}: requests {others}")
+    check(not loud, f"{name}: messages {loud}")
+    check(b.value("document.compatMode") == "CSS1Compat", f"{name}: standards mode")
+    check(b.value("document.scripts.length") == 1 and b.value("document.images.length") == 0, f"{name}: one script, no image")
+    check(b.value("document.querySelectorAll('[style],[onerror],[onclick]').length") == 0, f"{name}: no style or event in an attribute")
+
+
+subprocess.run([sample, "sample.h5"], check=True, stdout=subprocess.DEVNULL)
+subprocess.run([sample, "hostile.h5", "texts"], check=True, stdout=subprocess.DEVNULL)
+b = Browser()
+target = b.call("Target.createTarget", url="about:blank")["targetId"]
+b.session = b.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+for domain in ("Page", "Runtime", "Log", "Network", "Audits"):
+    b.call(domain + ".enable")
+for path in ["sample.h5", "hostile.h5", *files]:
+    name = os.path.basename(path)[:-3]
+    subprocess.run([program, "report", path, "-o", name + ".html"], check=True, stderr=subprocess.DEVNULL)
+    look_at(b, os.path.realpath(name + ".html"), name)
+
+# does this script see a violation at all? A page whose script was changed after its hash was taken does nothing, and says so
+text = open("sample.html").read()
+open("changed.html", "w").write(text.replace('"use strict";', '"use strict"; document.title = "ran";'))
+b.open(os.path.realpath("changed.html"))
+check(b.value("document.title") == "sample", "a changed script does not run")
+check(any("Content Security Policy" in json.dumps(e) for e in b.events if e.get("method") == "Log.entryAdded"), "a violation is seen")
+b.session = None
+b.call("Browser.close")
+b.process.wait(30)
+print(f"{checks} checks, {failed} failed, with {browser}")
+sys.exit(failed > 0)
