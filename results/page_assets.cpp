@@ -31,9 +31,9 @@ border-bottom:.125rem solid var(--rule)}
 caption{padding:0 0 .4rem;text-align:left;font-weight:600;overflow-wrap:anywhere}
 th,td{padding:.2rem .65rem;text-align:right;white-space:nowrap;vertical-align:baseline}
 thead th{font-weight:600;vertical-align:bottom}
-thead tr:last-child th{border-bottom:.0625rem solid var(--rule)}
+thead tr:last-child th,th[data-column="0"]{border-bottom:.0625rem solid var(--rule)}
 thead th.span{text-align:center;border-bottom:.0625rem solid var(--hair)}
-tr>:first-child{padding-left:0;text-align:left}
+tbody th,th[data-column="0"]{padding-left:0;text-align:left}
 tr>:last-child{padding-right:0}
 tbody th{font-weight:400}
 tbody th.long{min-width:14rem;max-width:24rem;white-space:normal;overflow-wrap:anywhere}
@@ -49,10 +49,12 @@ th[aria-sort=descending] button::after{content:"\2193";color:inherit;opacity:1}
 :focus-visible{outline:.125rem solid var(--link);outline-offset:.125rem}
 figure{margin:1.25rem 0}
 figure svg{display:block;max-width:100%;height:auto;background:#fff;border-radius:.375rem}
-@media (max-width:40rem){body{padding-top:1rem}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}tbody th.long{min-width:8rem}}
-@media (min-width:40rem){tr>th:first-child[data-column="0"],tbody th{position:sticky;left:0;background:var(--paper)}}
+@media (max-width:40rem){body{padding-top:1rem}dl{column-gap:.75rem}tbody th.long{min-width:8rem}}
+@media (min-width:40rem){th[data-column="0"],tbody th{position:sticky;left:0;background:var(--paper)}}
+@page across{size:landscape}
 @media print{body{max-width:none;padding:0;font-size:.8rem}nav,th button::after{display:none}.scroll{overflow:visible}
-table{font-size:.7rem}th,td{white-space:normal}pre{white-space:pre-wrap}h2,h3,caption{break-after:avoid}tr,figure{break-inside:avoid}}
+table{font-size:.7rem}th,td{white-space:normal}td span{white-space:nowrap}td em{display:inline}.wide{page:across}.wide table{font-size:.55rem}
+.wide th,.wide td{padding:.1rem .2rem}pre{white-space:pre-wrap}h2,h3,caption{break-after:avoid}tr,figure{break-inside:avoid}}
 )css";
 
 const std::string_view script_text = R"js(

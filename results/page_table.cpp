@@ -15,6 +15,7 @@ namespace odrpo::page {
 namespace {
 
 constexpr std::size_t longest_name = 300;     ///< characters of a name that are shown
+constexpr std::size_t wide_table = 10;        ///< columns with comparisons; a wider one is printed on a page across
 constexpr std::size_t short_name = 32;        ///< columns of a name that stays in one line
 constexpr std::size_t legend_bytes = 20'000;  ///< of one table
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
@@ -52,7 +53,7 @@ std::string cell_html(const std::string& text, bool bold, bool starred) {
     if (at != std::string::npos) rest.erase(at, 2);
     star = at != std::string::npos ? "<em>*</em>" : "<em></em>";
   }
-  return first + (rest.empty() ? "" : fmt::format("<span>{}</span>", html_text(rest))) + star;
+  return first + (rest.empty() ? "" : fmt::format(" <span>{}</span>", html_text(rest.substr(1)))) + star;
 }
 
 std::string statistic_of(const TableModel& table, std::size_t column) {
@@ -103,8 +104,8 @@ std::size_t append_block(std::string& out, const TableModel& table, const TableB
   std::string caption = table.values.size() == 1 ? value_text(table.values[0]) : "";
   if (table.blocks.size() > 1) caption += (caption.empty() ? "" : "; ") + cut_text(block_text(table, block, false), 4 * longest_name);
   std::string text =
-      fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n{}{}<tbody>\n",
-                  caption.empty() ? "table" : html_text(caption),
+      fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n{}{}<tbody>\n",
+                  columns > 0 && columns * grid.heading[0].size() > wide_table ? " wide" : "", caption.empty() ? "table" : html_text(caption),
                   caption.empty() ? "" : fmt::format("<caption>{}</caption>\n", html_text(caption)), head_html(table, grid, columns));
   std::size_t rows = 0;
   for (; rows < table.rows.size() && out.size() + text.size() < limit; ++rows) text += row_html(table, block, grid, rows, columns);

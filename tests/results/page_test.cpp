@@ -46,7 +46,7 @@ TEST_CASE("a page of a small file has its table and its facts, and asks for noth
   CHECK(contains(html, "<h1>a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;</h1>"));
   CHECK(contains(html, "<dd>&lt;script&gt;alert(1)&lt;/script&gt;</dd>"));
   CHECK(contains(html, "line 1\n\tline &lt;2&gt; \\x1b[31m\n</code>"));
-  CHECK(contains(html, "<td data-value=\"72\">72.0<span> ± 5.0</span></td>"));
+  CHECK(contains(html, "<td data-value=\"72\">72.0 <span>± 5.0</span></td>"));
   CHECK(contains(html, "<p>1 of 12 runs failed, and are left out of the numbers.</p>"));
   CHECK(count(html, "<script>") == 1);
   CHECK_FALSE(contains(html, "http:"));
@@ -65,7 +65,7 @@ TEST_CASE("the best cells of a page are bold, stars stand apart, and n/a has no 
   HtmlPage page;
   page.tables = {make_table(file_of(runs), {.baseline = "maxrl"})};
   const std::string html = html_page(page);
-  CHECK(contains(html, "<b>85.1</b><span> ± "));
+  CHECK(contains(html, "<b>85.1</b> <span>± "));
   CHECK(contains(html, "</span><em>*</em></td>"));
   CHECK(contains(html, "<td data-value=\"0\">baseline<em></em></td>"));
   CHECK(contains(html, "<td data-value=\"\">n/a</td>"));
