@@ -115,7 +115,7 @@ struct Commands {
             [this] { return app::plot(plot); });
     plot_options(*c, plot);
 
-    c = add("report", "write one HTML page about a result file: how to repeat it, tables, raters, formulas, the suite",
+    c = add("report", "write one HTML page about a result file: how to repeat it, tables, figures, formulas, the suite",
             "odrpo-bench report quickstart.h5 -o quickstart.html\n  odrpo-bench report quickstart.h5 --value gain,regret",
             [this] { return app::report(report); });
     table_query_options(*c, report);

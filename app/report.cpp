@@ -9,6 +9,7 @@
 #include "app/printable.hpp"
 #include "app/read_limits.hpp"
 #include "app/report_commands.hpp"
+#include "app/report_figures.hpp"
 #include "app/table_query.hpp"
 #include "app/usage.hpp"
 #include "results/page.hpp"
@@ -93,9 +94,12 @@ HtmlPage page_of(const TableQuery& q) {
   if (file.failed < file.runs) {
     TableQuery first = q;
     if (values.size() > 1) first.value = {values[0]};
-    const ResultFile numbers = read_table_file(first, values);
+    std::vector<std::string> columns = values;
+    for (std::string& column : curve_columns(report_curve(file))) columns.push_back(std::move(column));
+    const ResultFile numbers = read_table_file(first, columns);
     if (numbers.digest != file.digest) throw Failure(Exit::io, fmt::format("'{}' was replaced while it was read", printable_line(q.path)));
     page.tables = chosen_tables(numbers, q, values);
+    add_figures(page, numbers, first);
   }
   if (suite) page.documents.emplace_back("The suite, as run read it", *suite);
   if (all) page.documents.emplace_back("Every setting, written out", *all);
@@ -122,8 +126,10 @@ std::string default_output(const std::string& input) {
 int report(const ReportOptions& o) {
   const std::string output = o.output.empty() ? default_output(o.path) : o.output;
   check_output(output, o.path);
-  const std::string html = html_page(page_of(o));
+  const HtmlPage page = page_of(o);
+  const std::string html = html_page(page);
   write_output(output, html);
+  for (const std::string& note : page.figure_notes) print_note("note: " + note);
   print_note(fmt::format("wrote {}: {}", output, bytes_text(static_cast<double>(html.size()))));
   return static_cast<int>(Exit::ok);
 }

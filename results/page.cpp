@@ -71,11 +71,16 @@ Section figures(const HtmlPage& p) {
     if (const std::string problem = svg_problem(figure.svg); !problem.empty())
       throw Failure(Exit::internal, "the figure \"" + figure.title + "\" has " + problem);
     if (out.size() + figure.svg.size() > page_figure_bytes) ++left_out;
-    else out += fmt::format("<figure>\n{}\n<figcaption>{}</figcaption>\n</figure>\n", figure.svg, html_text(figure.title));
+    else
+      out += fmt::format(
+          "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\">\n{1}\n</div>\n"
+          "<figcaption><strong>{0}.</strong> {2}</figcaption>\n</figure>\n",
+          html_text(figure.title), figure.svg, html_text(cut_text(figure.caption, longest_text)));
   }
   if (left_out > 0)
     out += fmt::format("<p class=\"cut\">{} of {} figures are not shown: a page has at most {} kB of them.</p>\n", left_out,
                        p.figures.size(), page_figure_bytes / 1000);
+  for (const std::string& note : p.figure_notes) out += fmt::format("<p class=\"note\">{}</p>\n", html_text(cut_text(note, longest_text)));
   return {"figures", "Figures", out};
 }
 

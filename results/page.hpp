@@ -10,9 +10,9 @@
 
 namespace odrpo {
 
-/// A figure: an <svg> element as this program's own code draws it.
+/// A figure: an <svg> element that svg_problem() has nothing against, and what it shows.
 struct PageFigure {
-  std::string title, svg;
+  std::string title, caption, svg;
 };
 
 /// What a page says. Texts may come from anybody's file: they are escaped here.
@@ -23,6 +23,7 @@ struct HtmlPage {
   std::vector<std::pair<std::string, std::string>> facts;  ///< (name, text): digest, version, compiler, …
   std::vector<TableModel> tables;
   std::vector<PageFigure> figures;
+  std::vector<std::string> figure_notes;                       ///< why one is missing, a sentence each
   std::vector<std::pair<std::string, std::string>> documents;  ///< (title, text) shown verbatim when opened: suite, settings
   std::size_t runs = 0, failed = 0;
   std::vector<std::pair<std::string, std::string>> failures;  ///< (id, reason) of the first that failed
@@ -40,8 +41,12 @@ std::string html_page(const HtmlPage& page);
 /// Is this text a page of ours, judged by its first bytes? Only such a file is replaced unasked.
 bool is_html_page(std::string_view text);
 
-/// What a figure has that a page does not take: script, style (the element or the attribute), events, links to anything but its own parts,
-/// foreign elements, declarations. Empty when it has none of these.
+/// The drawing of an SVG document as an element of a page: shapes and text alone. A style becomes attributes; names of parts begin with
+/// `prefix`, so that several drawings do not mix them up; `title` is for readers who do not see it. Failure internal when it is no SVG.
+std::string inline_svg(std::string_view document, const std::string& prefix, const std::string& title, double scale);
+
+/// What a figure has that a page does not take: any element or attribute (script, style, events) but those of shapes and text, and links to
+/// anything but its own parts. Empty when it has none of these.
 std::string svg_problem(std::string_view svg);
 
 }  // namespace odrpo

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Pages of `report` without a browser: well-formed, within their policy, no address of anybody, every text escaped, and their commands
 # repeat the results. Usage: report_test.py PROGRAM SAMPLE_PROGRAM SUITES
-import base64, hashlib, html, os, re, subprocess, sys, tempfile
+import base64, hashlib, html, os, re, shutil, subprocess, sys, tempfile
 from html.parser import HTMLParser
 
 program, sample, suites = map(os.path.realpath, sys.argv[1:4])
@@ -11,7 +11,7 @@ failed = checks = 0
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 KNOWN = {"html", "head", "title", "style", "body", "header", "h1", "h2", "h3", "p", "nav", "ul", "li", "a", "main", "section", "pre", "code",
          "dl", "dt", "dd", "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "em", "span", "details", "summary", "script",
-         "figure", "figcaption", "meta", "link"}
+         "figure", "figcaption", "strong", "meta", "link"}
 
 
 def check(good, what):
@@ -99,9 +99,19 @@ def whole(path, name):
 subprocess.run([sample, "sample.h5"], check=True, stdout=subprocess.DEVNULL)
 call("report", "sample.h5", words="wrote sample.html")
 page = whole("sample.html", "sample")
-check(os.listdir(".").count("sample.html") == 1 and len(os.listdir(".")) == 2, f"files: {os.listdir('.')}")
+check(sorted(os.listdir(".")) == ["sample.h5", "sample.html"], f"files: {os.listdir('.')}")
 check("1 of them failed" in page.text and "made to fail" in page.text, "the failed run and its reason")
-check(page.data["h2"] == ["Reproduce", "Results", "Raters and formulas", "Suite", "Failed runs"], f"sections {page.data['h2']}")
+check(page.data["h2"] == ["Reproduce", "Results", "Figures", "Raters and formulas", "Suite", "Failed runs"], f"sections {page.data['h2']}")
+titles = ["Learning curves.", "gain [%] by votes.", "gain [%]: differences from the baseline."]
+if shutil.which("gnuplot"):
+    check(page.data["strong"] == titles and page.text.count("<svg ") == 3, f"figures {page.data.get('strong')}")
+    names = "".join(page.data["text"])
+    check("odrpo-gini(maxrl)" in names and "votes" in names, "the figures' texts")
+os.mkdir("none")
+done = subprocess.run([program, "report", "sample.h5", "-o", "no-gnuplot.html"], capture_output=True, text=True, env={"PATH": os.path.realpath("none")})
+check(done.returncode == 0 and "gnuplot is not there" in done.stderr, f"without gnuplot: {done}")
+bare = whole("no-gnuplot.html", "without gnuplot")
+check("<svg" not in bare.text and bare.text.count("gnuplot is not there") == 1, "a page without gnuplot says so")
 digest = subprocess.run([program, "verify", "sample.h5"], capture_output=True, text=True).stdout.split("digest ")[1].split(",")[0]
 check(digest in page.text, "the digest")
 # the page's cells are those of `table`

@@ -107,7 +107,7 @@ TEST_CASE("a page stays below 2 MB, and says what it leaves out") {
     for (int i = 0; i < 10'000; ++i) text += line;
     page.documents = {{"suite", text}, {"settings", text}, {"one line", std::string(1'000'000, '<')}};
     for (int i = 0; i < 5'000; ++i) page.tables[0].formulas.emplace_back("f" + std::to_string(i), line);
-    for (int i = 0; i < 10; ++i) page.figures.push_back({"figure", "<svg>" + std::string(200'000, ' ') + "</svg>"});
+    for (int i = 0; i < 10; ++i) page.figures.push_back({"figure", "caption", "<svg>" + std::string(200'000, ' ') + "</svg>"});
     const std::string html = html_page(page);
     CHECK(html.size() < 2'000'000);
     CHECK(count(html, "The rest is not shown: a text of this page has at most 120 kB.") == 3);
@@ -135,6 +135,8 @@ TEST_CASE("a page takes figures of shapes and text alone") {
                           "<svg onload=\"x\"></svg>",
                           "<svg><g onclick='x'/></svg>",
                           "<svg><g fill=red></g></svg>",
+                          "<svg><g fill></g></svg>",
+                          "<svg><g =\"x\"></g></svg>",
                           "<svg><image href=\"x\"/></svg>",
                           "<svg><a href=\"#x\"></a></svg>",
                           "<svg><use href=\"http://x\"/></svg>",
@@ -149,6 +151,34 @@ TEST_CASE("a page takes figures of shapes and text alone") {
     CHECK_FALSE(svg_problem(bad).empty());
   }
   HtmlPage page;
-  page.figures = {{"bad", "<svg><script></script></svg>"}};
+  page.figures = {{"bad", "", "<svg><script></script></svg>"}};
   CHECK(failure_of([&] { html_page(page); }).first == Exit::internal);
+}
+
+TEST_CASE("a drawing in a page keeps its shapes and its text, and nothing else") {
+  const std::string given = R"svg(<?xml version="1.0" standalone="no"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+<svg width="100" height="50" viewBox="0 0 100 50" xmlns="http://www.w3.org/2000/svg" onload="alert(1)">
+<title>Gnuplot</title><style>g{fill:red}</style><script>alert(1)</script>
+<!-- <rect x="1"/> -->
+<defs><circle id='dot' r='1'/><filter id="f"><feFlood/></filter></defs>
+<g id="a" fill="red" style="fill: none; stroke:#00FF00;background:url(http://x)" class="c" filter="url(#f)">
+	<use xlink:href='#dot' x="3"/><use xlink:href="http://x/#dot"/><rect fill = "url(#p)"/><a href="#x"><text>linked</text></a>
+	<text onclick="x">a &lt;b&gt; &amp; "c"</text></g>
+</svg>
+)svg";
+  const std::string drawn = inline_svg(given, "f1-", "curves <1>", 2);
+  INFO(drawn);
+  CHECK(svg_problem(drawn).empty());
+  CHECK(drawn.starts_with(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" width=\"200\" height=\"100\" "
+      "viewBox=\"0 0 100 50\" role=\"img\" aria-label=\"curves &lt;1&gt;\">"));
+  CHECK(contains(drawn, "<circle id=\"f1-dot\" r=\"1\"/>"));
+  CHECK(contains(drawn, "<g id=\"f1-a\" fill=\"none\" stroke=\"#00FF00\">"));
+  CHECK(contains(drawn, "<use xlink:href=\"#f1-dot\" x=\"3\"/><use/><rect fill=\"url(#f1-p)\"/>"));
+  CHECK(contains(drawn, "<text>a &lt;b&gt; &amp; \"c\"</text></g>"));
+  for (const char* gone : {"alert", "Gnuplot", "style", "class", "filter", "feFlood", "http://x", "linked", "<!--", "DOCTYPE", "onclick"})
+    CHECK_FALSE(contains(drawn, gone));
+  for (const char* bad : {"", "<p></p>", "<svg><g", "<svg><g a=b></g></svg>", "<svg><!-- </svg>"})
+    CHECK(failure_of([&] { inline_svg(bad, "", "", 1); }).first == Exit::internal);
 }
