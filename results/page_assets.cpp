@@ -48,7 +48,7 @@ th[aria-sort=ascending] button::after{content:"\2191";color:inherit;opacity:1}
 th[aria-sort=descending] button::after{content:"\2193";color:inherit;opacity:1}
 :focus-visible{outline:.125rem solid var(--link);outline-offset:.125rem}
 figure{margin:1.25rem 0}
-figure svg{display:block;width:auto;max-width:100%;min-width:32rem;height:auto;background:#fff;border-radius:.375rem}
+figure svg{display:block;width:auto;max-width:100%;min-width:32rem;height:auto;padding:.5rem;background:#fff;border-radius:.375rem}
 @media (max-width:40rem){body{padding-top:1rem}dl{column-gap:.75rem}tbody th.long{min-width:8rem}}
 @media (min-width:40rem){th[data-column="0"],tbody th{position:sticky;left:0;background:var(--paper)}}
 @page across{size:landscape}
