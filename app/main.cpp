@@ -122,7 +122,7 @@ struct Commands {
     c->add_option("-o,--output", report.output, "the page (default: NAME.html beside NAME.h5)")->type_name("FILE.html");
 
     c = add("export", "write runs, curves or the suite of a result file as CSV or JSON lines",
-            "odrpo-bench export quickstart.h5 -o runs.csv\n  odrpo-bench export quickstart.h5 --what curves --curve quality",
+            "odrpo-bench export quickstart.h5 -o quickstart.csv\n  odrpo-bench export quickstart.h5 --what curves --curve quality",
             [this] { return export_runs(exported); });
     export_options(*c, exported);
 
