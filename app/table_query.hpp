@@ -13,8 +13,7 @@ namespace odrpo::app {
 std::vector<std::string> value_names(const std::vector<std::string>& lists);
 
 /// Reads what the chosen table needs of its file, and the columns of `values` besides; those of `if_there` where the file has them. Failure
-/// as read_results(); usage for a flag that
-/// does not fit the file; bad_input where the file's own table cannot be shown.
+/// as read_results(); usage for a flag that does not fit the file; bad_input where the file's own table cannot be shown.
 ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values = {},
                            const std::vector<std::string>& if_there = {});
 
@@ -22,7 +21,7 @@ ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& 
 TableModel query_table(const ResultFile& file, const TableQuery& q);
 
 /// The chosen table with a recorded curve in its cells: at most `most_steps` steps as columns. `gain` is made of quality and needs the
-/// columns gain_columns in `file`. Failure as read_curve() and curve_table().
+/// columns curve_columns() in `file`. Failure as read_curve() and curve_table().
 TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::string& curve, std::size_t most_steps);
 /// What read_table_file() has to read besides for that curve.
 std::vector<std::string> curve_columns(const std::string& curve);
