@@ -38,12 +38,11 @@ Figure votes(const PlotOptions& o) {
     const TableModel table = query_table(read_table_file(o), o);
     return lines_figure({&table, 1}, row_styles(table), false);
   }
-  PlotOptions timed = o;
-  timed.value = {"seconds"};
-  const ResultFile file = read_table_file(o, timed.value, {"modelled-seconds"});
-  if (file.column("modelled_seconds") != nullptr) timed.value = {"modelled-seconds"};
-  const TableModel tables[] = {query_table(file, o), query_table(file, timed)};
-  return lines_figure(tables, row_styles(tables[0]), false);
+  const ResultFile file = read_table_file(o, {"seconds"}, {"modelled-seconds"});
+  const TableModel table = query_table(file, o);
+  const bool modelled = file.column("modelled_seconds") != nullptr;
+  const TableModel tables[] = {table, with_value(table, file, modelled ? "modelled-seconds" : "seconds")};
+  return lines_figure(tables, row_styles(table), false);
 }
 
 Figure bars(const PlotOptions& o) {
@@ -126,6 +125,11 @@ void check_flags(const PlotOptions& o, const Kind& kind) {
 int plot(const PlotOptions& o) {
   const Kind& kind = kind_of(o);
   check_flags(o, kind);
+  if (o.data && (!o.width.empty() || !o.height.empty())) throw Failure(Exit::usage, "--width and --height have no effect on --data");
+  if (o.data)
+    for (const auto& form : figure_formats)
+      if (o.output.ends_with("." + std::string(form.word)))
+        throw Failure(Exit::usage, fmt::format("-o: --data writes CSV, and \"{}\" is the name of a figure", printable_line(o.output)));
   const std::string output = !o.output.empty() || o.data ? o.output : fmt::format("{}.svg", kind.word);
   const FigureFormat format = o.data ? FigureFormat::svg : format_of(output);
   FigureSize size;

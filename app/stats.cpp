@@ -182,6 +182,7 @@ StatisticsOptions options_of(const StatsOptions& o) {
 int stats(const StatsOptions& o) {
   const bool result = is_result_file(o.path);
   StatsReport report{o.path, {}, options_of(o), {}, {}, {}};
+  const std::string csv = result ? "" : read_scores_file(o.path);
   if (!result) report.columns = columns_of(o);
   if (!o.output.empty()) check_output(o.output, o.path);
   if (result) {
@@ -190,7 +191,7 @@ int stats(const StatsOptions& o) {
     };
     read_result_runs(o, list("--cell", o.cell), list("--task", o.task), report);
   } else {
-    report.runs = parse_runs(read_scores_file(o.path), printable_line(o.path), report.columns);
+    report.runs = parse_runs(csv, printable_line(o.path), report.columns);
   }
   if (report.runs.cells.size() > most_cells)
     throw Failure(Exit::limits, fmt::format("{} cells are more than {}: is one of the columns of --cell different in every run?",

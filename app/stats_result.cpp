@@ -6,18 +6,17 @@
 #include "app/printable.hpp"
 #include "app/stats_report.hpp"
 #include "app/table_query.hpp"
-#include "results/suggest.hpp"
+#include "results/table_dimensions.hpp"
 #include "results/table_statistics.hpp"
 
 namespace odrpo::app {
 namespace {
 
-/// The table's dimension that a word means: itself, or one that ends in ".word".
+/// The table's dimension that a word means. Failure usage.
 std::string dimension_of(const std::vector<std::string>& names, const std::string& word, const char* flag) {
-  for (const std::string& name : names)
-    if (name == word || name.ends_with("." + word)) return name;
-  throw Failure(Exit::usage, fmt::format("{}: \"{}\" is no axis with several values (those of the runs are {}){}", flag,
-                                         printable_line(word), fmt::join(names, ", "), did_you_mean(word, names)));
+  const std::string name = word == values_dimension ? word : dimension_named(names, word, flag);
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  throw Failure(Exit::usage, fmt::format("{}: the values of a table do not tell its cells apart", flag));
 }
 
 }  // namespace
@@ -53,8 +52,11 @@ void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cel
   report.runs = table_runs(table, report.columns.cell, report.columns.task);
   for (const std::string& axis : table.spec.best)
     report.notes.push_back(fmt::format(
-        "each cell is taken at its best {}{}", axis,
-        table.spec.tune_seeds > 0 ? fmt::format(", chosen on the first {} seeds, which are not counted", table.spec.tune_seeds) : ""));
+        "each cell is taken at its own best {}{}; `table` compares two cells at one {} where the seeds cannot tell them apart", axis,
+        table.spec.tune_seeds > 0 ? fmt::format(", chosen on the first {} seeds, which are not counted", table.spec.tune_seeds) : "",
+        axis));
+  if (!table.spec.groups.empty() && o.baseline.empty())
+    report.notes.push_back("the suite's table has several baselines, and nothing is compared here: --baseline names one");
   report.notes.insert(report.notes.end(), table.notes.begin(), table.notes.end());
   report.usual_baseline = table.spec.baseline;
 }

@@ -56,6 +56,7 @@ struct FigurePanel {
 struct Figure {
   std::string caption;  ///< what the numbers and intervals are; n, suite and digest: for the text below the figure
   std::vector<FigurePanel> panels;
+  std::size_t together = 1;  ///< so many panels stand side by side, if two fit: those of several tables
 };
 
 /// Builders. Tables come from make_table or curve_table; `styles` has one look for each of their rows, in their order. Several tables make
@@ -64,7 +65,7 @@ inline constexpr std::size_t most_panels = 24;
 
 /// Each row a line over the columns, which must be numbers, with intervals as bands (`bands`) or bars. A block is a panel.
 Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesStyle> styles, bool bands);
-/// Bars of each row, in groups by column.
+/// Bars of each row, in groups by column. Of several values each has a panel.
 Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles);
 /// Differences from the baseline with their intervals, a line each; filled symbols are significant.
 Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> styles);

@@ -79,7 +79,7 @@ Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> st
       const std::vector<double> edges = bin_edges(all);
       for (std::size_t r = 0; r < table.rows.size(); ++r)
         if (const auto values = values_of(block.cells[r * width + c]); !values.empty())
-          panel.series.push_back({row_text(table, r), styles[r], outline(values, edges)});
+          panel.series.push_back({series_name(table, r), styles[r], outline(values, edges)});
       figure.panels.push_back(std::move(panel));
     }
   check_panels(figure);
@@ -130,7 +130,7 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
       metrics.emplace_back([tau](const TaskScores& s) { return run_score_distribution(s, tau); });
     }
     const auto laws = stratified_bootstrap(scores, metrics, resamples, seed);
-    FigureSeries series{row_text(table, r), styles[r], {}};
+    FigureSeries series{series_name(table, r), styles[r], {}};
     for (std::size_t i = 0; i < laws.size(); ++i) {
       const Interval interval = percentile_interval(laws[i]);
       series.points.push_back({taus[i], laws[i].estimate, interval.lo, interval.hi});

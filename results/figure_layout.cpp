@@ -1,9 +1,12 @@
 // Lays panels out in a grid, with room for tick labels, titles and a key below all.
 #include "results/figure_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
 
 namespace odrpo {
@@ -11,11 +14,10 @@ namespace {
 
 constexpr double character = 0.57 * point_size / 72;  // mean width of a letter of a wide sans-serif font, in inches
 constexpr double line = 1.4 * point_size / 72;
-constexpr double least_axes = 0.4;  // along x
-constexpr double gap = 0.06;        // between ticks and labels, labels and page
-constexpr double key_line = 0.36;   // length of the line before a name, and the gap
-
-double text_width(const std::string& text) { return character * static_cast<double>(columns_of(text)); }
+constexpr double least_scale = 0.5;  // of the height that panels would have
+constexpr double least_axes = 0.4;   // along x
+constexpr double gap = 0.06;         // between ticks and labels, labels and page
+constexpr double key_line = 0.36;    // length of the line before a name, and the gap
 
 double longest(const std::vector<std::string>& texts) {
   double width = 0;
@@ -67,12 +69,22 @@ Room room_of(const FigurePanel& panel, double width) {
   return room;
 }
 
-std::size_t grid_columns(const std::vector<FigurePanel>& panels, double width) {
+/// Inches along x that the cells of a heat map need for their numbers.
+double cells_width(const FigurePanel& panel) {
+  return panel.kind == PanelKind::heatmap ? (number_width(panel) + 0.06) * static_cast<double>(panel.x_names.size()) : 0;
+}
+
+/// Panels side by side: as many as leave room for names, numbers and titles.
+std::size_t grid_columns(const Figure& figure, double width) {
+  const auto& panels = figure.panels;
   if (width < 4.5 || panels.size() == 1) return 1;
-  double names = 0;  // beside the axes
-  for (const FigurePanel& panel : panels)
-    if (has_names(panel)) names = std::max(names, longest(panel.y_names));
-  if (names > 0) return names > 0.28 * width ? 1 : 2;
+  double names = 0, titles = 0;
+  for (const FigurePanel& panel : panels) {
+    if (has_names(panel)) names = std::max(names, longest(panel.y_names) + std::max(cells_width(panel) + 0.75, 0.22 * width));
+    titles = std::max(titles, text_width(panel.title) + 0.1);
+  }
+  if (names > 0.5 * width || titles > 0.5 * width) return 1;
+  if (figure.together > 1 || names > 0 || titles > width / 3) return 2;
   return panels.size() == 3 || panels.size() > 4 ? 3 : 2;
 }
 
@@ -91,9 +103,18 @@ std::vector<const FigureSeries*> key_entries(const Figure& figure) {
 
 }  // namespace
 
+double text_width(const std::string& text) { return character * static_cast<double>(columns_of(text)); }
+
+double number_width(const FigurePanel& panel) {
+  double width = 0;
+  for (const FigureSeries& series : panel.series)
+    for (const FigurePoint& point : series.points) width = std::max(width, text_width(fmt::format("{:.{}f}", point.y, panel.decimals)));
+  return width;
+}
+
 FigureLayout layout_of(const Figure& figure, FigureSize size) {
   FigureLayout layout{size.width, 0, {}, {}};
-  const std::size_t columns = std::min(grid_columns(figure.panels, size.width), figure.panels.size());
+  const std::size_t columns = std::min(grid_columns(figure, size.width), figure.panels.size());
   const double width = size.width / static_cast<double>(columns);
   std::vector<Room> rooms;
   for (const FigurePanel& panel : figure.panels) rooms.push_back(room_of(panel, width));
@@ -117,7 +138,10 @@ FigureLayout layout_of(const Figure& figure, FigureSize size) {
     fixed += around;
     bodies += body;
   }
-  const double scale = size.height > 0 ? std::max((size.height - fixed) / bodies, 0.2) : 1;
+  const double scale = size.height > 0 ? (size.height - fixed) / bodies : 1;
+  if (scale < least_scale)
+    throw Failure(Exit::usage,
+                  fmt::format("--height: these panels need at least {:.1f} inches at this width", fixed + least_scale * bodies + 0.05));
   double top = 0;
   for (std::size_t first = 0; first < rooms.size(); first += columns) {
     const std::size_t end = std::min(first + columns, rooms.size());

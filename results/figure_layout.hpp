@@ -34,6 +34,12 @@ struct FigureLayout {
   std::vector<KeyPlace> key;  ///< one for each name; empty where it would have one entry, or the panels name their lines themselves
 };
 
+/// Inches that a text takes in a wide sans-serif font, roughly.
+double text_width(const std::string& text);
+/// The longest of the numbers in the cells of a heat map.
+double number_width(const FigurePanel& panel);
+
+/// Failure usage when the page is lower than its panels need.
 FigureLayout layout_of(const Figure& figure, FigureSize size);
 
 }  // namespace odrpo

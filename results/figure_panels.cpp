@@ -6,11 +6,21 @@
 #include <algorithm>
 
 #include "kernels/failure.hpp"
+#include "results/csv.hpp"
 #include "results/table_words.hpp"
 
 namespace odrpo {
 
-std::string tables_caption(std::span<const TableModel> tables) {
+std::string source_text(const TableModel& table) {
+  return fmt::format(" (suite {}{})", table.suite, table.digest.empty() ? "" : ", digest " + table.digest);
+}
+
+std::string series_name(const TableModel& table, std::size_t row) {
+  const std::string name = row_text(table, row);
+  return number_of(name) ? table.spec.rows + "=" + name : name;
+}
+
+std::string tables_caption(std::span<const TableModel> tables, const char* what) {
   std::string text;
   for (const TableModel& table : tables)
     for (std::size_t v = 0; v < table.values.size(); ++v) {
@@ -21,15 +31,14 @@ std::string tables_caption(std::span<const TableModel> tables) {
         high = std::max(high, cell.n);
       });
       const TableValue& value = table.values[v];
-      text += fmt::format("{}{}: {} over {} seeds", text.empty() ? "" : "; ", value_text(value),
-                          value.median  ? "median and quartiles"
+      const char* shown = value.median  ? "median and quartiles"
                           : value.share ? "share and 95 % Wilson interval"
-                                        : "mean and 95 % t interval",
-                          low == high ? std::to_string(low) : fmt::format("{} to {}", low, high));
+                          : high < 2    ? "value"
+                                        : "mean and 95 % t interval";
+      text += fmt::format("{}{}: {} over {} seed{}", text.empty() ? "" : "; ", value_text(value), what != nullptr ? what : shown,
+                          low == high ? std::to_string(low) : fmt::format("{} to {}", low, high), high == 1 ? "" : "s");
     }
-  if (!tables.empty())
-    text += fmt::format(" (suite {}{})", tables[0].suite, tables[0].digest.empty() ? "" : ", digest " + tables[0].digest);
-  return text;
+  return tables.empty() ? text : text + source_text(tables[0]);
 }
 
 void check_panels(const Figure& figure) {

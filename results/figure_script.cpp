@@ -14,8 +14,9 @@ namespace odrpo {
 namespace {
 
 // dash patterns and symbols of gnuplot's cairo and SVG terminals; an open symbol has the number below its filled one
+// (a star: a cross)
 constexpr const char* dash_of[series_dashes] = {"1", "(9,4)", "(3,3)", "(12,3,2,3)", "(1.5,2.5)"};
-constexpr int symbol_of[series_symbols] = {7, 5, 9, 13, 11, 15, 7};
+constexpr int symbol_of[series_symbols] = {7, 5, 9, 13, 11, 15, 3};
 constexpr std::size_t few_points = 12;  // so many have a symbol each
 
 /// A number as gnuplot reads it.
@@ -104,7 +105,10 @@ class Script {
     constexpr double half_line = 0.5 * point_size / 72;
     const auto height = static_cast<std::size_t>((place.bottom - place.top + 0.4) / (0.6 * point_size / 72));
     label(1, panel.title, place.title_columns, place.outer_left, place.title, "left");
-    label(2, panel.x_label, place.title_columns, (place.left + place.right) / 2, place.outer_bottom - 1.4 * half_line, "center");
+    const double half = std::min(text_width(panel.x_label), place.outer_right - place.outer_left) / 2;  // below the axes, and on the page
+    label(2, panel.x_label, place.title_columns,
+          std::clamp((place.left + place.right) / 2, place.outer_left + half, std::max(place.outer_right - half, place.outer_left + half)),
+          place.outer_bottom - 1.4 * half_line, "center");
     if (numbers_beside)
       label(3, panel.y_label, height, place.outer_left + half_line, (place.top + place.bottom) / 2, "center rotate by 90");
     if (!panel.background.empty())
@@ -154,10 +158,14 @@ class Script {
     return out;
   }
 
-  /// Names at 0, 1, … of an axis.
+  /// Names at 0, 1, … of an axis. gnuplot takes a tick's label for a format, in which %% is one %.
   std::string names(const char* axis, const std::vector<std::string>& names, std::size_t columns) {
     std::string out = fmt::format("set {}tics (", axis);
-    for (std::size_t i = 0; i < names.size(); ++i) out += fmt::format("{}{} {}", i == 0 ? "" : ", ", text(shortened(names[i], columns)), i);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      std::string label;
+      for (const char c : shortened(names[i], columns)) label += c == '%' ? "%%" : std::string(1, c);
+      out += fmt::format("{}{} {}", i == 0 ? "" : ", ", text(label), i);
+    }
     return out + ") noenhanced\n";
   }
 
@@ -267,9 +275,11 @@ class Script {
     out += ") offset -0.6,0 scale 0\n";
     std::string plots = fmt::format(
         "plot $cells{} using 1:2:($1-0.48):($1+0.48):($2-0.47):($2+0.47):3 with boxxyerror fc palette fs solid noborder notitle", id);
-    if (!light.empty())
+    const bool fits =
+        number_width(panel) <= (place.right - place.left) / static_cast<double>(std::max<std::size_t>(panel.x_names.size(), 1));
+    if (!light.empty() && fits)
       plots += fmt::format(", $light{} using 1:2:(sprintf(\"%.{}f\", $3)) with labels tc rgb \"white\" notitle", id, panel.decimals);
-    if (!dark.empty())
+    if (!dark.empty() && fits)
       plots += fmt::format(", $dark{} using 1:2:(sprintf(\"%.{}f\", $3)) with labels tc rgb \"black\" notitle", id, panel.decimals);
     return out + plots + "\n";
   }

@@ -35,7 +35,7 @@ std::vector<FigureSeries> row_series(const TableModel& table, const TableBlock& 
                                      const std::vector<double>& x) {
   std::vector<FigureSeries> all;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    FigureSeries series{row_text(table, r), styles[r], {}};
+    FigureSeries series{series_name(table, r), styles[r], {}};
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const TableCell& cell = block.cells[r * table.columns.size() + c];
       if (cell.n > 0) series.points.push_back({x[c], cell.centre, cell.lo, cell.hi});
@@ -55,7 +55,7 @@ std::vector<double> places(std::size_t count) {
 }  // namespace
 
 Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesStyle> styles, bool bands) {
-  Figure figure{tables_caption(tables), {}};
+  Figure figure{tables_caption(tables), {}, tables.size()};
   std::size_t blocks = 0;
   for (const TableModel& table : tables) blocks = std::max(blocks, table.blocks.size());
   for (std::size_t b = 0; b < blocks; ++b)  // the tables of one block side by side
@@ -78,24 +78,31 @@ Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesSt
 
 Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
   Figure figure{tables_caption({&table, 1}), {}};
-  for (const TableBlock& block : table.blocks) {
-    FigurePanel panel;
-    panel.kind = PanelKind::bars;
-    panel.title = block_text(table, block, false);
-    panel.x_label = table.spec.columns == values_dimension ? "" : table.spec.columns;
-    panel.y_label = table.values.size() == 1 ? value_text(table.values[0]) : "";
-    for (std::size_t c = 0; c < table.columns.size(); ++c)
-      panel.x_names.push_back(table.spec.columns == values_dimension ? value_text(table.values[c]) : table.columns[c]);
-    panel.series = row_series(table, block, styles, places(table.columns.size()));
-    if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
-  }
+  const bool values = table.spec.columns == values_dimension;  // each has a unit, and so a panel, of its own
+  for (const TableBlock& block : table.blocks)
+    for (std::size_t v = 0; v < (values ? table.values.size() : 1); ++v) {
+      FigurePanel panel;
+      panel.kind = PanelKind::bars;
+      panel.title = block_text(table, block, false);
+      panel.x_label = values ? "" : table.spec.columns;
+      panel.y_label = table.spec.rows == values_dimension ? "" : value_text(table.values[v]);
+      panel.x_names = values ? std::vector<std::string>{""} : table.columns;
+      panel.series = row_series(table, block, styles, places(table.columns.size()));
+      if (values)
+        for (FigureSeries& series : panel.series) {
+          std::erase_if(series.points, [&](const FigurePoint& point) { return point.x != static_cast<double>(v); });
+          for (FigurePoint& point : series.points) point.x = 0;
+        }
+      std::erase_if(panel.series, [](const FigureSeries& series) { return series.points.empty(); });
+      if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+    }
   check_panels(figure);
   return figure;
 }
 
 Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
   if (!table.spec.compares()) throw Failure(Exit::usage, "a forest shows differences, and there is no baseline; --baseline names one");
-  Figure figure{tables_caption({&table, 1}), {}};
+  Figure figure{tables_caption({&table, 1}, "mean difference from the baseline"), {}};
   const bool values = table.spec.columns == values_dimension;
   for (const TableBlock& block : table.blocks)
     for (std::size_t v = 0; v < table.values.size(); ++v) {  // a value has a unit, and so a panel, of its own
@@ -114,13 +121,13 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
           if (cell.of != v || d.n == 0) continue;
           const bool names_column = !values && table.columns.size() > 1;
           const std::string column = number_of(table.columns[c]) ? table.spec.columns + "=" + table.columns[c] : table.columns[c];
-          panel.y_names.push_back(table.rows[r] + (names_column ? ", " + column : ""));
+          panel.y_names.push_back(series_name(table, r) + (names_column ? ", " + column : ""));
           panel.series.push_back({table.rows[r], styles[r], {{d.mean, line, d.lo, d.hi, is_significant(cell.comparison, table.spec)}}});
           line += 1;
         }
       if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
     }
-  figure.caption += "; differences are paired by seed, with 95 % intervals; filled symbols: p < .05";
+  figure.caption += "; paired by seed, with 95 % intervals; filled symbols: p < .05";
   if (table.spec.correction == Correction::holm)
     figure.caption +=
         fmt::format(" after Holm's correction for the {} of a value", *std::max_element(table.tested.begin(), table.tested.end()));
@@ -129,7 +136,7 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
 }
 
 Figure heatmap_figure(const TableModel& table) {
-  Figure figure{tables_caption({&table, 1}), {}};
+  Figure figure{tables_caption({&table, 1}, table.values[0].median ? "median" : "mean"), {}};
   if (table.spec.over_values() && table.values.size() > 1)
     throw Failure(Exit::usage, "a heat map has one scale of colours, and so one value; --value names it");
   const NumberStyle style = number_style(table);

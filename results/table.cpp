@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -96,8 +97,7 @@ void settle_baselines(TableSpec& spec, const std::vector<std::string>& rows) {
   const auto settle = [&](std::string& row) {
     row = entry_named(rows, printable_text(row));
     if (std::find(rows.begin(), rows.end(), row) == rows.end())
-      throw Failure(Exit::usage,
-                    fmt::format("baseline: \"{}\" is not among the rows ({}){}", row, joined(rows), did_you_mean(row, rows)));
+      throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is not among the rows ({}){}", row, joined(rows), did_you_mean(row, rows)));
     if (!used.insert(row).second) throw Failure(Exit::usage, fmt::format("baseline: \"{}\" is named twice: a row has one baseline", row));
   };
   if (!spec.baseline.empty()) settle(spec.baseline);
@@ -241,6 +241,44 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
   correct_comparisons(table);
   add_notes(table, file);
   return table;
+}
+
+TableModel with_value(const TableModel& table, const ResultFile& file, const std::string& value) {
+  Shown shown = shown_value(file, value);
+  shown.numbers = &read_column(file, shown.column, true).number;
+  TableModel out = table;
+  out.spec.value = {shown.name};
+  out.values = {described(shown.name, shown.word, table.spec.compare)};
+  out.values[0].ranked = false;  // the best of another value
+  const std::size_t width = table.columns.size();
+  for (TableBlock& block : out.blocks) {
+    for (TableCell& cell : block.cells) {
+      cell.values.clear();
+      std::vector<std::uint32_t> runs;
+      for (const std::uint32_t run : cell.runs)
+        if (const double number = (*shown.numbers)[run]; !std::isnan(number)) {
+          cell.values.emplace_back(static_cast<int>(read_column(file, "seed", true).number[run]), number * shown.word.factor);
+          runs.push_back(run);
+        }
+      cell.undefined = static_cast<int>(cell.runs.size() - runs.size());
+      cell.runs = std::move(runs);
+      cell.among_best = false;
+      summarise(cell, shown.word.factor, out.values[0]);
+    }
+    for (std::size_t r = 0; r < out.rows.size() && out.spec.compares(); ++r) {
+      const auto base = std::find(out.rows.begin(), out.rows.end(), out.spec.baseline_of(out.rows[r]));
+      if (base == out.rows.end()) continue;
+      for (std::size_t c = 0; c < width; ++c) {
+        TableCell& cell = block.cells[r * width + c];
+        const TableCell& other = block.cells[static_cast<std::size_t>(base - out.rows.begin()) * width + c];
+        cell.comparison = compare_cells(cell, other, shown.word.factor, out.values[0]);
+        cell.comparison.row_at = cell.chosen;
+        cell.comparison.baseline_at = other.chosen;
+      }
+    }
+  }
+  correct_comparisons(out);
+  return out;
 }
 
 TableModel make_suite_table(const ResultFile& file, const TableSpec& spec) {

@@ -28,6 +28,10 @@ TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
 /// not have.
 TableModel make_table(const ResultFile& file, const TableSpec& spec);
 
+/// The cells of a table with another value of the same runs, and so at the same choice of the best; compared as before. `file` is the whole
+/// file, and has read the value's column. Failure usage when it has no such value.
+TableModel with_value(const TableModel& table, const ResultFile& file, const std::string& value);
+
 /// How much a printed table says about its numbers, below them.
 enum class Legend { none, brief, full };
 inline constexpr Word<Legend> legend_words[] = {

@@ -236,7 +236,7 @@ if len(sys.argv) > 2:
     tasks = json.loads(call("runs.h5", "--task", "env", "--where", "lr=1", "--cell", "estimator,votes", "--format", "json", "--baseline", "none"))
     check(not tasks["differences"] and tasks["cells"], "no baseline, and no differences")
     call("runs.h5", "--where", "votes", code=2, words="AXIS=VALUE")
-    call("runs.h5", "--task", "nothing", code=2, words="no axis with several values")
+    call("runs.h5", "--task", "nothing", code=2, words="no dimension")
     call("runs.h5", "--unit", "run", code=2, words="paired by seed")
     call("runs.h5", "--value", "gian", code=2, words="did you mean")
     call("runs.csv", "--unit", "seed", "--cell", "estimator", "--value", "gain", "--where", "votes=1", code=2, words="--where")

@@ -36,7 +36,7 @@ const std::vector<std::string> hostile = {"$(touch pwned)",
                                           "'; system \"touch pwned\"",
                                           "</script><script>",
                                           "a & b < c > d",
-                                          "END_OF_TEXTS",
+                                          "100 % %s %d %", "END_OF_TEXTS",
                                           "END_OF_DATA",
                                           "\\n\\t\\\\ {/Symbol a}_2^3 @x",
                                           std::string(64, 'W'),
@@ -118,7 +118,7 @@ TEST_CASE("panels and key lie on the page and do not overlap", "[figure]") {
       figure.panels.push_back(panel);
     }
     const double width = random() % 2 == 0 ? 3.25 : 5.5;
-    const FigureLayout layout = layout_of(figure, {width, random() % 3 == 0 ? 9.0 : 0.0});
+    const FigureLayout layout = layout_of(figure, {width, random() % 3 == 0 ? 40.0 : 0.0});
     INFO("figure " << i << ", seed 5");
     REQUIRE(layout.panels.size() == panels);
     for (std::size_t a = 0; a < panels; ++a) {
@@ -139,6 +139,13 @@ TEST_CASE("panels and key lie on the page and do not overlap", "[figure]") {
       }
     }
   }
+}
+
+TEST_CASE("a page that is too low for its panels is refused", "[figure]") {
+  const Figure figure = hostile_figure();
+  CHECK_THROWS_AS(layout_of(figure, {3.25, 2}), Failure);
+  CHECK(layout_of(figure, {3.25, 40}).height == Approx(40));
+  CHECK(layout_of(figure, {3.25, 0}).height > 5);
 }
 
 TEST_CASE("every series has a look of its own", "[figure]") {

@@ -10,7 +10,7 @@
 namespace {
 
 /// Names without control characters, as a file may have them.
-const char* const hostile_names[] = {"$(touch pwned) `touch pwned` \"x\" 'y'", "</script><img src=x onerror=alert(1)> & \\n {/Symbol a}_2^3 @m"};
+const char* const hostile_names[] = {"$(touch pwned) `touch pwned` \"x\" 'y' 100%q", "</script><img src=x onerror=alert(1)> & \\n {/Symbol a}_2^3 @m"};
 
 using namespace odrpo;
 
