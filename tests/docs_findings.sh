@@ -26,7 +26,7 @@ mkdir empty
 ! ODRPO_BENCH=$program python3 "$root/docs/lab/findings.py" empty >/dev/null 2>err.txt
 grep -q 'results.h5' err.txt
 # the verdicts: rows are (cell, mean, lo, hi, p, n)
-python3 - "$root/docs/lab" <<'PY'
+PYTHONDONTWRITEBYTECODE=1 python3 - "$root/docs/lab" <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
 from findings import holm, verdict
