@@ -79,6 +79,7 @@ struct PlotOptions : TableQuery {
   int levels = 0;                                 ///< of weights: K; 0 = 10, or the largest reward
 };
 int plot(const PlotOptions&);
+std::string plot_kinds();  ///< every kind, as a sentence lists them
 
 struct ReportOptions : TableQuery {
   std::string output;  ///< the page; empty = NAME.html beside NAME.h5

@@ -1,7 +1,4 @@
 // From the flags that choose a table to the same table with a recorded curve in its cells.
-#include <algorithm>
-#include <cmath>
-
 #include "app/read_limits.hpp"
 #include "app/table_query.hpp"
 #include "kernels/words.hpp"

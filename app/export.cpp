@@ -117,8 +117,7 @@ void write_suite(const ExportOptions& o, const ReadLimits& limits) {
   sink.commit();
 }
 
-void write_runs(const ExportOptions& o, const ReadLimits& limits) {
-  ExportForm form = form_of(o);
+void write_runs(const ExportOptions& o, ExportForm form, const ReadLimits& limits) {
   Sink sink(o.output);
   Selection wanted(o.only);
   std::optional<RunExport> lines;
@@ -147,7 +146,7 @@ int export_runs(const ExportOptions& o) {
   if (!o.output.empty()) check_output(o.output, o.path);
   try {
     if (form.what == ExportWhat::suite) write_suite(o, limits);
-    else write_runs(o, limits);
+    else write_runs(o, form, limits);
   } catch (const ReaderLeft&) {
   }
   return static_cast<int>(Exit::ok);

@@ -82,7 +82,7 @@ void table_query_options(CLI::App& app, TableQuery& o, bool file_required) {
 }
 
 void plot_options(CLI::App& app, PlotOptions& o) {
-  app.add_option("kind", o.kind, "curves, votes, bars, forest, heatmap, histogram, profile or weights")->required()->type_name("KIND");
+  app.add_option("kind", o.kind, plot_kinds())->required()->type_name("KIND");
   table_query_options(app, o, false);
   app.add_option("--curve", o.curve, "of curves: quality (default), gain, reward, kl, … (docs/reference/curves.md)")->type_name("CURVE");
   repeated(app, "--rewards", o.rewards, "of weights: a group, e.g. 3,7,7,9; may be repeated (default: four shapes)", "LIST");

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <string_view>
 
 #include "app/output_file.hpp"
@@ -12,6 +10,7 @@
 #include "app/series_style.hpp"
 #include "app/table_query.hpp"
 #include "app/usage.hpp"
+#include "results/csv.hpp"
 #include "results/figure.hpp"
 #include "results/suggest.hpp"
 
@@ -21,46 +20,41 @@ namespace {
 constexpr double column_width = 3.25, page_width = 5.5;  // inches, as most conferences have them
 constexpr std::size_t most_steps = 400;                  // of a curve: more than the dots of a printed column
 
-std::vector<SeriesStyle> row_styles(const TableModel& table) {
-  std::vector<std::string> names = table.rows;
-  return series_styles(names);
-}
-
 Figure curves(const PlotOptions& o) {
   const std::string curve = o.curve.empty() ? "quality" : o.curve;
-  const TableModel table = query_curve(read_table_file(o, curve_columns(curve)), o, curve, o.data ? ~std::size_t{0} : most_steps);
-  return lines_figure({&table, 1}, row_styles(table), true);
+  const TableModel table = query_curve(read_table_file(o, curve_columns(curve)), o, curve, o.data ? every_step : most_steps);
+  return lines_figure({&table, 1}, series_styles(table.rows), true);
 }
 
 /// The table's value and the step time, with the judge's calls where the file models them, over the columns (votes).
 Figure votes(const PlotOptions& o) {
   if (!o.value.empty()) {
     const TableModel table = query_table(read_table_file(o), o);
-    return lines_figure({&table, 1}, row_styles(table), false);
+    return lines_figure({&table, 1}, series_styles(table.rows), false);
   }
   const ResultFile file = read_table_file(o, {"seconds"}, {"modelled-seconds"});
   const TableModel table = query_table(file, o);
   const bool modelled = file.column("modelled_seconds") != nullptr;
   const TableModel tables[] = {table, with_value(table, file, modelled ? "modelled-seconds" : "seconds")};
-  return lines_figure(tables, row_styles(table), false);
+  return lines_figure(tables, series_styles(table.rows), false);
 }
 
 Figure bars(const PlotOptions& o) {
   const TableModel table = query_table(read_table_file(o), o);
-  return bars_figure(table, row_styles(table));
+  return bars_figure(table, series_styles(table.rows));
 }
 Figure forest(const PlotOptions& o) {
   const TableModel table = query_table(read_table_file(o), o);
-  return forest_figure(table, row_styles(table));
+  return forest_figure(table, series_styles(table.rows));
 }
 Figure heatmap(const PlotOptions& o) { return heatmap_figure(query_table(read_table_file(o), o)); }
 Figure histogram(const PlotOptions& o) {
   const TableModel table = query_table(read_table_file(o), o);
-  return histogram_figure(table, row_styles(table));
+  return histogram_figure(table, series_styles(table.rows));
 }
 Figure profile(const PlotOptions& o) {
   const TableModel table = query_table(read_table_file(o), o);
-  return profile_figure(table, row_styles(table));
+  return profile_figure(table, series_styles(table.rows));
 }
 
 struct Kind {
@@ -71,22 +65,24 @@ struct Kind {
 constexpr Kind kinds[] = {{"curves", curves},   {"votes", votes},         {"bars", bars},       {"forest", forest},
                           {"heatmap", heatmap}, {"histogram", histogram}, {"profile", profile}, {"weights", weights_figure, false}};
 
-const Kind& kind_of(const PlotOptions& o) {
+std::vector<std::string_view> kind_words() {
   std::vector<std::string_view> words;
-  for (const Kind& kind : kinds) {
+  for (const Kind& kind : kinds) words.emplace_back(kind.word);
+  return words;
+}
+
+const Kind& kind_of(const PlotOptions& o) {
+  for (const Kind& kind : kinds)
     if (o.kind == kind.word) return kind;
-    words.push_back(kind.word);
-  }
-  throw Failure(Exit::usage, fmt::format("there is no figure \"{}\" (it is one of {}){}", printable_line(o.kind), one_of(words),
-                                         did_you_mean(o.kind, words)));
+  throw Failure(Exit::usage, fmt::format("there is no figure \"{}\" (it is one of {}){}", printable_line(o.kind), plot_kinds(),
+                                         did_you_mean(o.kind, kind_words())));
 }
 
 double inches(const char* flag, const std::string& text, double least, double most) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= least && value <= most))
+  const auto value = number_of(text);
+  if (!value || !(*value >= least && *value <= most))
     throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number of inches in {}..{}", flag, printable_line(text), least, most));
-  return value;
+  return *value;
 }
 
 /// The format that the name of the output ends in.
@@ -121,6 +117,8 @@ void check_flags(const PlotOptions& o, const Kind& kind) {
 }
 
 }  // namespace
+
+std::string plot_kinds() { return one_of(kind_words()); }
 
 int plot(const PlotOptions& o) {
   const Kind& kind = kind_of(o);

@@ -21,8 +21,6 @@ bool has_numbers(const std::vector<std::string>& names) {
   return names.size() > 1 && std::all_of(names.begin(), names.end(), [](const std::string& name) { return number_of(name).has_value(); });
 }
 
-std::string named(const TableValue& value) { return value.unit.empty() ? value.name : fmt::format("{} [{}]", value.name, value.unit); }
-
 }  // namespace
 
 std::string report_curve(const ResultFile& file) {
@@ -51,13 +49,13 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
   for (const TableModel& table : page.tables) {
     const bool several = table.spec.over_values();
     if (!several && has_numbers(table.columns))
-      add(fmt::format("{} by {}", named(table.values[0]), table.spec.columns), [&] {
+      add(fmt::format("{} by {}", value_text(table.values[0]), table.spec.columns), [&] {
         return lines_figure({&table, 1}, styles(table), false);
       });
     else if (!several)
-      add(fmt::format("{} by {}", named(table.values[0]), table.spec.columns), [&] { return bars_figure(table, styles(table)); });
+      add(fmt::format("{} by {}", value_text(table.values[0]), table.spec.columns), [&] { return bars_figure(table, styles(table)); });
     if (table.spec.compares())
-      add(fmt::format("{}: differences from the baseline", several ? "All values" : named(table.values[0])),
+      add(fmt::format("{}: differences from the baseline", several ? "All values" : value_text(table.values[0])),
           [&] { return forest_figure(table, styles(table)); });
   }
 }

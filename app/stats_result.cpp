@@ -44,8 +44,7 @@ void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cel
     return taken;
   };
   report.columns.unit = "seed";
-  report.columns.value =
-      table.values[0].unit.empty() ? table.values[0].name : fmt::format("{} [{}]", table.values[0].name, table.values[0].unit);
+  report.columns.value = value_text(table.values[0]);
   report.columns.task = take(task, "--task");
   report.columns.cell = take(cell, "--cell");
   report.columns.cell.insert(report.columns.cell.end(), left.begin(), left.end());  // what is neither, tells cells apart too

@@ -15,7 +15,7 @@
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t shown_steps = 6, every_step = ~std::size_t{0};
+constexpr std::size_t shown_steps = 6;
 
 /// The difference that --power means, in the unit that the values of the table show. Failure usage when it is none, or cannot be for one of
 /// the values.

@@ -23,6 +23,7 @@ TableModel query_table(const ResultFile& file, const TableQuery& q);
 /// The chosen table with a recorded curve in its cells: at most `most_steps` steps as columns. `gain` is made of quality and needs the
 /// columns curve_columns() in `file`. Failure as read_curve() and curve_table().
 TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::string& curve, std::size_t most_steps);
+inline constexpr std::size_t every_step = ~std::size_t{0};
 /// What read_table_file() has to read besides for that curve.
 std::vector<std::string> curve_columns(const std::string& curve);
 

@@ -60,9 +60,7 @@ std::vector<FigurePoint> outline(const std::vector<double>& values, const std::v
 
 Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
   must_be_one_value(table, "histogram");
-  Figure figure{fmt::format("runs by {} (suite {}{})", value_text(table.values[0]), table.suite,
-                            table.digest.empty() ? "" : ", digest " + table.digest),
-                {}};
+  Figure figure{fmt::format("runs by {}{}", value_text(table.values[0]), source_text(table)), {}};
   const std::size_t width = table.columns.size();
   for (const TableBlock& block : table.blocks)
     for (std::size_t c = 0; c < width; ++c) {
@@ -139,9 +137,9 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
   }
   Figure figure{
       fmt::format("performance profile: share of runs above a score, {} task{} ({}{}), 95 % percentile intervals of {} stratified "
-                  "resamples (suite {}{})",
+                  "resamples{}",
                   tasks.size(), tasks.size() == 1 ? "" : "s", tasks.size() == 1 ? "" : "columns and blocks, ",
-                  fmt::format("{:.0f} runs", runs), resamples, table.suite, table.digest.empty() ? "" : ", digest " + table.digest),
+                  fmt::format("{:.0f} runs", runs), resamples, source_text(table)),
       {}};
   figure.panels.push_back(std::move(panel));
   return figure;

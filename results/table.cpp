@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
@@ -244,40 +245,26 @@ TableModel make_table(const ResultFile& file, const TableSpec& wanted) {
 }
 
 TableModel with_value(const TableModel& table, const ResultFile& file, const std::string& value) {
-  Shown shown = shown_value(file, value);
-  shown.numbers = &read_column(file, shown.column, true).number;
+  const Shown shown = shown_value(file, value);
+  const std::vector<double>& numbers = read_column(file, shown.column, true).number;
   TableModel out = table;
   out.spec.value = {shown.name};
   out.values = {described(shown.name, shown.word, table.spec.compare)};
   out.values[0].ranked = false;  // the best of another value
-  const std::size_t width = table.columns.size();
-  for (TableBlock& block : out.blocks) {
+  for (TableBlock& block : out.blocks)
     for (TableCell& cell : block.cells) {
-      cell.values.clear();
-      std::vector<std::uint32_t> runs;
-      for (const std::uint32_t run : cell.runs)
-        if (const double number = (*shown.numbers)[run]; !std::isnan(number)) {
-          cell.values.emplace_back(static_cast<int>(read_column(file, "seed", true).number[run]), number * shown.word.factor);
-          runs.push_back(run);
+      const auto seeds = std::exchange(cell.values, {});
+      const auto runs = std::exchange(cell.runs, {});
+      for (std::size_t i = 0; i < runs.size(); ++i)
+        if (const double number = numbers[runs[i]]; !std::isnan(number)) {
+          cell.values.emplace_back(seeds[i].first, number * shown.word.factor);
+          cell.runs.push_back(runs[i]);
         }
-      cell.undefined = static_cast<int>(cell.runs.size() - runs.size());
-      cell.runs = std::move(runs);
+      cell.undefined = static_cast<int>(runs.size() - cell.runs.size());
       cell.among_best = false;
       summarise(cell, shown.word.factor, out.values[0]);
     }
-    for (std::size_t r = 0; r < out.rows.size() && out.spec.compares(); ++r) {
-      const auto base = std::find(out.rows.begin(), out.rows.end(), out.spec.baseline_of(out.rows[r]));
-      if (base == out.rows.end()) continue;
-      for (std::size_t c = 0; c < width; ++c) {
-        TableCell& cell = block.cells[r * width + c];
-        const TableCell& other = block.cells[static_cast<std::size_t>(base - out.rows.begin()) * width + c];
-        cell.comparison = compare_cells(cell, other, shown.word.factor, out.values[0]);
-        cell.comparison.row_at = cell.chosen;
-        cell.comparison.baseline_at = other.chosen;
-      }
-    }
-  }
-  correct_comparisons(out);
+  compare_rows(out, shown.word.factor);
   return out;
 }
 

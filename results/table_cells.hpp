@@ -46,6 +46,9 @@ void summarise(TableCell& cell, double whole, const TableValue& kind);
 /// Compares two cells over the seeds that both report: everything of a comparison but p_holm and the choices.
 Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind);
 
+/// Compares every row with its baseline, each cell as it stands, and corrects the comparisons. Of a table with one value; `whole` as above.
+void compare_rows(TableModel& table, double whole);
+
 inline constexpr double star_level = 0.05;  ///< of a p of Holm's correction
 
 /// Holm's correction in a whole table. Family: every comparison of one value that has a p, over all blocks and columns; several values are

@@ -88,19 +88,8 @@ TableModel curve_table(const TableModel& table, const CurveValue& value, std::sp
           summarise(cell, 1, out.values[0]);
         }
       }
-      for (std::size_t r = 0; r < table.rows.size() && out.spec.compares(); ++r) {
-        const auto base = std::find(table.rows.begin(), table.rows.end(), out.spec.baseline_of(table.rows[r]));
-        if (base == table.rows.end()) continue;
-        const auto b = static_cast<std::size_t>(base - table.rows.begin());
-        for (std::size_t s = 0; s < steps.size(); ++s) {
-          TableCell& cell = made.cells[r * steps.size() + s];
-          cell.comparison = compare_cells(cell, made.cells[b * steps.size() + s], 1, out.values[0]);
-          cell.comparison.row_at = cell.chosen;
-          cell.comparison.baseline_at = made.cells[b * steps.size() + s].chosen;
-        }
-      }
     }
-  correct_comparisons(out);
+  compare_rows(out, 1);
   return out;
 }
 

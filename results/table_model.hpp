@@ -62,6 +62,9 @@ struct TableValue {
   bool more_is_better = true, ranked = true;  ///< ranked: it is known whether more is better
 };
 
+/// "grounding [%]".
+std::string value_text(const TableValue& value);
+
 /// The value of one of the axes in `best`.
 struct ChosenValue {
   std::string axis, value;

@@ -1,10 +1,30 @@
 // Several differences in one table: Holm's correction, stars, and how many seeds a difference needs.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "results/table_cells.hpp"
 
 namespace odrpo {
+
+void compare_rows(TableModel& table, double whole) {
+  const std::size_t width = table.columns.size();
+  for (std::size_t r = 0; r < table.rows.size() && table.spec.compares(); ++r) {
+    const auto base = std::find(table.rows.begin(), table.rows.end(), table.spec.baseline_of(table.rows[r]));
+    if (base == table.rows.end()) continue;
+    const auto b = static_cast<std::size_t>(base - table.rows.begin());
+    for (TableBlock& block : table.blocks)
+      for (std::size_t c = 0; c < width; ++c) {
+        TableCell& cell = block.cells[r * width + c];
+        const TableCell& baseline = block.cells[b * width + c];
+        cell.comparison = compare_cells(cell, baseline, whole, table.values[0]);
+        cell.comparison.row_at = cell.chosen;
+        cell.comparison.baseline_at = baseline.chosen;
+      }
+  }
+  correct_comparisons(table);
+}
+
 void correct_comparisons(TableModel& table) {
   table.tested.assign(table.values.size(), 0);
   for (std::size_t v = 0; v < table.values.size(); ++v) {

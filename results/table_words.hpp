@@ -16,8 +16,6 @@ void each_cell(const TableModel& table, Visit visit) {
       if (cell.n > 0) visit(cell);
 }
 
-/// "grounding [%]".
-std::string value_text(const TableValue& value);
 /// "grpo", or "votes=1" of a number; "baseline" where rows have several.
 std::string baseline_text(const TableModel& table);
 /// The headings behind a column of a value: "- grpo" or "vs grpo [%]"; with --power "sd - grpo", "seeds", "seeds of 10".
