@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # What `export` writes, read back by Python's csv and json and compared bit for bit with h5py: runs, curves, hostile texts, bad input.
 # Usage: export_test.py PROGRAM SAMPLE_PROGRAM
-import csv, io, json, math, os, resource, struct, subprocess, sys, tempfile
+import csv, io, json, math, os, resource, struct, subprocess, sys
 
 try:
     import h5py
@@ -9,27 +9,9 @@ try:
 except ImportError as missing:
     print("skipped:", missing)
     sys.exit(77)
+from checks import call, check, finish, paths, program
 
-program, sample = map(os.path.realpath, sys.argv[1:3])
-work = tempfile.TemporaryDirectory()
-os.chdir(work.name)
-failed = checks = 0
-
-
-def check(good, what):
-    global failed, checks
-    checks += 1
-    if not good:
-        failed += 1
-        print("FAILED:", what)
-
-
-def call(*arguments, code=0, words="", **how):
-    done = subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, **how)
-    errors = done.stderr.decode()
-    check(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}, expected {code}: {errors}")
-    check(words in errors, f"{' '.join(arguments)}: stderr lacks {words!r}: {errors}")
-    return done.stdout.decode()
+sample = paths[0]
 
 
 def bits(number, kind="<d"):
@@ -224,5 +206,4 @@ damaged[at + 8] ^= 1
 open("damaged.h5", "wb").write(damaged)
 check(call("export", "damaged.h5", code=8, words="damaged") == "", "nothing of a damaged file is written")
 
-print(f"{checks} checks, {failed} failed")
-sys.exit(failed > 0)
+finish()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # `plot` and `table --curve` as a user calls them: every figure in every format, its numbers against h5py, hostile names, bad input.
 # Usage: plot_test.py PROGRAM SAMPLE, where SAMPLE FILE.h5 hostile writes a result file
-import csv, io, json, math, os, re, shutil, struct, subprocess, sys, tempfile
+import csv, io, json, math, os, re, shutil, struct, subprocess, sys
 import xml.etree.ElementTree as xml
 
 try:
@@ -9,27 +9,14 @@ try:
 except ImportError:
     print("skipped: no h5py")
     sys.exit(77)
-program, sample = map(os.path.realpath, sys.argv[1:3])
-work = tempfile.TemporaryDirectory()
-os.chdir(work.name)
-failed = checks = 0
+import checks
+from checks import call, check, finish, paths
+
+sample = paths[0]
 
 
-def check(good, what):
-    global failed, checks
-    checks += 1
-    if not good:
-        failed += 1
-        print("FAILED:", what)
-
-
-def call(*arguments, code=0, words="", path=None):
-    env = dict(os.environ, PATH=path) if path is not None else None
-    done = subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, env=env)
-    errors = done.stderr.decode()
-    check(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}, expected {code}: {errors}")
-    check(words in errors, f"{' '.join(arguments)}: stderr lacks {words!r}: {errors}")
-    return done.stdout.decode()
+def with_path(path):
+    return dict(os.environ, PATH=path)
 
 
 def svg_texts(path):
@@ -70,7 +57,7 @@ check(len(call("table", "plain.h5", "--curve", "quality").splitlines()) > 5, "a 
 
 if not shutil.which("gnuplot"):
     print("skipped: no gnuplot")
-    sys.exit(77 if failed == 0 else 1)
+    sys.exit(77 if checks.failed == 0 else 1)
 
 where = ["--where", "env=bandit", "--where", "learn.steps=50"]
 for kind in kinds:
@@ -139,15 +126,14 @@ call("plot", "bars", "plain.h5", "--where", "votes=3", code=2, words="no run has
 call("table", "plain.h5", "--curve", "quality", "--value", "gain", code=2, words="--curve takes the place")
 # without gnuplot: a clear message, and the numbers all the same
 os.mkdir("empty")
-call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="gnuplot is not there", path=os.path.realpath("empty"))
+call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="gnuplot is not there", env=with_path(os.path.realpath("empty")))
 check(not os.path.exists("none.svg"), "half a figure")
-call("plot", "bars", "plain.h5", "--data", path=os.path.realpath("empty"))
+call("plot", "bars", "plain.h5", "--data", env=with_path(os.path.realpath("empty")))
 # a gnuplot that fails
 os.mkdir("broken")
 with open("broken/gnuplot", "w") as file:
     file.write("#!/bin/sh\necho 'line 3: unknown terminal' >&2\nexit 1\n")
 os.chmod("broken/gnuplot", 0o755)
-call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="unknown terminal", path=os.path.realpath("broken") + ":" + os.environ["PATH"])
+call("plot", "bars", "plain.h5", "-o", "none.svg", code=5, words="unknown terminal", env=with_path(os.path.realpath("broken") + ":" + os.environ["PATH"]))
 
-print(f"{checks} checks, {failed} failed")
-sys.exit(failed > 0)
+finish()

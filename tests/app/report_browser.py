@@ -1,26 +1,16 @@
 #!/usr/bin/env python3
 # Opens pages of `report` in headless Chromium: no console message, no request but for the page, no violation of its policy; headers sort
 # by click and by key; nothing is wider than a narrow window. Usage: report_browser.py PROGRAM SAMPLE_PROGRAM [FOLDER FOR SCREENSHOTS] [FILE.h5 …]
-import base64, json, os, re, shutil, subprocess, sys, tempfile
+import base64, json, os, re, shutil, subprocess, sys
 
-program, sample = map(os.path.realpath, sys.argv[1:3])
-shots = os.path.realpath(sys.argv[3]) if len(sys.argv) > 3 else None
-files = [os.path.realpath(f) for f in sys.argv[4:]]
+import checks
+from checks import check, paths, program
+
+sample, shots, files = paths[0], paths[1] if len(paths) > 1 else None, paths[2:]
 browser = next((b for b in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if b), None)
 if not browser:
     print("skipped: no Chromium")
     sys.exit(77)
-work = tempfile.TemporaryDirectory()
-os.chdir(work.name)
-failed = checks = 0
-
-
-def check(good, what):
-    global failed, checks
-    checks += 1
-    if not good:
-        failed += 1
-        print("FAILED:", what)
 
 
 class Browser:
@@ -37,7 +27,7 @@ class Browser:
         for fd in (to_read, from_write):
             os.set_inheritable(fd, True)
         flags = ["--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
-                 "--disable-background-networking", "--disable-component-update", "--user-data-dir=" + os.path.join(work.name, "profile")]
+                 "--disable-background-networking", "--disable-component-update", "--user-data-dir=" + os.path.join(os.getcwd(), "profile")]
         self.process = subprocess.Popen([browser, *flags, "about:blank"], preexec_fn=wire, close_fds=False,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_read)
@@ -173,5 +163,5 @@ check(any("Content Security Policy" in json.dumps(e) for e in b.events if e.get(
 b.session = None
 b.call("Browser.close")
 b.process.wait(30)
-print(f"{checks} checks, {failed} failed, with {browser}")
-sys.exit(failed > 0)
+print("with", browser)
+checks.finish()

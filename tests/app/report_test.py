@@ -1,33 +1,16 @@
 #!/usr/bin/env python3
 # Pages of `report` without a browser: well-formed, within their policy, no address of anybody, every text escaped, and their commands
 # repeat the results. Usage: report_test.py PROGRAM SAMPLE_PROGRAM SUITES
-import base64, hashlib, html, os, re, shutil, subprocess, sys, tempfile
+import base64, hashlib, html, os, re, shutil, subprocess
 from html.parser import HTMLParser
 
-program, sample, suites = map(os.path.realpath, sys.argv[1:4])
-work = tempfile.TemporaryDirectory()
-os.chdir(work.name)
-failed = checks = 0
+from checks import call, check, finish, paths, program
+
+sample, suites = paths[:2]
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 KNOWN = {"html", "head", "title", "style", "body", "header", "h1", "h2", "h3", "p", "nav", "ul", "li", "a", "main", "section", "pre", "code",
          "dl", "dt", "dd", "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "b", "em", "span", "details", "summary", "script",
          "figure", "figcaption", "strong", "meta", "link"}
-
-
-def check(good, what):
-    global failed, checks
-    checks += 1
-    if not good:
-        failed += 1
-        print("FAILED:", what)
-
-
-def call(*arguments, code=0, words=""):
-    done = subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL)
-    errors = done.stderr.decode()
-    check(done.returncode == code, f"{' '.join(arguments)}: exit {done.returncode}, expected {code}: {errors}")
-    check(words in errors, f"{' '.join(arguments)}: stderr lacks {words!r}: {errors}")
-    return done.stdout.decode()
 
 
 class Page(HTMLParser):
@@ -173,5 +156,4 @@ call("run", os.path.join(suites, "smoke.toml"), "--set", "suite.seeds=1", "--set
 call("report", "diverged.h5")
 check("No run has brought a number." in whole("diverged.html", "all failed").text, "a page without tables")
 
-print(f"{checks} checks, {failed} failed")
-sys.exit(failed > 0)
+finish()

@@ -1,33 +1,20 @@
 #!/usr/bin/env python3
 # `stats` against arithmetic of its own: means, pairs, Holm's correction, tasks; output, bad input. Usage: stats_test.py PROGRAM
-import csv, io, json, math, os, random, subprocess, sys, tempfile
+import csv, io, json, math, os, random, subprocess
 
-program = os.path.realpath(sys.argv[1])
-sample = os.path.realpath(sys.argv[2]) if len(sys.argv) > 2 else ""  # writes a result file
-work = tempfile.TemporaryDirectory()
-os.chdir(work.name)
+import checks
+from checks import check, paths, program
+
+sample = paths[0] if paths else ""  # writes a result file
 SEED = 14
-failed = checks = 0
-
-
-def check(good, what):
-    global failed, checks
-    checks += 1
-    if not good:
-        failed += 1
-        print("FAILED:", what)
 
 
 def close(a, b, what, tolerance=1e-12):
     check(a is not None and b is not None and abs(a - b) <= tolerance * max(1, abs(b)), f"{what}: {a}, expected {b}")
 
 
-def call(*arguments, code=0, words=""):
-    done = subprocess.run([program, "stats", *arguments], capture_output=True, stdin=subprocess.DEVNULL)
-    errors = done.stderr.decode()
-    check(done.returncode == code, f"stats {' '.join(arguments)}: exit {done.returncode}, expected {code}: {errors}")
-    check(words in errors, f"stats {' '.join(arguments)}: stderr lacks {words!r}: {errors}")
-    return done.stdout.decode()
+def call(*arguments, **how):
+    return checks.call("stats", *arguments, **how)
 
 
 def write(name, rows, header=("seed", "estimator", "votes", "gain")):
@@ -219,7 +206,7 @@ for words, flags in (('did you mean "grpo"?', ["--baseline", "grop"]), ("no cell
     call("runs.csv", *BASE, *flags, code=2, words=words)
 
 # a result file: the same numbers as its runs written to a CSV file
-if len(sys.argv) > 2:
+if sample:
     subprocess.run([sample, "runs.h5", "plain"], check=True, stdout=subprocess.DEVNULL)
     some = ["--where", "env=bandit", "--where", "learn.steps=50"]
     table = json.loads(subprocess.run([program, "table", "runs.h5", *some, "--best", "lr", "--json"], check=True, capture_output=True).stdout)
@@ -241,5 +228,5 @@ if len(sys.argv) > 2:
     call("runs.h5", "--value", "gian", code=2, words="did you mean")
     call("runs.csv", "--unit", "seed", "--cell", "estimator", "--value", "gain", "--where", "votes=1", code=2, words="--where")
 
-print(f"stats_test: {checks} checks, random rows with seed {SEED}")
-sys.exit(1 if failed else 0)
+print(f"random rows with seed {SEED}")
+checks.finish()
