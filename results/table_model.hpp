@@ -26,7 +26,7 @@ inline constexpr ValueWord value_words[] = {
     {"gain", "final_gain", 100, "%", true,
      "share of the headroom reached at the last step, 100 (final_quality - uniform_quality) / (best_quality - uniform_quality)"},
     {"quality", "final_quality", 1, "levels", true,
-     "true quality at the last step: exact expectation (bandit), mean over 256 responses (toy-lm)"},
+     "true quality at the last step: exact expectation (bandit), mean over the evaluated responses (toy-lm)"},
     {"regret", "regret", 1, "levels", false, "best_quality - final_quality at the last step"},
     {"reward", "final_reward", 1, "levels", true, "mean seen reward at the end of training"},
     {"auc", "auc_gain", 100, "%", true, "share of the headroom, mean over training"},

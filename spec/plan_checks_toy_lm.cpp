@@ -74,12 +74,14 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
   if (plan.record.gradient > 0) errors.add({0, 1, 1}, "record.gradient is the bandit's: the toy language model has no exact gradient");
   for (const auto& env : plan.env) {
     if (env.config.kind != WorldKind::toy_lm) continue;
-    const auto* prompts = find_axis(env.axes, "prompts");
     const auto* vocabulary = find_axis(env.axes, "vocabulary");
-    double most = env.config.toy_lm.prompts;
+    const auto most_of = [&](const char* key, double most) {
+      if (const auto* axis = find_axis(env.axes, key))
+        for (const auto& value : axis->values) most = std::max(most, static_cast<double>(std::get<std::int64_t>(value)));
+      return most;
+    };
+    const double most = most_of("prompts", env.config.toy_lm.prompts), evaluated = most_of("evaluated_prompts", env.config.toy_lm.evaluated_prompts);
     ToyLmConfig least = env.config.toy_lm;
-    if (prompts != nullptr)
-      for (const auto& value : prompts->values) most = std::max(most, static_cast<double>(std::get<std::int64_t>(value)));
     if (vocabulary != nullptr)
       for (const auto& value : vocabulary->values)
         least.vocabulary = std::min(least.vocabulary, static_cast<int>(std::get<std::int64_t>(value)));
@@ -88,6 +90,11 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
                  fmt::format("env {} has {} prompts, and {} words make only {} different ones, of which some must be left to evaluate on",
                              shown(env.name), count_text(most), least.vocabulary, count_text(count_prompts(least))),
                  fmt::format("prompts up to {}, or a larger vocabulary", count_text(count_prompts(least) / 4)));
+    if (evaluated > count_prompts(least) / 4)
+      errors.add(env.place,
+                 fmt::format("env {} is evaluated on {} prompts, and {} words make only {} different ones", shown(env.name), count_text(evaluated),
+                             least.vocabulary, count_text(count_prompts(least))),
+                 fmt::format("evaluated_prompts up to {}, or a larger vocabulary", count_text(count_prompts(least) / 4)));
   }
   for (const auto& policy : plan.policy) {
     if (policy.config.kind != PolicyKind::transformer) continue;

@@ -31,7 +31,7 @@ std::vector<std::uint32_t> token_words(const RandomStages& random, std::uint64_t
 void add_evaluated_prompts(const ToyLm& world, std::vector<ToyPrompt>& prompts) {
   std::set<std::array<Token, toy_prompt_tokens>> known;
   for (const ToyPrompt& prompt : prompts) known.insert(prompt.words);
-  const std::size_t wanted = prompts.size() + evaluated_prompts;
+  const std::size_t wanted = prompts.size() + static_cast<std::size_t>(world.config.evaluated_prompts);
   for (std::uint32_t index = static_cast<std::uint32_t>(prompts.size()); prompts.size() < wanted; ++index) {
     const ToyPrompt prompt = make_prompt(world, index);
     if (known.insert(prompt.words).second) prompts.push_back(prompt);
@@ -52,7 +52,7 @@ struct TextMeans {
 };
 
 ResponseBatch evaluated_batch(const ToyLmProblem& p, std::span<const Token> tokens) {
-  return {&p.world, std::span<const ToyPrompt>(p.prompts).last(evaluated_prompts), tokens, p.world.config.response_tokens};
+  return {&p.world, std::span<const ToyPrompt>(p.prompts).last(static_cast<std::size_t>(p.world.config.evaluated_prompts)), tokens, p.world.config.response_tokens};
 }
 
 }  // namespace
@@ -78,17 +78,18 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
 std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights) {
   const RunSpec& spec = *problem.spec;
   const TransformerShape shape = transformer_of(spec, problem.world);
-  TransformerPass pass(shape, evaluated_prompts, 1, problem.isa, false);
+  const int evaluated = problem.world.config.evaluated_prompts;
+  TransformerPass pass(shape, evaluated, 1, problem.isa, false);
   const std::size_t width = static_cast<std::size_t>(shape.response);
   Rollouts out;
   const std::uint16_t* prompts = &problem.prompt_tokens[static_cast<std::size_t>(spec.env.prompts()) * toy_prompt_tokens];
   if (const double temperature = spec.policy.transformer.eval_temperature; temperature > 0) {
-    std::vector<std::uint32_t> index(evaluated_prompts);
-    for (int i = 0; i < evaluated_prompts; ++i) index[i] = problem.prompts[static_cast<std::size_t>(spec.env.prompts() + i)].index;
+    std::vector<std::uint32_t> index(static_cast<std::size_t>(evaluated));
+    for (int i = 0; i < evaluated; ++i) index[i] = problem.prompts[static_cast<std::size_t>(spec.env.prompts() + i)].index;
     const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, 0, index, shape.response);
-    pass.sample(weights, evaluated_prompts, prompts, word.data(), temperature, spec.policy.transformer.top_p, out);
+    pass.sample(weights, evaluated, prompts, word.data(), temperature, spec.policy.transformer.top_p, out);
   } else {
-    pass.write_likeliest(weights, evaluated_prompts, prompts, out);
+    pass.write_likeliest(weights, evaluated, prompts, out);
   }
   for (const float x : pass.log_chance())
     if (!(x - x == 0)) return {};  // not finite

@@ -20,15 +20,12 @@
 
 namespace odrpo {
 
-/// Prompts beyond the P trained on, one response each, on which quality and the three evaluations are measured.
-inline constexpr int evaluated_prompts = 256;
-
 /// Everything a run is given; const while it trains.
 struct ToyLmProblem {
   const RunSpec* spec;
   Isa isa;
   ToyLm world;
-  std::vector<ToyPrompt> prompts;            ///< [P] trained on, then [evaluated_prompts] that are only evaluated: none is one of the P
+  std::vector<ToyPrompt> prompts;            ///< [P] trained on, then [E] that are only evaluated: none is one of the P
   std::vector<std::uint16_t> prompt_tokens;  ///< [prompts][8]
   std::shared_ptr<const WarmStart> start;
   const RandomStages* random;
@@ -85,7 +82,7 @@ struct ToyLmRun {
   void restored(int t) { policy.restored(t * problem->spec->learn.epochs); }
 };
 
-/// What the policy writes on the prompts it was not trained on: tokens [evaluated_prompts][L], behind a response's end the end word. Empty
+/// What the policy writes on the prompts it was not trained on: tokens [E][L], behind a response's end the end word. Empty
 /// when a probability is not finite: the policy has diverged.
 std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights);
 

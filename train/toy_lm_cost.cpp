@@ -26,7 +26,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
   const double records = record_count(spec), recorded = recorded_bytes(spec);
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
-                  records * evaluated_prompts * cap * 4e-6;
+                  records * spec.env.toy_lm.evaluated_prompts * cap * 4e-6;
   const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
   c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
   // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
@@ -35,7 +35,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
   TransformerConfig whole = policy.transformer;
   whole.lora_rank = 0;
   const double trained = policy_bytes(policy.transformer, shape, learn.batch, learn.rollouts) +
-                         pass_bytes(shape, evaluated_prompts, 1, false) + rollouts * (4 * cap + sizeof(Verdict) + 32),
+                         pass_bytes(shape, spec.env.toy_lm.evaluated_prompts, 1, false) + rollouts * (4 * cap + sizeof(Verdict) + 32),
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
   c.memory_bytes = std::max(trained, started) + spec.env.prompts() * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + laws.bytes +
                    4.0 * 3 * weight_table(shape).count + 3 * recorded + watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too

@@ -94,9 +94,15 @@ PolicyConfig warm_policy(PolicyConfig policy) {
   return policy;
 }
 
+EnvConfig warm_env(EnvConfig env) {
+  env.toy_lm.difficulty = ToyLmConfig{}.difficulty;
+  env.toy_lm.evaluated_prompts = ToyLmConfig{}.evaluated_prompts;
+  return env;
+}
+
 std::shared_ptr<const WarmStart> warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts, Isa isa,
                                             RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop) {
-  const std::string key = std::to_string(spec.run_key) + canonical_fields(spec.env) + canonical_fields(warm_policy(spec.policy));
+  const std::string key = std::to_string(spec.run_key) + canonical_fields(warm_env(spec.env)) + canonical_fields(warm_policy(spec.policy));
   const auto make = [&] { return train_warm_start(spec, world, prompts, isa, stop); };
   return cache.warm_start(key, [&] {
     if (spec.policy.learning.warm_steps == 0) return make();

@@ -14,9 +14,10 @@ namespace odrpo {
 /// The transformer of a run, for its world's vocabulary and response length.
 TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world);
 
-/// A policy's config with every key at its default that the supervised steps do not use: runs whose worlds, seeds and these are equal share
-/// the steps.
+/// A policy's and a world's config with every key at its default that the supervised steps do not use: runs whose seeds and these are equal
+/// share the steps.
 PolicyConfig warm_policy(PolicyConfig policy);
+EnvConfig warm_env(EnvConfig env);
 
 /// The weights after the supervised steps: from the cache, from the store as an earlier call left them there, or trained on demonstrations
 /// of the first prompts() of `prompts`. Steps that take a second or longer are stored. Null when `stop` was set meanwhile.

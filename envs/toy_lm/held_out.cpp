@@ -79,7 +79,7 @@ Text variant(const Text& t, bool first, bool last, bool fillers, std::array<Toke
 
 }  // namespace
 
-bool is_supported(const Text& t) { return holds_factuality(t) && helpfulness_points(t) >= 16 * support_facts; }
+bool is_supported(const Text& t) { return holds_factuality(t) && helpfulness_points(t) >= 16 * support_facts(t.world->config.difficulty); }
 
 bool passes_filter(const Text& t) { return holds_keywords(t) && holds_length(t) && holds_end(t); }
 

@@ -44,8 +44,9 @@ void describe(V& v, GroundingConfig& c) {
   v.number("sensitivity_2", c.sensitivity[1], 0.0, 1.0, "chance that judge 2 says yes to a supported response");
   v.number("specificity_2", c.specificity[1], 0.0, 1.0, "chance that judge 2 says no to one that is not");
 }
-inline constexpr int support_facts = 2;
-/// Supported: no foreign fact, and at least two different facts of the context.
+/// Facts of the context that ground a response.
+constexpr int support_facts(Difficulty d) { return d == Difficulty::hard ? toy_facts : 2; }
+/// Supported: no foreign fact, and support_facts() facts of the context that helpfulness counts.
 bool is_supported(const Text& t);
 /// The quality filter: the response addresses the request, that is keywords, length and end hold.
 bool passes_filter(const Text& t);

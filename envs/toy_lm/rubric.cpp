@@ -26,6 +26,8 @@ bool in_context(const Text& t, Token fact) {
   return false;
 }
 
+bool is_hard(const Text& t) { return t.world->config.difficulty == Difficulty::hard; }
+
 bool is_claim(WordClass c) { return c == WordClass::fact || c == WordClass::keyword; }
 
 int between(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
@@ -111,23 +113,32 @@ std::uint16_t find_violations(const Text& t) {
   return static_cast<std::uint16_t>(mask);
 }
 
+// In the hard world a fact counts when every fact of the context before it counts and is first named before it.
 int helpfulness_points(const Text& t) {
-  int named = 0;
-  for (const Token fact : t.prompt->facts) named += has(t, fact);
+  int named = 0, last = -1;
+  for (const Token fact : t.prompt->facts) {
+    const int place = first_place(t, fact);
+    const bool is_named = place < t.length();
+    if (is_hard(t) && (!is_named || place < last)) break;
+    named += is_named;
+    last = place;
+  }
   return 16 * named;
 }
 
-// A connective between two different claims is a link; any other hangs.
+// A connective between two different claims is a link; any other hangs. In the hard world another persona's links earn half.
 int logic_points(const Text& t) {
-  int links = 0, hanging = 0;
+  int links = 0, foreign = 0, hanging = 0;
   for (int i = 0; i < t.length(); ++i) {
     if (t.class_of[i] != WordClass::connective) continue;
     const bool inside = i > 0 && i + 1 < t.length();
     const bool link = inside && is_claim(t.class_of[i - 1]) && is_claim(t.class_of[i + 1]) && t.body[i - 1] != t.body[i + 1];
-    if (link) ++links;
-    else ++hanging;
+    if (!link) ++hanging;
+    else if (is_hard(t) && t.vocabulary().index_of(t.body[i]) != t.prompt->persona) ++foreign;
+    else ++links;
   }
-  return between(16 * between(links, 0, 2) - 8 * hanging, 0, 32);
+  const int whole = between(links, 0, most_links), half = between(foreign, 0, most_links - whole);
+  return between(16 * whole + 8 * half - 8 * hanging, 0, 32);
 }
 
 int conciseness_points(const Text& t) {
@@ -180,7 +191,8 @@ std::vector<Token> best_response(const ToyLm& world, const ToyPrompt& p) {
   const Vocabulary& v = world.vocabulary;
   const bool swap = p.kind == KeywordOrder::reversed;
   const Token first = p.keywords[swap ? 1 : 0], second = p.keywords[swap ? 0 : 1];
-  const Token so = v.word(WordClass::connective, 1), because = v.word(WordClass::connective, 2);
+  const bool hard = world.config.difficulty == Difficulty::hard;
+  const Token so = v.word(WordClass::connective, hard ? p.persona : 1), because = v.word(WordClass::connective, hard ? p.persona : 2);
   const Token tone = v.word(WordClass::tone, p.persona * tone_words_each);
   std::vector<Token> r{first, so, p.facts[0], v.separator(), p.facts[1], because, p.facts[2], v.separator(), tone, second};
   std::vector<Token> rest;

@@ -68,14 +68,14 @@ std::uint16_t find_violations(const Text& t);
 enum class Rubric : std::uint8_t { helpfulness, logic, conciseness, clarity, tone };
 inline constexpr int toy_rubrics = 5;
 inline constexpr Word<Rubric> rubric_words[] = {
-    {Rubric::helpfulness, "helpfulness", "16 for each different fact of the context that is named"},
-    {Rubric::logic, "logic", "16 for each link of two different claims, at most 2; -8 for a connective that links none"},
+    {Rubric::helpfulness, "helpfulness", "16 for each different fact of the context that is named; hard: in the order of the context"},
+    {Rubric::logic, "logic", "16 for each link of two different claims, at most 2; -8 for a connective that links none; hard: 8 for a link that is not by the persona's connective"},
     {Rubric::conciseness, "conciseness", "16; -4 for each filler, -2 for each word beyond the least length + 2"},
     {Rubric::clarity, "clarity", "16; -8 for each sentence of fewer than 2 or more than 8 words"},
     {Rubric::tone, "tone", "16 with a word of the persona's tone; -8 for each word of another's"},
 };
 inline constexpr int most_points[toy_rubrics] = {48, 32, 16, 16, 16};
-inline constexpr int slack_words = 2, most_sentence = 8;
+inline constexpr int most_links = 2, slack_words = 2, most_sentence = 8;
 
 /// Points of one rubric, 0..most_points of it.
 int helpfulness_points(const Text& t);

@@ -22,11 +22,20 @@ inline constexpr int toy_facts = 3;              ///< facts of a prompt's contex
 inline constexpr int most_vocabulary = 512;      ///< largest V
 inline constexpr int most_response_tokens = 64;  ///< largest cap on a response
 
+/// How much of the prompt a response must obey to be good (docs/toy-lm.md, "Difficulty"). Prompts and demonstrations are the same.
+enum class Difficulty : std::uint8_t { easy, hard };
+inline constexpr Word<Difficulty> difficulty_words[] = {
+    {Difficulty::easy, "easy", "facts count in any order, any connective links two claims, two facts of the context ground a response"},
+    {Difficulty::hard, "hard", "facts count in the order of the context, only the persona's connective links fully, three facts ground a response"},
+};
+
 /// Config of [env.NAME] with base "toy-lm".
 struct ToyLmConfig {
-  int prompts = 256;         ///< P, prompts trained on; evaluations may use indices from P on
-  int vocabulary = 64;       ///< V
-  int response_tokens = 24;  ///< cap on a response, the end word included
+  int prompts = 256;            ///< P, prompts trained on; evaluations may use indices from P on
+  int vocabulary = 64;          ///< V
+  int response_tokens = 24;     ///< cap on a response, the end word included
+  Difficulty difficulty = Difficulty::easy;
+  int evaluated_prompts = 256;  ///< E, prompts beyond the P trained on, one response each, on which quality and the three evaluations are measured
   bool operator==(const ToyLmConfig&) const = default;
 };
 /// The least vocabulary has one forbidden word and four facts, one of them foreign to any prompt. The least cap leaves room for the ten
@@ -36,6 +45,8 @@ void describe(V& v, ToyLmConfig& c) {
   v.integer("prompts", c.prompts, 2, 65536, "prompts P of the world");
   v.integer("vocabulary", c.vocabulary, 40, most_vocabulary, "words V that prompts and responses are made of");
   v.integer("response_tokens", c.response_tokens, 12, most_response_tokens, "most words of a response, the end word included");
+  v.word("difficulty", c.difficulty, std::span<const Word<Difficulty>>(difficulty_words), "how much of the prompt a good response obeys");
+  v.integer("evaluated_prompts", c.evaluated_prompts, 2, 65536, "prompts, none of them trained on, whose responses measure quality and the evaluations");
 }
 
 /// Where the two required keywords go.
@@ -53,6 +64,8 @@ inline constexpr Word<LengthClass> length_words[] = {
     {LengthClass::lengthy, "lengthy", "a long answer"},
 };
 inline constexpr int toy_kinds = 3, toy_lengths = 3, toy_personas = 4, tone_words_each = 2, toy_connectives = 4, toy_fillers = 4;
+
+static_assert(toy_personas == toy_connectives);  // each persona has a connective of its own in the hard world
 
 /// The vocabulary of V words: class c holds the tokens begin[c] <= token < begin[c + 1].
 struct Vocabulary {

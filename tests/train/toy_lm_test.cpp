@@ -133,11 +133,11 @@ TEST_CASE("toy-lm: no evaluated prompt is trained on, however few there are") {
   RunCache shared;
   const RunSpec spec = suite.runs[0];
   const ToyLmProblem problem = *make_toy_lm_problem(spec, shared, best_isa(), never);
-  REQUIRE(problem.prompts.size() == 2500 + evaluated_prompts);
+  REQUIRE(problem.prompts.size() == 2500 + 256);
   std::set<std::array<Token, toy_prompt_tokens>> trained, evaluated;
   for (std::size_t i = 0; i < problem.prompts.size(); ++i) (i < 2500 ? trained : evaluated).insert(problem.prompts[i].words);
   CHECK(trained.size() < 2500);  // prompts repeat in so small a vocabulary
-  CHECK(evaluated.size() == evaluated_prompts);
+  CHECK(evaluated.size() == 256);
   for (const auto& words : evaluated) CHECK(trained.count(words) == 0);
   CHECK(count_prompts(suite.runs[0].env.toy_lm) == 10368);
 }
@@ -151,6 +151,34 @@ TEST_CASE("toy-lm: supervised steps are shared by what they do not depend on") {
   }
   for (const char* set : {"policy.p.size=large", "policy.p.head=untied", "policy.p.warm_steps=31", "policy.p.warm_lr=0.1"})
     CHECK_FALSE(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
+  const EnvConfig world = loaded(lm).runs[0].env;
+  for (const char* set : {"env.toy-lm.difficulty=hard", "env.toy-lm.evaluated_prompts=100"}) {
+    INFO(set);
+    CHECK(warm_env(loaded(lm, {set}).runs[0].env) == warm_env(world));
+  }
+  for (const char* set : {"env.toy-lm.prompts=9", "env.toy-lm.flaw_share=0.2", "env.toy-lm.vocabulary=80"})
+    CHECK_FALSE(warm_env(loaded(lm, {set}).runs[0].env) == warm_env(world));
+}
+
+TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and the hard world another quality of the same start") {
+  const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=[2, 300, 700]", "policy.p.warm_steps=300", "policy.p.warm_batch=64"});
+  RunCache shared;
+  std::vector<std::vector<Token>> written;
+  for (const RunSpec& spec : suite.runs) {
+    const ToyLmProblem problem = *make_toy_lm_problem(spec, shared, best_isa(), never);
+    const int evaluated = spec.env.toy_lm.evaluated_prompts;
+    CHECK(problem.prompts.size() == static_cast<std::size_t>(spec.env.prompts() + evaluated));
+    written.push_back(ToyLmRun(problem).begin().empty() ? write_evaluated(problem, ToyLmRun(problem).policy.weights()) : std::vector<Token>{});
+    REQUIRE(written.back().size() == static_cast<std::size_t>(evaluated) * static_cast<std::size_t>(spec.env.toy_lm.response_tokens));
+    CHECK(run(spec).status == RunStatus::ok);
+  }
+  CHECK(std::equal(written[1].begin(), written[1].end(), written[2].begin()));  // the first prompts are the same ones
+
+  const RunRecord easy = run(loaded(lm, {"policy.p.warm_steps=300", "policy.p.warm_batch=64"}).runs[0]),
+                  hard = run(loaded(lm, {"policy.p.warm_steps=300", "policy.p.warm_batch=64", "env.toy-lm.difficulty=hard"}).runs[0]);
+  CHECK(curve(hard, "quality").values.front() < curve(easy, "quality").values.front());
+  CHECK(curve(hard, "clean").values.front() == curve(easy, "clean").values.front());
+  CHECK(easy.key != hard.key);
 }
 
 TEST_CASE("toy-lm: eval_temperature changes what is evaluated, not what is trained") {

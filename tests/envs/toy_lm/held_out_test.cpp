@@ -57,6 +57,14 @@ TEST_CASE("grounding by hand: what supports, what the filter asks for, and perfe
   CHECK_FALSE(of(passes_filter, world(), p, "key0 so fact0 . fact1 because fact2 . tone0.0 key1"));  // does not end
   CHECK_FALSE(of(passes_filter, world(), p, "key0 fact1 key1 <end>"));                               // too short
 
+  const ToyLm hard = make_toy_lm({.difficulty = Difficulty::hard}, 41);
+  CHECK(of(is_supported, hard, p, best));
+  CHECK_FALSE(of(is_supported, hard, p, unsupported));
+  constexpr const char* two_facts = "key0 so fact0 . fact1 because key0 . tone0.0 key1 <end>";
+  CHECK(of(is_supported, world(), p, two_facts));
+  CHECK_FALSE(of(is_supported, hard, p, two_facts));
+  CHECK_FALSE(of(is_supported, hard, p, "key0 so fact1 . fact0 because fact2 . tone0.0 key1 <end>"));  // in another order
+
   Rows rows;
   for (const char* r : {best, unsupported, one_fact, unanswered, best}) rows.add(p, words(world(), r));
   const Estimate perfect = grounding(rows.batch(), {{1, 1}, {1, 1}}, 1, 0);

@@ -14,6 +14,11 @@ const ToyLm& world() {
   return w;
 }
 
+const ToyLm& hard_world() {
+  static const ToyLm w = make_toy_lm({.difficulty = Difficulty::hard}, 5);
+  return w;
+}
+
 }  // namespace
 
 TEST_CASE("reading stops at the end word and at the cap") {
@@ -115,6 +120,53 @@ TEST_CASE("rubrics alone: logic pays links of different claims, at most two, and
   CHECK(of(logic_points, world(), p, "fact0 so key1 and fact2 then key0 . so plain1") == 24);
 }
 
+TEST_CASE("the hard world: facts count in the order of the context, and links by the persona's connective earn most") {
+  ToyPrompt p = hand_prompt(hard_world());
+  const auto help = [&](const char* text) { return of(helpfulness_points, hard_world(), p, text); };
+  CHECK(help("key0 fact7") == 0);
+  CHECK(help("fact0") == 16);
+  CHECK(help("fact0 so fact1 . fact2") == 48);
+  CHECK(help("fact0 fact2 fact1") == 32);        // fact2 stands before fact1
+  CHECK(help("fact0 fact2") == 16);              // fact1 is missing
+  CHECK(help("fact1 fact2 so fact1") == 0);      // fact0 is missing
+  CHECK(help("fact1 fact0 fact1 fact2") == 16);  // fact1 is first named too early
+  CHECK(of(helpfulness_points, world(), p, "fact1 fact2") == 32);
+  for (int persona = 0; persona < toy_personas; ++persona) {
+    p.persona = persona;
+    INFO("persona " << persona);
+    const std::string text = "fact0 " + word_text(hard_world().vocabulary, hard_world().vocabulary.word(WordClass::connective, persona)) + " key1";
+    for (const char* one : {"fact0 and key1", "fact0 so key1", "fact0 because key1", "fact0 then key1"}) {
+      CHECK(of(logic_points, world(), p, one) == 16);
+      CHECK(of(logic_points, hard_world(), p, one) == (one == text ? 16 : 8));
+    }
+  }
+  p.persona = 1;
+  CHECK(of(logic_points, hard_world(), p, "fact0 so key1 so fact2") == 32);
+  CHECK(of(logic_points, hard_world(), p, "fact0 so key1 and fact2") == 24);
+  CHECK(of(logic_points, hard_world(), p, "fact0 and key1 and fact2 and key0") == 16);             // two count
+  CHECK(of(logic_points, hard_world(), p, "fact0 and key1 so fact2 and key0") == 24);              // the better two
+  CHECK(of(logic_points, hard_world(), p, "fact0 and key1 so fact2 so key0 . and so plain0") == 16);  // two hang
+}
+
+TEST_CASE("the hard world: prompts, requirements and the other rubrics are those of the easy one, and no response is worth more") {
+  std::mt19937_64 g(31);
+  for (std::uint32_t i = 0; i < 200; ++i) {
+    const ToyPrompt p = make_prompt(hard_world(), i);
+    CHECK(p.words == make_prompt(world(), i).words);
+    for (int r = 0; r < 5; ++r) {
+      std::vector<Token> response = best_response(world(), p);
+      for (int changes = static_cast<int>(g() % 4); changes > 0; --changes)
+        response[g() % response.size()] = static_cast<Token>(g() % static_cast<unsigned>(world().vocabulary.size));
+      const Verdict easy = judge(world(), p, response), hard = judge(hard_world(), p, response);
+      CHECK(hard.violations == easy.violations);
+      for (int rubric = 0; rubric < toy_rubrics; ++rubric) {
+        if (rubric <= static_cast<int>(Rubric::logic)) CHECK(hard.points[rubric] <= easy.points[rubric]);
+        else CHECK(hard.points[rubric] == easy.points[rubric]);
+      }
+    }
+  }
+}
+
 TEST_CASE("rubrics alone: conciseness charges fillers and words beyond least + 2") {
   const ToyPrompt p = hand_prompt(world());  // brief: 8..14
   CHECK(of(conciseness_points, world(), p, "key0") == 16);
@@ -170,6 +222,7 @@ TEST_CASE("for every prompt 10 is reachable, and breaking any one requirement gi
       ToyLmConfig config;
       config.vocabulary = size;
       config.response_tokens = cap;
+      config.difficulty = cap % 2 == 0 ? Difficulty::easy : Difficulty::hard;
       const ToyLm w = make_toy_lm(config, 77);
       const Vocabulary& v = w.vocabulary;
       std::mt19937_64 g(9);
