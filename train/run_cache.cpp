@@ -1,4 +1,4 @@
-// The caches of runs: one entry a key text, made once, a bounded number without a user kept alive.
+// The caches of runs: one value a key text, made once; a bounded number without a user is kept.
 #include "train/run_cache.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "spec/canonical.hpp"
 #include "spec/reward_kind.hpp"
@@ -14,51 +15,86 @@
 namespace odrpo {
 namespace {
 
-/// Values by key, each made by the first thread that asks while the others wait. The latest stay alive without a user as long as they hold
-/// at most `keep` bytes together. A maker that returns null (stopped) leaves no entry behind.
+/// Values by key, each made by the first thread that asks while the others wait. A value is known as long as somebody holds it; the cache
+/// itself holds the latest of at most `keep` bytes together. A maker that returns null (stopped) leaves no value behind.
 template <class T>
 class Cache {
  public:
   explicit Cache(std::size_t keep) : keep_(keep) {}
   std::shared_ptr<T> get(const std::string& key, const std::function<std::shared_ptr<T>()>& make) {
-    std::shared_ptr<Slot> slot;
+    const std::shared_ptr<Slot> slot = slot_of(key);
+    std::shared_ptr<T> made;
     {
-      const std::lock_guard lock(mutex_);
-      auto& entry = slots_[key];
-      if (!entry) entry = std::make_shared<Slot>();
-      slot = entry;
+      const std::lock_guard making(slot->mutex);
+      if (std::shared_ptr<T> known = slot->value.lock()) return known;
+      made = make();
+      slot->value = made;
     }
-    const std::lock_guard making(slot->mutex);
-    if (slot->value) return slot->value;
-    slot->value = make();
-    if (slot->value) {
-      remember(key, slot->value->bytes());
-    } else {
-      const std::lock_guard lock(mutex_);
-      slots_.erase(key);
-    }
-    return slot->value;
+    if (made) hold(made);
+    return made;
   }
 
  private:
   struct Slot {
     std::mutex mutex;
-    std::shared_ptr<T> value;
+    std::weak_ptr<T> value;
   };
-  void remember(const std::string& key, std::size_t bytes) {
+  std::shared_ptr<Slot> slot_of(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    order_.emplace_back(key, bytes);
-    held_ += bytes;
-    while (held_ > keep_ && order_.size() > 1) {
-      slots_.erase(order_.front().first);
-      held_ -= order_.front().second;
-      order_.pop_front();
+    if (slots_.size() >= most_slots_) {  // forget keys whose values are gone and that nobody is asking for
+      std::erase_if(slots_, [](const auto& s) {
+        if (s.second.use_count() > 1) return false;
+        const std::lock_guard lock(s.second->mutex);  // nobody has it: this is for the order of memory
+        return s.second->value.expired();
+      });
+      most_slots_ = 2 * slots_.size() + 16;
+    }
+    auto& entry = slots_[key];
+    if (!entry) entry = std::make_shared<Slot>();
+    return entry;
+  }
+  void hold(const std::shared_ptr<T>& value) {
+    const std::size_t bytes = value->bytes();
+    std::vector<std::shared_ptr<T>> dropped;  // destroyed outside the lock
+    const std::lock_guard lock(mutex_);
+    held_.emplace_back(value, bytes);
+    held_bytes_ += bytes;
+    while (held_bytes_ > keep_) {
+      held_bytes_ -= held_.front().second;
+      dropped.push_back(std::move(held_.front().first));
+      held_.pop_front();
     }
   }
-  std::size_t keep_, held_ = 0;
+  const std::size_t keep_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Slot>> slots_;
-  std::deque<std::pair<std::string, std::size_t>> order_;
+  std::size_t most_slots_ = 16, held_bytes_ = 0;
+  std::deque<std::pair<std::shared_ptr<T>, std::size_t>> held_;
+};
+
+/// The value that one copy of the cache was asked for last.
+template <class T>
+class LatestValue {
+ public:
+  std::shared_ptr<T> get(Cache<T>& cache, const std::string& key, const std::function<std::shared_ptr<T>()>& make) {
+    std::shared_ptr<T> old;
+    {
+      const std::lock_guard lock(mutex_);
+      if (value_ && key_ == key) return value_;
+      old.swap(value_);
+    }
+    old.reset();  // before another is made: a world may be large
+    std::shared_ptr<T> value = cache.get(key, make);
+    const std::lock_guard lock(mutex_);
+    key_ = key;
+    old = std::exchange(value_, value);
+    return value;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::string key_;
+  std::shared_ptr<T> value_;
 };
 
 /// An estimator, and how many groups its runs estimate together.
@@ -91,18 +127,28 @@ struct RunCache::State {
   Cache<const RatedWorld> rated{unused_bytes};
   Cache<const WarmStart> starts{unused_bytes};
 };
-RunCache::RunCache() : state_(std::make_unique<State>()) {}
+struct RunCache::Latest {
+  LatestValue<const BanditWorld> world;
+  LatestValue<LawCache> laws;
+  LatestValue<const RatedWorld> rated;
+  LatestValue<const WarmStart> start;
+  LatestValue<SharedEstimator> estimator;
+};
+RunCache::RunCache() : state_(std::make_shared<State>()), latest_(std::make_unique<Latest>()) {}
+RunCache::RunCache(const RunCache& other) : threads(other.threads), state_(other.state_), latest_(std::make_unique<Latest>()) {}
 RunCache::~RunCache() = default;
 
 std::shared_ptr<const BanditWorld> RunCache::world(const std::string& key, const Make<const BanditWorld>& make) {
-  return state_->worlds.get(key, make);
+  return latest_->world.get(state_->worlds, key, make);
 }
-std::shared_ptr<LawCache> RunCache::laws(const std::string& key, const Make<LawCache>& make) { return state_->laws.get(key, make); }
+std::shared_ptr<LawCache> RunCache::laws(const std::string& key, const Make<LawCache>& make) {
+  return latest_->laws.get(state_->laws, key, make);
+}
 std::shared_ptr<const RatedWorld> RunCache::rated(const std::string& key, const Make<const RatedWorld>& make) {
-  return state_->rated.get(key, make);
+  return latest_->rated.get(state_->rated, key, make);
 }
 std::shared_ptr<const WarmStart> RunCache::warm_start(const std::string& key, const Make<const WarmStart>& make) {
-  return state_->starts.get(key, make);
+  return latest_->start.get(state_->starts, key, make);
 }
 
 std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, Isa isa, bool look_up) {
@@ -110,7 +156,7 @@ std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, I
                                       spec.env.levels(), spec.learn.rollouts);
   const RewardKind kind = reward_kind(spec);
   const bool whole = look_up && !kind.real && !kind.gaps;  // only then are groups looked up
-  return state_->estimators.get(key, [&] { return std::make_shared<SharedEstimator>(spec); })
+  return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 

@@ -20,15 +20,18 @@ struct WarmStart {
 };
 
 /// Safe from any thread. A value is made by the first thread that asks for its key, while others that ask for it wait. It is dropped when
-/// no run holds it and the cache is full, so schedule runs of one seed and env next to each other.
+/// no run and no copy of the cache holds it and the cache is full, so schedule runs of one seed and env next to each other.
+///
+/// Copies share the values. Each copy holds the latest value of each kind that it was asked for, whatever its size, until it is asked for
+/// another: a worker with a copy of its own keeps its world between two runs, and never holds two.
 class RunCache {
  public:
   template <class T>
   using Make = std::function<std::shared_ptr<T>()>;  ///< null when it was stopped: nothing is stored then
 
   RunCache();
+  RunCache(const RunCache& other);
   ~RunCache();
-  RunCache(const RunCache&) = delete;
   RunCache& operator=(const RunCache&) = delete;
 
   /// Bytes of each kind that may stay in memory without a run that uses them.
@@ -46,7 +49,9 @@ class RunCache {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  struct Latest;
+  std::shared_ptr<State> state_;
+  std::unique_ptr<Latest> latest_;
 };
 
 /// Bytes of a run's estimator, which runs of one estimator share.
