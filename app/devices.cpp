@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "train/run_suite.hpp"
+#include "train/run_order.hpp"
 
 namespace odrpo::app {
 namespace {

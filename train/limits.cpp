@@ -16,8 +16,8 @@
 #include "spec/text.hpp"
 #include "train/batch.hpp"
 #include "train/run_cache.hpp"
+#include "train/run_order.hpp"
 #include "train/toy_lm.hpp"
-#include "train/toy_lm_start.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {
@@ -32,14 +32,6 @@ std::string law_text(const RunSpec& run) {
   return fmt::format("{} {} {} {}\n", static_cast<int>(run.env.kind), run.votes, run.env.levels(),
                      static_cast<int>(run.env.bandit.quality)) +
          canonical_fields(rater);
-}
-
-// Equal for runs that have the same world for the same seed.
-std::string world_text(const RunSpec& run) {
-  const std::string env = fmt::format("{}\n", static_cast<int>(run.env.kind)) + canonical_fields(run.env);
-  if (run.env.kind == WorldKind::toy_lm) return env + canonical_fields(warm_policy(run.policy));
-  return env + fmt::format("{}\n", static_cast<int>(run.policy.kind)) + canonical_fields(run.policy) +
-         canonical_fields(resolve_profile(run.env.bandit, run.rater.world));
 }
 
 // Equal for runs that share an estimator.
@@ -127,7 +119,8 @@ Cost total_cost(const Suite& suite, int jobs) {
   }
   const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
   total.disk_bytes += largest_checkpoint * at_a_time;
-  // worlds and laws that stay after their runs, and estimators, up to what the caches keep
+  // worlds and laws that stay after their runs, and estimators, up to what the caches keep. A worker holds one world at a time (RunShares),
+  // which its run's memory counts.
   const double kept = std::min(3.0 * static_cast<double>(RunCache::unused_bytes), largest_kept * static_cast<double>(worlds.count()) * suite.seeds) +
                       std::min(static_cast<double>(RunCache::unused_bytes), estimators);
   total.memory_bytes = program_bytes + std::max(largest * at_a_time + kept + bookkeeping_bytes(suite), assembly_memory(suite, total.disk_bytes));

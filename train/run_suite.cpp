@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -77,42 +75,6 @@ Failure with_the_rest(const Failure& why, const RunReport& report, const RunSett
   return {why.code, fmt::format("{}; {}{}", why.what(), saved_text(report, settings), why.code == Exit::device ? ", with --device cpu too" : "")};
 }
 
-// names the world and the law rows that a run needs, besides its seed: equal for all runs that share them
-std::size_t world_of(const RunSpec& spec) {
-  return std::hash<std::string>{}(canonical_fields(spec.env) + canonical_fields(without_cost(spec.rater)) +
-                                  canonical_fields(spec.rater.world));
-}
-
-// Of each combination: the place of its world among all worlds, which are sorted by the name of their env.
-std::vector<std::uint32_t> world_ranks(const RunGrid& runs) {
-  using enum GridPart;
-  std::map<std::string, std::uint32_t> envs;
-  for (const std::size_t i : runs.first_of_each({env})) envs[runs[i].env_name];
-  std::uint32_t next = 0;
-  for (auto& [name, place] : envs) place = next++;
-
-  struct World {
-    std::size_t choice, hash;
-    std::uint32_t env, rank;
-  };
-  std::vector<World> worlds;
-  for (const std::size_t i : runs.first_of_each({env, rater})) {
-    const RunSpec run = runs[i];
-    worlds.push_back({runs.choice(i, {env, rater}), world_of(run), envs.at(run.env_name), 0});
-  }
-  const auto before = [](const World& a, const World& b) { return std::pair(a.env, a.hash) < std::pair(b.env, b.hash); };
-  std::sort(worlds.begin(), worlds.end(), before);
-  for (std::size_t w = 1; w < worlds.size(); ++w) worlds[w].rank = worlds[w - 1].rank + before(worlds[w - 1], worlds[w]);
-
-  std::sort(worlds.begin(), worlds.end(), [](const World& a, const World& b) { return a.choice < b.choice; });
-  std::vector<std::uint32_t> ranks(runs.combinations());
-  for (std::size_t c = 0; c < ranks.size(); ++c) {
-    const std::size_t choice = runs.choice(runs.combination(c).first, {env, rater});
-    ranks[c] = std::lower_bound(worlds.begin(), worlds.end(), choice, [](const World& w, std::size_t n) { return w.choice < n; })->rank;
-  }
-  return ranks;
-}
-
 // SHA-256 of the version and, for each run, its id and its canonical text.
 std::string fingerprint(const RunGrid& runs, const std::string& program_version) {
   Sha256 hash;
@@ -131,27 +93,6 @@ std::string fingerprint(const RunGrid& runs, const std::string& program_version)
 
 }  // namespace
 
-std::vector<std::size_t> run_order(const Suite& suite) {
-  const RunGrid& runs = suite.runs;
-  const std::vector<std::uint32_t> rank = world_ranks(runs);
-
-  // combinations by world, in canonical order within each
-  std::vector<std::uint32_t> combinations(runs.combinations());
-  std::iota(combinations.begin(), combinations.end(), 0u);
-  std::stable_sort(combinations.begin(), combinations.end(), [&](std::uint32_t a, std::uint32_t b) { return rank[a] < rank[b]; });
-
-  // their runs by seed: next[s] is the place of the next run of seed s
-  std::vector<std::size_t> next(static_cast<std::size_t>(suite.seeds) + 1, 0);
-  for (std::size_t i = 0; i < runs.size(); ++i) ++next[static_cast<std::size_t>(runs.seed(i)) + 1];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  std::vector<std::size_t> order(runs.size());
-  for (const std::uint32_t c : combinations) {
-    const Combination all = runs.combination(c);
-    for (std::size_t i = all.first; i < all.first + all.runs; ++i) order[next[static_cast<std::size_t>(runs.seed(i))]++] = i;
-  }
-  return order;
-}
-
 SuiteFacts suite_facts(const Suite& suite, const std::string& program_version) {
   SuiteFacts facts;
   facts.name = suite.name;
@@ -168,9 +109,9 @@ namespace {
 class Call {
  public:
   Call(const Suite& suite, const RunSettings& settings, WorkFolder& folder)
-      : suite_(suite), settings_(settings), folder_(folder), stop_(settings.stop ? *settings.stop : never_) {
+      : suite_(suite), settings_(settings), folder_(folder), stop_(settings.stop ? *settings.stop : never_), worlds_(suite.runs) {
     report.total = suite.runs.size();
-    schedule_ = settings.schedule ? *settings.schedule : make_schedule(suite.runs, run_order(suite), settings.engines, {});
+    schedule_ = settings.schedule ? *settings.schedule : make_schedule(suite.runs, worlds_.order(), settings.engines, {});
   }
   // trains the runs that are not committed; false when it had to stop before the last one
   bool train_missing();
@@ -188,6 +129,7 @@ class Call {
   WorkFolder& folder_;
   std::atomic<bool> never_{false};
   std::atomic<bool>& stop_;
+  const RunWorlds worlds_;
   Schedule schedule_;  // of all runs
   Tally tally_;
 };
@@ -242,7 +184,7 @@ bool Call::train_missing() {
   std::optional<Failure> failure;
   CheckpointFolder checkpoints(folder_, settings_);
   if (finished < report.total) {
-    WorkerPool pool({suite_, settings_.engines, checkpoints.store(), stop_, settings_.jobs, settings_.queue_bytes},
+    WorkerPool pool({suite_, settings_.engines, checkpoints.store(), stop_, worlds_, settings_.jobs, settings_.queue_bytes},
                     without_done(schedule_, done));
     try {
       commit_as_they_come(pool);

@@ -10,6 +10,7 @@
 #include "results/store.hpp"
 #include "spec/suite.hpp"
 #include "train/batched/engine.hpp"
+#include "train/run_order.hpp"
 #include "train/scheduler.hpp"
 
 namespace odrpo {
@@ -61,9 +62,6 @@ std::string saved_text(const RunReport& report, const RunSettings& settings);
 /// often the work was interrupted, nor on engines. A run that fails is recorded with its reason and the others go on. When an engine or the
 /// disk fails, what is finished is committed if it can be, and the Failure is thrown with saved_text.
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings);
-
-/// Order in which runs are started: runs that share a world (seed, env, rater) next to each other, seeds outermost.
-std::vector<std::size_t> run_order(const Suite& suite);
 
 /// What the store must know of a suite, without provenance. The fingerprint covers every run's canonical text and the program's version.
 SuiteFacts suite_facts(const Suite& suite, const std::string& program_version);

@@ -68,23 +68,27 @@ bool RecordQueue::take(std::vector<RunRecord>& out, std::size_t& bytes, std::chr
 }
 
 WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
-    : settings_(settings), todo_(std::move(schedule.workers)), batches_(std::move(schedule.batches)), queue_(settings.queue_bytes) {
-  const std::size_t workers = std::min(static_cast<std::size_t>(std::max(settings_.jobs, 1)), todo_.size());
+    : settings_(settings),
+      workers_(std::min(static_cast<std::size_t>(std::max(settings.jobs, 1)), schedule.workers.size())),
+      runs_(
+          std::move(schedule.workers), [&worlds = settings.worlds](std::size_t i, std::size_t j) { return worlds.same(i, j); }, workers_),
+      batches_(std::move(schedule.batches)),
+      queue_(settings.queue_bytes) {
   const std::size_t drivers = batches_.empty() ? 0 : settings_.engines.size();
-  queue_.trainers(workers + drivers);
+  queue_.trainers(workers_ + drivers);
   cache_.threads = settings_.jobs;
-  threads_.reserve(workers + drivers);
+  threads_.reserve(workers_ + drivers);
   for (std::size_t d = 0; d < drivers; ++d) try {
       threads_.emplace_back([this, d] { drive(settings_.engines[d]); });
     } catch (const std::system_error&) {
       give_up(Exit::internal, "the system allows no thread for " + settings_.engines[d].name);
       queue_.trainer_left();
     }
-  for (std::size_t w = 0; w < workers; ++w) try {
-      threads_.emplace_back([this] { work(); });
+  for (std::size_t w = 0; w < workers_; ++w) try {
+      threads_.emplace_back([this, w] { work(w); });
     } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
       if (w == 0) give_up(Exit::internal, "the system allows no worker thread");
-      for (std::size_t missing = w; missing < workers; ++missing) queue_.trainer_left();
+      for (std::size_t missing = w; missing < workers_; ++missing) queue_.trainer_left();
       break;
     }
 }
@@ -106,12 +110,13 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
   settings_.stop = true;
 }
 
-void WorkerPool::work() {
+void WorkerPool::work(std::size_t w) {
+  RunCache cache(cache_);  // so that this worker's world stays while another makes its own
   while (!settings_.stop) {
-    const std::size_t i = next_++;
-    if (i >= todo_.size()) break;
-    const RunSpec spec = settings_.suite.runs[todo_[i]];
-    RunRecord record = train_safely(spec, cache_, settings_.stop, settings_.store);
+    const std::optional<RunShares::Taken> taken = runs_.next(w);
+    if (!taken) break;
+    const RunSpec spec = settings_.suite.runs[taken->run];
+    RunRecord record = train_safely(spec, cache, settings_.stop, settings_.store);
     if (record.status == RunStatus::failed && record.error == "stopped") break;
     queue_.push(std::move(record));
   }

@@ -16,8 +16,10 @@
 #include "spec/suite.hpp"
 #include "train/batched/engine.hpp"
 #include "train/checkpoint_store.hpp"
+#include "train/run_shares.hpp"
 #include "train/scheduler.hpp"
 #include "train/train.hpp"
+#include "train/run_order.hpp"
 
 namespace odrpo {
 
@@ -51,12 +53,13 @@ struct WorkerPoolSettings {
   const std::vector<BatchEngine>& engines;
   const CheckpointStore& store;
   std::atomic<bool>& stop;  ///< set by the pool when a thread cannot go on
+  const RunWorlds& worlds;
   int jobs = 1;
   std::size_t queue_bytes = 0;
 };
 
-/// Workers take the next run of theirs, drivers the next batch that fits their engine, until none is left or a stop is asked for; leaving
-/// the scope joins them.
+/// Workers take the next run of theirs (RunShares), drivers the next batch that fits their engine, until none is left or a stop is asked
+/// for; leaving the scope joins them.
 class WorkerPool {
  public:
   WorkerPool(const WorkerPoolSettings& settings, Schedule schedule);
@@ -70,16 +73,17 @@ class WorkerPool {
   std::size_t by_engines() const { return by_engines_; }
 
  private:
-  void work();
+  void work(std::size_t w);
   void drive(const BatchEngine& engine);
   void train_batch(const BatchEngine& engine, const RunBatch& batch);
   void give_up(Exit code, const std::string& why);
 
   const WorkerPoolSettings settings_;
-  const std::vector<std::size_t> todo_;  // the workers' runs
-  std::atomic<std::size_t> next_{0}, by_engines_{0};
+  const std::size_t workers_;
+  RunShares runs_;  // the workers'
+  std::atomic<std::size_t> by_engines_{0};
   std::mutex mutex_;
-  std::deque<RunBatch> batches_;       // that no engine has taken; under mutex_
+  std::deque<RunBatch> batches_;    // that no engine has taken; under mutex_
   std::optional<Failure> failure_;  // under mutex_
   RunCache cache_;
   RecordQueue queue_;

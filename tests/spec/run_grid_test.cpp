@@ -11,7 +11,7 @@
 #include "spec/glob.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
-#include "train/run_suite.hpp"
+#include "train/run_order.hpp"
 
 using namespace odrpo;
 
