@@ -9,6 +9,7 @@
 #include "train/collapse.hpp"
 #include "train/final_values.hpp"
 #include "train/record.hpp"
+#include "train/run_steps.hpp"
 #include "train/train_step.hpp"
 
 namespace odrpo {
@@ -97,16 +98,18 @@ void record_batch(Run<W>& run, const RunSpec& spec) {
 }
 
 /// Trains a run from its first step, or from its checkpoint, to its closed record. `stop` is looked at before each step: a stopped run
-/// returns status failed with error "stopped".
+/// returns status failed with error "stopped". `counted` hears of each step unless it is null.
 template <class W>
-RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>& stop, const CheckpointStore& store) {
+RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* counted) {
   const RunSpec& spec = *problem.spec;
   const int steps = spec.learn.steps;
   std::optional<Run<W>> run(problem);
   if (const std::string why = run->world.begin(); !why.empty()) return failed_record(spec, why);
   Checkpoints<Run<W>> checkpoints(store, spec, problem.isa);
   if (!checkpoints.resume(*run)) run.emplace(problem).world.begin();  // it may be half read
+  if (counted) counted->begin(run->t);
   for (int& t = run->t; t <= steps; ++t) {
+    if (counted) counted->reached(t);
     if (t < steps) {  // the end takes a moment only
       const bool stopping = stop.load(std::memory_order_relaxed);
       checkpoints.save_when_due(*run, stopping);

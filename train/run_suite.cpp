@@ -115,14 +115,12 @@ class Call {
   }
   // trains the runs that are not committed; false when it had to stop before the last one
   bool train_missing();
-  void report_progress() const {
-    if (settings_.on_progress) settings_.on_progress(tally_);
-  }
   RunReport report;
 
  private:
   void count_finished(const std::vector<RunRecord>& waiting, std::size_t from);
-  void commit_as_they_come(WorkerPool& pool);
+  void commit_as_they_come(WorkerPool& pool, const Workload& workload);
+  void report_progress(const Workload& workload);
 
   const Suite& suite_;
   const RunSettings& settings_;
@@ -132,6 +130,7 @@ class Call {
   const RunWorlds worlds_;
   Schedule schedule_;  // of all runs
   Tally tally_;
+  Clock::time_point began_;
 };
 
 void Call::count_finished(const std::vector<RunRecord>& waiting, std::size_t from) {
@@ -143,8 +142,15 @@ void Call::count_finished(const std::vector<RunRecord>& waiting, std::size_t fro
   }
 }
 
+void Call::report_progress(const Workload& workload) {
+  if (!settings_.on_progress) return;
+  tally_.elapsed = std::chrono::duration<double>(Clock::now() - began_).count();
+  tally_.work = workload.now();
+  settings_.on_progress(tally_);
+}
+
 // commits what the pool has finished, at least every second or 64 MiB, until the pool is done
-void Call::commit_as_they_come(WorkerPool& pool) {
+void Call::commit_as_they_come(WorkerPool& pool, const Workload& workload) {
   std::vector<RunRecord> waiting;
   std::size_t bytes = 0;
   auto last_commit = Clock::now();
@@ -168,7 +174,7 @@ void Call::commit_as_they_come(WorkerPool& pool) {
       last_commit = Clock::now();
       period_seconds = std::min(2 * period_seconds, settings_.commit_seconds);
     }
-    report_progress();
+    report_progress(workload);
   }
 }
 
@@ -180,14 +186,17 @@ bool Call::train_missing() {
   tally_.total = report.total;
   tally_.resumed = report.resumed = tally_.saved = finished;
   report.failures.clear();
-  report_progress();
+  Schedule rest = without_done(schedule_, done);
+  Workload workload(suite_.runs, done, rest, worlds_, static_cast<std::size_t>(std::max(settings_.jobs, 1)));
+  began_ = Clock::now();
+  report_progress(workload);
   std::optional<Failure> failure;
   CheckpointFolder checkpoints(folder_, settings_);
   if (finished < report.total) {
-    WorkerPool pool({suite_, settings_.engines, checkpoints.store(), stop_, worlds_, settings_.jobs, settings_.queue_bytes},
-                    without_done(schedule_, done));
+    WorkerPool pool({suite_, settings_.engines, checkpoints.store(), stop_, worlds_, workload, settings_.jobs, settings_.queue_bytes},
+                    std::move(rest));
     try {
-      commit_as_they_come(pool);
+      commit_as_they_come(pool, workload);
       failure = pool.failure();
     } catch (const Failure& f) {  // e.g. the disk is full: what is being trained cannot be saved
       failure = f;
@@ -196,7 +205,7 @@ bool Call::train_missing() {
     report.by_engines = pool.by_engines();
   }
   tally_.over = true;
-  report_progress();
+  report_progress(workload);
   report.notes.insert(report.notes.end(), checkpoints.notes().begin(), checkpoints.notes().end());
   report.ran = tally_.trained;
   report.failed = tally_.failed;

@@ -12,6 +12,7 @@
 #include "train/batched/engine.hpp"
 #include "train/run_order.hpp"
 #include "train/scheduler.hpp"
+#include "train/workload.hpp"
 
 namespace odrpo {
 
@@ -23,6 +24,8 @@ struct Tally {
   std::size_t failed = 0;     ///< of those, the failed ones
   std::size_t committed = 0;  ///< of those, the ones on disk
   std::size_t saved = 0;      ///< runs on disk that did not fail, those of earlier calls too
+  double elapsed = 0;         ///< seconds since the training began
+  Work work;                  ///< in steps, those of runs in progress too
   bool over = false;          ///< the last call: nothing more will be trained
 };
 

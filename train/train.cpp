@@ -9,19 +9,19 @@
 namespace odrpo {
 namespace {
 
-RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
+RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
   const auto problem = make_bandit_problem(spec, cache, best_isa(), stop);
-  return problem ? train_loop<BanditRun>(*problem, stop, store) : failed_record(spec, "stopped");
+  return problem ? train_loop<BanditRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
 }
 
-RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
+RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
   const auto problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store);
-  return problem ? train_loop<ToyLmRun>(*problem, stop, store) : failed_record(spec, "stopped");
+  return problem ? train_loop<ToyLmRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
 }
 
 struct WorldRow {
   WorldKind kind;
-  RunRecord (*train)(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store);
+  RunRecord (*train)(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps);
   Cost (*cost)(const RunSpec& spec);
   double (*world_seconds)(const RunSpec& spec);
 };
@@ -38,8 +38,8 @@ const WorldRow& row_of(const RunSpec& spec) {
 
 }  // namespace
 
-RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
-  return row_of(spec).train(spec, cache, stop, store);
+RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
+  return row_of(spec).train(spec, cache, stop, store, steps);
 }
 
 Cost estimate_cost(const RunSpec& spec) { return row_of(spec).cost(spec); }

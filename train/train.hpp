@@ -7,13 +7,16 @@
 #include "train/checkpoint_store.hpp"
 #include "train/cost.hpp"
 #include "train/run_cache.hpp"
+#include "train/run_steps.hpp"
 
 namespace odrpo {
 
 /// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
 /// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.
-/// Long runs leave checkpoints in the store, and go on from those they find there: to the same bits.
-RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store = {});
+/// Long runs leave checkpoints in the store, and go on from those they find there: to the same bits. Steps are counted in `steps` unless it
+/// is null.
+RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store = {},
+                RunSteps* steps = nullptr);
 
 /// For preflight: what the run costs, without what it shares with others.
 Cost estimate_cost(const RunSpec& spec);

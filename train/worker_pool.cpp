@@ -20,9 +20,9 @@ std::size_t bytes_of(const RunRecord& r) {
   return bytes;
 }
 
-RunRecord train_safely(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store) {
+RunRecord train_safely(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps& steps) {
   try {
-    return train(spec, cache, stop, store);
+    return train(spec, cache, stop, store, &steps);
   } catch (const std::bad_alloc&) {
     return failed_record(spec, "out of memory");
   } catch (const std::exception& e) {
@@ -112,12 +112,21 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
 
 void WorkerPool::work(std::size_t w) {
   RunCache cache(cache_);  // so that this worker's world stays while another makes its own
+  CheckpointStore store = settings_.store;
+  if (store)
+    store.load = [this, w](CheckpointKind kind, const std::string& name) {
+      std::string bytes = settings_.store.load(kind, name);
+      if (kind == CheckpointKind::start && !bytes.empty()) settings_.workload.world_was_loaded(w);
+      return bytes;
+    };
   while (!settings_.stop) {
     const std::optional<RunShares::Taken> taken = runs_.next(w);
     if (!taken) break;
     const RunSpec spec = settings_.suite.runs[taken->run];
-    RunRecord record = train_safely(spec, cache, settings_.stop, settings_.store);
+    RunSteps& steps = settings_.workload.begin(w, spec, taken->opens_world);
+    RunRecord record = train_safely(spec, cache, settings_.stop, store, steps);
     if (record.status == RunStatus::failed && record.error == "stopped") break;
+    settings_.workload.end(w);
     queue_.push(std::move(record));
   }
   queue_.trainer_left();
@@ -154,6 +163,7 @@ void WorkerPool::train_batch(const BatchEngine& engine, const RunBatch& batch) {
   std::size_t done = 0;
   engine.train(specs, cache_, settings_.stop, [&](RunRecord record) {
     queue_.push(std::move(record));
+    if (done < specs.size()) settings_.workload.add_batched(*specs[done]);  // in any order: the sum over the batch is right
     ++done;
     ++by_engines_;
   });

@@ -19,7 +19,7 @@
 #include "train/run_shares.hpp"
 #include "train/scheduler.hpp"
 #include "train/train.hpp"
-#include "train/run_order.hpp"
+#include "train/workload.hpp"
 
 namespace odrpo {
 
@@ -54,6 +54,7 @@ struct WorkerPoolSettings {
   const CheckpointStore& store;
   std::atomic<bool>& stop;  ///< set by the pool when a thread cannot go on
   const RunWorlds& worlds;
+  Workload& workload;  ///< of as many workers as jobs
   int jobs = 1;
   std::size_t queue_bytes = 0;
 };

@@ -1,0 +1,108 @@
+// Sums of the cost model over runs and worlds.
+#include "train/workload.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "train/train.hpp"
+
+namespace odrpo {
+
+double seconds_to_go(const Work& work, double elapsed) {
+  if (work.seconds_left <= 0) return 0;
+  return work.seconds_seen > 0 && elapsed > 0 ? work.seconds_left / (work.seconds_seen / elapsed) : -1;
+}
+
+Workload::Workload(const RunGrid& runs, const std::vector<bool>& done, const Schedule& rest, const RunWorlds& worlds, std::size_t workers,
+                   std::function<double()> clock)
+    : clock_(std::move(clock)), start_(clock_()), workers_(workers) {
+  for (std::size_t c = 0; c < runs.combinations(); ++c) {
+    const Combination all = runs.combination(c);
+    const RunSpec run = runs[all.first];
+    const auto from = done.begin() + static_cast<std::ptrdiff_t>(all.first), to = from + static_cast<std::ptrdiff_t>(all.runs);
+    const auto finished = static_cast<std::size_t>(std::count(from, to, true));
+    const auto steps = static_cast<std::uint64_t>(run.learn.steps);
+    finished_.steps_total += steps * all.runs;
+    finished_.steps_done += steps * finished;
+    finished_.seconds_left += core_seconds(run) * static_cast<double>(all.runs - finished);
+  }
+  std::vector<double> seconds;
+  for (const std::size_t i : worlds.firsts()) seconds.push_back(world_seconds(runs[i]));
+  for (std::size_t k = 0; k < rest.workers.size(); ++k)
+    if (k == 0 || !worlds.same(rest.workers[k - 1], rest.workers[k])) finished_.seconds_left += seconds[worlds.world(rest.workers[k])];
+}
+
+RunSteps& Workload::begin(std::size_t w, const RunSpec& spec, bool opens_world) {
+  const double run = core_seconds(spec), world = opens_world ? world_seconds(spec) : 0;
+  const std::lock_guard lock(mutex_);
+  Worker& worker = workers_[w];
+  worker.steps.clear();
+  worker.run_steps = spec.learn.steps;
+  worker.run_seconds = run, worker.world_seconds = world;
+  worker.began = clock_();
+  worker.loaded = false, worker.used = worker.busy = true;
+  return worker.steps;
+}
+
+void Workload::world_was_loaded(std::size_t w) {
+  const std::lock_guard lock(mutex_);
+  workers_[w].loaded = true;
+}
+
+// Adds what a worker has done of its run.
+void Workload::add_part(const Worker& worker, Work& to) {
+  if (!worker.busy || worker.before_steps()) return;
+  const int restored = worker.steps.restored.load(std::memory_order_relaxed);
+  const int done = worker.steps.done.load(std::memory_order_relaxed);
+  const double a_step = worker.run_seconds / worker.run_steps;
+  to.steps_done += static_cast<std::uint64_t>(done);
+  to.seconds_seen += a_step * (done - restored) + (worker.loaded ? 0 : worker.world_seconds);
+  to.seconds_left -= a_step * done + worker.world_seconds;
+}
+
+// Adds what of the worlds in the making is done if they are made as fast as the rest went: else the ETA would rise until they are there.
+void Workload::add_worlds(Work& to) const {
+  constexpr double most = 0.95;  // of a world that takes longer than estimated
+  const double at = clock_();
+  double worked = 0;  // seconds that workers spent on what has been seen
+  for (const Worker& worker : workers_)
+    if (worker.used) worked += at - start_ - (worker.before_steps() ? at - worker.began : 0);
+  const double speed = worked > 0 ? to.seconds_seen / worked : 0;
+  for (const Worker& worker : workers_) {
+    if (!worker.before_steps() || worker.world_seconds == 0) continue;
+    ++to.worlds_in_making;
+    const double made = std::min(most * worker.world_seconds, speed * (at - worker.began));
+    to.seconds_seen += made;
+    to.seconds_left -= made;
+  }
+}
+
+void Workload::end(std::size_t w) {
+  const std::lock_guard lock(mutex_);
+  Worker& worker = workers_[w];
+  Work part;
+  add_part(worker, part);
+  finished_.seconds_seen += part.seconds_seen;
+  finished_.seconds_left -= worker.run_seconds + worker.world_seconds;
+  finished_.steps_done += static_cast<std::uint64_t>(worker.run_steps);
+  worker.busy = false;
+}
+
+void Workload::add_batched(const RunSpec& spec) {
+  const double seconds = core_seconds(spec);
+  const std::lock_guard lock(mutex_);
+  finished_.seconds_seen += seconds;
+  finished_.seconds_left -= seconds;
+  finished_.steps_done += static_cast<std::uint64_t>(spec.learn.steps);
+}
+
+Work Workload::now() const {
+  const std::lock_guard lock(mutex_);
+  Work work = finished_;
+  for (const Worker& worker : workers_) add_part(worker, work);
+  add_worlds(work);
+  work.seconds_left = std::max(work.seconds_left, 0.0);  // sums are rounded
+  return work;
+}
+
+}  // namespace odrpo
