@@ -46,41 +46,56 @@ ProgressStyle progress_style(bool quiet) {
 
 std::string duration_text(double seconds) {
   const auto s = static_cast<long long>(std::ceil(std::clamp(seconds, 0.0, 3.6e8)));
+  const long long min = (s + 59) / 60, h = min / 60;
   if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
-  return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
+  if (s < 600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  if (min < 60) return fmt::format("{} min", min);
+  if (h < 48) return fmt::format("{} h {:02} min", h, min % 60);
+  return fmt::format("{} d {:02} h", h / 24, h % 24);
 }
 
-std::string bar_text(const Tally& tally, double elapsed_seconds, int width) {
-  const std::size_t done = tally.resumed + tally.trained;
-  const double rate = elapsed_seconds > 0 ? static_cast<double>(tally.trained) / elapsed_seconds : 0;
-  std::string tail = fmt::format(" {}/{}", done, runs_text(tally.total));
-  if (rate > 0)
-    tail += fmt::format("  {:.{}f} runs/s  ETA {}", rate, rate < 10 ? 1 : 0, duration_text(static_cast<double>(tally.total - done) / rate));
-  if (tally.failed > 0) tail += fmt::format("  {} failed", tally.failed);
-  const int room = std::min(width - static_cast<int>(tail.size()) - 3, 40);
-  if (room < 5) return tail.substr(1, static_cast<std::size_t>(std::max(width - 1, 0)));
-  const auto cells = static_cast<std::size_t>(room);
-  const std::size_t filled = tally.total ? std::min(cells * done / tally.total, cells) : cells;
-  return fmt::format("[{}{}]{}", std::string(filled, '#'), std::string(cells - filled, '.'), tail);
+std::string bar_text(const Tally& tally, int width) {
+  const auto steps_done = static_cast<double>(tally.work.steps_done), steps_total = static_cast<double>(tally.work.steps_total);
+  const double left = seconds_to_go(tally.work, tally.elapsed);
+  const int making = tally.work.worlds_in_making;
+  const std::string runs = fmt::format("{}/{}", tally.resumed + tally.trained, runs_text(tally.total)),
+                    steps = fmt::format("  {}/{} step{}", count_text(steps_done), count_text(steps_total), steps_total == 1 ? "" : "s"),
+                    rest = (left >= 0    ? "  ETA " + duration_text(left)
+                            : making > 0 ? fmt::format("  making {} world{}", making, making == 1 ? "" : "s")
+                                         : "") +
+                           (tally.failed > 0 ? fmt::format("  {} failed", count_text(static_cast<double>(tally.failed))) : "");
+  const auto room = [&](const std::string& text) { return width - static_cast<int>(text.size()); };
+  const auto with_bar = [&](const std::string& text) {
+    const int cells = std::min(room(text) - 3, 40);
+    const int filled = steps_total > 0 ? std::clamp(static_cast<int>(cells * (steps_done / steps_total)), 0, cells) : cells;
+    return fmt::format("[{:#<{}}{:.<{}}] {}", "", filled, "", cells - filled, text);
+  };
+  constexpr int shortest_bar = 3 + 5;
+  for (const std::string& text : {runs + steps + rest, runs + rest}) {  // a narrow terminal shows no bar, or else no steps
+    if (room(text) >= shortest_bar) return with_bar(text);
+    if (room(text) >= 0) return text;
+  }
+  return (runs + rest).substr(0, static_cast<std::size_t>(std::max(width, 0)));
 }
 
-ProgressBar::ProgressBar(ProgressStyle style) : style_(style), start_(Clock::now()), last_(start_) {}
+std::string plain_text(const Tally& tally) {
+  const double left = seconds_to_go(tally.work, tally.elapsed);
+  return fmt::format("{} of {} and {} of {} step{} done, {} left{}", tally.resumed + tally.trained, runs_text(tally.total),
+                     count_text(static_cast<double>(tally.work.steps_done)), count_text(static_cast<double>(tally.work.steps_total)),
+                     tally.work.steps_total == 1 ? "" : "s", left >= 0 ? "about " + duration_text(left) : "unknown time",
+                     tally.failed > 0 ? fmt::format(", {} failed", count_text(static_cast<double>(tally.failed))) : "");
+}
+
+ProgressBar::ProgressBar(ProgressStyle style) : style_(style), last_(Clock::now()) {}
 
 void ProgressBar::show(const Tally& tally) {
   if (!style_.show) return;
   const auto now = Clock::now();
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double since = std::chrono::duration<double>(now - last_).count();
   if (!style_.bar) {  // a plain line now and then
     if (tally.over || since < style_.plain_seconds) return;
     last_ = now;
-    const double rate = static_cast<double>(tally.trained) / elapsed;
-    const std::size_t done = tally.resumed + tally.trained;
-    const double left = rate > 0 ? static_cast<double>(tally.total - done) / rate : 0;
-    draw(fmt::format("{} of {} done, {:.2f} runs/s, {} left{}\n", done, runs_text(tally.total), rate,
-                     rate > 0 ? "about " + duration_text(left) : "unknown time",
-                     tally.failed ? fmt::format(", {} failed", tally.failed) : ""));
+    draw(plain_text(tally) + '\n');
     return;
   }
   if (tally.over) {  // leave a clean line behind
@@ -89,7 +104,7 @@ void ProgressBar::show(const Tally& tally) {
   }
   if (drawn_ && since < 0.1) return;
   last_ = now, drawn_ = true;
-  const std::string text = bar_text(tally, elapsed, terminal_width());
+  const std::string text = bar_text(tally, terminal_width());
   draw(style_.colour ? fmt::format("\r\x1b[36m{}\x1b[0m\x1b[K", text) : fmt::format("\r{}\x1b[K", text));
 }
 

@@ -25,13 +25,16 @@ class ProgressBar {
  private:
   using Clock = std::chrono::steady_clock;
   ProgressStyle style_;
-  Clock::time_point start_, last_;
+  Clock::time_point last_;
   bool drawn_ = false;
 };
 
-/// "12 s", "3 min 20 s", "1 h 05 min".
+/// "12 s", "3 min 20 s", "31 min", "1 h 05 min", "3 d 04 h".
 std::string duration_text(double seconds);
-/// The text of the bar at most `width` columns wide, without colour or carriage return.
-std::string bar_text(const Tally& tally, double elapsed_seconds, int width);
+/// "[####......] 12/192 runs  2,410/38,400 steps  ETA 31 min", at most `width` columns wide, without colour or carriage return. The bar
+/// shows steps. A narrow terminal leaves the bar out, then the steps.
+std::string bar_text(const Tally& tally, int width);
+/// "12 of 192 runs and 2,410 of 38,400 steps done, about 31 min left".
+std::string plain_text(const Tally& tally);
 
 }  // namespace odrpo::app
