@@ -43,9 +43,9 @@ TEST_CASE("durations are said as people say them") {
 
 TEST_CASE("the bar shows runs, steps, what is left and failures") {
   Tally t = some_way();
-  CHECK(bar_text(t, 80) == cells(2, 33) + "12/192 runs  2,410/38,400 steps  ETA 31 min");
+  CHECK(bar_text(t, 80) == cells(2, 34) + "12/192 runs  2,410/38,400 steps  ETA 31 min");
   t.failed = 2;
-  CHECK(bar_text(t, 80) == cells(1, 23) + "12/192 runs  2,410/38,400 steps  ETA 31 min  2 failed");
+  CHECK(bar_text(t, 80) == cells(1, 24) + "12/192 runs  2,410/38,400 steps  ETA 31 min  2 failed");
   t.resumed = 30;  // runs of an earlier call are done
   CHECK(bar_text(t, 200) == cells(2, 40) + "42/192 runs  2,410/38,400 steps  ETA 31 min  2 failed");
 }
