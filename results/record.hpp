@@ -20,7 +20,7 @@ enum Stage { stage_prompts, stage_policy, stage_rater, stage_estimator, stage_up
 inline constexpr int stage_count = stage_record + 1;
 static_assert(sizeof stage_names / sizeof stage_names[0] == stage_count);
 
-/// One recorded curve: name, and one value per recorded step. NaN = undefined at that step.
+/// Named values: of a recorded curve one per recorded step, of an evaluation one per prompt. NaN = undefined there.
 struct Curve {
   std::string name;
   std::vector<double> values;
@@ -34,6 +34,9 @@ struct Final {
 /// The final value that holds a measured time: no result, so neither the digest nor `diff` looks at it.
 inline constexpr const char* modelled_seconds = "modelled_seconds";
 
+/// Names of evaluations per prompt, which win rates between runs are made of: true quality in levels, and words before the end.
+inline constexpr const char *evaluated_quality = "quality", *evaluated_length = "length";
+
 /// The record of one run. Names of curves and finals are lower_case words; units in docs/reference/curves.md and docs/results.md.
 struct RunRecord {
   std::string id, key, env, rater, policy, estimator;
@@ -45,8 +48,9 @@ struct RunRecord {
   std::vector<Final> finals;       ///< columns of the root table: final_quality, auc_quality, regret, judge_calls, …
   std::vector<std::int32_t> step;  ///< recorded steps: the number of updates done before the values were taken
   std::vector<Curve> curves;
-  std::vector<float> seconds;   ///< [step][stage_count] seconds per training step, mean since the record before
-  double step_time_median = 0;  ///< seconds per training step, all stages without `record`
+  std::vector<Curve> evaluated;  ///< per evaluated prompt: value i is of prompt i, all of one length; empty where the world has none
+  std::vector<float> seconds;    ///< [step][stage_count] seconds per training step, mean since the record before
+  double step_time_median = 0;   ///< seconds per training step, all stages without `record`
 };
 
 }  // namespace odrpo

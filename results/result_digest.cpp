@@ -27,8 +27,8 @@ Variable of_number(const char* dtype, T value) {
   return v;
 }
 
-/// The defined points of a curve as rows (step, value); NaN is the same as not recorded.
-Variable of_curve(const std::vector<std::int32_t>& step, const std::vector<double>& values) {
+/// The defined points of a curve as rows (step, value), or of an evaluation as rows (prompt, value); NaN is the same as not recorded.
+Variable of_points(const std::vector<std::int32_t>& step, const std::vector<double>& values) {
   std::vector<double> points;
   for (std::size_t i = 0; i < values.size() && i < step.size(); ++i)
     if (!std::isnan(values[i])) points.insert(points.end(), {static_cast<double>(step[i]), values[i]});
@@ -61,8 +61,14 @@ std::map<std::string, Variable> variables(const RunRecord& run) {
   for (const Final& f : run.finals)
     if (!std::isnan(f.value) && f.name != modelled_seconds) all[f.name] = of_number("<f8", f.value);
   for (const Curve& c : run.curves) {
-    Variable v = of_curve(run.step, c.values);
+    Variable v = of_points(run.step, c.values);
     if (!v.bytes.empty()) all["curves/" + c.name] = std::move(v);
+  }
+  for (const Curve& c : run.evaluated) {
+    std::vector<std::int32_t> prompt(c.values.size());
+    std::iota(prompt.begin(), prompt.end(), 0);
+    Variable v = of_points(prompt, c.values);
+    if (!v.bytes.empty()) all["evaluated/" + c.name] = std::move(v);
   }
   return all;
 }

@@ -16,8 +16,9 @@
 
 namespace odrpo {
 
-/// Of the layout of result files (docs/results.md). Older ones are read too; 2 brought checksums of every data set.
-inline constexpr long long schema_version = 2;
+/// The newest layout of result files (docs/results.md). Older ones are read too; 2 brought checksums of every data set, 3 evaluations per
+/// prompt. A file has the lowest version that holds what it has.
+inline constexpr long long schema_version = 3;
 
 /// What the file says about the suite, besides its runs.
 struct SuiteFacts {
@@ -112,10 +113,16 @@ struct RunCurve {
 std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
                                  const std::string& digest, const ReadLimits& limits = {});
 
+/// Named values per evaluated prompt of some runs, as read_curve() of each name; `step` is the prompt. Failure usage when no world has
+/// such values.
+std::vector<std::vector<RunCurve>> read_evaluated(const std::string& path, const std::vector<std::string>& names,
+                                                  std::span<const std::uint32_t> runs, const std::string& digest,
+                                                  const ReadLimits& limits = {});
+
 /// The curve that is meant: called so, or different from that in - and _ alone. Failure usage, with the curves there are.
 std::string curve_named(const std::vector<std::string>& names, const std::string& wanted);
 
-/// All runs in file order with their curves and seconds, slab by slab, once everything has been compared with its checksum; the head first.
+/// All runs in file order with their curves, evaluations and seconds, slab by slab, once everything has been compared with its checksum; the head first.
 /// Failure as read_results().
 void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,
                const std::function<void(std::vector<RunRecord>& slab)>& slab, const ReadLimits& limits = {});

@@ -1,103 +1,117 @@
-// Reading the curves of a result file: one group per world, rows are its runs, columns the union of their recorded steps.
+// Reading the curves and evaluations of a result file: one group per world, rows are its runs, columns the union of their steps or prompts.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "results/store_read.hpp"
 
 namespace odrpo::store {
 
+void Reader::open_world(Sheets sheet, hid_t parent, const std::string& env) {
+  const SheetKind& kind = sheet_kinds[sheet];
+  World world{sheet, env, std::string(kind.group) + "/" + env + "/", open_group(parent, env), {}, {}, {}, {}};
+  const Source rows(world.group, "run"), places(world.group, kind.scale);
+  if (rows.shape().size() != 1 || places.shape().size() != 1 || places.shape()[0] > max_steps)
+    throw Hdf5Error("scales of world '" + env + "' are not one-dimensional, or too long");
+  if (rows.shape()[0] > head_.runs) throw Hdf5Error("world '" + env + "' has more runs than the root table");
+  budget_.charge((rows.shape()[0] + places.shape()[0]) * sizeof(std::int32_t), env);
+  world.rows = rows.int32s(rows.all(), budget_);
+  world.places = places.int32s(places.all(), budget_);
+  if (std::adjacent_find(world.places.begin(), world.places.end(), std::greater_equal<>()) != world.places.end())
+    throw Hdf5Error(std::string(kind.scale) + "s of world '" + env + "' do not increase");
+  if (!kind.timed && !world.places.empty() &&
+      (world.places.front() != 0 || static_cast<std::size_t>(world.places.back()) + 1 != world.places.size()))
+    throw Hdf5Error(std::string(kind.scale) + "s of world '" + env + "' are not 0, 1, 2, …");
+  if (std::adjacent_find(world.rows.begin(), world.rows.end(), std::greater_equal<>()) != world.rows.end() ||
+      (!world.rows.empty() && (world.rows.front() < 0 || static_cast<std::size_t>(world.rows.back()) >= head_.runs)))
+    throw Hdf5Error("world '" + env + "' names a run that is not its own");
+  const hsize_t n = world.rows.size(), m = world.places.size();
+  for (const std::string& name : link_names(world.group, env)) {
+    const bool is_seconds = kind.timed && name == "seconds";
+    if (is_of_sheet(kind, name) && !is_seconds) continue;
+    auto source = std::make_unique<Source>(world.group, name);
+    if (is_seconds) {
+      source->expect({n, m, stage_count});
+      world.seconds = std::move(source);
+    } else {
+      source->expect({n, m});
+      world.values.emplace_back(name, std::move(source));
+    }
+  }
+  worlds_.push_back(std::move(world));
+}
+
 void Reader::open_worlds() {
   if (worlds_open_) return;
   worlds_open_ = true;
-  const Hid curves = open_group(root_, "curves");
-  for (const std::string& env : link_names(curves, "curves")) {
-    World world{env, open_group(curves, env), {}, {}, {}, {}};
-    const Source rows(world.group, "run"), steps(world.group, "step");
-    if (rows.shape().size() != 1 || steps.shape().size() != 1 || steps.shape()[0] > max_steps)
-      throw Hdf5Error("scales of world '" + env + "' are not one-dimensional, or too long");
-    if (rows.shape()[0] > head_.runs) throw Hdf5Error("world '" + env + "' has more runs than the root table");
-    budget_.charge((rows.shape()[0] + steps.shape()[0]) * sizeof(std::int32_t), env);
-    world.rows = rows.int32s(rows.all(), budget_);
-    world.steps = steps.int32s(steps.all(), budget_);
-    if (std::adjacent_find(world.steps.begin(), world.steps.end(), std::greater_equal<>()) != world.steps.end())
-      throw Hdf5Error("steps of world '" + env + "' do not increase");
-    if (std::adjacent_find(world.rows.begin(), world.rows.end(), std::greater_equal<>()) != world.rows.end() ||
-        (!world.rows.empty() && (world.rows.front() < 0 || static_cast<std::size_t>(world.rows.back()) >= head_.runs)))
-      throw Hdf5Error("world '" + env + "' names a run that is not its own");
-    const hsize_t n = world.rows.size(), m = world.steps.size();
-    for (const std::string& name : link_names(world.group, env)) {
-      if (name == "run" || name == "step" || name == "stage") continue;
-      auto source = std::make_unique<Source>(world.group, name);
-      if (name == "seconds") {
-        source->expect({n, m, stage_count});
-        world.seconds = std::move(source);
-      } else {
-        source->expect({n, m});
-        world.curves.emplace_back(name, std::move(source));
-      }
-    }
-    worlds_.push_back(std::move(world));
+  for (int k = 0; k < sheet_count; ++k) {
+    const SheetKind& kind = sheet_kinds[k];
+    if (is_optional(kind) && !has_link(root_, kind.group)) continue;
+    const Hid worlds = open_group(root_, kind.group);
+    for (const std::string& env : link_names(worlds, kind.group)) open_world(static_cast<Sheets>(k), worlds, env);
   }
 }
 
 std::size_t Reader::slab(Parts parts) {
-  std::size_t rows = slab_rows(0, 0);
+  std::size_t rows = slab_rows(0);
   if (parts == Parts::words) return rows;
   open_worlds();
-  for (const World& world : worlds_) rows = std::min(rows, slab_rows(world.steps.size(), world.curves.size()));
+  std::map<std::string, std::size_t> bytes;  // of a run of each env
+  for (const World& world : worlds_) bytes[world.name] += sheet_bytes(sheet_kinds[world.sheet], world.places.size(), world.values.size());
+  for (const auto& [env, size] : bytes) rows = std::min(rows, slab_rows(size));
   return rows;
 }
 
-std::vector<std::string> Reader::curve_names() {
+std::vector<std::string> Reader::value_names(Sheets sheet) {
   open_worlds();
   std::vector<std::string> names;
   for (const World& world : worlds_)
-    for (const auto& [name, source] : world.curves)
-      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    for (const auto& [name, source] : world.values)
+      if (world.sheet == sheet && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   return names;
 }
 
-void Reader::curve(const std::string& name, const std::vector<std::uint32_t>& rows,
-                   const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& steps, const double* values)>& visit) {
+void Reader::values(Sheets sheet, const std::string& name, const std::vector<std::uint32_t>& rows,
+                    const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& places, const double* values)>& visit) {
   open_worlds();
   for (const World& world : worlds_) {
-    const auto found = std::find_if(world.curves.begin(), world.curves.end(), [&](const auto& curve) { return curve.first == name; });
-    if (found == world.curves.end()) continue;
+    const auto found = std::find_if(world.values.begin(), world.values.end(), [&](const auto& values) { return values.first == name; });
+    if (world.sheet != sheet || found == world.values.end()) continue;
     const Source& source = *found->second;
     ContentSum sum(source.word(), source.shape());
-    const hsize_t count = world.rows.size(), width = world.steps.size();
+    const hsize_t count = world.rows.size(), width = world.places.size();
     for (hsize_t first = 0, step = source.rows_of_slab(); first < count; first += step) {
       const Rows some{first, std::min<hsize_t>(step, count - first)};
       const auto values = source.doubles(some, budget_);
       sum.numbers(values.data(), values.size() * sizeof values[0]);
       for (hsize_t i = 0; i < some.count; ++i) {
         const auto run = static_cast<std::uint32_t>(world.rows[first + i]);
-        if (std::binary_search(rows.begin(), rows.end(), run)) visit(run, world.steps, values.data() + i * width);
+        if (std::binary_search(rows.begin(), rows.end(), run)) visit(run, world.places, values.data() + i * width);
       }
     }
-    if (has_checksums() && sum.hex() != sums_["curves/" + world.name + "/" + name])
-      throw Hdf5Error("'curves/" + world.name + "/" + name + "' does not have its checksum");
+    if (has_checksums() && sum.hex() != sums_[world.path + name]) throw Hdf5Error("'" + world.path + name + "' does not have its checksum");
   }
 }
 
-/// Fills curves of those of the runs (the file's, from row `first` on) that are the world's.
-void Reader::read_curves(const World& world, std::size_t first, std::vector<RunRecord>& runs, Parts parts) {
+/// Fills curves or evaluations of those of the runs (the file's, from row `first` on) that are the world's.
+void Reader::read_values(const World& world, std::size_t first, std::vector<RunRecord>& runs, Parts parts) {
+  const SheetKind& kind = sheet_kinds[world.sheet];
   const auto begin = std::lower_bound(world.rows.begin(), world.rows.end(), static_cast<std::int32_t>(first));
   const auto end = std::lower_bound(begin, world.rows.end(), static_cast<std::int32_t>(first + runs.size()));
-  const std::size_t n = static_cast<std::size_t>(end - begin), m = world.steps.size();
+  const std::size_t n = static_cast<std::size_t>(end - begin), m = world.places.size();
   if (n == 0) return;
   const Rows rows{static_cast<hsize_t>(begin - world.rows.begin()), n};
-  // a step is a run's own where any of its values is defined
-  const unsigned long long bytes = world.curves.size() * n * m * sizeof(double) + n * m;
+  // a place is a run's own where any of its values is defined
+  const unsigned long long bytes = world.values.size() * n * m * sizeof(double) + n * m;
   budget_.charge(bytes, world.name);
   std::vector<unsigned char> own(n * m, 0);
   std::vector<float> seconds;
-  if (world.seconds && parts == Parts::all) {  // the digest is of the curves alone
+  if (world.seconds && parts == Parts::all) {  // the digest is of the values alone
     seconds = world.seconds->floats(rows, budget_);
     for (std::size_t i = 0; i < n * m; ++i) own[i] = !std::isnan(seconds[i * stage_count]);
   }
   std::vector<std::vector<double>> tables;
-  for (const auto& [name, source] : world.curves) {
+  for (const auto& [name, source] : world.values) {
     tables.push_back(source->doubles(rows, budget_));
     for (std::size_t i = 0; i < n * m; ++i) own[i] |= static_cast<unsigned char>(!std::isnan(tables.back()[i]));
   }
@@ -105,19 +119,22 @@ void Reader::read_curves(const World& world, std::size_t first, std::vector<RunR
     RunRecord& run = runs[static_cast<std::size_t>(begin[static_cast<std::ptrdiff_t>(r)]) - first];
     if (run.env != world.name) throw Hdf5Error("world '" + world.name + "' names a run that is not its own");
     if (run.status == RunStatus::failed) continue;
+    if (!kind.timed)  // prompts up to the last of the run stay where they are
+      for (std::size_t s = m, any = 0; s-- > 0;) own[r * m + s] = static_cast<unsigned char>(any |= own[r * m + s]);
     std::vector<std::size_t> places;
     for (std::size_t s = 0; s < m; ++s)
       if (own[r * m + s]) places.push_back(r * m + s);
-    for (const std::size_t i : places) run.step.push_back(world.steps[i - r * m]);
+    if (kind.timed)
+      for (const std::size_t i : places) run.step.push_back(world.places[i - r * m]);
     for (std::size_t c = 0; c < tables.size(); ++c) {
-      Curve curve{world.curves[c].first, {}};
+      Curve curve{world.values[c].first, {}};
       bool any = false;
       curve.values.reserve(places.size());
       for (const std::size_t i : places) {
         curve.values.push_back(tables[c][i]);
         any |= !std::isnan(curve.values.back());
       }
-      if (any) run.curves.push_back(std::move(curve));
+      if (any) (run.*kind.values).push_back(std::move(curve));
     }
     if (parts == Parts::all && world.seconds)
       for (const std::size_t i : places)

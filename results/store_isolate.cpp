@@ -269,7 +269,7 @@ void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool
       file, limits, most_of(limits),
       [&](Reader& reader, const Send& to) {
         ResultFile about = reader.head();
-        if (with_records) about.curves = reader.curve_names();
+        if (with_records) about.curves = reader.value_names(sheet_curves);
         to(packed(about));
         reader.check_contents();
         if (reader.digest() != about.digest) throw Hdf5Error("its numbers do not have its digest");

@@ -23,8 +23,33 @@ inline constexpr unsigned long long max_ratio = 1100;         ///< uncompressed 
 
 /// Runs are written and read in slabs of so many bytes in memory, roughly.
 inline constexpr std::size_t slab_bytes = std::size_t{8} << 20;
-/// How many runs a slab has when `curves` curves of one run have so many points each.
-std::size_t slab_rows(std::size_t steps, std::size_t curves);
+/// How many runs a slab has when one run has so many bytes of numbers besides its row of the root table.
+std::size_t slab_rows(std::size_t bytes);
+
+/// A group of the file with one group per world in it: named values of the world's runs over a scale.
+struct SheetKind {
+  const char *group, *scale;  ///< "curves", "step"
+  bool timed;                 ///< there are `seconds` over the scale and `stage` too
+  long long since;            ///< the first schema version that has it
+  std::vector<Curve> RunRecord::*values;
+};
+inline constexpr SheetKind sheet_kinds[] = {
+    {"curves", "step", true, 1, &RunRecord::curves},
+    {"evaluated", "prompt", false, 3, &RunRecord::evaluated},
+};
+enum Sheets { sheet_curves, sheet_evaluated };
+inline constexpr int sheet_count = sheet_evaluated + 1;
+static_assert(sizeof sheet_kinds / sizeof sheet_kinds[0] == sheet_count);
+/// Is it left out of files that have no such values?
+inline bool is_optional(const SheetKind& kind) { return kind.since > 1; }
+/// Is this the name of such a group?
+bool is_sheet_group(const std::string& name);
+/// Does a world's group have this data set beside its values?
+bool is_of_sheet(const SheetKind& kind, const std::string& name);
+/// Bytes of one run in the group of its world.
+std::size_t sheet_bytes(const SheetKind& kind, std::size_t places, std::size_t names);
+/// The places of a run on the scale, ascending: its recorded steps, or its prompts 0, 1, 2, …
+std::vector<std::int32_t> places_of(const SheetKind& kind, const RunRecord& run);
 
 /// Name of an axis's column: its key with every character outside [A-Za-z0-9_] replaced by '_', made unique.
 std::vector<std::string> axis_columns(std::span<const std::string> axis_names);
@@ -45,24 +70,30 @@ class Outline {
   void settle(std::vector<std::uint32_t> shapes);
 
   enum class AxisKind { text, integer, number };
+  struct Sheet {
+    std::vector<std::int32_t> places;  ///< union of those of its runs; empty = no group
+    std::vector<std::string> names;
+  };
   struct World {
-    std::vector<std::int32_t> rows;   ///< places of its runs
-    std::vector<std::int32_t> steps;  ///< union of what they recorded
-    std::vector<std::string> curves;
-    bool recorded = false;  ///< any curve at all
+    std::vector<std::int32_t> rows;  ///< places of its runs
+    Sheet sheets[sheet_count];
   };
   const std::vector<std::string>& axis_names() const { return axis_names_; }
   AxisKind kind(std::size_t axis) const;
   const std::vector<std::string>& finals() const { return finals_; }
   const std::map<std::string, World>& worlds() const { return worlds_; }
   std::size_t failed() const { return failed_; }
+  /// Does any run of the file have such values?
+  bool has(Sheets sheet) const;
+  /// The lowest schema version that has all that is to be written, so that older programs read what they can.
+  long long schema() const;
 
  private:
   struct Shape {
     std::string env;
     bool ok = true;
-    std::vector<std::string> finals, curves;
-    std::vector<std::int32_t> step;
+    std::vector<std::string> finals, names[sheet_count];
+    std::vector<std::int32_t> places[sheet_count];
   };
   std::vector<std::string> axis_names_;
   struct Seen {

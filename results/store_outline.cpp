@@ -1,5 +1,6 @@
 // What a result file holds besides its numbers: the columns, worlds, steps and curves of its runs.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "kernels/failure.hpp"
@@ -17,10 +18,13 @@ bool bad_name(const std::string& name) { return name.empty() || name.find('/') !
 void check(const RunRecord& run) {
   for (std::size_t i = 1; i < run.step.size(); ++i)
     if (run.step[i] <= run.step[i - 1]) contradiction(run, "recorded steps do not increase");
-  for (const Curve& c : run.curves) {
-    if (c.values.size() != run.step.size()) contradiction(run, "curve '" + c.name + "' has not one value per recorded step");
-    if (bad_name(c.name) || c.name == "run" || c.name == "step" || c.name == "stage" || c.name == "seconds")
-      contradiction(run, "a curve may not be named '" + c.name + "'");
+  for (const SheetKind& kind : sheet_kinds) {
+    const std::size_t count = places_of(kind, run).size();
+    for (const Curve& c : run.*kind.values) {
+      const std::string what = std::string(kind.group) + "/" + c.name;
+      if (c.values.size() != count) contradiction(run, "'" + what + "' has not one value per " + kind.scale);
+      if (bad_name(c.name) || is_of_sheet(kind, c.name)) contradiction(run, "values may not be named '" + what + "'");
+    }
   }
   if (!run.seconds.empty() && run.seconds.size() != run.step.size() * stage_count) contradiction(run, "seconds have the wrong shape");
   for (const Final& f : run.finals)
@@ -36,9 +40,25 @@ void unite(std::vector<std::string>& names, std::set<std::string>& seen, const s
 
 }  // namespace
 
-std::size_t slab_rows(std::size_t steps, std::size_t curves) {
-  const std::size_t row = 1024 + steps * (curves * sizeof(double) + stage_count * sizeof(float));
-  return std::clamp<std::size_t>(slab_bytes / row, 1, 4096);
+std::size_t slab_rows(std::size_t bytes) { return std::clamp<std::size_t>(slab_bytes / (1024 + bytes), 1, 4096); }
+
+bool is_sheet_group(const std::string& name) {
+  return std::any_of(std::begin(sheet_kinds), std::end(sheet_kinds), [&](const SheetKind& kind) { return name == kind.group; });
+}
+
+bool is_of_sheet(const SheetKind& kind, const std::string& name) {
+  return name == "run" || name == kind.scale || (kind.timed && (name == "stage" || name == "seconds"));
+}
+
+std::size_t sheet_bytes(const SheetKind& kind, std::size_t places, std::size_t names) {
+  return places * (names * sizeof(double) + (kind.timed ? stage_count * sizeof(float) : 0));
+}
+
+std::vector<std::int32_t> places_of(const SheetKind& kind, const RunRecord& run) {
+  if (kind.timed) return run.step;
+  std::vector<std::int32_t> places((run.*kind.values).empty() ? 0 : (run.*kind.values).front().values.size());
+  std::iota(places.begin(), places.end(), 0);
+  return places;
 }
 
 std::vector<std::string> axis_columns(std::span<const std::string> axis_names) {
@@ -72,16 +92,22 @@ std::uint32_t Outline::shape_of(const RunRecord& run) {
   if (ok) {
     for (const Final& f : run.finals) key += f.name + '\0';
     key += '/';
-    for (const Curve& c : run.curves) key += c.name + '\0';
-    key.append(reinterpret_cast<const char*>(run.step.data()), run.step.size() * sizeof run.step[0]);
+    for (const SheetKind& kind : sheet_kinds) {
+      const auto places = places_of(kind, run);
+      for (const Curve& c : run.*kind.values) key += c.name + '\0';
+      key += std::to_string(places.size()) + '/';
+      key.append(reinterpret_cast<const char*>(places.data()), places.size() * sizeof places[0]);
+    }
   }
   const auto [at, fresh] = numbers_.emplace(std::move(key), static_cast<std::uint32_t>(shapes_.size()));
   if (!fresh) return at->second;
   Shape& shape = shapes_.emplace_back(Shape{run.env, ok, {}, {}, {}});
   if (!ok) return at->second;
   for (const Final& f : run.finals) shape.finals.push_back(f.name);
-  for (const Curve& c : run.curves) shape.curves.push_back(c.name);
-  shape.step = run.step;
+  for (int k = 0; k < sheet_count; ++k) {
+    for (const Curve& c : run.*sheet_kinds[k].values) shape.names[k].push_back(c.name);
+    shape.places[k] = places_of(sheet_kinds[k], run);
+  }
   return at->second;
 }
 
@@ -96,7 +122,6 @@ void Outline::settle(std::vector<std::uint32_t> shapes) {
   // shapes in the order in which the file first has them: so names have the order of their first run
   std::vector<std::uint32_t> order;
   std::vector<bool> met(shapes_.size(), false);
-  std::map<std::string, std::set<std::string>> curves;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Shape& shape = shapes_[shapes[i]];
     worlds_[shape.env].rows.push_back(static_cast<std::int32_t>(i));
@@ -105,20 +130,38 @@ void Outline::settle(std::vector<std::uint32_t> shapes) {
     met[shapes[i]] = true;
   }
   std::set<std::string> finals;
-  std::map<std::string, std::set<std::int32_t>> steps;
+  struct Seen {
+    std::set<std::string> names;
+    std::set<std::int32_t> places;
+  };
+  std::map<std::string, Seen> seen[sheet_count];
   for (const std::uint32_t number : order) {
     const Shape& shape = shapes_[number];
     World& world = worlds_[shape.env];
     unite(finals_, finals, shape.finals);
-    unite(world.curves, curves[shape.env], shape.curves);
-    steps[shape.env].insert(shape.step.begin(), shape.step.end());
-    world.recorded |= !shape.step.empty();
+    for (int k = 0; k < sheet_count; ++k) {
+      Seen& here = seen[k][shape.env];
+      unite(world.sheets[k].names, here.names, shape.names[k]);
+      here.places.insert(shape.places[k].begin(), shape.places[k].end());
+    }
   }
-  for (auto& [env, world] : worlds_) world.steps.assign(steps[env].begin(), steps[env].end());
+  for (auto& [env, world] : worlds_)
+    for (int k = 0; k < sheet_count; ++k) world.sheets[k].places.assign(seen[k][env].places.begin(), seen[k][env].places.end());
   const auto columns = axis_columns(axis_names_);
   for (std::size_t a = 0; a < columns.size(); ++a)
     if (finals.contains(columns[a]))
       throw Failure(Exit::internal, "axis '" + axis_names_[a] + "' and a final value share the column '" + columns[a] + "'");
+}
+
+bool Outline::has(Sheets sheet) const {
+  return std::any_of(worlds_.begin(), worlds_.end(), [&](const auto& world) { return !world.second.sheets[sheet].places.empty(); });
+}
+
+long long Outline::schema() const {
+  long long least = 2;
+  for (int k = 0; k < sheet_count; ++k)
+    if (has(static_cast<Sheets>(k))) least = std::max(least, sheet_kinds[k].since);
+  return least;
 }
 
 }  // namespace odrpo::store

@@ -95,6 +95,7 @@ void exchange(A& a, RunRecord& run) {
   exchange(a, run.finals);
   exchange(a, run.step);
   exchange(a, run.curves);
+  exchange(a, run.evaluated);
   exchange(a, run.seconds);
   exchange(a, run.step_time_median);
 }

@@ -79,7 +79,7 @@ void Reader::read_columns(hid_t root) {
       if (numbers[i] != static_cast<std::int32_t>(from + i)) throw Hdf5Error("'run' is not 0, 1, 2, …");
   }
   for (const std::string& name : link_names(root, "/")) {
-    if (name == "run" || name == "curves" || name == "provenance") continue;
+    if (name == "run" || name == "provenance" || is_sheet_group(name)) continue;
     columns_.push_back(std::make_unique<Source>(root, name));
     const Source& source = *columns_.back();
     source.expect({head_.runs});
@@ -129,15 +129,19 @@ void Reader::check_root_sum(hid_t root) {
     sums_[folder + name] = hex;
   };
   for (const std::string& name : link_names(root, "/"))
-    if (name != "curves" && name != "provenance") {
+    if (name != "provenance" && !is_sheet_group(name)) {
       sum.column(name);
       add(root, "", name);
     }
-  const Hid provenance = open_group(root, "provenance"), curves = open_group(root, "curves");
+  const Hid provenance = open_group(root, "provenance");
   for (const std::string& name : link_names(provenance, "provenance")) add(provenance, "provenance/", name);
-  for (const std::string& env : link_names(curves, "curves")) {
-    const Hid world = open_group(curves, env);
-    for (const std::string& name : link_names(world, env)) add(world, "curves/" + env + "/", name);
+  for (const SheetKind& kind : sheet_kinds) {
+    if (is_optional(kind) && !has_link(root, kind.group)) continue;
+    const Hid worlds = open_group(root, kind.group);
+    for (const std::string& env : link_names(worlds, kind.group)) {
+      const Hid world = open_group(worlds, env);
+      for (const std::string& name : link_names(world, env)) add(world, std::string(kind.group) + "/" + env + "/", name);
+    }
   }
   if (sum.hex() != text_attribute(root, root_sum_name)) throw Hdf5Error("its attributes, columns and checksums do not belong together");
   const Source scale(root, "run");
@@ -211,9 +215,8 @@ void Reader::check_contents() {
   for (const auto& source : columns_) check_sum(*source, source->name());
   open_worlds();
   for (const World& world : worlds_) {
-    const std::string folder = "curves/" + world.name + "/";
     for (const std::string& name : link_names(world.group, world.name)) {
-      check_sum(Source(world.group, name), folder + name);
+      check_sum(Source(world.group, name), world.path + name);
     }
   }
 }
@@ -233,7 +236,7 @@ std::string Reader::digest() {
     if (ids[order[i - 1]] == ids[order[i]]) throw Hdf5Error("two runs have the id '" + std::string(ids[order[i]]) + "'");
 
   // a window: as many runs, in the order of ids, as fit; what is read of them lies in blocks of the file
-  const std::size_t block = slab(Parts::curves), window = 4 * block;
+  const std::size_t block = slab(Parts::values), window = 4 * block;
   ResultDigest digest;
   for (std::size_t first = 0; first < order.size(); first += window) {
     const std::size_t count = std::min(window, order.size() - first);
@@ -245,7 +248,7 @@ std::string Reader::digest() {
       const std::size_t from = wanted[i].first;
       std::size_t to = i;
       while (to < count && wanted[to].first < from + block) ++to;
-      auto read = runs(from, wanted[to - 1].first - from + 1, Parts::curves);
+      auto read = runs(from, wanted[to - 1].first - from + 1, Parts::values);
       for (; i < to; ++i) held[wanted[i].second] = std::move(read[wanted[i].first - from]);
     }
     for (const RunRecord& run : held) digest.add(run);
@@ -303,7 +306,7 @@ std::vector<RunRecord> Reader::runs(std::size_t from, std::size_t count, Parts p
     if (run.status == RunStatus::failed) run.finals.clear();
   if (parts != Parts::words) {
     open_worlds();
-    for (const World& world : worlds_) read_curves(world, from, runs, parts);
+    for (const World& world : worlds_) read_values(world, from, runs, parts);
   }
   return runs;
 }

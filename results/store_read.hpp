@@ -32,15 +32,15 @@ class Reader {
   void column(const std::string& name, const std::function<void(const std::vector<double>&)>& numbers,
               const std::function<void(const std::vector<std::string>&)>& texts);
   /// Which parts of a run are wanted besides its words, axes and finals.
-  enum class Parts { words, curves, all };  ///< all: curves and seconds
+  enum class Parts { words, values, all };  ///< values: curves and evaluations; all: seconds too
   /// Some runs of the file.
   std::vector<RunRecord> runs(std::size_t from, std::size_t count, Parts parts);
-  /// Names of the curves of all worlds, each once.
-  std::vector<std::string> curve_names();
-  /// Calls visit(run, steps of its world, values at them) for those of the rows that are in a world which has this curve. `rows` ascend.
-  /// Compares the curve's checksums.
-  void curve(const std::string& name, const std::vector<std::uint32_t>& rows,
-             const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& steps, const double* values)>& visit);
+  /// Names of the curves (or evaluations) of all worlds, each once.
+  std::vector<std::string> value_names(Sheets sheet);
+  /// Calls visit(run, steps or prompts of its world, values at them) for those of the rows that are in a world which has these values.
+  /// `rows` ascend. Compares the checksums of the values.
+  void values(Sheets sheet, const std::string& name, const std::vector<std::uint32_t>& rows,
+              const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& places, const double* values)>& visit);
   /// All runs in file order, in slabs.
   void each_slab(Parts parts, const std::function<void(std::vector<RunRecord>&)>& visit);
   /// Compares every data set with its checksum (schema 2).
@@ -50,11 +50,12 @@ class Reader {
 
  private:
   struct World {
-    std::string name;
+    Sheets sheet;
+    std::string name, path;  ///< of the env, and "curves/NAME/"
     Hid group;
-    std::vector<std::int32_t> rows, steps;
-    std::vector<std::pair<std::string, std::unique_ptr<Source>>> curves;
-    std::unique_ptr<Source> seconds;
+    std::vector<std::int32_t> rows, places;  ///< of the root table; on the sheet's scale, ascending
+    std::vector<std::pair<std::string, std::unique_ptr<Source>>> values;
+    std::unique_ptr<Source> seconds;  ///< null where the sheet has none
   };
   void read_head(hid_t root);
   void read_columns(hid_t root);
@@ -62,7 +63,8 @@ class Reader {
   void check_root_sum(hid_t root);
   void check_status();
   void open_worlds();
-  void read_curves(const World& world, std::size_t from, std::vector<RunRecord>& runs, Parts parts);
+  void open_world(Sheets sheet, hid_t parent, const std::string& env);
+  void read_values(const World& world, std::size_t from, std::vector<RunRecord>& runs, Parts parts);
   const Source& source(const std::string& column) const;
   void check_sum(const Source& source, const std::string& path);
   std::size_t slab(Parts parts);

@@ -1,5 +1,8 @@
-// What commands ask of the curves of a result file: one curve of some runs, or all runs as records. Read in a child process.
+// What commands ask of the curves and evaluations of a result file: some of some runs, or all runs as records. Read in a child process.
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
@@ -12,27 +15,63 @@ namespace odrpo {
 namespace store {
 namespace {
 
-/// Sends a frame for each run.
-void send_curve(Reader& reader, const std::string& curve, const std::vector<std::uint32_t>& runs, const std::string& digest,
-                const Send& send) {
-  if (reader.head().digest != digest) throw Hdf5Error("it was replaced while it was read");
-  std::vector<std::int32_t> step;
+/// Sends a frame for each run that has any of these values defined.
+void send_values(Reader& reader, Sheets sheet, const std::string& name, const std::vector<std::uint32_t>& runs, std::uint32_t number,
+                 const Send& send) {
+  std::vector<std::int32_t> place;
   std::vector<double> value;
-  reader.curve(curve, runs, [&](std::uint32_t run, const std::vector<std::int32_t>& steps, const double* values) {
-    step.clear();
+  reader.values(sheet, name, runs, [&](std::uint32_t run, const std::vector<std::int32_t>& places, const double* values) {
+    place.clear();
     value.clear();
-    for (std::size_t s = 0; s < steps.size(); ++s)
+    for (std::size_t s = 0; s < places.size(); ++s)
       if (!std::isnan(values[s])) {
-        step.push_back(steps[s]);
+        place.push_back(places[s]);
         value.push_back(values[s]);
       }
-    if (step.empty()) return;
+    if (place.empty()) return;
     Pack pack;
+    exchange(pack, number);
     exchange(pack, run);
-    exchange(pack, step);
+    exchange(pack, place);
     exchange(pack, value);
     send(pack.bytes);
   });
+}
+
+/// Some values of some runs: place n has those of `count` names that choose(reader) gives.
+std::vector<std::vector<RunCurve>> read_values(const std::string& path, Sheets sheet, std::size_t count,
+                                               const std::function<std::vector<std::string>(Reader&)>& choose,
+                                               std::span<const std::uint32_t> runs, const std::string& digest, const ReadLimits& limits) {
+  const System system = posix_system();
+  const auto file = open_untrusted(system, path);
+  const std::vector<std::uint32_t> rows(runs.begin(), runs.end());
+  std::vector<std::vector<RunCurve>> read(count);
+  std::size_t room = limits.memory_bytes / 3;
+  with_limit_hint([&] {
+    in_child(
+        file, limits, limits.memory_bytes / 2,
+        [&](Reader& reader, const Send& send) {
+          if (reader.head().digest != digest) throw Hdf5Error("it was replaced while it was read");
+          std::uint32_t number = 0;
+          for (const std::string& name : choose(reader)) send_values(reader, sheet, name, rows, number++, send);
+        },
+        [&](std::string_view frame) {
+          Unpack unpack{frame};
+          if (frame.size() > room)
+            throw Failure(Exit::limits,
+                          "reading " + quoted(path) + ": its " + sheet_kinds[sheet].group + " need more memory than is allowed");
+          room -= frame.size();
+          std::uint32_t number = 0;
+          exchange(unpack, number);
+          if (number >= count) throw Hdf5Error("the reader broke off");
+          RunCurve& run = read[number].emplace_back();
+          exchange(unpack, run.run);
+          exchange(unpack, run.step);
+          exchange(unpack, run.value);
+          if (run.step.size() != run.value.size()) throw Hdf5Error("the reader broke off");
+        });
+  });
+  return read;
 }
 
 }  // namespace
@@ -51,30 +90,23 @@ std::string curve_named(const std::vector<std::string>& names, const std::string
 
 std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
                                  const std::string& digest, const ReadLimits& limits) {
-  const System system = posix_system();
-  const auto file = store::open_untrusted(system, path);
-  const std::vector<std::uint32_t> rows(runs.begin(), runs.end());
-  std::vector<RunCurve> curves;
-  std::size_t room = limits.memory_bytes / 3;
-  store::with_limit_hint([&] {
-    store::in_child(
-        file, limits, limits.memory_bytes / 2,
-        [&](store::Reader& reader, const store::Send& send) {
-          store::send_curve(reader, curve_named(reader.curve_names(), curve), rows, digest, send);
-        },
-        [&](std::string_view frame) {
-          store::Unpack unpack{frame};
-          if (frame.size() > room)
-            throw Failure(Exit::limits, "reading " + store::quoted(path) + ": its curves need more memory than is allowed");
-          room -= frame.size();
-          RunCurve& run = curves.emplace_back();
-          exchange(unpack, run.run);
-          exchange(unpack, run.step);
-          exchange(unpack, run.value);
-          if (run.step.size() != run.value.size()) throw store::Hdf5Error("the reader broke off");
-        });
-  });
-  return curves;
+  const auto choose = [&](store::Reader& reader) { return std::vector{curve_named(reader.value_names(store::sheet_curves), curve)}; };
+  return std::move(store::read_values(path, store::sheet_curves, 1, choose, runs, digest, limits)[0]);
+}
+
+std::vector<std::vector<RunCurve>> read_evaluated(const std::string& path, const std::vector<std::string>& names,
+                                                  std::span<const std::uint32_t> runs, const std::string& digest,
+                                                  const ReadLimits& limits) {
+  const auto choose = [&](store::Reader& reader) {
+    const auto known = reader.value_names(store::sheet_evaluated);
+    for (const std::string& name : names)
+      if (std::find(known.begin(), known.end(), name) == known.end())
+        throw Failure(Exit::usage, known.empty()
+                                       ? "the results have no evaluations per prompt: those of toy-lm runs have, from result schema 3 on"
+                                       : "the results have no \"" + printable_text(name) + "\" per evaluated prompt");
+    return names;
+  };
+  return store::read_values(path, store::sheet_evaluated, names.size(), choose, runs, digest, limits);
 }
 
 void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,

@@ -1,4 +1,4 @@
-// Writes the layout of a result file, slab by slab: root table, one group of curves per world, provenance, attributes, checksums.
+// Writes the layout of a result file, slab by slab: root table, curves and evaluations of each world, provenance, attributes, checksums.
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -131,63 +131,67 @@ class Table {
   Scales scales_;
 };
 
-/// The curves of one world: rows are its runs, columns the union of their recorded steps, NaN where a run did not record.
-class Curves {
+/// One kind of values of one world: rows are its runs, columns the union of their places on the scale, NaN where a run has none.
+class SheetWriter {
  public:
-  Curves(hid_t parent, const std::string& env, const Outline::World& world)
-      : world_(world), path_("curves/" + env + "/"), group_(make_group(parent, env)) {
-    const hsize_t n = world.rows.size(), m = world.steps.size();
-    const std::size_t by[] = {scale("run", int32_type(), world.rows), scale("step", int32_type(), world.steps), stage_scale()};
-    for (const std::string& name : world.curves) {
-      curves_.push_back(std::make_unique<SlabWriter>(group_, name, double_type(), std::vector<hsize_t>{n, m}, true, &nan));
-      scales_.attach(curves_.back()->id(), std::span(by).first(2));
+  SheetWriter(hid_t parent, const SheetKind& kind, const std::string& env, const Outline::World& world, const Outline::Sheet& sheet)
+      : kind_(kind), sheet_(sheet), path_(std::string(kind.group) + "/" + env + "/"), env_(env), group_(make_group(parent, env)) {
+    const hsize_t n = world.rows.size(), m = sheet.places.size();
+    std::vector<std::size_t> by{scale("run", int32_type(), world.rows), scale(kind.scale, int32_type(), sheet.places)};
+    if (kind.timed) by.push_back(stage_scale());
+    for (const std::string& name : sheet.names) {
+      values_.push_back(std::make_unique<SlabWriter>(group_, name, double_type(), std::vector<hsize_t>{n, m}, true, &nan));
+      scales_.attach(values_.back()->id(), std::span(by).first(2));
     }
+    if (!kind.timed) return;
     seconds_ = std::make_unique<SlabWriter>(group_, "seconds", float_type(), std::vector<hsize_t>{n, m, stage_count}, true, &nanf);
     set_attribute(seconds_->id(), "units", "s");
     scales_.attach(seconds_->id(), by);
   }
   /// The runs of this world among some runs of the file.
-  void add(std::span<const RunRecord* const> some, const std::string& env) {
+  void add(std::span<const RunRecord* const> some) {
     std::vector<const RunRecord*> here;
     for (const RunRecord* run : some)
-      if (run->env == env) here.push_back(run);
+      if (run->env == env_) here.push_back(run);
     if (here.empty()) return;
-    const std::size_t n = here.size(), m = world_.steps.size();
-    std::vector<std::vector<std::size_t>> places(n);  // column of each recorded step
+    const std::size_t n = here.size(), m = sheet_.places.size();
+    std::vector<std::vector<std::size_t>> columns(n);  // of each of a run's places
     for (std::size_t r = 0; r < n; ++r)
       if (here[r]->status == RunStatus::ok)
-        for (const std::int32_t s : here[r]->step)
-          places[r].push_back(
-              static_cast<std::size_t>(std::lower_bound(world_.steps.begin(), world_.steps.end(), s) - world_.steps.begin()));
+        for (const std::int32_t place : places_of(kind_, *here[r]))
+          columns[r].push_back(
+              static_cast<std::size_t>(std::lower_bound(sheet_.places.begin(), sheet_.places.end(), place) - sheet_.places.begin()));
     std::vector<double> values;
-    for (std::size_t c = 0; c < world_.curves.size(); ++c) {
+    for (std::size_t c = 0; c < sheet_.names.size(); ++c) {
       values.assign(n * m, nan);
       for (std::size_t r = 0; r < n; ++r)
-        if (const Curve* curve = curve_of(*here[r], c))
-          for (std::size_t s = 0; s < curve->values.size(); ++s) values[r * m + places[r][s]] = curve->values[s];
-      curves_[c]->rows(values.data(), n);
+        if (const Curve* of = values_of(*here[r], c))
+          for (std::size_t s = 0; s < of->values.size(); ++s) values[r * m + columns[r][s]] = of->values[s];
+      values_[c]->rows(values.data(), n);
     }
+    if (!seconds_) return;
     std::vector<float> seconds(n * m * stage_count, nanf);
     for (std::size_t r = 0; r < n; ++r)
       if (here[r]->status == RunStatus::ok && !here[r]->seconds.empty())
-        for (std::size_t s = 0; s < places[r].size(); ++s)
-          std::copy_n(&here[r]->seconds[s * stage_count], stage_count, &seconds[(r * m + places[r][s]) * stage_count]);
+        for (std::size_t s = 0; s < columns[r].size(); ++s)
+          std::copy_n(&here[r]->seconds[s * stage_count], stage_count, &seconds[(r * m + columns[r][s]) * stage_count]);
     seconds_->rows(seconds.data(), n);
   }
   void finish(RootSum& sum) {
-    for (std::size_t c = 0; c < curves_.size(); ++c) sum.dataset(path_ + world_.curves[c], curves_[c]->finish(), "");
-    sum.dataset(path_ + "seconds", seconds_->finish(), "");
+    for (std::size_t c = 0; c < values_.size(); ++c) sum.dataset(path_ + sheet_.names[c], values_[c]->finish(), "");
+    if (seconds_) sum.dataset(path_ + "seconds", seconds_->finish(), "");
     for (const auto& [name, hex] : scale_sums_) sum.dataset(path_ + name, hex, "");
     scales_.finish();
   }
 
  private:
-  const Curve* curve_of(const RunRecord& run, std::size_t c) const {
+  const Curve* values_of(const RunRecord& run, std::size_t c) const {
     if (run.status == RunStatus::failed) return nullptr;
-    const std::string& name = world_.curves[c];
-    if (c < run.curves.size() && run.curves[c].name == name) return &run.curves[c];
-    const auto found = std::find_if(run.curves.begin(), run.curves.end(), [&](const Curve& curve) { return curve.name == name; });
-    return found == run.curves.end() ? nullptr : &*found;
+    const std::string& name = sheet_.names[c];
+    const std::vector<Curve>& all = run.*kind_.values;
+    if (c < all.size() && all[c].name == name) return &all[c];
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Curve& curve) { return curve.name == name; });
+    return found == all.end() ? nullptr : &*found;
   }
   std::size_t scale(const char* name, ElementType type, const std::vector<std::int32_t>& values) {
     SlabWriter slab(group_, name, type, {values.size()});
@@ -202,12 +206,13 @@ class Curves {
     scale_sums_.emplace_back("stage", slab.finish());
     return scales_.add(slab.id(), "stage");
   }
-  const Outline::World& world_;
-  std::string path_;
+  const SheetKind& kind_;
+  const Outline::Sheet& sheet_;
+  std::string path_, env_;
   Hid group_;
   Scales scales_;
-  std::vector<std::unique_ptr<SlabWriter>> curves_;
-  std::unique_ptr<SlabWriter> seconds_;
+  std::vector<std::unique_ptr<SlabWriter>> values_;
+  std::unique_ptr<SlabWriter> seconds_;  ///< of curves alone
   std::vector<std::pair<std::string, std::string>> scale_sums_;
 };
 
@@ -216,7 +221,7 @@ void write_attributes(hid_t file, const Records& runs, const Outline& outline, c
   const std::string status = outline.failed() > 0 ? "failed runs" : "complete";
   const auto count = static_cast<long long>(runs.count), failed = static_cast<long long>(outline.failed());
   const std::string texts[] = {"odrpo-bench-1", facts.name, status, digest, facts.fingerprint};
-  const long long integers[] = {count, failed, count - failed, schema_version};
+  const long long integers[] = {count, failed, count - failed, outline.schema()};
   set_attribute(file, "title", "odrpo-bench suite " + facts.name);
   for (std::size_t i = 0; i < std::size(texts); ++i) {
     set_attribute(file, checked_texts[i], texts[i]);
@@ -261,13 +266,19 @@ void write_layout(hid_t file, const Records& runs, const Outline& outline, const
   RootSum sum;
   write_attributes(file, runs, outline, facts, digest, sum);
   Table table(file, runs, outline);
-  const Hid group = make_group(file, "curves");
-  std::map<std::string, std::unique_ptr<Curves>> curves;
-  std::size_t rows = 4096;
-  for (const auto& [env, world] : outline.worlds()) {
-    if (world.recorded) curves.emplace(env, std::make_unique<Curves>(group, env, world));
-    rows = std::min(rows, slab_rows(world.steps.size(), world.curves.size()));
+  std::vector<std::unique_ptr<SheetWriter>> sheets;
+  std::map<std::string, std::size_t> bytes;  // of a run of each world
+  for (int k = 0; k < sheet_count; ++k) {
+    if (is_optional(sheet_kinds[k]) && !outline.has(static_cast<Sheets>(k))) continue;
+    const Hid group = make_group(file, sheet_kinds[k].group);
+    for (const auto& [env, world] : outline.worlds()) {
+      const Outline::Sheet& sheet = world.sheets[k];
+      bytes[env] += sheet_bytes(sheet_kinds[k], sheet.places.size(), sheet.names.size());
+      if (!sheet.places.empty()) sheets.push_back(std::make_unique<SheetWriter>(group, sheet_kinds[k], env, world, sheet));
+    }
   }
+  std::size_t rows = slab_rows(0);
+  for (const auto& [env, size] : bytes) rows = std::min(rows, slab_rows(size));
   go_on();
   std::vector<RunRecord> scratch(rows);
   std::vector<const RunRecord*> slab;
@@ -275,11 +286,11 @@ void write_layout(hid_t file, const Records& runs, const Outline& outline, const
     slab.clear();
     for (std::size_t i = from; i < std::min(from + rows, runs.count); ++i) slab.push_back(&runs.get(i, scratch[i - from]));
     table.add(slab);
-    for (auto& [env, writer] : curves) writer->add(slab, env);
+    for (const auto& sheet : sheets) sheet->add(slab);
     go_on();
   }
   table.finish(sum);
-  for (auto& [env, writer] : curves) writer->finish(sum);
+  for (const auto& sheet : sheets) sheet->finish(sum);
   write_provenance(file, facts, sum);
   set_attribute(file, root_sum_name, sum.hex());
 }

@@ -38,7 +38,7 @@ ResultFile read_in_process(const std::string& image) {
 
 std::string good_file() {
   const sample::Scratch folder;
-  auto runs = sample::runs(2);
+  auto runs = sample::with_evaluated(sample::runs(2));
   runs[5].status = RunStatus::failed;
   runs[5].error = "made to fail";
   sample::write_file(folder.file(), runs);

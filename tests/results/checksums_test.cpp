@@ -35,7 +35,7 @@ Answers answers(const std::string& path) {
 
 Answers after(const std::function<void(hid_t)>& change) {
   const sample::Scratch scratch;
-  sample::write_file(scratch.file(), sample::runs(1));
+  sample::write_file(scratch.file(), sample::with_evaluated(sample::runs(1)));
   store::quiet();
   {
     const Hid file(H5Fopen(scratch.file().c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
@@ -157,6 +157,15 @@ TEST_CASE("curves, seconds and scales, which verify reads") {
   CHECK(after([&](hid_t f) { overwrite(f, "curves/bandit/step", H5T_NATIVE_INT32, steps.data()); }).verify);
   CHECK(after([&](hid_t f) { overwrite_texts(f, "curves/bandit/stage", std::vector<const char*>(6, "stage")); }).verify);
   CHECK(after([&](hid_t f) { H5Ldelete(f, "curves/bandit/kl", H5P_DEFAULT); }).table);
+}
+
+TEST_CASE("evaluations, which verify reads") {
+  const std::vector<double> values(8 * 5, 0.5);
+  CHECK(after([&](hid_t f) { overwrite(f, "evaluated/bandit/quality", H5T_NATIVE_DOUBLE, values.data()); }).verify);
+  const std::vector<std::int32_t> prompts = {0, 1, 2, 3, 3};
+  CHECK(after([&](hid_t f) { overwrite(f, "evaluated/bandit/prompt", H5T_NATIVE_INT32, prompts.data()); }).verify);
+  CHECK(after([&](hid_t f) { H5Ldelete(f, "evaluated/bandit/length", H5P_DEFAULT); }).table);
+  CHECK(after([&](hid_t f) { H5Ldelete(f, "evaluated", H5P_DEFAULT); }).table);
 }
 
 TEST_CASE("flipped bits: whatever still reads is what was written") {

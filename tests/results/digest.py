@@ -25,7 +25,7 @@ def text(value):
 
 
 def run_variables(f, i):
-    """name -> (dtype, shape, bytes) of run i, without its curves."""
+    """name -> (dtype, shape, bytes) of run i, without its curves and evaluations."""
     out = {}
     failed = f["status"][i].decode() == "failed"
     for name, column in f.items():
@@ -50,15 +50,17 @@ def digest(path):
     with h5py.File(path, "r") as f:
         runs = [run_variables(f, i) for i in range(len(f["run"]))]
         failed = [s.decode() == "failed" for s in f["status"][:]]
-        for world in f["curves"].values():
-            step = world["step"][:].astype("<f8")
-            for name, curve in world.items():
-                if name in ("run", "step", "stage", "seconds"):
+        worlds = [("curves", "step", world) for world in f["curves"].values()]
+        worlds += [("evaluated", "prompt", world) for world in f.get("evaluated", {}).values()]
+        for group, scale, world in worlds:
+            place = world[scale][:].astype("<f8")
+            for name, table in world.items():
+                if name in ("run", scale, "stage", "seconds"):
                     continue
-                for row, values in zip(world["run"][:], curve[:]):
-                    points = np.column_stack([step, values])[~np.isnan(values)].astype("<f8")
+                for row, values in zip(world["run"][:], table[:]):
+                    points = np.column_stack([place, values])[~np.isnan(values)].astype("<f8")
                     if len(points) and not failed[row]:
-                        runs[row]["curves/" + name] = ("<f8", f"{len(points)},2", points.tobytes())
+                        runs[row][group + "/" + name] = ("<f8", f"{len(points)},2", points.tobytes())
         sha = hashlib.sha256()
         for run in sorted(runs, key=lambda r: r["id"][2]):
             sha.update(b"run\0")

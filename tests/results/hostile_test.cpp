@@ -31,7 +31,7 @@ std::string after_in(long long schema, const std::function<void(hid_t)>& change)
   const sample::Scratch scratch;
   static const std::string good = [] {
     const sample::Scratch once;
-    sample::write_file(once.file(), sample::runs(1));
+    sample::write_file(once.file(), sample::with_evaluated(sample::runs(1)));
     return sample::bytes_of(once.file());
   }();
   sample::write_bytes(scratch.file(), good);
@@ -86,6 +86,36 @@ TEST_CASE("links that lead elsewhere") {
                  "link"));
   CHECK(contains(after([](hid_t f) { H5Lcreate_hard(f, "/", f, "loop", H5P_DEFAULT, H5P_DEFAULT); }), "not a data set"));
   CHECK(contains(after([](hid_t f) { H5Lcreate_hard(f, "/curves", f, "curves/loop", H5P_DEFAULT, H5P_DEFAULT); }), "missing"));
+}
+
+TEST_CASE("evaluations that are not per prompt of their world's runs") {
+  const auto overwritten = [](const char* name, std::vector<std::int32_t> values) {
+    return after([&](hid_t f) {
+      const Hid dataset(H5Dopen2(f, name, H5P_DEFAULT), H5Dclose, name);
+      H5Dwrite(dataset, H5T_NATIVE_INT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    });
+  };
+  CHECK(contains(overwritten("evaluated/bandit/prompt", {0, 1, 1, 3, 4}), "do not increase"));
+  CHECK(contains(overwritten("evaluated/bandit/prompt", {0, 1, 2, 3, 5}), "are not 0, 1, 2"));
+  CHECK(contains(overwritten("evaluated/bandit/prompt", {-1, 0, 1, 2, 3}), "are not 0, 1, 2"));
+  CHECK(contains(overwritten("evaluated/bandit/run", {0, 1, 2, 3, 4, 5, 6, 16}), "not its own"));
+  CHECK(contains(overwritten("evaluated/bandit/run", {0, 1, 2, 3, 4, 5, 6, 8}), "not its own"));  // another world's
+  const auto replaced = [](hid_t type, const std::vector<hsize_t>& shape) {
+    return after([&](hid_t f) {
+      replace(f, "evaluated/bandit/quality", type, shape);
+      const Hid dataset(H5Dopen2(f, "evaluated/bandit/quality", H5P_DEFAULT), H5Dclose, "quality");
+      H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, std::vector<double>(40, 1.0).data());
+    });
+  };
+  CHECK(contains(replaced(H5T_IEEE_F64LE, {8, 4}), "length of its dimensions"));
+  CHECK(contains(replaced(H5T_IEEE_F32LE, {8, 5}), "wrong type"));
+  CHECK(contains(after([](hid_t f) { H5Ldelete(f, "evaluated/bandit/prompt", H5P_DEFAULT); }), "missing"));
+  CHECK(after([](hid_t f) { H5Ldelete(f, "evaluated", H5P_DEFAULT); }) == "digest differs");
+  CHECK(contains(after([](hid_t f) {
+                   H5Ldelete(f, "evaluated", H5P_DEFAULT);
+                   H5Lcreate_soft("/curves", f, "evaluated", H5P_DEFAULT, H5P_DEFAULT);
+                 }),
+                 "link"));
 }
 
 TEST_CASE("data kept elsewhere, foreign filters") {
@@ -170,7 +200,7 @@ TEST_CASE("wrong types, missing parts, contradictions") {
   for (const char* name : {"id", "votes", "status", "key", "run", "curves", "provenance", "step_time_median", "curves/bandit/step"})
     CHECK(contains(after([&](hid_t f) { H5Ldelete(f, name, H5P_DEFAULT); }), "missing"));
   const auto schema = [](long long version) { return after_in(version, [](hid_t) {}); };
-  CHECK(contains(schema(3), "was written by a newer version of odrpo-bench (result schema 3, this one reads up to 2)"));
+  CHECK(contains(schema(4), "was written by a newer version of odrpo-bench (result schema 4, this one reads up to 3)"));
   CHECK_FALSE(contains(schema(3), "damaged"));
   CHECK(contains(schema(0), "damaged"));
   for (const char* name : {"schema_version", "runs", "runs_ok", "runs_failed"})

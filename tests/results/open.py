@@ -45,6 +45,11 @@ with tempfile.TemporaryDirectory() as folder:
                 assert curves["seconds"].dims == ("run", "step", "stage") and curves["seconds"].dtype == np.float32
                 assert list(curves["stage"].values)[0] == "prompts" and curves["step"].values[1] == 10
                 assert curves["quality"].sel(run=curves["run"].values[0], step=10).values > 5
+        with xarray.open_dataset(path, group="evaluated/bandit", engine=engine) as evaluated:
+            evaluated.load()
+            assert evaluated["quality"].dims == ("run", "prompt") and evaluated["quality"].shape == (24, 5)
+            assert list(evaluated["prompt"].values) == [0, 1, 2, 3, 4] and evaluated["length"].dtype == np.float64
+            assert np.isnan(evaluated["quality"].values[6, 3]) and not np.isnan(evaluated["quality"].values[0, 4])
         with xarray.open_dataset(path, group="provenance", engine=engine) as provenance:
             assert "±" in str(provenance["suite"].values)
         print(engine, "ok")

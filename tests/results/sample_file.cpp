@@ -1,6 +1,6 @@
-// Writes the sample result file (argument 1), for the Python checks of the layout and of what shows it. Argument 2: `plain` without its failed
-// run, `hostile` with names that a shell, gnuplot, LaTeX or a page might obey, `texts` with more such texts wherever a file has one, and numbers
-// whose bits are easily lost.
+// Writes the sample result file (argument 1), with evaluations per prompt and a failed run, for the Python checks of the layout and of what
+// shows it. Argument 2: `plain` without these, `hostile` with names that a shell, gnuplot, LaTeX or a page might obey, `texts` with more
+// such texts wherever a file has one, and numbers whose bits are easily lost.
 #include <iostream>
 #include <limits>
 #include <string>
@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
   if (kind.empty()) {
     runs[4].status = odrpo::RunStatus::failed;
     runs[4].error = "made to fail";
+    runs = odrpo::sample::with_evaluated(std::move(runs));
   }
   for (odrpo::RunRecord& run : runs) {
     if (kind != "hostile") break;

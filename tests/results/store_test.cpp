@@ -4,6 +4,7 @@
 
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
+#include "results/store_source.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 
@@ -46,6 +47,7 @@ TEST_CASE("the digest covers what it says") {
   CHECK(differs([](RunRecord& r) { r.finals[0].value += 1e-9; }));
   CHECK(differs([](RunRecord& r) { r.finals[0].name += "x"; }));
   CHECK(differs([](RunRecord& r) { r.step[1] += 1; }));
+  CHECK(differs([](RunRecord& r) { r.evaluated = {{"quality", {1}}}; }));
   CHECK(differs([](RunRecord& r) { r.votes += 1; }));
   CHECK(differs([](RunRecord& r) { r.key[0] = 'f'; }));
   CHECK(differs([](RunRecord& r) { r.axes[0].second = 0.25; }));
@@ -89,6 +91,84 @@ TEST_CASE("a result file round-trips") {
   CHECK(file.column("nothing") == nullptr);
   REQUIRE(file.provenance_text("suite"));
   CHECK(*file.provenance_text("suite") == "[suite]\nname = \"sample\"  # ± UTF-8\n");
+}
+
+TEST_CASE("evaluations per prompt round-trip, in runs with fewer prompts, none or that failed") {
+  const sample::Scratch scratch;
+  auto all = sample::with_evaluated(sample::runs());
+  all[2].status = RunStatus::failed;
+  all[3].evaluated.clear();
+  all[4].evaluated.pop_back();
+  all[5].evaluated[0].values[1] = sample::nan;
+  const std::string digest = sample::write_file(scratch.file(), all);
+  CHECK(digest == result_digest(all));
+  CHECK(verify_results(scratch.file()).computed == digest);
+  const auto file = sample::read_all(scratch.file());
+  REQUIRE(file.records.size() == all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    INFO(all[i].id);
+    const auto& read = file.records[i].evaluated;
+    if (all[i].status == RunStatus::failed) {
+      CHECK(read.empty());
+      continue;
+    }
+    CHECK(file.records[i].step == all[i].step);
+    REQUIRE(read.size() == all[i].evaluated.size());
+    for (std::size_t v = 0; v < read.size(); ++v) {
+      CHECK(read[v].name == all[i].evaluated[v].name);
+      REQUIRE(read[v].values.size() == all[i].evaluated[v].values.size());
+      for (std::size_t p = 0; p < read[v].values.size(); ++p) {
+        const double a = read[v].values[p], b = all[i].evaluated[v].values[p];
+        CHECK((a == b || (std::isnan(a) && std::isnan(b))));
+      }
+    }
+  }
+  const std::vector<std::uint32_t> rows{0, 2, 3, 5};
+  const auto evaluated = read_evaluated(scratch.file(), {"length", "quality"}, rows, digest);
+  REQUIRE(evaluated.size() == 2);
+  REQUIRE(evaluated[0].size() == 2);
+  REQUIRE(evaluated[1].size() == 2);
+  CHECK(evaluated[0][0].run == 0);
+  CHECK(evaluated[0][0].step == std::vector<std::int32_t>{0, 1, 2, 3, 4});
+  CHECK(evaluated[0][0].value == all[0].evaluated[1].values);
+  CHECK(evaluated[1][0].value == all[0].evaluated[0].values);
+  CHECK(evaluated[1][1].run == 5);
+  CHECK(evaluated[1][1].step == std::vector<std::int32_t>{0, 2, 3, 4});  // where it is defined
+  CHECK(sample::failure_of([&] { read_evaluated(scratch.file(), {"price"}, rows, digest); }).first == Exit::usage);
+  CHECK(sample::failure_of([&] { read_evaluated(scratch.file(), {"length"}, rows, std::string(64, '0')); }).first == Exit::bad_input);
+}
+
+TEST_CASE("a file without evaluations is of schema 2, which older programs read, and says that it has none") {
+  const sample::Scratch scratch;
+  const auto schema_of = [&] {
+    const store::Hid file(H5Fopen(scratch.file().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "file");
+    return store::integer_attribute(file, "schema_version");
+  };
+  const std::string digest = sample::write_file(scratch.file(), sample::runs());
+  CHECK(schema_of() == 2);
+  const std::vector<std::uint32_t> rows{0};
+  const auto [code, message] = sample::failure_of([&] { read_evaluated(scratch.file(), {"quality"}, rows, digest); });
+  CHECK(code == Exit::usage);
+  CHECK(sample::contains(message, "no evaluations per prompt"));
+  std::filesystem::remove(scratch.file());
+  sample::write_file(scratch.file(), sample::with_evaluated(sample::runs()));
+  CHECK(schema_of() == 3);
+}
+
+TEST_CASE("evaluations of shards of different shapes are merged, and taken up by a later call") {
+  const sample::Scratch scratch;
+  const auto all = sample::with_evaluated(sample::runs());
+  const SuiteFacts facts = sample::facts(all);
+  {
+    WorkFolder work(scratch.file(), facts, false);
+    for (std::size_t i = 0; i < 10; ++i) work.commit(std::span(all).subspan(i, 1));
+  }
+  WorkFolder work(scratch.file(), facts, false);
+  CHECK(work.finished().size() == 10);
+  work.commit(std::span(all).subspan(10));
+  CHECK(work.assemble() == result_digest(all));
+  sample::write_file(scratch.file("whole.h5"), all, all.size());
+  CHECK(sample::bytes_of(scratch.file()) == sample::bytes_of(scratch.file("whole.h5")));
 }
 
 TEST_CASE("equal runs give equal bytes") {
@@ -141,6 +221,8 @@ TEST_CASE("records that contradict themselves are a bug, not a file") {
   CHECK(refused([](RunRecord& r) { r.finals[0].name = "votes"; }));
   CHECK(refused([](RunRecord& r) { r.finals[0].name = "learn_lr"; }));
   CHECK(refused([](RunRecord& r) { r.curves[0].name = "step"; }));
+  CHECK(refused([](RunRecord& r) { r.evaluated = {{"quality", {1, 2}}, {"length", {1}}}; }));
+  CHECK(refused([](RunRecord& r) { r.evaluated = {{"prompt", {1}}}; }));
   CHECK(refused([](RunRecord& r) { r.id = "other"; }));
   CHECK_FALSE(refused([](RunRecord&) {}));
 }
