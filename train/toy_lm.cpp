@@ -236,6 +236,12 @@ void ToyLmRun::add_final_values(RunRecord& r) const {
   r.finals.push_back({"instructions", instructed});
   r.finals.push_back({"start_instructions", instruction_following(before).average()});
   r.finals.push_back({"held_out", held_out_mean(grounded, wins.control.rate, instructed)});
+  r.evaluated = {{evaluated_quality, {}}, {evaluated_length, {}}};
+  for (int i = 0; i < after.count(); ++i) {
+    const Text text = after.text(i);
+    r.evaluated[0].values.push_back(judge_text(text).quality());
+    r.evaluated[1].values.push_back(text.length());
+  }
 }
 
 }  // namespace odrpo
