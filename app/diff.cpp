@@ -47,7 +47,7 @@ std::string values_text(const FileDiff& d) {
   std::string text = "\nvalues, B - A\n";
   if (d.values.empty()) {
     text += fmt::format("  all {} final values of the common runs are equal{}\n", d.columns,
-                        d.same_digest || d.count_a + d.count_b > 0 ? "" : "; recorded curves differ");
+                        d.same_digest || d.count_a + d.count_b > 0 ? "" : "; curves, or evaluations per prompt, differ");
     return text;
   }
   std::size_t name = 5;

@@ -22,6 +22,7 @@
 #include "app/progress.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
+#include "app/win_rate_over.hpp"
 #include "results/digest.hpp"
 #include "results/export_json.hpp"
 #include "results/store.hpp"
@@ -194,10 +195,11 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   ReadLimits generous;  // the file is this user's own
   generous.seconds = 600;
   generous.memory_bytes = 1'000'000'000;
-  const ResultFile file = read_results(
+  ResultFile file = read_results(
       settings.output,
-      [&](const ResultFile& head) { return head.failed == head.runs ? std::vector<std::string>() : table_columns(head, suite.table); },
+      [&](const ResultFile& head) { return head.failed == head.runs ? std::vector<std::string>() : stored_columns(head, suite.table); },
       generous);
+  if (file.failed < file.runs) add_win_rates(file, settings.output, suite.table.value, true, generous);
   report.failed = file.failed;  // those of this call and, when nothing was left to do, of an earlier one
   const auto table = table_of(suite, file);
   if (o.json) put(summary_json(report, suite.name, settings.output, file.digest, where, seconds, table));

@@ -63,13 +63,20 @@ std::vector<std::string> aliases<EstimatorConfig>(std::string_view word) {
 
 /// One of the words. Editors complete the usual spelling; all others are taken too.
 json word_schema(const Words& words, const std::vector<std::string>& others = {}) {
-  json usual = {{"enum", names_of(words)}};
-  for (const auto& w : words) usual["x-taplo"]["docs"]["enumValues"].push_back(w.help);
-  auto all = names_of(words);
+  Words closed, open;
+  for (const auto& w : words) (w.begins.empty() ? closed : open).push_back(w);
+  json usual = {{"enum", names_of(closed)}};
+  for (const auto& w : closed) usual["x-taplo"]["docs"]["enumValues"].push_back(w.help);
+  auto all = names_of(closed);
   all.insert(all.end(), others.begin(), others.end());
   const bool dashes = std::any_of(all.begin(), all.end(), has_dash);
   if (!dashes) return usual;
-  return {{"anyOf", json::array({usual, {{"type", "string"}, {"pattern", spelled(all)}}})}};
+  json any = json::array({usual, {{"type", "string"}, {"pattern", spelled(all)}}});
+  for (const auto& w : open) {
+    std::string begins = spelled(std::vector{w.begins});
+    any.push_back({{"type", "string"}, {"pattern", begins.substr(0, begins.size() - 1) + "."}});
+  }
+  return {{"anyOf", any}};
 }
 
 json number_of(const AxisValue& value) {

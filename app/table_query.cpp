@@ -9,6 +9,7 @@
 
 #include "app/printable.hpp"
 #include "app/read_limits.hpp"
+#include "app/win_rate_over.hpp"
 #include "estimators/estimator.hpp"
 
 namespace odrpo::app {
@@ -148,12 +149,12 @@ std::vector<std::string> value_names(const std::vector<std::string>& lists) {
 }
 
 ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
-  const auto choose = [&](const ResultFile& head) {
-    std::vector<std::string> columns = blaming(head, q, [&] { return table_columns(head, asked_spec(head, q)); });
+  const auto choose = [&](const ResultFile& head) {  // in the reader's process
+    std::vector<std::string> columns = blaming(head, q, [&] { return stored_columns(head, asked_spec(head, q)); });
     const auto add = [&](const std::string& value) {
       TableSpec alone;
       alone.value = {value};
-      for (std::string& column : table_columns(head, alone)) columns.push_back(std::move(column));
+      for (std::string& column : stored_columns(head, alone)) columns.push_back(std::move(column));
     };
     for (const std::string& value : values) add(value);
     for (const std::string& value : if_there) try {
@@ -162,7 +163,15 @@ ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& 
       }
     return columns;
   };
-  return read_results(q.path, choose, read_limits(q.max_seconds, q.max_memory));
+  const ReadLimits limits = read_limits(q.max_seconds, q.max_memory);
+  ResultFile file = read_results(q.path, choose, limits);
+  const TableSpec spec = asked_spec(file, q);
+  blaming(file, q, [&] {
+    add_win_rates(file, q.path, spec.value, q.value.empty(), limits);  // a suite's opponent may be left out by --only
+    add_win_rates(file, q.path, values, false, limits);
+    return true;
+  });
+  return file;
 }
 
 TableModel query_table(const ResultFile& whole, const TableQuery& q) {

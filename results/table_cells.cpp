@@ -47,6 +47,7 @@ Shown shown_value(const ResultFile& head, const std::string& wanted) {
   if (!word && !column) word = word_named(same_word);
   if (!word && !column) column = column_named(same_word);
   if (word && has(*word)) return {word->word, *word, word->column};
+  if (column && !opponent_of(column->name).empty()) return {printable_text(column->name), win_rate_over_word, column->name};
   if (column) {
     const ValueWord* shows = word_of_column(column->name);
     return {printable_text(column->name), {"", "", 1, "", shows == nullptr || shows->more_is_better, ""}, column->name, shows != nullptr};

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/words.hpp"
 #include "results/statistics.hpp"
 #include "results/table_spec.hpp"
 
@@ -49,6 +50,18 @@ inline constexpr ValueWord value_words[] = {
     {"judge-cost", "judge_cost", 1, "", false,
      "price of the judge's calls of the whole training, in the unit of the rater's price_per_call"},
 };
+
+/// Values that are computed when a file is read, one for each ESTIMATOR of the file; their columns are named as they are.
+inline constexpr std::string_view win_rate_over = "win-rate-over-";
+inline constexpr ValueWord win_rate_over_word{
+    "win-rate-over-ESTIMATOR", "", 100, "%", true,
+    "toy-lm: length-controlled win rate against the final policy of ESTIMATOR's run of the same seed and settings, expected over the "
+    "judge's error; 50 % of ESTIMATOR itself"};
+/// The estimator of such a value, - and _ of what stands before it alike; empty when it is another value.
+constexpr std::string_view opponent_of(std::string_view value) {
+  if (!same_word(value.substr(0, win_rate_over.size()), win_rate_over)) return {};
+  return value.substr(win_rate_over.size());
+}
 
 /// Does only the toy language model have it? Its meaning says so first.
 inline bool of_texts(const ValueWord& value) { return std::string_view(value.meaning).starts_with("toy-lm:"); }

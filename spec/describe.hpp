@@ -54,11 +54,13 @@ void describe(V& v, GridConfig& c) {
 /// A word of a choice that is kept as text.
 struct Choice {
   std::string_view word, help;
+  std::string_view begins{};  ///< any word that begins so is meant, and is checked elsewhere; empty = this word alone
 };
 /// What a table can show of a run: the words of results/table.hpp.
 inline constexpr auto table_values = [] {
-  std::array<Choice, std::size(value_words)> words{};
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = {value_words[i].word, value_words[i].meaning};
+  std::array<Choice, std::size(value_words) + 1> words{};
+  for (std::size_t i = 0; i < std::size(value_words); ++i) words[i] = {value_words[i].word, value_words[i].meaning};
+  words.back() = {win_rate_over_word.word, win_rate_over_word.meaning, win_rate_over};
   return words;
 }();
 inline constexpr OnlyIf baseline_only = given("baseline", "there is no baseline to compare with");

@@ -195,8 +195,16 @@ void FieldReader::choices(std::string_view key, std::vector<std::string>& value,
   for (const auto& c : choices) allowed.words.push_back(c.word);
   if (entries.empty()) errors_.add(node->place, fmt::format("{} is an empty list", label(key)), range_text(allowed));
   std::vector<std::string> read;
+  const auto begun = [&](const Node& entry) -> std::optional<AxisValue> {  // as the open choice that it begins as
+    for (const auto& c : choices)
+      if (entry.kind == Node::Kind::text && !c.begins.empty() &&
+          same_word(std::string_view(entry.text).substr(0, c.begins.size()), c.begins))
+        return std::string(c.begins) + entry.text.substr(c.begins.size());
+    return std::nullopt;
+  };
   for (const auto& entry : entries) {
-    const auto v = checked(key, entry, allowed);
+    auto v = begun(entry);
+    if (!v) v = checked(key, entry, allowed);
     if (!v) continue;
     const auto& word = std::get<std::string>(*v);
     if (std::find(read.begin(), read.end(), word) != read.end()) errors_.add(entry.place, fmt::format("{} has {} twice", label(key), word));

@@ -175,6 +175,35 @@ bool models_cost(const Variant<RaterConfig>& rater, std::string_view key) {
   return find_axis(rater.axes, key) != nullptr || (key == "seconds_per_call" ? cost.seconds_per_call : cost.price_per_call).has_value();
 }
 
+// Brings the values `win-rate-over-ESTIMATOR` to their estimators' names; one that the grid has not is an error at its place.
+void check_opponents(const Node* section, Plan& plan, bool texts, Diagnostics& errors) {
+  const Node* node = section == nullptr ? nullptr : find_child(*section, "value");
+  std::vector<std::string_view> names;
+  for (const auto& variant : plan.estimator) names.push_back(variant.name);
+  std::vector<std::string>& values = plan.table.value;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::string name(opponent_of(values[i]));
+    if (name.empty() && values[i] != win_rate_over) continue;
+    Place at = node == nullptr ? place_of(section, "value") : node->place;
+    if (node != nullptr && node->kind == Node::Kind::list && i < node->children.size()) at = node->children[i].place;
+    if (!texts) {
+      errors.add(at, fmt::format("no env of the grid has the value \"{}\"", shown(values[i])), "it with an env of base toy-lm");
+      continue;
+    }
+    auto found = std::find_if(names.begin(), names.end(), [&](std::string_view n) { return same_word(n, name); });
+    if (const auto config = parse_estimator(name); found == names.end() && config)
+      found = std::find(names.begin(), names.end(), estimator_word(*config));
+    if (found == names.end()) {
+      errors.add(at, fmt::format("`table.value` has a win rate over \"{}\", which is not an estimator of the grid", shown(name)),
+                 one_of(names), nearest_word(name, names));
+      continue;
+    }
+    values[i] = std::string(win_rate_over) + std::string(*found);
+    if (const auto here = values.begin() + static_cast<std::ptrdiff_t>(i); std::find(values.begin(), here, values[i]) != here)
+      errors.add(at, fmt::format("`table.value` has {} twice", values[i]));
+  }
+}
+
 // Brings the rows that [table] compares to their names; what cannot be compared is an error at its place.
 void check_baselines(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, bool rows_known, Diagnostics& errors) {
   TableConfig& table = plan.table;
@@ -239,6 +268,7 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
   for (const auto& value : value_words)
     if (!texts && of_texts(value) && std::find(table.value.begin(), table.value.end(), value.word) != table.value.end())
       errors.add(value_place("value"), fmt::format("no env of the grid has the value \"{}\"", value.word), "it with an env of base toy-lm");
+  check_opponents(section, plan, texts, errors);
   for (const auto& [value, key] : judge_values) {
     const auto has_key = [key = key](const auto& rater) { return models_cost(rater, key); };
     if (std::find(table.value.begin(), table.value.end(), value) != table.value.end() &&

@@ -38,18 +38,20 @@ double chance_of_yes(const GroundingConfig& c, int judge, bool supported) {
   return supported ? c.sensitivity[judge] : 1 - c.specificity[judge];
 }
 
-// What the judge of pairs expects to see of row i.
+// By how much row i of the model is better and longer.
 struct Difference {
-  double seen, length;
+  double quality, length;
 };
-Difference difference(const ResponseBatch& model, const ResponseBatch& baseline, int i, const PairwiseConfig& config) {
+Difference difference(const ResponseBatch& model, const ResponseBatch& baseline, int i) {
   const std::size_t at = static_cast<std::size_t>(i);
   if (model.prompts[at].words != baseline.prompts[at].words || model.prompts[at].index != baseline.prompts[at].index)
     throw Failure(Exit::internal, "a win rate compares responses to different prompts");
   const Text a = model.text(i), b = baseline.text(i);
-  const double length = a.length() - b.length();
-  return {judge_text(a).quality() - judge_text(b).quality() + config.length_slope * length, length};
+  return {static_cast<double>(judge_text(a).quality() - judge_text(b).quality()), static_cast<double>(a.length() - b.length())};
 }
+
+// What the judge of pairs expects to see.
+double expected_seen(const Difference& d, const PairwiseConfig& config) { return d.quality + config.length_slope * d.length; }
 
 void check_counts(const ResponseBatch& model, const ResponseBatch& baseline) {
   if (model.count() != baseline.count()) throw Failure(Exit::internal, "a win rate compares batches of different size");
@@ -118,10 +120,10 @@ WinRate win_rate(const ResponseBatch& model, const ResponseBatch& baseline, cons
   WinRate rate;
   std::vector<double> preference, length;
   each_row(model, [&](int i, std::uint32_t rollout) {
-    const Difference d = difference(model, baseline, i, config);
+    const Difference d = difference(model, baseline, i);
     const double z =
         math::normal_pair(draw(key, Purpose::toy_pairwise, step, model.prompts[static_cast<std::size_t>(i)].index, rollout).x).a;
-    const double seen = d.seen + config.sigma * z;
+    const double seen = expected_seen(d, config) + config.sigma * z;
     rate.wins += seen > config.tie;
     rate.losses += seen < -config.tie;
     preference.push_back(seen > config.tie ? 1.0 : seen < -config.tie ? 0.0 : 0.5);
@@ -135,14 +137,25 @@ WinRate win_rate(const ResponseBatch& model, const ResponseBatch& baseline, cons
 
 LengthControl expected_win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config) {
   check_counts(model, baseline);
-  std::vector<double> preference, length;
+  std::vector<double> quality, length;
   for (int i = 0; i < model.count(); ++i) {
-    const Difference d = difference(model, baseline, i, config);
-    const Outcome3 law = compare_law(d.seen, config);
-    preference.push_back(law.win + 0.5 * law.tie);
+    const Difference d = difference(model, baseline, i);
+    quality.push_back(d.quality);
     length.push_back(d.length);
   }
-  return control_length(preference, length);
+  return expected_win_rate(quality, length, config);
+}
+
+LengthControl expected_win_rate(std::span<const double> quality_difference, std::span<const double> length_difference,
+                                const PairwiseConfig& config) {
+  if (quality_difference.size() != length_difference.size())
+    throw Failure(Exit::internal, "a win rate has as many differences of length as of quality");
+  std::vector<double> preference;
+  for (std::size_t i = 0; i < quality_difference.size(); ++i) {
+    const Outcome3 law = compare_law(expected_seen({quality_difference[i], length_difference[i]}, config), config);
+    preference.push_back(law.win + 0.5 * law.tie);
+  }
+  return control_length(preference, length_difference);
 }
 
 unsigned followed_strictly(const Text& t) { return followed(t); }

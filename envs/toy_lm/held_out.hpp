@@ -107,6 +107,9 @@ struct WinRate {
 /// Draws: toy_pairwise of (key, step, prompt, rollout). Throws Failure(Exit::internal) when the batches differ in count or prompts.
 WinRate win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config, std::uint64_t key,
                  std::uint32_t step);
+/// The same of responses of which quality (levels) and length (words) are known, model minus baseline; spans of equal length. No draws.
+LengthControl expected_win_rate(std::span<const double> quality_difference, std::span<const double> length_difference,
+                                const PairwiseConfig& config);
 /// Expected preferences given the responses: raw is the exact expectation of win_rate's, control the fit to the expected preferences.
 LengthControl expected_win_rate(const ResponseBatch& model, const ResponseBatch& baseline, const PairwiseConfig& config);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <iterator>
+#include <numeric>
 #include <set>
 #include <string_view>
 
@@ -79,6 +80,13 @@ TEST_CASE("toy-lm: every estimator, judge and loss trains, and its record is com
       for (const char* share : {"grounding", "win_rate", "win_rate_length_controlled", "instructions", "held_out"}) {
         INFO(share);
         CHECK((final_of(r, share) >= 0 && final_of(r, share) <= 1));
+      }
+      REQUIRE(r.evaluated.size() == 2);
+      for (const Curve& c : r.evaluated) {  // the means over prompts are the last values of the curves
+        INFO("evaluated " << c.name);
+        CHECK(c.values.size() == static_cast<std::size_t>(evaluated_prompts));
+        CHECK(std::accumulate(c.values.begin(), c.values.end(), 0.0) / static_cast<double>(c.values.size()) ==
+              Approx(curve(r, c.name).values.back()).epsilon(1e-12));
       }
       // in the first update the reference is the policy itself
       if (spec.learn.epochs == 1) CHECK(curve(r, "kl").values.front() == Approx(0).margin(1e-9));
@@ -256,6 +264,15 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
        text(world + "rater = \"wide\"\n", "[rater.wide]\nworld_spread = [1, 2]\nworld_spread_sd = 0\n"),
        "9:1",
        {"`world_spread` has no effect here", "`world_spread_sd` has no effect here"}},
+      {"a win rate over no estimator of the grid",
+       text(world, "[table]\ncolumns = \"value\"\nvalue = [\"quality\", \"win-rate-over-grop\"]\n"),
+       "9:21",
+       {"win rate over \"grop\", which is not an estimator of the grid", "did you mean `grpo`?"}},
+      {"a win rate over nobody", text(world, "[table]\nvalue = \"win-rate-over-\"\n"), "8:9", {"not an estimator of the grid"}},
+      {"a win rate twice",
+       text(world, "[table]\ncolumns = \"value\"\nvalue = [\"win-rate-over-grpo\", \"win_rate_over_grpo\"]\n"),
+       "9:32",
+       {"twice"}},
       {"exact gradients", text(world, "[record]\ngradient = 4\n"), "", {"has no exact gradient"}},
       {"a bandit's key", text(world, "[env.toy-lm]\nactions = 5\n"), "8:1", {"unknown key `actions`"}},
       {"too many prompts for the words",
@@ -269,6 +286,16 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
       {"rank above width", text(world, "[policy.transformer]\nlora_rank = [4, 65]\n"), "", {"policy transformer", "rank"}},
       {"no top-p", text(world, "[policy.transformer]\ntop_p = 0\n"), "8:9", {"out of range"}},
   });
+}
+
+TEST_CASE("a suite's table may show win rates over an estimator by any of its words") {
+  const Suite suite = loaded(lm, {"grid.estimator=[reinforce, \"odrpo(grpo)\"]", "table.columns=value", "table.rows=estimator",
+                                  "table.value=[win_rate_over_dr-grpo, \"win-rate-over-odrpo_uniform(grpo)\", win-rate]"});
+  CHECK(suite.table.value == std::vector<std::string>{"win-rate-over-reinforce", "win-rate-over-odrpo(grpo)", "win-rate"});
+  CHECK(loaded(suite.resolved).table.value == suite.table.value);
+  CHECK(opponent_of("win_rate-over_odrpo(grpo)") == "odrpo(grpo)");
+  CHECK(opponent_of("win-rate-over-").empty());
+  CHECK(opponent_of("win-rate").empty());
 }
 
 TEST_CASE("the ceilings that tables print are those of the judges") {

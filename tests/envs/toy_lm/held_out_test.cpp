@@ -150,6 +150,16 @@ TEST_CASE("win rate by draws: raw mean and each outcome are as expected") {
   const Rows model = demonstrations(150, 2, 0), baseline = demonstrations(150, 2, 10);
   const PairwiseConfig config{1.5, 0.5, 0.1};
   const LengthControl expected = expected_win_rate(model.batch(), baseline.batch(), config);
+  std::vector<double> quality, length;
+  for (int i = 0; i < 300; ++i) {
+    const Text a = model.batch().text(i), b = baseline.batch().text(i);
+    quality.push_back(judge_text(a).quality() - judge_text(b).quality());
+    length.push_back(a.length() - b.length());
+  }
+  const LengthControl by_numbers = expected_win_rate(quality, length, config);  // the same law of what is known of the texts
+  CHECK((by_numbers.raw == expected.raw && by_numbers.rate == expected.rate));
+  length.pop_back();
+  CHECK_THROWS_AS(expected_win_rate(quality, length, config), Failure);
   double ties = 0;
   for (int i = 0; i < 300; ++i) {
     const Text a = model.batch().text(i), b = baseline.batch().text(i);

@@ -1,0 +1,127 @@
+// Win rates between runs: which run is whose opponent, and the law of the pairwise judge on what both wrote.
+#include "app/win_rate_over.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "envs/toy_lm/held_out.hpp"
+#include "estimators/estimator.hpp"
+#include "kernels/failure.hpp"
+#include "kernels/utf8.hpp"
+#include "results/suggest.hpp"
+#include "results/table.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// Is this value computed here? A column that the file stores goes first.
+bool is_computed(const ResultFile& head, const std::string& value) { return !opponent_of(value).empty() && head.info(value) == nullptr; }
+
+/// Everything that a run shares with its opponent, as text.
+std::string match_of(const ResultFile& file, std::size_t run) {
+  std::string key;
+  for (const Column& column : file.columns) {
+    const bool plain =
+        column.name == "env" || column.name == "rater" || column.name == "policy" || column.name == "votes" || column.name == "seed";
+    if (!plain && column.axis.empty()) continue;
+    key += column.numeric ? fmt::format("{}", column.number[run]) : std::to_string(column.code[run]);
+    key += '/';
+  }
+  return key;
+}
+
+/// The estimator of the file that a word means, as the file writes it; empty when there is none.
+std::string estimator_meant(const std::vector<std::string>& names, std::string_view word) {
+  const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) { return same_word(name, word); });
+  if (found != names.end()) return *found;
+  const auto config = parse_estimator(word);
+  const std::string usual = config ? estimator_word(*config) : "";
+  return std::find(names.begin(), names.end(), usual) != names.end() ? usual : "";
+}
+
+/// What each run wrote on the evaluated prompts; null where it wrote nothing.
+struct Written {
+  std::vector<const RunCurve*> quality, length;
+  bool same_prompts(std::size_t a, std::size_t b) const {
+    for (const auto* of : {&quality, &length})
+      if ((*of)[a] == nullptr || (*of)[b] == nullptr || (*of)[a]->step != (*of)[b]->step) return false;
+    return quality[a]->step == length[a]->step;
+  }
+};
+
+/// The win rate of run a against run b.
+double win_rate_of(const Written& written, std::size_t a, std::size_t b) {
+  if (!written.same_prompts(a, b)) return nan;
+  if (a == b) return 0.5;
+  const auto difference = [&](const std::vector<const RunCurve*>& of) {
+    std::vector<double> by = of[a]->value;
+    for (std::size_t i = 0; i < by.size(); ++i) by[i] -= of[b]->value[i];
+    return by;
+  };
+  return expected_win_rate(difference(written.quality), difference(written.length), {}).rate;
+}
+
+}  // namespace
+
+std::vector<std::string> stored_columns(const ResultFile& head, const TableSpec& spec) {
+  TableSpec stored = spec;
+  std::erase_if(stored.value, [&](const std::string& value) { return is_computed(head, value); });
+  return table_columns(head, stored);
+}
+
+void add_win_rates(ResultFile& file, const std::string& path, const std::vector<std::string>& values, bool lenient,
+                   const ReadLimits& limits) {
+  std::vector<std::vector<RunCurve>> read;
+  Written written;
+  std::vector<std::string> match;
+  const Column& estimator = *file.column("estimator");
+  for (const std::string& value : values) {
+    if (!is_computed(file, value)) continue;
+    const std::string name = printable_text(value), word(opponent_of(value)), meant = estimator_meant(estimator.words, word);
+    if (meant.empty() && !lenient) {
+      std::vector<std::string> shown;
+      for (const std::string& known : estimator.words) shown.push_back(printable_text(known));
+      throw Failure(Exit::usage, fmt::format("value: \"{}\": the results have no estimator \"{}\" (they have {}){}", name,
+                                             printable_text(word), fmt::join(shown, ", "), did_you_mean(word, shown)));
+    }
+    // as the file writes the estimator; of another word for it, as the value writes it
+    Column column;
+    column.name = std::string(win_rate_over) + (same_word(meant, word) ? meant : word);
+    if (file.info(column.name) != nullptr) continue;
+    if (read.empty()) {
+      std::vector<std::uint32_t> rows(file.runs);
+      std::iota(rows.begin(), rows.end(), 0u);
+      try {
+        read = read_evaluated(path, {evaluated_quality, evaluated_length}, rows, file.digest, limits);
+      } catch (const Failure& failure) {
+        if (failure.code != Exit::usage) throw;
+        throw Failure(Exit::usage, fmt::format("value: \"{}\": {}", name, failure.what()));
+      }
+      written = {std::vector<const RunCurve*>(file.runs, nullptr), std::vector<const RunCurve*>(file.runs, nullptr)};
+      for (std::size_t part = 0; part < read.size(); ++part)
+        for (const RunCurve& run : read[part])
+          if (run.run < file.runs) (part == 0 ? written.quality : written.length)[run.run] = &run;
+      for (std::size_t i = 0; i < file.runs; ++i) match.push_back(match_of(file, i));
+    }
+    std::map<std::string_view, std::size_t> opponents;
+    for (std::size_t i = 0; i < file.runs; ++i)
+      if (!meant.empty() && file.ok(i) && estimator.text(i) == meant) opponents.emplace(match[i], i);
+    column.number.assign(file.runs, nan);
+    for (std::size_t i = 0; i < file.runs; ++i)
+      if (const auto found = opponents.find(match[i]); found != opponents.end() && file.ok(i))
+        column.number[i] = win_rate_of(written, i, found->second);
+    file.all.push_back(column);
+    file.columns.push_back(std::move(column));
+  }
+}
+
+}  // namespace odrpo::app
