@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -26,16 +27,28 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 /// Is this value computed here? A column that the file stores goes first.
 bool is_computed(const ResultFile& head, const std::string& value) { return !opponent_of(value).empty() && head.info(value) == nullptr; }
 
-/// Everything that a run shares with its opponent, as text.
-std::string match_of(const ResultFile& file, std::size_t run) {
-  std::string key;
+/// Did any of these runs have a value of this axis?
+bool is_used(const Column& axis, std::span<const std::size_t> runs) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](std::size_t i) { return axis.numeric ? !std::isnan(axis.number[i]) : !axis.text(i).empty(); });
+}
+
+/// The columns that a run shares with its opponent, which is one of these runs: not an axis that they all lack, as one of other estimators.
+std::vector<const Column*> matched_columns(const ResultFile& file, std::span<const std::size_t> opponents) {
+  std::vector<const Column*> matched;
   for (const Column& column : file.columns) {
     const bool plain =
         column.name == "env" || column.name == "rater" || column.name == "policy" || column.name == "votes" || column.name == "seed";
-    if (!plain && column.axis.empty()) continue;
-    key += column.numeric ? fmt::format("{}", column.number[run]) : std::to_string(column.code[run]);
-    key += '/';
+    if (plain || (!column.axis.empty() && is_used(column, opponents))) matched.push_back(&column);
   }
+  return matched;
+}
+
+/// What a run has there, as text.
+std::string match_of(std::span<const Column* const> columns, std::size_t run) {
+  std::string key;
+  for (const Column* column : columns)
+    key += fmt::format("{}/", column->numeric ? fmt::format("{}", column->number[run]) : std::to_string(column->code[run]));
   return key;
 }
 
@@ -82,8 +95,7 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
                    const ReadLimits& limits) {
   std::vector<std::vector<RunCurve>> read;
   Written written;
-  std::vector<std::string> match;
-  const Column& estimator = *file.column("estimator");
+  const Column estimator = *file.column("estimator");  // a copy, as columns are added
   for (const std::string& value : values) {
     if (!is_computed(file, value)) continue;
     const std::string name = printable_text(value), word(opponent_of(value)), meant = estimator_meant(estimator.words, word);
@@ -110,14 +122,16 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
       for (std::size_t part = 0; part < read.size(); ++part)
         for (const RunCurve& run : read[part])
           if (run.run < file.runs) (part == 0 ? written.quality : written.length)[run.run] = &run;
-      for (std::size_t i = 0; i < file.runs; ++i) match.push_back(match_of(file, i));
     }
-    std::map<std::string_view, std::size_t> opponents;
+    std::vector<std::size_t> theirs;
     for (std::size_t i = 0; i < file.runs; ++i)
-      if (!meant.empty() && file.ok(i) && estimator.text(i) == meant) opponents.emplace(match[i], i);
+      if (!meant.empty() && file.ok(i) && estimator.text(i) == meant) theirs.push_back(i);
+    const auto matched = matched_columns(file, theirs);
+    std::map<std::string, std::size_t> opponents;
+    for (const std::size_t i : theirs) opponents.emplace(match_of(matched, i), i);
     column.number.assign(file.runs, nan);
     for (std::size_t i = 0; i < file.runs; ++i)
-      if (const auto found = opponents.find(match[i]); found != opponents.end() && file.ok(i))
+      if (const auto found = opponents.find(match_of(matched, i)); found != opponents.end() && file.ok(i))
         column.number[i] = win_rate_of(written, i, found->second);
     file.all.push_back(column);
     file.columns.push_back(std::move(column));

@@ -66,6 +66,25 @@ TEST_CASE("the opponent is the estimator's run of the same settings and seed") {
   CHECK(known == 2 * (12 - 4));
 }
 
+TEST_CASE("an axis that the opponents lack does not part them from the others, and two values are two columns") {
+  const sample::Scratch scratch;
+  auto all = sample::with_evaluated(sample::runs());
+  for (RunRecord& run : all)
+    if (run.estimator == "maxrl") run.axes.erase(run.axes.begin() + 2);  // a text, the schedule
+  sample::write_file(scratch.file(), all);
+  ResultFile file = read_results(scratch.file());
+  app::add_win_rates(file, scratch.file(), {"win-rate-over-maxrl", "win-rate-over-odrpo-gini(maxrl)"}, false, {});
+  const Column *over = file.column("win-rate-over-maxrl"), *back = file.column("win-rate-over-odrpo-gini(maxrl)");
+  REQUIRE(over != nullptr);
+  REQUIRE(back != nullptr);
+  for (std::size_t i = 0; i < 12; ++i) {
+    CHECK(over->number[i] == 0.5);
+    CHECK(over->number[i + 12] == expected(all[i + 12], all[i]));
+    CHECK(std::isnan(back->number[i]));  // its opponent would have to have a schedule
+    CHECK(back->number[i + 12] == 0.5);
+  }
+}
+
 TEST_CASE("what one run wins, the other loses") {
   const sample::Scratch scratch;
   sample::write_file(scratch.file(), sample::with_evaluated(sample::runs()));
