@@ -23,7 +23,8 @@ TransformerShape estimated_shape(const RunSpec& spec) {
 Cost toy_lm_cost(const RunSpec& spec) {
   const LearnConfig& learn = spec.learn;
   const double rollouts = static_cast<double>(learn.batch) * learn.rollouts, cap = spec.env.toy_lm.response_tokens;
-  const double records = record_count(spec), recorded = recorded_bytes(spec);
+  const double records = record_count(spec);
+  const double recorded = recorded_bytes(spec) + 2 * sizeof(double) * spec.env.toy_lm.evaluated_prompts;  // quality and length of each
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * spec.env.toy_lm.evaluated_prompts * cap * 4e-6;

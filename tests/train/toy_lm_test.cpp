@@ -84,7 +84,7 @@ TEST_CASE("toy-lm: every estimator, judge and loss trains, and its record is com
       REQUIRE(r.evaluated.size() == 2);
       for (const Curve& c : r.evaluated) {  // the means over prompts are the last values of the curves
         INFO("evaluated " << c.name);
-        CHECK(c.values.size() == static_cast<std::size_t>(evaluated_prompts));
+        CHECK(c.values.size() == static_cast<std::size_t>(spec.env.toy_lm.evaluated_prompts));
         CHECK(std::accumulate(c.values.begin(), c.values.end(), 0.0) / static_cast<double>(c.values.size()) ==
               Approx(curve(r, c.name).values.back()).epsilon(1e-12));
       }
@@ -279,6 +279,12 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
        text(world, "[env.toy-lm]\nvocabulary = 40\nprompts = 2593\n"),
        "7:6",
        {"make only 10,368 different ones", "up to 2,592"}},
+      {"too many evaluated prompts for the words",
+       text(world, "[env.toy-lm]\nvocabulary = 40\nevaluated_prompts = [100, 2593]\n"),
+       "7:6",
+       {"is evaluated on 2,593 prompts", "make only 10,368 different ones", "evaluated_prompts up to 2,592"}},
+      {"one evaluated prompt", text(world, "[env.toy-lm]\nevaluated_prompts = 1\n"), "8:21", {"2..65536"}},
+      {"a difficulty that there is not", text(world, "[env.toy-lm]\ndifficulty = \"medium\"\n"), "8:14", {"easy or hard"}},
       {"a vocabulary too small", text(world, "[env.toy-lm]\nvocabulary = 39\n"), "8:14", {"40..512"}},
       {"a response too long", text(world, "[env.toy-lm]\nresponse_tokens = 65\n"), "8:19", {"12..64"}},
       {"eval_temperature 1e-5", text(world, "[policy.transformer]\neval_temperature = 1e-5\n"), "7:9", {"0 or at least 0.001"}},
