@@ -14,16 +14,32 @@ done
 for suite in votes training-curves step-time; do
   "$program" run "$root/suites/paper/$suite.toml" "${small[@]}" --set env.bandit.prompts=256 >/dev/null
 done
+ODRPO_BENCH=$program python3 "$root/docs/lab/findings.py" "$work" >bandit.md
+for suite in tuning results weight-ablation votes training-curves step-time; do
+  sizes=(--set policy.small.warm_steps=30 --set policy.small.lora_rank=4)
+  [[ $suite == @(tuning|results|step-time) ]] && sizes+=(--set policy.large.warm_steps=10 --set policy.large.lora_rank=4)
+  "$program" run "$root/suites/paper/$suite-toy-lm.toml" --set suite.seeds=4 --set learn.steps=4 --set learn.batch=4 --set record.every=4 \
+    --set env.hard.evaluated_prompts=40 "${sizes[@]}" -q >/dev/null
+done
 ODRPO_BENCH=$program python3 "$root/docs/lab/findings.py" "$work" >page.md
-# as many findings as docs/findings.md has, under the same headings and claims, each with a verdict
-diff <(grep '^## ' page.md) <(grep '^## ' "$root/docs/findings.md")
-[[ $(grep -c '^The paper: ' page.md) == $(grep -c '^The paper: ' "$root/docs/findings.md") ]]
-! grep -n 'nan\|None' page.md
+# each finding of the bandit's page has its verdict, in both pages; docs/findings.md is one of the two, of the real suites
+same=page.md
+grep -q '^## .*, toy language model' "$root/docs/findings.md" || same=bandit.md
+diff <(grep '^## ' $same) <(grep '^## ' "$root/docs/findings.md")
+for page in bandit.md page.md; do [[ $(grep -c '^The paper: ' $page) == $(($(grep -c '^## ' $page) - 1)) ]]; done
+[[ $(grep -c '^## .*, toy language model' page.md) -ge 14 ]]
+diff <(grep '^## ' bandit.md) <(grep '^## ' page.md | grep -v ', toy language model')
+fail() { echo "$1" >&2; exit 1; }  # a `!` before a command would hide its failure from set -e
+sed -n 's/^## //p' page.md | sed 's/.*/\L&/; s/ /-/g; s/[^a-z0-9_-]//g' >headings.txt
+grep '^| ' page.md | grep -o '](#[^)]*)' | tr -d ']()#' | sort -u >links.txt
+[[ $(wc -l <links.txt) -ge 30 ]] || fail "$(wc -l <links.txt) links"
+while read -r link; do grep -qxF -- "$link" headings.txt || fail "no heading #$link"; done <links.txt
+if grep -n '\bnan\b\|None' page.md bandit.md; then fail "a figure is missing"; fi
 # small runs cannot say what the page says: its figures come from the files
-! cmp -s page.md "$root/docs/findings.md"
+if cmp -s bandit.md "$root/docs/findings.md" || cmp -s page.md "$root/docs/findings.md"; then fail "small runs make the same page"; fi
 # and a folder without them is an error
 mkdir empty
-! ODRPO_BENCH=$program python3 "$root/docs/lab/findings.py" empty >/dev/null 2>err.txt
+if ODRPO_BENCH=$program python3 "$root/docs/lab/findings.py" empty >/dev/null 2>err.txt; then fail "an empty folder makes a page"; fi
 grep -q 'results.h5' err.txt
 # the verdicts: rows are (cell, mean, lo, hi, p, n)
 PYTHONDONTWRITEBYTECODE=1 python3 - "$root/docs/lab" <<'PY'
@@ -44,4 +60,5 @@ assert verdict([flat, flat], 0.5) == "cannot be told here"  # the claimed size l
 assert verdict([flat, up], 5).startswith("does not at the claimed size")
 assert verdict([flat, down], 5).startswith("reverses")
 assert [round(r[4], 9) for r in holm([row(1, 1, .01), row(1, 1, .04), row(1, 1, .03), row(1, 1, .005)])] == [.03, .06, .06, .02]
+assert [r[4] for r in holm([row(0, 0, None), row(1, 1, .02)])] == [None, .02]
 PY

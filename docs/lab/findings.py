@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # Writes docs/findings.md: what the paper claims, and what the simulations say about it. Usage: docs/lab/findings.py FOLDER > docs/findings.md
-# FOLDER holds the result files of suites/paper (results.h5, repeated-prompts.h5, weight-ablation.h5, votes.h5, training-curves.h5, step-time.h5);
+# FOLDER holds the result files of suites/paper, each named after its suite (results.h5, results-toy-lm.h5, ...); without results-toy-lm.h5 the
+# page is of the bandit alone;
 # ODRPO_BENCH is the program (default build/release/odrpo-bench). Every number comes from `table --json` or `stats --format json`.
-import csv, json, math, os, statistics, subprocess, sys, tempfile
+import collections, csv, json, math, os, statistics, subprocess, sys, tempfile
 
 folder = ""  # of the result files
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -47,7 +48,7 @@ class Table:
     def source(self):
         n = sorted({c["n"] for c in self.cells if c["n"]})
         tested = sum(1 for _, *rest in self.compared() if rest[3] is not None)
-        return (f"`{self.command}`: digest {self.digest}, {n[0]}{f' to {n[-1]}' if len(n) > 1 else ''} seeds" +
+        return (f"`{self.command}`: digest {self.digest}, {n[0] if n else 'no'}{f' to {n[-1]}' if len(n) > 1 else ''} seeds" +
                 (f", Holm over the {tested} differences of this table" if tested else ""))
 
 
@@ -95,9 +96,28 @@ def listing(rows, axes, unit="%", digits=2, table=None, sign=1):
     return lines
 
 
-def finding(heading, claim, result, lines):
-    """A section: heading, what the paper says, the verdict, the lines below."""
-    return heading, claim, result, lines
+Finding = collections.namedtuple("Finding", "heading claim result lines world")
+
+
+def finding(heading, claim, result, lines, world=None):
+    """A section: heading, what the paper says, the verdict, the lines below; of a world, or of none."""
+    return Finding(heading + (world.heading if world else ""), claim, result, lines, world)
+
+
+class World:
+    """Where an experiment runs: its suites, the value that its tables show, and the words for them."""
+
+    def __init__(self, name, suffix, value, what, places):
+        self.name, self.suffix, self.what, self.places = name, suffix, what, places
+        self.value = ["--value", value, "--columns", "rater"] if value else []
+        self.heading = ", " + name if suffix else ""
+
+    def table(self, suite, *flags):
+        return Table(suite + self.suffix, *flags)
+
+
+BANDIT = World("bandit", "", None, "the gain", {"env": ("small", "large")})
+TOY = World("toy language model", "-toy-lm", "held-out", "the mean of three evaluations", {"policy": ("small", "large")})
 
 
 def paired(left, right):
@@ -112,14 +132,17 @@ def paired(left, right):
         data = json.loads(call("stats", path, "--unit", "seed", "--cell", "arm", "--value", "gain", "--baseline", "right", "--interval", "t", "--format", "json"))
     d = data["differences"][0]
     t = d.get("t", d)
+    if t["lo"] is None:  # all pairs differ by the same
+        t = {"lo": d["mean"], "hi": d["mean"]}
     return d["mean"], t["lo"], t["hi"], d["p"], d["pairs"]
 
 
 def holm(rows):
-    """The rows with Holm's p in place of p."""
+    """The rows with Holm's p in place of p; differences that are all 0 have none and are not counted."""
     out, worst = list(rows), 0.0
-    for rank, i in enumerate(sorted(range(len(rows)), key=lambda i: rows[i][4])):
-        worst = max(worst, min(1.0, (len(rows) - rank) * rows[i][4]))
+    tested = [i for i in range(len(rows)) if rows[i][4] is not None]
+    for rank, i in enumerate(sorted(tested, key=lambda i: rows[i][4])):
+        worst = max(worst, min(1.0, (len(tested) - rank) * rows[i][4]))
         out[i] = (*rows[i][:4], worst, rows[i][5])
     return out
 
@@ -128,21 +151,41 @@ FAMILIES = (("maxrl", "MaxRL", "Gini and Gini-Median improve MaxRL, by 2.4 to 3.
             ("grpo", "GRPO", "Gini and Gini-Median improve GRPO, by 1.2 to 2.5 % of the mean score.", 1.24))
 
 
-def of_results():
-    table = Table("results")
+def of_results(world):
+    table = world.table("results", *world.value)
+    (place, sizes_of), = world.places.items()
     for family, name, claim, least in FAMILIES:
         rows = table.compared(lambda c: c["row"].endswith(f"({family})"))
         sizes = [mean for _, mean, *_ in rows]
         yield finding(f"ODRPO against {name}", claim, verdict(rows, least),
-                      [f"Change of the gain in percent of {family}'s: means from {min(sizes):+.2f} to {max(sizes):+.2f} %. (The paper's percentages are of a mean of benchmark "
-                       "scores, so that sizes compare roughly.) `small` and `large` are the two capacities of the policy.", ""] +
-                      listing(rows, ["row", "column", "env"], table=table) + ["", table.source()])
+                      [f"Change of {world.what} in percent of {family}'s: means from {min(sizes):+.2f} to {max(sizes):+.2f} %. " +
+                       ("(The paper's percentages are of a mean of benchmark scores, so that sizes compare roughly.) `small` and `large` are the two capacities of the policy." if world is BANDIT else
+                        "It is the mean of grounding, win rate and instructions, as the paper's. `small` and `large` are two sizes of the transformer."), ""] +
+                      listing(rows, ["row", "column", place], table=table) + ["", table.source()], world)
     words = []
     for family, name, *_ in FAMILIES:
-        for env in ("small", "large"):
-            words.append(f"{name}, {env}: {verdict(table.compared(lambda c: c['row'].endswith(f'({family})') and c['in']['env'] == env))}")
+        for size in sizes_of:
+            words.append(f"{name}, {size}: {verdict(table.compared(lambda c: c['row'].endswith(f'({family})') and c['in'][place] == size))}")
+    each = sum(c["row"].endswith("(grpo)") and c["in"][place] == sizes_of[0] for c, *_ in table.compared())
     yield finding("Small and large policies", "The gains hold for both sizes of model.", "as the gains themselves: " + "; ".join(words),
-                  ["Four cells each: two estimators and two judges.", "", table.source()])
+                  [f"{each} cells each.", "", table.source()], world)
+
+
+def of_true_quality():
+    """What the toy language model's policies are worth, which no benchmark of the paper can see."""
+    for family, name, *_ in FAMILIES:
+        table = Table("results-toy-lm", "--value", "quality", "--columns", "rater", "--compare", "difference")
+        rows = table.compared(lambda c: c["row"].endswith(f"({family})"))
+        yield finding(f"True quality against {name}", f"What is better in the benchmarks is better: Gini and Gini-Median against {name}.", verdict(rows),
+                      ["Difference of the true quality of the final policy's responses, in levels of 1 to 10.", ""] + listing(rows, ["row", "policy"], "levels", table=table) + ["", table.source()], TOY)
+    table = Table("results-toy-lm", "--value", "win-rate-over-grpo", "--columns", "rater", "--baseline", "grpo", "--compare", "difference")
+    rows = table.compared()
+    yield finding("Win rate over GRPO's final policy", "Every ODRPO variant wins more often than GRPO.", verdict([r for r in rows if "odrpo" in r[0]["row"]]),
+                  ["Win rate against the final policy of grpo from the same start, length-controlled, minus 50 %. maxrl beside it is not among the verdict's rows.", ""] +
+                  listing(rows, ["row", "policy"], "points", table=table) + ["", table.source()], TOY)
+
+
+def of_settings():
     table = Table("tuning", "--rows", "estimator", "--columns", "lr", "--baseline", "maxrl")
     rows = table.compared(lambda c: c["row"] == "odrpo-gini(maxrl)" and c["in"]["env"] == "small")
     yield finding("How much the learning rate decides", "One learning rate for all estimators.", "not a claim: what the sizes on this page depend on",
@@ -156,20 +199,21 @@ def of_results():
                   ["", same.source(), "", "and each at its best of four rates, chosen on five other seeds:", ""] + listing(own.compared(wanted), ["row", "column"], "points") + ["", own.source()])
 
 
-def of_weights():
-    table = Table("weight-ablation", "--baseline", "odrpo-gini-median(grpo)")
+def of_weights(world):
+    table = world.table("weight-ablation", "--baseline", "odrpo-gini-median(grpo)", *world.value, *(["--compare", "difference"] if world is TOY else []))
     other = lambda rows: [(c, -m, -hi, -lo, p, n) for c, m, lo, hi, p, n in rows]
     note = " (The command prints it with the other sign.)"
     rows = other(table.compared(lambda c: c["row"] != "grpo"))
     yield finding("Which weight is best", "On GRPO, Gini-Median is the best of uniform, Gini and Gini-Median weights.", verdict(rows),
-                  ["Gini-Median minus the named weight, in points of the gain." + note, ""] + listing(rows, ["row", "column", "env"], "points", table=table, sign=-1) + ["", table.source()])
+                  [f"Gini-Median minus the named weight, in points of {world.what}." + note, ""] + listing(rows, ["row", "column", "env"], "points", table=table, sign=-1) + ["", table.source()], world)
     rows = other(table.compared(lambda c: c["row"] == "grpo"))
     yield finding("The best weight against no decomposition at all", "Gini-Median is above GRPO (its table of results; its ablation leaves GRPO out).", verdict(rows),
-                  ["Gini-Median minus grpo, in points of the gain." + note, ""] + listing(rows, ["column", "env"], "points", table=table, sign=-1) + ["", table.source()])
+                  [f"Gini-Median minus grpo, in points of {world.what}." + note, ""] + listing(rows, ["column", "env"], "points", table=table, sign=-1) + ["", table.source()], world)
 
 
-def of_votes():
-    table = Table("votes")
+def of_votes(world):
+    what = world.what if world is BANDIT else "the win rate"
+    table = world.table("votes")
     by = {(c["in"]["rater"], c["row"], c["column"]): dict(zip(c["seeds"], c["values"])) for c in table.cells}
     raters = sorted({k[0] for k in by})
     first = sorted(next(iter(by.values())))
@@ -185,10 +229,10 @@ def of_votes():
             rows.append(({"in": {"rater": rater}, "row": f"{estimator} with 1 vote, maxrl with {best}", "column": ""},
                          *paired(held(rater, estimator, "1"), held(rater, "maxrl", best))))
     rows = holm(rows)
-    halves = f"on the first {len(tuning)} seeds; the differences are over the other {len(first) - len(tuning)}, in points of the gain"
+    halves = f"on the first {len(tuning)} seeds; the differences are over the other {len(first) - len(tuning)}, in points of {what}"
     yield finding("One vote of ODRPO against the best number of votes of MaxRL", "With one score per response, ODRPO beats MaxRL with the best of 1, 8, 16 and 32.", verdict(rows),
                   [f"MaxRL's N is chosen {halves}." + (f" Under {' and '.join(alone)} MaxRL is best with one vote itself, so that more would not have helped it." if alone else ""), ""] +
-                  listing(rows, ["row", "rater"], "points") + ["", table.source() + ", Holm over these here"])
+                  listing(rows, ["row", "rater"], "points") + ["", table.source() + ", Holm over these here"], world)
     rows = []
     for rater in raters:
         peak = chosen(rater, "maxrl", ["8", "16"])
@@ -197,39 +241,47 @@ def of_votes():
     rows = holm(rows)
     rises, dips = [significant(r[4]) and r[1] > 0 for r in rows[::2]], [significant(r[4]) and r[1] < 0 for r in rows[1::2]]
     yield finding("More votes for MaxRL", "MaxRL improves with N, peaks at 8 or 16, and dips at 32.",
-                  f"rises to the peak under {sum(rises)} of {len(raters)} judges, dips after it under {sum(dips)}; the others cannot be told",
-                  [f"The peak, 8 or 16, is chosen {halves}.", ""] + listing(rows, ["row", "rater"], "points") + ["", table.source() + ", Holm over these here"])
-    table = Table("votes", "--rows", "votes", "--columns", "estimator", "--baseline", "1")
+                  f"rises to the peak under {sum(rises)} of {len(raters)} judge{'s' * (len(raters) > 1)}, dips after it under {sum(dips)}; the others cannot be told",
+                  [f"The peak, 8 or 16, is chosen {halves}.", ""] + listing(rows, ["row", "rater"], "points") + ["", table.source() + ", Holm over these here"], world)
+    table = world.table("votes", "--rows", "votes", "--columns", "estimator", "--baseline", "1")
     rows = table.compared(lambda c: c["column"] == "odrpo-gini-median(maxrl)")
     yield finding("More votes for Gini-Median", "Gini-Median on MaxRL goes on improving up to N = 32.", verdict(rows),
-                  ["N votes minus one vote, in points of the gain. Training takes the mode of the votes.", ""] + listing(rows, ["row", "rater"], "points", table=table) + ["", table.source()])
-    table = Table("votes", "--value", "reward", "--compare", "percent")
+                  [f"N votes minus one vote, in points of {what}. Training takes the mode of the votes.", ""] + listing(rows, ["row", "rater"], "points", table=table) + ["", table.source()], world)
+    table = world.table("votes", "--value", "reward", "--compare", "percent")
     rows = table.compared()
     yield finding("Seen reward over votes", "ODRPO's final training reward is 2.3 to 8.5 % above MaxRL's for every N.", verdict(rows, 2.3),
                   ["Change of the mean seen reward at the end of training, in percent of maxrl's. The seen reward is what the judge says, not true quality.", ""] +
-                  listing(rows, ["row", "column", "rater"], table=table) + ["", table.source()])
+                  listing(rows, ["row", "column", "rater"], table=table) + ["", table.source()], world)
 
 
-def of_curves():
-    table = Table("training-curves", "--compare", "percent")
+def of_curves(world):
+    columns = ["--columns", "rater"] if world is TOY else []
+    table = world.table("training-curves", *(["--value", "reward"] if columns else []), *columns, "--compare", "percent")
     for family, name, *_ in FAMILIES:
         rows = table.compared(lambda c: c["row"].endswith(f"({family})"))
         yield finding(f"Final reward against {name}", f"ODRPO variants reach a higher training reward than {name}.", verdict(rows),
-                      [f"Change of the mean seen reward at the end of training, in percent of {family}'s. `odrpo-bench plot curves training-curves.h5 --curve reward` draws the curves.", ""] +
-                      listing(rows, ["row", "column"], table=table) + ["", table.source()])
-    table = Table("training-curves", "--value", "collapsed", "--baseline", "none")
+                      [f"Change of the mean seen reward at the end of training, in percent of {family}'s. `odrpo-bench plot curves training-curves" + world.suffix + ".h5 --curve reward` draws the curves.", ""] +
+                      listing(rows, ["row", "column"], table=table) + ["", table.source()], world)
+    table = world.table("training-curves", "--value", "collapsed", *columns, "--baseline", "none")
     fallen = [c for c in table.cells if c["n"] and c["mean"] > 0]
-    yield finding("The crash of GRPO", "GRPO's reward crashes near 0.6 of the epoch; ODRPO's does not.", "partly" if fallen else "cannot be told here: nothing crashes",
-                  [("Crashed: " + ", ".join(f"{c['row']} under {c['column']} {c['mean']:.0f} %" for c in fallen) + "." if fallen else "No run of any estimator crashes on the bandit.") +
-                   " What makes runs of the toy language model crash is in [measured by hand](lab/measured-by-hand.md#does-training-crash-in-the-middle-of-its-epoch).", "", table.source()])
+    yield finding("The crash of GRPO", "GRPO's reward crashes near 0.6 of the epoch; ODRPO's does not.", "partly" if fallen else "cannot be told here: " + ("nothing crashes" if any(c["n"] for c in table.cells) else "too few steps"),
+                  [("Crashed: " + ", ".join(f"{c['row']} under {c['column']} {c['mean']:.0f} %" for c in fallen) + "." if fallen else "No run of any estimator crashes.") +
+                   " What makes runs of the toy language model crash is in [measured by hand](lab/measured-by-hand.md#does-training-crash-in-the-middle-of-its-epoch).", "", table.source()], world)
 
 
-def of_step_time():
-    table = Table("step-time", "--value", "seconds", "--columns", "votes", "--compare", "difference")
+def of_step_time(world):
+    if world is TOY:
+        table = world.table("step-time", "--value", "seconds", "--columns", "votes", "--compare", "percent")
+        rows = table.compared(lambda c: "odrpo" in c["row"])
+        yield finding("Step time", "ODRPO adds no step time.", f"means from {min(r[1] for r in rows):+.1f} to {max(r[1] for r in rows):+.1f} % of a step",
+                      ["The measured time of a step, 512 responses, in percent more than the baseline's. Times of a shared machine: read the intervals.", ""] +
+                      listing(rows, ["row", "policy"], "%", 1) + ["", table.source()], world)
+        return
+    table = world.table("step-time", "--value", "seconds", "--columns", "votes", "--compare", "difference")
     rows = table.compared(lambda c: "odrpo" in c["row"])
     most = max(mean for _, mean, *_ in rows)
     yield finding("Step time", "ODRPO adds no step time.", f"in effect it does not: at most {most:.1f} millionths of a second a step, on average",
-                  ["The measured time of a step of the bandit, 512 responses, in microseconds more than the baseline's. The paper's steps take 30 s.", ""] + listing(rows, ["row"], "us", 1) + ["", table.source()])
+                  ["The measured time of a step of the bandit, 512 responses, in microseconds more than the baseline's. The paper's steps take 30 s.", ""] + listing(rows, ["row"], "us", 1) + ["", table.source()], world)
 
 
 ITEMS = {"AlpacaEval": 805, "IFEval": 541}
@@ -265,31 +317,47 @@ INTRODUCTION = """# What do the simulations say about the paper's claims?
 <!-- `docs/lab/findings.py` writes this page from result files. -->
 
 The paper trains language models once each and compares single numbers. Here the same estimators train in a world whose truth is known, on many seeds, at the paper's settings: one epoch, 64 prompts x 8
-rollouts, AdamW, cosine schedule, KL .001 ([suites/paper](../suites/paper)). The world is a contextual bandit: for each prompt a policy chooses among 32 responses of known quality, and a noisy judge scores them.
+rollouts, AdamW, cosine schedule, KL .001 ([suites/paper](../suites/paper)). There are two worlds. In the contextual bandit a policy chooses, for each prompt, among 32 responses of known quality, and a noisy judge
+scores them. In the [toy language model](toy-lm.md) a small transformer, after supervised steps on mediocre examples, writes its responses word by word and trains adapters of rank 32 (LoRA); three evaluations that
+nothing is trained on stand for the paper's three benchmarks, taken at temperature 0.
 `mixed` and `veto` are two simulated judges whose agreement with themselves is the paper's (median Kendall W 0.61); they were not fitted to a real judge's scores. Both give some responses the lowest score now
-and then, `mixed` 3 % of the responses and `veto` 8 %. The gain is the share of the possible improvement that training reaches, judged by true quality.
+and then, `mixed` 3 % of the responses and `veto` 8 %. The gain is the share of the possible improvement that training reaches, judged by true quality. The toy language model has `mixed` alone.
 
 A difference counts where p < .05 after Holm's correction; below each table stands over how many differences. ± is the half-width of the 95 % interval, paired by seed. The median over seeds stands
-beside the mean where a single odd seed could move it. "Cannot be told" means that the simulations neither show nor exclude what the paper claims. The toy language model is not in this page yet.
+beside the mean where a single odd seed could move it. "Cannot be told" means that the simulations neither show nor exclude what the paper claims.
 """
 SUITES = ("tuning", "results", "repeated-prompts", "weight-ablation", "votes", "training-curves")
+TOY_SUITES = ("tuning-toy-lm", "results-toy-lm", "weight-ablation-toy-lm", "votes-toy-lm", "training-curves-toy-lm")
+
+
+def link(heading):
+    return "#" + "".join(x for x in heading.lower().replace(" ", "-") if x.isalnum() or x in "-_")
 
 
 def main():
     global folder
     folder = sys.argv[1]
-    findings = [f for part in (of_results, of_weights, of_votes, of_curves, of_step_time, of_items) for f in part()]
+    worlds = [w for w in (BANDIT, TOY) if w is BANDIT or os.path.exists(os.path.join(folder, f"results{w.suffix}.h5"))]
+    every = lambda part: [f for world in worlds for f in part(world)]
+    findings = [*every(of_results), *(of_true_quality() if TOY in worlds else ()), *of_settings(), *every(of_weights), *every(of_votes), *every(of_curves), *every(of_step_time), *of_items()]
     print(INTRODUCTION)
-    print("| claim of the paper | here |\n|---|---|")
-    for heading, claim, result, _ in findings:
-        print(f"| [{claim}](#{heading.lower().replace(' ', '-')}) | {result} |")
-    for heading, claim, result, lines in findings:
-        print(f"\n## {heading}\n\nThe paper: {claim} Here: **{result}**.\n")
-        print("\n".join(lines))
+    if TOY not in worlds:
+        print("The toy language model is not in this page yet.\n")
+    print("| claim of the paper |" + "".join(f" {w.name} |" for w in worlds) + "\n|---|" + "---|" * len(worlds))
+    claims = {}
+    for f in findings:
+        claims.setdefault(f.claim, {})[f.world] = f"[{f.result}]({link(f.heading)})"
+    for claim, results in claims.items():
+        print(f"| {claim} |" + "".join(f" {results.get(w) or (results.get(None, '') if w is BANDIT else '')} |" for w in worlds))
+    for f in findings:
+        print(f"\n## {f.heading}\n\nThe paper: {f.claim} Here: **{f.result}**.\n")
+        print("\n".join(f.lines))
     print("\n## Commands\n\n```sh")
-    for suite in SUITES:
+    for suite in SUITES + (TOY_SUITES if TOY in worlds else ()):
         print(f"odrpo-bench run suites/paper/{suite}.toml")
-    print("odrpo-bench run suites/paper/step-time.toml --jobs 1\ndocs/lab/findings.py . > docs/findings.md\n```")
+    for world in worlds:
+        print(f"odrpo-bench run suites/paper/step-time{world.suffix}.toml --jobs 1")
+    print("docs/lab/findings.py . > docs/findings.md\n```")
 
 
 if __name__ == "__main__":
