@@ -12,15 +12,17 @@ namespace odrpo {
 namespace {
 
 // Keys younger than the first stored runs, with their defaults: left out where they have them, so that those runs keep their names.
-constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
-    {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"}, {"estimator.k", "2"}, {"rater.seconds_per_call", "unset"}, {"rater.parallel", "1"}, {"rater.price_per_call", "unset"}};
+constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {{"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},
+                                                                        {"estimator.k", "2"},       {"rater.seconds_per_call", "unset"},
+                                                                        {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}};
 
 template <class C>
 void write_section(std::string_view section, C config, const FieldWriter::Out& out) {
   const std::string prefix = std::string(section) + ".";
   FieldWriter writer([&](std::string_view name, const std::string& text, bool is_word) {
     const std::string key = prefix + std::string(name);
-    if (std::find(std::begin(newer_keys), std::end(newer_keys), std::pair<std::string_view, std::string_view>(key, text)) == std::end(newer_keys))
+    if (std::find(std::begin(newer_keys), std::end(newer_keys), std::pair<std::string_view, std::string_view>(key, text)) ==
+        std::end(newer_keys))
       out(key, text, is_word);
   });
   describe(writer, config);

@@ -80,7 +80,8 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
         for (const auto& value : axis->values) most = std::max(most, static_cast<double>(std::get<std::int64_t>(value)));
       return most;
     };
-    const double most = most_of("prompts", env.config.toy_lm.prompts), evaluated = most_of("evaluated_prompts", env.config.toy_lm.evaluated_prompts);
+    const double most = most_of("prompts", env.config.toy_lm.prompts),
+                 evaluated = most_of("evaluated_prompts", env.config.toy_lm.evaluated_prompts);
     ToyLmConfig least = env.config.toy_lm;
     if (vocabulary != nullptr)
       for (const auto& value : vocabulary->values)
@@ -92,8 +93,8 @@ void check_worlds(const Plan& plan, Diagnostics& errors) {
                  fmt::format("prompts up to {}, or a larger vocabulary", count_text(count_prompts(least) / 4)));
     if (evaluated > count_prompts(least) / 4)
       errors.add(env.place,
-                 fmt::format("env {} is evaluated on {} prompts, and {} words make only {} different ones", shown(env.name), count_text(evaluated),
-                             least.vocabulary, count_text(count_prompts(least))),
+                 fmt::format("env {} is evaluated on {} prompts, and {} words make only {} different ones", shown(env.name),
+                             count_text(evaluated), least.vocabulary, count_text(count_prompts(least))),
                  fmt::format("evaluated_prompts up to {}, or a larger vocabulary", count_text(count_prompts(least) / 4)));
   }
   for (const auto& policy : plan.policy) {

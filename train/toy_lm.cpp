@@ -52,7 +52,8 @@ struct TextMeans {
 };
 
 ResponseBatch evaluated_batch(const ToyLmProblem& p, std::span<const Token> tokens) {
-  return {&p.world, std::span<const ToyPrompt>(p.prompts).last(static_cast<std::size_t>(p.world.config.evaluated_prompts)), tokens, p.world.config.response_tokens};
+  return {&p.world, std::span<const ToyPrompt>(p.prompts).last(static_cast<std::size_t>(p.world.config.evaluated_prompts)), tokens,
+          p.world.config.response_tokens};
 }
 
 }  // namespace
@@ -78,24 +79,32 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
 std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights) {
   const RunSpec& spec = *problem.spec;
   const TransformerShape shape = transformer_of(spec, problem.world);
-  const int evaluated = problem.world.config.evaluated_prompts;
-  TransformerPass pass(shape, evaluated, 1, problem.isa, false);
+  const int evaluated = problem.world.config.evaluated_prompts, most = std::min(evaluated, evaluation_block);
+  TransformerPass pass(shape, most, 1, problem.isa, false);
   const std::size_t width = static_cast<std::size_t>(shape.response);
-  Rollouts out;
-  const std::uint16_t* prompts = &problem.prompt_tokens[static_cast<std::size_t>(spec.env.prompts()) * toy_prompt_tokens];
-  if (const double temperature = spec.policy.transformer.eval_temperature; temperature > 0) {
-    std::vector<std::uint32_t> index(static_cast<std::size_t>(evaluated));
-    for (int i = 0; i < evaluated; ++i) index[i] = problem.prompts[static_cast<std::size_t>(spec.env.prompts() + i)].index;
-    const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, 0, index, shape.response);
-    pass.sample(weights, evaluated, prompts, word.data(), temperature, spec.policy.transformer.top_p, out);
-  } else {
-    pass.write_likeliest(weights, evaluated, prompts, out);
+  std::vector<Token> written;
+  written.reserve(static_cast<std::size_t>(evaluated) * width);
+  for (int begin = 0; begin < evaluated; begin += most) {
+    const int count = std::min(most, evaluated - begin);
+    const std::size_t first = static_cast<std::size_t>(spec.env.prompts() + begin);
+    const std::uint16_t* prompts = &problem.prompt_tokens[first * toy_prompt_tokens];
+    Rollouts out;
+    if (const double temperature = spec.policy.transformer.eval_temperature; temperature > 0) {
+      std::vector<std::uint32_t> index(static_cast<std::size_t>(count));
+      for (int i = 0; i < count; ++i) index[i] = problem.prompts[first + static_cast<std::size_t>(i)].index;
+      const auto word = token_words(*problem.random, spec.run_key, Purpose::toy_evaluation, 0, index, shape.response);
+      pass.sample(weights, count, prompts, word.data(), temperature, spec.policy.transformer.top_p, out);
+    } else {
+      pass.write_likeliest(weights, count, prompts, out);
+    }
+    for (const float x : pass.log_chance())
+      if (!(x - x == 0)) return {};  // not finite
+    for (std::size_t i = 0; i < out.length.size(); ++i)
+      for (std::size_t t = static_cast<std::size_t>(out.length[i]); t < width; ++t)
+        out.token[i * width + t] = problem.world.vocabulary.end();
+    written.insert(written.end(), out.token.begin(), out.token.begin() + static_cast<std::ptrdiff_t>(out.length.size() * width));
   }
-  for (const float x : pass.log_chance())
-    if (!(x - x == 0)) return {};  // not finite
-  for (std::size_t i = 0; i < out.length.size(); ++i)
-    for (std::size_t t = static_cast<std::size_t>(out.length[i]); t < width; ++t) out.token[i * width + t] = problem.world.vocabulary.end();
-  return out.token;
+  return written;
 }
 
 ToyLmRun::ToyLmRun(const Problem& p)

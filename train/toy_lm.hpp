@@ -82,6 +82,8 @@ struct ToyLmRun {
   void restored(int t) { policy.restored(t * problem->spec->learn.epochs); }
 };
 
+/// Evaluated prompts that the policy answers at once: bounds the memory that they take.
+inline constexpr int evaluation_block = 256;
 /// What the policy writes on the prompts it was not trained on: tokens [E][L], behind a response's end the end word. Empty
 /// when a probability is not finite: the policy has diverged.
 std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights);

@@ -27,7 +27,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
   const double recorded = recorded_bytes(spec) + 2 * sizeof(double) * spec.env.toy_lm.evaluated_prompts;  // quality and length of each
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
-                  records * spec.env.toy_lm.evaluated_prompts * cap * 4e-6;
+                  records * spec.env.toy_lm.evaluated_prompts * cap * used_share * token_seconds(spec, false) / 2;  // forward alone
   const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
   c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
   // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
@@ -35,11 +35,14 @@ Cost toy_lm_cost(const RunSpec& spec) {
   const PolicyConfig& policy = spec.policy;
   TransformerConfig whole = policy.transformer;
   whole.lora_rank = 0;
+  const int evaluated = spec.env.toy_lm.evaluated_prompts;
   const double trained = policy_bytes(policy.transformer, shape, learn.batch, learn.rollouts) +
-                         pass_bytes(shape, spec.env.toy_lm.evaluated_prompts, 1, false) + rollouts * (4 * cap + sizeof(Verdict) + 32),
+                         pass_bytes(shape, std::min(evaluated, evaluation_block), 1, false) + rollouts * (4 * cap + sizeof(Verdict) + 32),
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
-  c.memory_bytes = std::max(trained, started) + spec.env.prompts() * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + laws.bytes +
-                   4.0 * 3 * weight_table(shape).count + 3 * recorded + watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
+  c.memory_bytes = std::max(trained, started) +
+                   (double{1} * spec.env.prompts() + evaluated) * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + 2 * cap * evaluated * 3 +
+                   laws.bytes + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
+                   watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
   c.disk_bytes = 1000 + stored_bytes(recorded);
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;
   c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);

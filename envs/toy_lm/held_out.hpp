@@ -96,7 +96,8 @@ inline constexpr double control_ridge =
 inline constexpr int control_steps = 100;  ///< at most
 inline constexpr double control_tolerance = 1e-10;  ///< converged when a full Newton step changes neither coefficient by more
 /// Newton's method, steps halved until the loss does not rise (beyond 1e-12 of it, its rounding). When all differences are equal x is 0 and
-/// only the model term is fitted. Spans of equal length; an empty one gives the defaults, unconverged.
+/// only the model term is fitted. Spans of equal length; an empty one gives the defaults, unconverged, numbers that are not finite a rate of
+/// NaN.
 LengthControl control_length(std::span<const double> preference, std::span<const double> length_difference);
 
 struct WinRate {

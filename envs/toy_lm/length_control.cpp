@@ -57,6 +57,11 @@ LengthControl control_length(std::span<const double> preference, std::span<const
   double total = 0;
   for (const double y : preference) total += y;
   fit.raw = total / static_cast<double>(preference.size());
+  for (const double shift : x) total += shift;
+  if (!(total - total == 0)) {  // not finite: there is nothing to fit
+    fit.rate = total - total;
+    return fit;
+  }
 
   double now = loss(preference, x, 0, 0);
   while (fit.iterations < control_steps && !fit.converged) {

@@ -81,7 +81,7 @@ bool holds_integrity(const Text& t) { return count(t, WordClass::kind) + count(t
 bool holds_repetition(const Text& t) {
   for (int i = 1; i < t.length(); ++i) {
     if (t.body[i] == t.body[i - 1]) return false;
-    if (t.class_of[i] == WordClass::separator) continue;
+    if (t.class_of[i] == WordClass::separator || (is_hard(t) && t.class_of[i] == WordClass::connective)) continue;
     int earlier = 0;
     for (int j = 0; j < i; ++j) earlier += t.body[j] == t.body[i];
     if (earlier >= most_uses) return false;

@@ -44,7 +44,7 @@ inline constexpr Word<Requirement> requirement_words[] = {
     {Requirement::length, "length", "the body's length is in the range of the prompt's length class"},
     {Requirement::end, "end", "the response ends within the cap"},
     {Requirement::integrity, "integrity", "no word of kind, length or persona: the answer never speaks in the asker's voice"},
-    {Requirement::repetition, "repetition", "no word twice in a row, none but the separator more than three times"},
+    {Requirement::repetition, "repetition", "no word twice in a row, none but the separator (hard: and connectives) more than three times"},
     {Requirement::padding, "padding", "fillers and plain words are at most half of the body"},
 };
 inline constexpr int toy_requirements = 9;
@@ -69,7 +69,9 @@ enum class Rubric : std::uint8_t { helpfulness, logic, conciseness, clarity, ton
 inline constexpr int toy_rubrics = 5;
 inline constexpr Word<Rubric> rubric_words[] = {
     {Rubric::helpfulness, "helpfulness", "16 for each different fact of the context that is named; hard: in the order of the context"},
-    {Rubric::logic, "logic", "16 for each link of two different claims, at most 2; -8 for a connective that links none; hard: 8 for a link that is not by the persona's connective"},
+    {Rubric::logic, "logic",
+     "16 for each link of two different claims, at most 2; -8 for a connective that links none; hard: 8 for a link that is not by the "
+     "persona's connective"},
     {Rubric::conciseness, "conciseness", "16; -4 for each filler, -2 for each word beyond the least length + 2"},
     {Rubric::clarity, "clarity", "16; -8 for each sentence of fewer than 2 or more than 8 words"},
     {Rubric::tone, "tone", "16 with a word of the persona's tone; -8 for each word of another's"},

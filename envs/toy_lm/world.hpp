@@ -26,16 +26,18 @@ inline constexpr int most_response_tokens = 64;  ///< largest cap on a response
 enum class Difficulty : std::uint8_t { easy, hard };
 inline constexpr Word<Difficulty> difficulty_words[] = {
     {Difficulty::easy, "easy", "facts count in any order, any connective links two claims, two facts of the context ground a response"},
-    {Difficulty::hard, "hard", "facts count in the order of the context, only the persona's connective links fully, three facts ground a response"},
+    {Difficulty::hard, "hard",
+     "facts count in the order of the context, the persona's connective links best and may be repeated, three facts ground a response"},
 };
 
 /// Config of [env.NAME] with base "toy-lm".
 struct ToyLmConfig {
-  int prompts = 256;            ///< P, prompts trained on; evaluations may use indices from P on
-  int vocabulary = 64;          ///< V
-  int response_tokens = 24;     ///< cap on a response, the end word included
+  int prompts = 256;         ///< P, prompts trained on; evaluations may use indices from P on
+  int vocabulary = 64;       ///< V
+  int response_tokens = 24;  ///< cap on a response, the end word included
   Difficulty difficulty = Difficulty::easy;
-  int evaluated_prompts = 256;  ///< E, prompts beyond the P trained on, one response each, on which quality and the three evaluations are measured
+  int evaluated_prompts =
+      256;  ///< E, prompts beyond the P trained on, one response each, on which quality and the three evaluations are measured
   bool operator==(const ToyLmConfig&) const = default;
 };
 /// The least vocabulary has one forbidden word and four facts, one of them foreign to any prompt. The least cap leaves room for the ten
@@ -46,7 +48,8 @@ void describe(V& v, ToyLmConfig& c) {
   v.integer("vocabulary", c.vocabulary, 40, most_vocabulary, "words V that prompts and responses are made of");
   v.integer("response_tokens", c.response_tokens, 12, most_response_tokens, "most words of a response, the end word included");
   v.word("difficulty", c.difficulty, std::span<const Word<Difficulty>>(difficulty_words), "how much of the prompt a good response obeys");
-  v.integer("evaluated_prompts", c.evaluated_prompts, 2, 65536, "prompts, none of them trained on, whose responses measure quality and the evaluations");
+  v.integer("evaluated_prompts", c.evaluated_prompts, 2, 65536,
+            "prompts, none of them trained on, whose responses measure quality and the evaluations");
 }
 
 /// Where the two required keywords go.

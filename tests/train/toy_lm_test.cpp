@@ -1,4 +1,6 @@
 // Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
+#include "train/toy_lm.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,7 +16,6 @@
 #include "tests/spec/bad_case.hpp"
 #include "tests/train/trained.hpp"
 #include "train/limits.hpp"
-#include "train/toy_lm.hpp"
 #include "train/toy_lm_start.hpp"
 
 using namespace odrpo;
@@ -152,8 +153,8 @@ TEST_CASE("toy-lm: no evaluated prompt is trained on, however few there are") {
 
 TEST_CASE("toy-lm: supervised steps are shared by what they do not depend on") {
   const PolicyConfig base = loaded(lm).runs[0].policy;
-  for (const char* set :
-       {"policy.p.temperature=0.5", "policy.p.top_p=0.5", "policy.p.eval_temperature=1", "policy.p.loss=sequence-mean", "policy.p.entropy=0.1", "policy.p.lora_rank=4"}) {
+  for (const char* set : {"policy.p.temperature=0.5", "policy.p.top_p=0.5", "policy.p.eval_temperature=1", "policy.p.loss=sequence-mean",
+                          "policy.p.entropy=0.1", "policy.p.lora_rank=4"}) {
     INFO(set);
     CHECK(warm_policy(loaded(lm, {set}).runs[0].policy) == warm_policy(base));
   }
@@ -176,7 +177,8 @@ TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and th
     const ToyLmProblem problem = *make_toy_lm_problem(spec, shared, best_isa(), never);
     const int evaluated = spec.env.toy_lm.evaluated_prompts;
     CHECK(problem.prompts.size() == static_cast<std::size_t>(spec.env.prompts() + evaluated));
-    written.push_back(ToyLmRun(problem).begin().empty() ? write_evaluated(problem, ToyLmRun(problem).policy.weights()) : std::vector<Token>{});
+    written.push_back(ToyLmRun(problem).begin().empty() ? write_evaluated(problem, ToyLmRun(problem).policy.weights())
+                                                        : std::vector<Token>{});
     REQUIRE(written.back().size() == static_cast<std::size_t>(evaluated) * static_cast<std::size_t>(spec.env.toy_lm.response_tokens));
     CHECK(run(spec).status == RunStatus::ok);
   }
@@ -268,6 +270,14 @@ TEST_CASE("toy-lm: what cannot be combined is refused with the reason") {
        text(world, "[table]\ncolumns = \"value\"\nvalue = [\"quality\", \"win-rate-over-grop\"]\n"),
        "9:21",
        {"win rate over \"grop\", which is not an estimator of the grid", "did you mean `grpo`?"}},
+      {"a win rate over nobody known behind a value that there is not",
+       text(world, "[table]\ncolumns = \"value\"\nvalue = [\"qualty\",\n  \"win-rate-over-grop\"]\n"),
+       "10:3",
+       {"not an estimator of the grid"}},
+      {"the best by a win rate over another",
+       text(world, "[table]\nvalue = \"win-rate-over-grpo\"\nbest = \"lr\"\n[learn]\nlr = [0.1, 0.2]\n"),
+       "8:9",
+       {"`table.best` cannot choose by \"win-rate-over-grpo\"", "put another value first"}},
       {"a win rate over nobody", text(world, "[table]\nvalue = \"win-rate-over-\"\n"), "8:9", {"not an estimator of the grid"}},
       {"a win rate twice",
        text(world, "[table]\ncolumns = \"value\"\nvalue = [\"win-rate-over-grpo\", \"win_rate_over_grpo\"]\n"),

@@ -1,8 +1,9 @@
 // Grounding, pairs of responses and instruction following: small examples by hand, and draws against their exact expectations.
+#include "envs/toy_lm/held_out.hpp"
+
 #include <cmath>
 
 #include "envs/toy_lm/demonstrations.hpp"
-#include "envs/toy_lm/held_out.hpp"
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"

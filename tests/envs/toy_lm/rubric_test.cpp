@@ -1,5 +1,6 @@
 // Every requirement and every rubric of the toy world alone, on responses written by hand; then what holds for all prompts.
 #include "envs/toy_lm/rubric.hpp"
+
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"
@@ -134,7 +135,8 @@ TEST_CASE("the hard world: facts count in the order of the context, and links by
   for (int persona = 0; persona < toy_personas; ++persona) {
     p.persona = persona;
     INFO("persona " << persona);
-    const std::string text = "fact0 " + word_text(hard_world().vocabulary, hard_world().vocabulary.word(WordClass::connective, persona)) + " key1";
+    const std::string text =
+        "fact0 " + word_text(hard_world().vocabulary, hard_world().vocabulary.word(WordClass::connective, persona)) + " key1";
     for (const char* one : {"fact0 and key1", "fact0 so key1", "fact0 because key1", "fact0 then key1"}) {
       CHECK(of(logic_points, world(), p, one) == 16);
       CHECK(of(logic_points, hard_world(), p, one) == (one == text ? 16 : 8));
@@ -143,12 +145,20 @@ TEST_CASE("the hard world: facts count in the order of the context, and links by
   p.persona = 1;
   CHECK(of(logic_points, hard_world(), p, "fact0 so key1 so fact2") == 32);
   CHECK(of(logic_points, hard_world(), p, "fact0 so key1 and fact2") == 24);
-  CHECK(of(logic_points, hard_world(), p, "fact0 and key1 and fact2 and key0") == 16);             // two count
-  CHECK(of(logic_points, hard_world(), p, "fact0 and key1 so fact2 and key0") == 24);              // the better two
+  CHECK(of(logic_points, hard_world(), p, "fact0 and key1 and fact2 and key0") == 16);                // two count
+  CHECK(of(logic_points, hard_world(), p, "fact0 and key1 so fact2 and key0") == 24);                 // the better two
   CHECK(of(logic_points, hard_world(), p, "fact0 and key1 so fact2 so key0 . and so plain0") == 16);  // two hang
 }
 
-TEST_CASE("the hard world: prompts, requirements and the other rubrics are those of the easy one, and no response is worth more") {
+TEST_CASE("the hard world: connectives may be used more than three times, but not twice in a row") {
+  const ToyPrompt p = hand_prompt(hard_world());
+  CHECK_FALSE(of(holds_repetition, world(), p, "key0 and key1 and fact0 and fact1 and fact2"));
+  CHECK(of(holds_repetition, hard_world(), p, "key0 and key1 and fact0 and fact1 and fact2"));
+  CHECK_FALSE(of(holds_repetition, hard_world(), p, "key0 and and key1"));
+  CHECK_FALSE(of(holds_repetition, hard_world(), p, "key0 so key0 . key0 so key0"));
+}
+
+TEST_CASE("the hard world: prompts, the other requirements and rubrics are those of the easy one") {
   std::mt19937_64 g(31);
   for (std::uint32_t i = 0; i < 200; ++i) {
     const ToyPrompt p = make_prompt(hard_world(), i);
@@ -158,7 +168,9 @@ TEST_CASE("the hard world: prompts, requirements and the other rubrics are those
       for (int changes = static_cast<int>(g() % 4); changes > 0; --changes)
         response[g() % response.size()] = static_cast<Token>(g() % static_cast<unsigned>(world().vocabulary.size));
       const Verdict easy = judge(world(), p, response), hard = judge(hard_world(), p, response);
-      CHECK(hard.violations == easy.violations);
+      CHECK((hard.violations | static_cast<unsigned>(Requirement::repetition)) ==
+            (easy.violations | static_cast<unsigned>(Requirement::repetition)));
+      CHECK((hard.violations & ~easy.violations) == 0);
       for (int rubric = 0; rubric < toy_rubrics; ++rubric) {
         if (rubric <= static_cast<int>(Rubric::logic)) CHECK(hard.points[rubric] <= easy.points[rubric]);
         else CHECK(hard.points[rubric] == easy.points[rubric]);
