@@ -84,6 +84,9 @@ void settle_spec(TableSpec& spec, const RunFacts& facts, const std::vector<std::
       std::none_of(facts.seed->begin(), facts.seed->end(), [&](double seed) { return seed >= spec.tune_seeds; }))
     throw Failure(Exit::usage, fmt::format("tune_seeds: {} seeds to choose on leave none to report", spec.tune_seeds));
   if (spec.value.empty()) throw Failure(Exit::usage, "value: no value is named");
+  if (!spec.best.empty() && !opponent_of(spec.value[0]).empty())
+    throw Failure(Exit::usage, fmt::format("value: nothing can be chosen by \"{}\", and `best` has {}: {}, or show {} as rows or columns",
+                                           printable_text(spec.value[0]), joined(spec.best), no_choice, joined(spec.best)));
   for (const std::string& name : spec.value)
     if (!shown.insert(name).second) throw Failure(Exit::usage, fmt::format("value: \"{}\" is named twice", name));
   if (spec.value.size() > 1 && !spec.over_values())

@@ -54,9 +54,16 @@ inline constexpr ValueWord value_words[] = {
 /// Values that are computed when a file is read, one for each ESTIMATOR of the file; their columns are named as they are.
 inline constexpr std::string_view win_rate_over = "win-rate-over-";
 inline constexpr ValueWord win_rate_over_word{
-    "win-rate-over-ESTIMATOR", "", 100, "%", true,
+    "win-rate-over-ESTIMATOR",
+    "",
+    100,
+    "%",
+    true,
     "toy-lm: length-controlled win rate against the final policy of ESTIMATOR's run of the same seed and settings, expected over the "
     "judge's error; 50 % of ESTIMATOR itself"};
+/// Why `best` cannot choose by such a value.
+inline constexpr const char* no_choice =
+    "each run meets one of the same settings, so that the best would be what is worst for the other; put another value first";
 /// The estimator of such a value, - and _ of what stands before it alike; empty when it is another value.
 constexpr std::string_view opponent_of(std::string_view value) {
   if (!same_word(value.substr(0, win_rate_over.size()), win_rate_over)) return {};
@@ -68,10 +75,10 @@ inline bool of_texts(const ValueWord& value) { return std::string_view(value.mea
 
 /// One of the values that a table shows, with what its cells hold.
 struct TableValue {
-  std::string name, unit, meaning;  ///< as in ValueWord; of any other column the name alone
-  bool median = false;              ///< cells hold median and quartiles
-  bool share = false;               ///< cells hold shares of runs and Wilson's intervals
-  bool percent = false;             ///< rows are compared with the baseline in percent of it
+  std::string name, unit, meaning;            ///< as in ValueWord; of any other column the name alone
+  bool median = false;                        ///< cells hold median and quartiles
+  bool share = false;                         ///< cells hold shares of runs and Wilson's intervals
+  bool percent = false;                       ///< rows are compared with the baseline in percent of it
   bool more_is_better = true, ranked = true;  ///< ranked: it is known whether more is better
 };
 
@@ -98,7 +105,8 @@ struct TableCell {
   int n = 0, failed = 0, undefined = 0;  ///< seeds reported; runs left out because they failed, or their value is NaN
   double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for a measured time median and quartiles (sd NaN)
   Comparison comparison;
-  bool among_best = false;  ///< the best of its column in its block, or not distinguishable from it: p of Holm in the column is not below .05
+  bool among_best =
+      false;  ///< the best of its column in its block, or not distinguishable from it: p of Holm in the column is not below .05
   std::vector<std::string> followed;           ///< value of each of the table's following dimensions; empty in a cell without runs
   std::vector<ChosenValue> chosen;             ///< of each axis in `best`, where the cell's numbers are taken
   std::vector<std::pair<int, double>> values;  ///< (seed, value in the shown unit), by seed
@@ -120,8 +128,8 @@ struct TableBlock {
 
 /// Every text in it is printable (printable_text): a renderer adds only what its own format needs.
 struct TableModel {
-  TableSpec spec;  ///< with the file's own names of axes
-  std::string suite, digest;  ///< the file's, 12 digits of the latter
+  TableSpec spec;                          ///< with the file's own names of axes
+  std::string suite, digest;               ///< the file's, 12 digits of the latter
   std::vector<TableValue> values;          ///< in the order of spec.value
   std::vector<int> tested;                 ///< of each value, the size of its family: comparisons with a p, in all blocks and columns
   std::vector<std::string> rows, columns;  ///< entries of the dimensions; of the dimension `value` the names of the values

@@ -185,7 +185,11 @@ void check_opponents(const Node* section, Plan& plan, bool texts, Diagnostics& e
     std::string name(opponent_of(values[i]));
     if (name.empty() && values[i] != win_rate_over) continue;
     Place at = node == nullptr ? place_of(section, "value") : node->place;
-    if (node != nullptr && node->kind == Node::Kind::list && i < node->children.size()) at = node->children[i].place;
+    if (node != nullptr && node->kind == Node::Kind::list)  // entries that could not be read are no values
+      for (const Node& entry : node->children)
+        if (entry.kind == Node::Kind::text && same_word(entry.text, values[i])) at = entry.place;
+    if (i == 0 && !plan.table.best.empty())
+      errors.add(at, fmt::format("`table.best` cannot choose by \"{}\": {}", shown(values[i]), no_choice));
     if (!texts) {
       errors.add(at, fmt::format("no env of the grid has the value \"{}\"", shown(values[i])), "it with an env of base toy-lm");
       continue;

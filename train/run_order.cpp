@@ -1,4 +1,4 @@
-// Worlds are compared by hashes of their canonical texts: two that collide are neighbours, no more.
+// Worlds are compared by hashes of their canonical texts: two that collide are taken for one, which costs time and changes no result.
 #include "train/run_order.hpp"
 
 #include <fmt/format.h>
@@ -21,9 +21,9 @@ std::string rater_text(const RunSpec& run) { return canonical_fields(without_cos
 }  // namespace
 
 std::string world_text(const RunSpec& run) {
-  const std::string env = fmt::format("{}\n", static_cast<int>(run.env.kind)) + canonical_fields(run.env);
-  if (run.env.kind == WorldKind::toy_lm) return env + canonical_fields(warm_policy(run.policy));
-  return env + fmt::format("{}\n", static_cast<int>(run.policy.kind)) + canonical_fields(run.policy) +
+  const std::string kind = fmt::format("{}\n", static_cast<int>(run.env.kind));
+  if (run.env.kind == WorldKind::toy_lm) return kind + canonical_fields(warm_env(run.env)) + canonical_fields(warm_policy(run.policy));
+  return kind + canonical_fields(run.env) + fmt::format("{}\n", static_cast<int>(run.policy.kind)) + canonical_fields(run.policy) +
          canonical_fields(resolve_profile(run.env.bandit, run.rater.world));
 }
 
