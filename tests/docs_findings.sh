@@ -26,7 +26,7 @@ ODRPO_BENCH=$program python3 "$root/docs/lab/findings.py" "$work" >page.md
 same=page.md
 grep -q '^## .*, toy language model' "$root/docs/findings.md" || same=bandit.md
 diff <(grep '^## ' $same) <(grep '^## ' "$root/docs/findings.md")
-for page in bandit.md page.md; do [[ $(grep -c '^The paper: ' $page) == $(($(grep -c '^## ' $page) - 1)) ]]; done
+for page in bandit.md page.md; do [[ $(grep -c '^\(The paper\|We ask\): ' $page) == $(($(grep -c '^## ' $page) - 1)) ]]; done
 [[ $(grep -c '^## .*, toy language model' page.md) -ge 14 ]]
 diff <(grep '^## ' bandit.md) <(grep '^## ' page.md | grep -v ', toy language model')
 fail() { echo "$1" >&2; exit 1; }  # a `!` before a command would hide its failure from set -e

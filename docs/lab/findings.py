@@ -96,19 +96,19 @@ def listing(rows, axes, unit="%", digits=2, table=None, sign=1):
     return lines
 
 
-Finding = collections.namedtuple("Finding", "heading claim result lines world")
+Finding = collections.namedtuple("Finding", "heading claim result lines world ours")
 
 
-def finding(heading, claim, result, lines, world=None):
-    """A section: heading, what the paper says, the verdict, the lines below; of a world, or of none."""
-    return Finding(heading + (world.heading if world else ""), claim, result, lines, world)
+def finding(heading, claim, result, lines, world=None, ours=False):
+    """A section: heading, what the paper says (`ours`: what we ask beyond it), the verdict, the lines below; of a world, or of none."""
+    return Finding(heading + (world.heading if world else ""), claim, result, lines, world, ours)
 
 
 class World:
     """Where an experiment runs: its suites, the value that its tables show, and the words for them."""
 
-    def __init__(self, name, suffix, value, what, places):
-        self.name, self.suffix, self.what, self.places = name, suffix, what, places
+    def __init__(self, name, suffix, value, what, sizes):
+        self.name, self.suffix, self.what, self.sizes = name, suffix, what, sizes  # sizes: the dimension of two sizes of policy, and its values
         self.value = ["--value", value, "--columns", "rater"] if value else []
         self.heading = ", " + name if suffix else ""
 
@@ -153,7 +153,7 @@ FAMILIES = (("maxrl", "MaxRL", "Gini and Gini-Median improve MaxRL, by 2.4 to 3.
 
 def of_results(world):
     table = world.table("results", *world.value)
-    (place, sizes_of), = world.places.items()
+    (place, sizes_of), = world.sizes.items()
     for family, name, claim, least in FAMILIES:
         rows = table.compared(lambda c: c["row"].endswith(f"({family})"))
         sizes = [mean for _, mean, *_ in rows]
@@ -176,13 +176,13 @@ def of_true_quality():
     for family, name, *_ in FAMILIES:
         table = Table("results-toy-lm", "--value", "quality", "--columns", "rater", "--compare", "difference")
         rows = table.compared(lambda c: c["row"].endswith(f"({family})"))
-        yield finding(f"True quality against {name}", f"What is better in the benchmarks is better: Gini and Gini-Median against {name}.", verdict(rows),
-                      ["Difference of the true quality of the final policy's responses, in levels of 1 to 10.", ""] + listing(rows, ["row", "policy"], "levels", table=table) + ["", table.source()], TOY)
+        yield finding(f"True quality against {name}", f"Do Gini and Gini-Median improve the true quality over {name}, which no benchmark sees?", verdict(rows),
+                      ["Difference of the true quality of the final policy's responses, in levels of 1 to 10.", ""] + listing(rows, ["row", "policy"], "levels", table=table) + ["", table.source()], TOY, True)
     table = Table("results-toy-lm", "--value", "win-rate-over-grpo", "--columns", "rater", "--baseline", "grpo", "--compare", "difference")
     rows = table.compared()
-    yield finding("Win rate over GRPO's final policy", "Every ODRPO variant wins more often than GRPO.", verdict([r for r in rows if "odrpo" in r[0]["row"]]),
+    yield finding("Win rate over GRPO's final policy", "Do judges of pairs prefer what ODRPO's policies write to what GRPO's writes?", verdict([r for r in rows if "odrpo" in r[0]["row"]]),
                   ["Win rate against the final policy of grpo from the same start, length-controlled, minus 50 %. maxrl beside it is not among the verdict's rows.", ""] +
-                  listing(rows, ["row", "policy"], "points", table=table) + ["", table.source()], TOY)
+                  listing(rows, ["row", "policy"], "points", table=table) + ["", table.source()], TOY, True)
 
 
 def of_settings():
@@ -218,7 +218,10 @@ def of_votes(world):
     raters = sorted({k[0] for k in by})
     first = sorted(next(iter(by.values())))
     tuning = set(first[:len(first) // 2])  # seeds that choose N; the others report
-    chosen = lambda rater, estimator, counts: max(counts, key=lambda n: sum(v for s, v in by[rater, estimator, n].items() if s in tuning))
+
+    def chosen(rater, estimator, counts):  # by the mean over the seeds that all of them have
+        common = tuning.intersection(*(by[rater, estimator, n] for n in counts))
+        return max(counts, key=lambda n: sum(by[rater, estimator, n][s] for s in common))
     held = lambda rater, estimator, n: {s: v for s, v in by[rater, estimator, n].items() if s not in tuning}
     rows, alone = [], []
     for rater in raters:
@@ -263,9 +266,14 @@ def of_curves(world):
                       [f"Change of the mean seen reward at the end of training, in percent of {family}'s. `odrpo-bench plot curves training-curves" + world.suffix + ".h5 --curve reward` draws the curves.", ""] +
                       listing(rows, ["row", "column"], table=table) + ["", table.source()], world)
     table = world.table("training-curves", "--value", "collapsed", *columns, "--baseline", "none")
-    fallen = [c for c in table.cells if c["n"] and c["mean"] > 0]
-    yield finding("The crash of GRPO", "GRPO's reward crashes near 0.6 of the epoch; ODRPO's does not.", "partly" if fallen else "cannot be told here: " + ("nothing crashes" if any(c["n"] for c in table.cells) else "too few steps"),
-                  [("Crashed: " + ", ".join(f"{c['row']} under {c['column']} {c['mean']:.0f} %" for c in fallen) + "." if fallen else "No run of any estimator crashes.") +
+    told = [c for c in table.cells if c["n"]]
+    fallen = [c for c in told if c["mean"] > 0]
+    ours, theirs = [c for c in fallen if "odrpo" in c["row"]], [c for c in fallen if c["row"] == "grpo"]
+    result = ("cannot be told here: " + ("nothing crashes" if told else "too few steps") if not ours and not theirs else
+              "replicates: grpo alone crashes" if not ours else "reverses: ODRPO crashes, grpo does not" if not theirs else "partly: both crash")
+    shares = ", ".join(f"{c['row']}{' under ' + c['column'] if c['column'] else ''} {c['mean']:.0f} %" for c in fallen)
+    yield finding("The crash of GRPO", "GRPO's reward crashes near 0.6 of the epoch; ODRPO's does not.", result,
+                  [(f"Share of runs that crash: {shares}." if fallen else "No run of any estimator crashes." if told else "The runs are too short to say whether one crashes.") +
                    " What makes runs of the toy language model crash is in [measured by hand](lab/measured-by-hand.md#does-training-crash-in-the-middle-of-its-epoch).", "", table.source()], world)
 
 
@@ -342,15 +350,20 @@ def main():
     findings = [*every(of_results), *(of_true_quality() if TOY in worlds else ()), *of_settings(), *every(of_weights), *every(of_votes), *every(of_curves), *every(of_step_time), *of_items()]
     print(INTRODUCTION)
     if TOY not in worlds:
-        print("The toy language model is not in this page yet.\n")
-    print("| claim of the paper |" + "".join(f" {w.name} |" for w in worlds) + "\n|---|" + "---|" * len(worlds))
-    claims = {}
+        print("The toy language model is not in this page yet: its suites are long.\n")
+    for ours, heading in ((False, "claim of the paper"), (True, "asked beyond it")):
+        claims = {}
+        for f in findings:
+            if f.ours == ours:
+                claims.setdefault(f.claim, {})[f.world] = f"[{f.result}]({link(f.heading)})"
+        if claims:
+            print(f"| {heading} |" + "".join(f" {w.name} |" for w in worlds) + "\n|---|" + "---|" * len(worlds))
+        for claim, results in claims.items():  # of no world: about the paper alone
+            print(f"| {claim} |" + "".join(f" {results.get(w) or results.get(None, '')} |" for w in worlds))
+        if claims:
+            print()
     for f in findings:
-        claims.setdefault(f.claim, {})[f.world] = f"[{f.result}]({link(f.heading)})"
-    for claim, results in claims.items():
-        print(f"| {claim} |" + "".join(f" {results.get(w) or (results.get(None, '') if w is BANDIT else '')} |" for w in worlds))
-    for f in findings:
-        print(f"\n## {f.heading}\n\nThe paper: {f.claim} Here: **{f.result}**.\n")
+        print(f"\n## {f.heading}\n\n{'We ask' if f.ours else 'The paper'}: {f.claim} Here: **{f.result}**.\n")
         print("\n".join(f.lines))
     print("\n## Commands\n\n```sh")
     for suite in SUITES + (TOY_SUITES if TOY in worlds else ()):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures again what docs/lab/measurements.md shows, and writes the page. Usage: docs/lab/measure.sh [SECTION…]
 #
-# Without a section: all of them, some 40 minutes on two cores. The other sections stay as they are. A section is replaced when all of its
+# Without a section: all of them, some 30 minutes on two cores. The other sections stay as they are. A section is replaced when all of its
 # commands have succeeded; when one fails, the page keeps the old section and the call ends with an error. After a stop (Ctrl-C, a kill, a
 # failure) the same call continues where it stopped: its files are in build/measure, which it removes when all is done. With another
 # program, other suites or other sections it begins anew.
@@ -13,8 +13,7 @@ shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
 unset CDPATH
 
-sections=(quickstart yardstick calibrated stress votes-mean compat judge-scores toy-lm paper-results-toy-lm paper-votes-toy-lm toy-lm-lora
-          seeds-needed aa speed)
+sections=(quickstart yardstick calibrated stress votes-mean compat judge-scores toy-lm toy-lm-lora seeds-needed aa speed)
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 page=$root/docs/lab/measurements.md
@@ -191,26 +190,6 @@ A small transformer learns from a rubric judge: the quality of its responses to 
 4.
 END
   suite toy-lm-quickstart
-  facts
-}
-
-section_paper-results-toy-lm() {
-  title "The paper's table of results, on the toy language model" <<'END'
-Three held-out evaluations and their mean, compared with grpo in percent. The second table is the time of a training step, to be read with
-care: two runs share the machine, and an estimator takes microseconds of a step of many milliseconds.
-END
-  suite paper/results-toy-lm
-  show --value seconds --columns policy --compare percent
-  facts
-}
-
-section_paper-votes-toy-lm() {
-  title 'Votes on the toy language model' <<'END'
-What more votes buy in a short training, against one vote. The policy is evaluated at temperature 0, as the paper does, which is noisy
-([measured](measured-by-hand.md#evaluation-at-temperature-0-and-1)). An interval that includes 0 says that five seeds do not resolve the
-difference, not that there is none.
-END
-  suite paper/votes-toy-lm
   facts
 }
 
