@@ -1,20 +1,98 @@
-// A table of repeated scores: what readers of files make and judges are learned from.
+// A table of ratings: what readers of score files make, and what judges are learned from and analysed by.
 #pragma once
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace odrpo {
 
-/// Scores of M responses to each of P prompts, N samples per response; N may differ between prompts, not inside one, nor may M differ
-/// from the responses that stand in the file.
+/// Ratings of P prompts x R_p responses by J judges. Flat arrays: a prompt owns a range of responses, a response a range of ratings.
+/// Ratings of a response are in order of their columns, each column at most once; responses differ in which columns they have.
 struct ScoreTable {
-  struct Prompt {
-    long long id;                     ///< prompt_id of the file
-    int responses, samples;           ///< M, N
-    std::vector<std::uint8_t> score;  ///< [M][N] in order of response_id and sample_id
+  static constexpr std::uint8_t unreadable = 0;  ///< level of an answer that the judge gave and that is no number
+
+  /// One sample of one judge: the second answer of judge "b". Responses that have a rating in the same column were rated the same way.
+  struct Column {
+    std::uint32_t judge;  ///< index into judges
+    std::string sample;   ///< sample_id of the file, or its number from 1 where the file has none
   };
-  std::vector<Prompt> prompts;  ///< in order of prompt_id
-  int largest = 0, smallest = 0;
+  struct Judge {
+    std::string name;                          ///< empty: the file names no judges
+    std::int64_t ratings = 0, unreadable = 0;  ///< ratings in `level`; those of them that could not be read
+    std::int64_t missing = 0;                  ///< blank cells, which are not in `level`
+  };
+  struct Response {
+    std::uint32_t first, count;  ///< its ratings; count 0 = all its cells are blank
+    double gold;                 ///< the true score in the units of `values`, also between or beyond them; NaN = none
+  };
+  struct Prompt {
+    std::string id;              ///< prompt_id of the file, for messages
+    std::uint32_t first, count;  ///< its responses, in order of response_id
+  };
+
+  std::vector<double> values;         ///< [K] the score that each level stands for, increasing; level k is values[k - 1]
+  std::vector<std::uint8_t> level;    ///< [ratings] 1..K, or `unreadable`
+  std::vector<std::uint32_t> column;  ///< [ratings] index into columns
+  std::vector<Column> columns;        ///< in order of judge, then sample
+  std::vector<Judge> judges;          ///< in order of name; at least one
+  std::vector<Response> responses;    ///< prompt after prompt
+  std::vector<Prompt> prompts;        ///< in order of prompt_id
+  std::vector<std::string> notes;     ///< what a user should know about the file, a sentence each
+
+  int levels() const { return static_cast<int>(values.size()); }
+  std::span<const Response> responses_of(const Prompt& p) const { return {responses.data() + p.first, p.count}; }
+  std::span<const std::uint8_t> levels_of(const Response& r) const { return {level.data() + r.first, r.count}; }
+  std::span<const std::uint32_t> columns_of(const Response& r) const { return {column.data() + r.first, r.count}; }
+
+  std::int64_t missing() const {
+    std::int64_t n = 0;
+    for (const Judge& j : judges) n += j.missing;
+    return n;
+  }
+  std::int64_t unreadables() const {
+    std::int64_t n = 0;
+    for (const Judge& j : judges) n += j.unreadable;
+    return n;
+  }
 };
+
+inline constexpr double no_gold = std::numeric_limits<double>::quiet_NaN();
+inline bool has_gold(const ScoreTable::Response& r) { return !std::isnan(r.gold); }
+
+/// Scores of a response that could be read, one after the other: `call(level, column)`.
+template <class Call>
+void for_each_score(const ScoreTable& table, const ScoreTable::Response& r, Call call) {
+  for (std::uint32_t i = r.first; i < r.first + r.count; ++i)
+    if (table.level[i] != ScoreTable::unreadable) call(static_cast<int>(table.level[i]), table.column[i]);
+}
+
+/// The columns in which every response of the prompt has a score that could be read, increasing: the prompt's complete matrix has these
+/// columns, and its responses as rows. Empty when there is none.
+inline std::vector<std::uint32_t> complete_columns(const ScoreTable& table, const ScoreTable::Prompt& prompt) {
+  std::vector<std::uint32_t> common, both;
+  bool first = true;
+  for (const auto& r : table.responses_of(prompt)) {
+    both.clear();
+    std::size_t at = 0;
+    for_each_score(table, r, [&](int, std::uint32_t column) {
+      while (at < common.size() && common[at] < column) ++at;
+      if (first || (at < common.size() && common[at] == column)) both.push_back(column);
+    });
+    common.swap(both);
+    first = false;
+  }
+  return common;
+}
+
+/// Is every rating of the prompt in a complete matrix: readable, and all responses in the same columns?
+inline bool is_complete(const ScoreTable& table, const ScoreTable::Prompt& prompt) {
+  const std::size_t columns = complete_columns(table, prompt).size();
+  for (const auto& r : table.responses_of(prompt))
+    if (r.count != columns) return false;
+  return columns > 0;
+}
 
 }  // namespace odrpo

@@ -14,8 +14,6 @@
 namespace odrpo {
 namespace {
 
-bool is_space(char c) { return c == ' ' || c == '\t'; }
-
 /// Bytes of the UTF-8 character that `s` starts with; 0 when it is none, or cannot be seen.
 std::size_t printable(std::string_view s) {
   const Character c = first_character(s);
@@ -55,18 +53,19 @@ void check_csv_format(std::string_view text, CsvErrors& errors) {
     errors.add(1, 1, "its lines end in CR alone: save it with line ends LF or CRLF");
 }
 
-void check_csv_header(const std::vector<CsvField>& fields, const std::string& wanted, CsvErrors& errors) {
+void check_csv_header(const std::vector<CsvField>& fields, const std::string& wanted, CsvErrors& errors, char separator) {
   const CsvField& first = fields[0];
   if (std::all_of(fields.begin(), fields.end(), is_whole))
     return errors.add(first.line, first.column, "data where the header was expected: " + wanted);
   const std::string_view sep = first.text.substr(0, 4);
   if (sep == "sep=" || sep == "SEP=" || sep == "Sep=")
     return errors.add(first.line, first.column, "a line for Excel: delete it; " + wanted);
-  const auto other = first.text.find_first_of(";\t|");
+  const auto other = first.text.find_first_of(separator == '\t' ? ";,|" : ";\t|");
   if (fields.size() > 1 || other == std::string_view::npos) return;
   const char mark = first.text[other];
-  const char* marks = mark == ';' ? "semicolons" : mark == '|' ? "bars" : "tabs";
-  errors.add(first.line, first.column, std::string("columns separated by ") + marks + ": they must be separated by commas");
+  const char* marks = mark == ';' ? "semicolons" : mark == '|' ? "bars" : mark == ',' ? "commas" : "tabs";
+  errors.add(first.line, first.column,
+             std::string("columns separated by ") + marks + ": they must be separated by " + (separator == '\t' ? "tabs" : "commas"));
 }
 
 std::string csv_text(const CsvField& field) {
@@ -97,12 +96,13 @@ std::string csv_field(const std::string& text) {
   return out + "\"";
 }
 
-std::string shown_cell(std::string_view text) {
+namespace {
+
+std::string escaped(std::string_view text, std::size_t most) {
   constexpr char hex[] = "0123456789abcdef";
-  constexpr int most = 40;
-  std::string out = "\"";
-  int characters = 0;
-  while (!text.empty() && characters < most) {
+  std::string out;
+  for (std::size_t characters = 0; !text.empty(); ++characters) {
+    if (characters == most) return out + "…";
     const std::size_t size = printable(text);
     if (size == 0) {
       const auto byte = static_cast<unsigned char>(text[0]);
@@ -111,10 +111,14 @@ std::string shown_cell(std::string_view text) {
       out += text.substr(0, size);
     }
     text.remove_prefix(std::max<std::size_t>(size, 1));
-    ++characters;
   }
-  return out + (text.empty() ? "\"" : "…\"");
+  return out;
 }
+
+}  // namespace
+
+std::string shown_cell(std::string_view text) { return '"' + escaped(text, 40) + '"'; }
+std::string shown_list(std::string_view text) { return escaped(text, 400); }
 
 std::string CsvErrors::text() const {
   std::vector<const Mistake*> order;
@@ -129,7 +133,7 @@ std::string CsvErrors::text() const {
   return enough() ? (out + '\n').append(and_more) : out;
 }
 
-CsvReader::CsvReader(std::string_view text) : text_(text) {
+CsvReader::CsvReader(std::string_view text, char separator) : text_(text), separator_(separator) {
   if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
 }
 
@@ -141,7 +145,11 @@ bool CsvReader::next(std::vector<CsvField>& fields, CsvErrors& errors) {
   fields.clear();
   // comments and blank lines
   for (;; ++at_, new_line()) {
-    if (at_ < text_.size() && text_[at_] == '#') at_ = std::min(text_.find('\n', at_), text_.size());
+    if (at_ < text_.size() && text_[at_] == '#') {
+      const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+      row_comments_ += text_.substr(at_, end - at_).find(separator_) != std::string_view::npos;
+      at_ = end;
+    }
     const std::size_t line = at_;
     skip_spaces();
     if (at_ < text_.size() && text_[at_] == '\r' && (at_ + 1 == text_.size() || text_[at_ + 1] == '\n')) ++at_;
@@ -150,6 +158,7 @@ bool CsvReader::next(std::vector<CsvField>& fields, CsvErrors& errors) {
     at_ = line;
     break;
   }
+  const char mark[2] = {separator_, '\n'};
   for (;;) {
     skip_spaces();
     CsvField field{{}, line_, static_cast<long>(at_ - start_) + 1, false};
@@ -172,11 +181,11 @@ bool CsvReader::next(std::vector<CsvField>& fields, CsvErrors& errors) {
       ++at_;
       skip_spaces();
       const long after = static_cast<long>(at_ - start_) + 1;
-      end = std::min(text_.find_first_of(",\n", at_), text_.size());
+      end = std::min(text_.find_first_of(std::string_view(mark, 2), at_), text_.size());
       if (end > at_ && !(end - at_ == 1 && text_[at_] == '\r')) errors.add(line_, after, "text after the closing quote");
     } else {
       end = at_;
-      while (end < text_.size() && text_[end] != ',' && text_[end] != '\n') ++end;
+      while (end < text_.size() && text_[end] != separator_ && text_[end] != '\n') ++end;
       std::size_t last = end;
       while (last > at_ && (is_space(text_[last - 1]) || text_[last - 1] == '\r')) --last;
       field.text = text_.substr(at_, last - at_);
@@ -188,7 +197,7 @@ bool CsvReader::next(std::vector<CsvField>& fields, CsvErrors& errors) {
       new_line();
       return true;
     }
-    if (at_ == text_.size()) {  // a comma at the very end: one more field, empty
+    if (at_ == text_.size()) {  // a separator at the very end: one more field, empty
       fields.push_back({{}, line_, static_cast<long>(at_ - start_) + 1, false});
       return true;
     }

@@ -42,16 +42,21 @@ class CsvErrors {
 /// Reads records. A BOM, lines that start with `#` and blank lines are skipped; lines end with LF or CRLF; a quoted field may span lines.
 class CsvReader {
  public:
-  explicit CsvReader(std::string_view text);
+  /// `separator`: a comma or a tab. Spaces around fields are skipped, and tabs where they separate nothing.
+  explicit CsvReader(std::string_view text, char separator = ',');
   /// The next record into `fields`; false at the end. A quote that is not closed, or closed amid a field, is added to `errors`.
   bool next(std::vector<CsvField>& fields, CsvErrors& errors);
+  /// Comments so far that hold a separator, as a row does whose first field starts with `#`.
+  long row_comments() const { return row_comments_; }
 
  private:
+  bool is_space(char c) const { return c == ' ' || (c == '\t' && separator_ != '\t'); }
   void skip_spaces();
   void new_line() { ++line_, start_ = at_; }
   std::string_view text_;
+  char separator_;
   std::size_t at_ = 0, start_ = 0;  ///< next byte; first byte of its line
-  long line_ = 1;
+  long line_ = 1, row_comments_ = 0;
 };
 
 /// The text of a field, with doubled quotes made single.
@@ -74,10 +79,12 @@ std::string_view wide_encoding(std::string_view text);
 void check_csv_format(std::string_view text, CsvErrors& errors);
 
 /// Adds one mistake where the first record of a file is no header: whole numbers alone, a line for Excel, columns that other marks than
-/// commas separate. `wanted` says what a header must be.
-void check_csv_header(const std::vector<CsvField>& fields, const std::string& wanted, CsvErrors& errors);
+/// the separator separate. `wanted` says what a header must be.
+void check_csv_header(const std::vector<CsvField>& fields, const std::string& wanted, CsvErrors& errors, char separator = ',');
 
 /// Text of a file made fit for a terminal: in double quotes, control characters and what is not UTF-8 as \xNN, cut after 40 characters.
 std::string shown_cell(std::string_view text);
+/// The same without quotes and whole: for names that the user gave.
+std::string shown_list(std::string_view text);
 
 }  // namespace odrpo

@@ -1,205 +1,262 @@
-// From the text of a CSV file to a table of scores, or to the list of its mistakes.
+// From the text of a file to a table of scores, or to the list of its mistakes.
 #include "results/score_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <map>
-#include <span>
-#include <tuple>
+#include <cmath>
+#include <optional>
 
 #include "kernels/failure.hpp"
-#include "results/csv.hpp"
+#include "results/score_cells.hpp"
+#include "results/score_file_csv.hpp"
+#include "results/score_file_json.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr std::array<std::string_view, 4> names = {"prompt_id", "response_id", "sample_id", "score"};
-constexpr std::string_view wanted = "prompt_id,response_id,sample_id,score";
-
-/// One row of the file.
-struct Cell {
-  std::int64_t prompt, response, sample;
-  std::uint32_t line;
-  std::uint8_t score;
-  auto place() const { return std::tie(prompt, response, sample); }
-};
-
 [[noreturn]] void refuse(const CsvErrors& errors) { throw Failure(Exit::bad_input, errors.text()); }
 
-std::string name(std::string_view column) { return "column \"" + std::string(column) + "\""; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool same_letter(char a, char b) { return a == b || ((a ^ b) == 32 && (a | 32) >= 'a' && (a | 32) <= 'z'); }
+/// A text as a number. What has no single number has a hint or none.
+struct Read {
+  std::optional<double> value;
+  const char* hint = nullptr;  ///< such a text is a mistake of the file, not an answer of the judge
+};
+Read read_number(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  const bool plus = text.size() > 1 && text[0] == '+' && text[1] != '-';
+  if (plus) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end == text.data() + text.size() && error == std::errc::result_out_of_range) return {std::nullopt, "is out of the range of numbers"};
+  if (end == text.data() + text.size() && error == std::errc()) {
+    if (std::isfinite(value)) return {value == 0 ? 0.0 : value, nullptr};
+    return {std::nullopt, "is no finite number; leave a missing score blank"};
+  }
+  // digits and commas
+  const std::string_view body = text.starts_with('-') ? text.substr(1) : text;
+  const auto comma = body.find(',');
+  if (comma == std::string_view::npos || comma == 0) return {};
+  if (!std::all_of(body.begin(), body.end(), [](char c) { return is_digit(c) || c == ',' || c == '.'; })) return {};
+  const auto after = body.substr(comma + 1);
+  const auto group = after.substr(0, after.find_first_of(",."));
+  if (group.size() == 3 && comma <= 3) return {std::nullopt, "has a thousands separator: write the digits alone"};
+  if (!after.empty() && std::all_of(after.begin(), after.end(), is_digit)) return {std::nullopt, "has a decimal comma: write a point"};
+  return {};
+}
 
-/// Where each of the four columns stands.
-struct Header {
-  std::array<std::size_t, 4> place;
-  std::size_t columns;
-  long line;
+/// Codes of scores: 1 + index of their value.
+class ScoreCodes {
+ public:
+  ScoreCodes(std::vector<double>& values, bool fixed) : values_(values), fixed_(fixed) {}
+
+  /// The code, or 0 where there is none for it: a value off the scale, or one too many.
+  std::uint8_t of(double value) {
+    if (!values_.empty() && values_[last_] == value) return static_cast<std::uint8_t>(last_ + 1);
+    const auto at = std::find(values_.begin(), values_.end(), value);
+    if (at == values_.end()) {
+      if (fixed_ || values_.size() == most_levels) return 0;
+      values_.push_back(value);
+      last_ = values_.size() - 1;
+    } else {
+      last_ = static_cast<std::size_t>(at - values_.begin());
+    }
+    return static_cast<std::uint8_t>(last_ + 1);
+  }
+
+ private:
+  std::vector<double>& values_;
+  bool fixed_;
+  std::size_t last_ = 0;
 };
 
-Header read_header(const std::vector<CsvField>& fields, CsvErrors& errors) {
-  const long line = fields[0].line;
-  Header header{{}, fields.size(), line};
-  check_csv_header(fields, "the first line must name the columns " + std::string(wanted), errors);
-  if (errors.any()) refuse(errors);
-  std::string found;
-  for (const CsvField& field : fields) found += (found.empty() ? "" : ", ") + shown_cell(field.text);
-  if (found.size() > 400) found = std::to_string(fields.size()) + " other columns";
-  for (std::size_t c = 0; c < names.size(); ++c) {
-    std::size_t times = 0;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      if (fields[i].text != names[c]) continue;
-      if (++times > 1) errors.add(line, fields[i].column, name(names[c]) + " stands twice");
-      else header.place[c] = i;
-    }
-    if (times > 0) continue;
-    const bool capitals = std::any_of(fields.begin(), fields.end(), [&](const CsvField& f) {
-      return std::equal(f.text.begin(), f.text.end(), names[c].begin(), names[c].end(), same_letter);
-    });
-    errors.add(line, 1, "no " + name(names[c]) + "; found " + found + (capitals ? " (names are written in small letters)" : ""));
+/// Reads all rows of a source into cells.
+template <class Source>
+class CellReader {
+ public:
+  CellReader(Source& source, const ScoreColumns& columns, const ScoreScale& scale, CsvErrors& errors)
+      : source_(source), columns_(columns), scale_(scale), errors_(errors), codes_(cells.values, !scale.values.empty()) {
+    cells.values = scale.values;
+    cells.numbered = !source.has(sample_field);
   }
-  if (errors.any()) refuse(errors);
-  return header;
-}
 
-/// A whole number from a field, or a mistake.
-bool read_whole(const CsvField& field, std::string_view column, std::int64_t& value, CsvErrors& errors) {
-  const char *first = field.text.data(), *last = first + field.text.size();
-  const auto [end, error] = std::from_chars(first, last, value);
-  if (end == last && error == std::errc() && !field.text.empty()) return true;
-  if (field.text.empty()) errors.add(field.line, field.column, std::string(column) + " is empty: a whole number is wanted");
-  else if (end == last && error == std::errc::result_out_of_range)
-    errors.add(field.line, field.column, std::string(column) + " " + shown_cell(field.text) + " is too large");
-  else errors.add(field.line, field.column, std::string(column) + " " + shown_cell(field.text) + ": a whole number is wanted");
-  return false;
-}
+  /// Stops at the 21st mistake. `rows`: at least how many there will be, as far as is known.
+  void read(std::size_t rows) {
+    for (auto* list : {&cells.response, &cells.column, &cells.line}) list->reserve(rows);
+    cells.code.reserve(rows);
+    ScoreRow row;
+    for (std::size_t before = errors_.size(); !errors_.enough() && source_.next(row, errors_); before = errors_.size())
+      if (errors_.size() == before) read_row(row);
+    if (source_.has(gold_field)) cells.gold.resize(cells.responses.size(), no_gold);
+  }
 
-/// All rows that can be read; stops at the 21st mistake.
-std::vector<Cell> read_cells(CsvReader& reader, const Header& header, std::size_t lines, std::size_t bytes, int levels, CsvErrors& errors) {
-  std::vector<Cell> cells;
-  cells.reserve(std::min(lines, bytes / std::string_view("1,1,1,1\n").size()) + 1);
-  std::vector<CsvField> fields;
-  for (std::size_t before = errors.size(); !errors.enough() && reader.next(fields, errors); before = errors.size()) {
-    if (errors.size() > before) continue;  // already told what is wrong with it
-    if (fields.size() != header.columns) {
-      const CsvField& at = fields[std::min(header.columns, fields.size() - 1)];
-      errors.add(at.line, at.column,
-                 std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields") + ", but the header has " +
-                     std::to_string(header.columns));
-      continue;
+  ScoreCells cells;
+  long rows = 0, scores = 0, unreadable = 0;
+  CsvField first_unreadable{};
+  std::string unreadable_text;
+
+ private:
+  void add(const CsvField& at, std::string message) { errors_.add(at.line, at.column, std::move(message)); }
+
+  std::string_view id(const ScoreRow& row, std::size_t f, std::string& buffer, bool& good) {
+    const CsvField& field = row.field[f];
+    if (field.text.empty()) add(field, shown_list(column_of(columns_, f)) + " is empty"), good = false;
+    if (field.quoted && field.text.find('"') != std::string_view::npos) return plain_id(buffer = csv_text(field), other_);
+    return plain_id(field.text, buffer);
+  }
+
+  /// The judge of a row: a column, or the whole part of a quotient.
+  std::string_view judge(const ScoreRow& row, bool& good) {
+    if (!source_.has(rater_field)) return {};
+    const std::string_view text = id(row, rater_field, judge_, good);
+    const Quotient& q = source_.rater_quotient();
+    if (q.divisor == 0 || !good) return text;
+    long long value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) {
+      add(row.field[rater_field], shown_list(q.column) + " " + shown_cell(text) + ": a whole number is wanted, for the judge is " +
+                                      shown_list(columns_.rater));
+      good = false;
+      return text;
     }
-    std::array<std::int64_t, 4> value{};
+    return judge_ = std::to_string(value / q.divisor - (value % q.divisor < 0));
+  }
+
+  void read_row(const ScoreRow& row) {
     bool good = true;
-    for (std::size_t c = 0; c < names.size(); ++c) good &= read_whole(fields[header.place[c]], names[c], value[c], errors);
-    if (!good) continue;
-    if (value[3] < 1 || value[3] > max_score) {
-      const CsvField& at = fields[header.place[3]];
-      errors.add(at.line, at.column, "score " + std::to_string(value[3]) + " is outside of 1.." + std::to_string(max_score));
-      continue;
-    }
-    if (levels > 0 && value[3] > levels) {  // told once: the others are above it for the same reason
-      const CsvField& at = fields[header.place[3]];
-      errors.add(at.line, at.column, "score " + std::to_string(value[3]) + " is above the judge's `levels`, " + std::to_string(levels));
-      levels = 0;
-    }
-    cells.push_back({value[0], value[1], value[2], static_cast<std::uint32_t>(fields[0].line), static_cast<std::uint8_t>(value[3])});
+    const auto prompt = id(row, prompt_field, prompt_, good), response = id(row, response_field, response_, good);
+    const auto sample = cells.numbered ? std::string_view() : id(row, sample_field, sample_, good);
+    const auto by = judge(row, good);
+    std::uint8_t code = 0;
+    good &= read_score(row.field[score_field], code);
+    if (!good) return;
+    ++rows;
+    const std::uint32_t p = cells.prompts.number_of(0, prompt), r = cells.responses.number_of(p, response);
+    const std::uint32_t j = cells.judges.number_of(0, by);
+    cells.response.push_back(r);
+    cells.column.push_back(cells.numbered ? j : cells.columns.number_of(j, sample));
+    cells.line.push_back(static_cast<std::uint32_t>(row.line));
+    cells.code.push_back(code);
+    if (source_.has(gold_field)) read_gold(row, p, r);
   }
-  return cells;
-}
 
-void check_twice(const std::vector<Cell>& cells, CsvErrors& errors) {
-  const Cell* first = nullptr;
-  for (const Cell& cell : cells) {
-    if (errors.enough()) return;
-    if (!first || first->place() != cell.place()) {
-      first = &cell;
-      continue;
+  bool read_score(const CsvField& field, std::uint8_t& code) {
+    code = ScoreCells::blank;
+    if (field.text.empty()) return true;
+    const Read read = read_number(field.text);
+    if (read.hint) return add(field, "score " + shown_cell(field.text) + " " + read.hint), false;
+    code = 0;
+    if (!read.value) {
+      if (unreadable++ == 0) first_unreadable = field, unreadable_text = shown_cell(field.text);
+      return true;
     }
-    errors.add(cell.line, 1,
-               "prompt " + std::to_string(cell.prompt) + ", response " + std::to_string(cell.response) + ", sample " +
-                   std::to_string(cell.sample) + " is given twice; first on line " + std::to_string(first->line));
+    code = codes_.of(*read.value);
+    if (code > 0) return ++scores, true;
+    if (std::find(told_.begin(), told_.end(), *read.value) != told_.end()) return false;
+    const bool stated = !scale_.values.empty();
+    if (!stated && !told_.empty()) return false;
+    told_.push_back(*read.value);
+    add(field, "score " + exact_text(*read.value) +
+                   (stated ? " is off the scale: " + scale_text(scale_.values)
+                           : " is the " + std::to_string(most_levels + 1) + "st different score: a scale has at most " +
+                                 std::to_string(most_levels) + " levels"));
+    return false;
   }
-}
 
-/// The cells of one response, in order of sample_id.
-using Response = std::span<const Cell>;
+  void read_gold(const ScoreRow& row, std::uint32_t prompt, std::uint32_t response) {
+    if (response >= cells.gold.size()) cells.gold.resize(response + 1, no_gold), gold_line_.resize(response + 1, 0);
+    const CsvField& field = row.field[gold_field];
+    if (field.text.empty()) return;
+    const Read read = read_number(field.text);
+    const std::string name = shown_list(columns_.gold);
+    if (!read.value) return add(field, name + " " + shown_cell(field.text) + (read.hint ? std::string(" ") + read.hint : ": a number is wanted"));
+    double& gold = cells.gold[response];
+    if (gold_line_[response] == 0) {
+      gold = *read.value;
+      gold_line_[response] = static_cast<std::uint32_t>(row.line);
+    } else if (gold != *read.value) {
+      add(field, name + " of prompt " + shown_id(cells.prompts.text(prompt)) + ", response " + shown_id(cells.responses.text(response)) +
+                     " is " + exact_text(*read.value) + ", but " + exact_text(gold) + " on line " + std::to_string(gold_line_[response]));
+    }
+  }
 
-/// Tells of the first response that has another number of samples than most of its prompt's.
-void check_samples(const std::vector<Response>& responses, CsvErrors& errors) {
-  std::map<std::size_t, std::size_t> times;
-  for (const Response& r : responses) ++times[r.size()];
-  if (times.size() == 1) return;
-  std::size_t usual = responses[0].size();  // also where none is the most frequent
-  for (const auto& [samples, n] : times)
-    if (n > times[usual]) usual = samples;
-  const auto is_usual = [&](const Response& r) { return r.size() == usual; };
-  const Response odd = *std::find_if_not(responses.begin(), responses.end(), is_usual);
-  const Response other = *std::find_if(responses.begin(), responses.end(), is_usual);
-  const auto earlier = [](const Cell& a, const Cell& b) { return a.line < b.line; };
-  // the one too many is rather the last
-  const Cell& at =
-      odd.size() > usual ? *std::max_element(odd.begin(), odd.end(), earlier) : *std::min_element(odd.begin(), odd.end(), earlier);
-  errors.add(at.line, 1,
-             "prompt " + std::to_string(at.prompt) + ": response " + std::to_string(at.response) + " has " + std::to_string(odd.size()) +
-                 (odd.size() == 1 ? " sample" : " samples") + ", but response " + std::to_string(other[0].response) + " has " +
-                 std::to_string(usual) + " (line " + std::to_string(other[0].line) + ")");
-}
+  Source& source_;
+  const ScoreColumns& columns_;
+  const ScoreScale& scale_;
+  CsvErrors& errors_;
+  ScoreCodes codes_;
+  std::string prompt_, response_, sample_, judge_, other_;
+  std::vector<double> told_;
+  std::vector<std::uint32_t> gold_line_;
+};
 
-/// The matrices of the prompts; a prompt whose responses differ in their number of samples is a mistake, told once.
-ScoreTable make_table(const std::vector<Cell>& cells, CsvErrors& errors) {
+template <class Source>
+ScoreTable read_table(Source& source, std::size_t rows, const ScoreColumns& columns, const ScoreScale& scale, CsvErrors& errors) {
+  CellReader reader(source, columns, scale, errors);
+  reader.read(rows);
+  if (!errors.any()) {
+    if (reader.cells.response.empty()) errors.add(source.first_line(), 1, "no scores below the header");
+    else if (2 * reader.unreadable > reader.rows)
+      errors.add(reader.first_unreadable.line, reader.first_unreadable.column,
+                 std::to_string(reader.unreadable) + " of " + std::to_string(reader.rows) + " scores are no numbers, the first is " +
+                     reader.unreadable_text + ": is " + shown_cell(columns.score) + " the column of the scores?");
+    else if (reader.scores == 0) errors.add(source.first_line(), 1, "no row has a score");
+  }
+  std::vector<double> found = reader.cells.values;
+  std::sort(found.begin(), found.end());
   ScoreTable table;
-  table.smallest = max_score;
-  std::vector<Response> responses;
-  for (std::size_t at = 0; at < cells.size() && !errors.enough();) {
-    const Cell& first = cells[at];
-    ScoreTable::Prompt prompt{first.prompt, 0, 0, {}};
-    responses.clear();
-    while (at < cells.size() && cells[at].prompt == first.prompt) {
-      const std::size_t begin = at;
-      for (; at < cells.size() && cells[at].prompt == first.prompt && cells[at].response == cells[begin].response; ++at) {
-        prompt.score.push_back(cells[at].score);
-        table.largest = std::max<int>(table.largest, cells[at].score);
-        table.smallest = std::min<int>(table.smallest, cells[at].score);
-      }
-      responses.push_back(Response(cells).subspan(begin, at - begin));
-    }
-    check_samples(responses, errors);
-    prompt.responses = static_cast<int>(responses.size());
-    prompt.samples = static_cast<int>(responses[0].size());
-    table.prompts.push_back(std::move(prompt));
-  }
+  if (!errors.enough()) table = make_score_table(std::move(reader.cells), scale.values.empty() ? scale_of_scores(found) : scale.values, errors);
+  if (errors.any()) refuse(errors);
+  if (source.row_comments() > 0)
+    table.notes.push_back(std::to_string(source.row_comments()) + (source.row_comments() == 1 ? " line" : " lines") +
+                          " below the header skipped as comments, for they start with #");
   return table;
+}
+
+enum class Format { csv, tsv, json };
+
+bool ends_in(std::string_view file, std::string_view end) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 32) : c; };
+  return file.size() > end.size() && std::equal(end.rbegin(), end.rend(), file.rbegin(), [&](char a, char b) { return a == lower(b); });
+}
+
+/// By the file's extension; without one of ours by the first line that is no comment.
+Format format_of(std::string_view text, std::string_view file) {
+  if (ends_in(file, ".csv")) return Format::csv;
+  if (ends_in(file, ".tsv")) return Format::tsv;
+  if (ends_in(file, ".jsonl") || ends_in(file, ".ndjson")) return Format::json;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  for (;;) {
+    const auto begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos) return Format::csv;
+    text.remove_prefix(begin);
+    const auto line = text.substr(0, text.find('\n'));
+    if (line[0] == '{' || line[0] == '[') return Format::json;
+    if (line[0] != '#') return line.find('\t') != std::string_view::npos && line.find(',') == std::string_view::npos ? Format::tsv : Format::csv;
+    text.remove_prefix(line.size());
+  }
 }
 
 }  // namespace
 
-ScoreTable parse_scores(std::string_view text, const std::string& file, int levels) {
+ScoreTable parse_scores(std::string_view text, const std::string& file, const ScoreColumns& columns, const ScoreScale& scale) {
   CsvErrors errors(file);
-  CsvReader reader(text);
-  std::vector<CsvField> fields;
   if (text.size() > max_scores_bytes) errors.add(1, 1, "larger than " + std::to_string(max_scores_bytes >> 20) + " MiB");
   else check_csv_format(text, errors);
-  if (!errors.any() && !reader.next(fields, errors))
-    errors.add(1, 1, "nothing in it; wanted a header " + std::string(wanted) + " and rows of whole numbers");
   if (errors.any()) refuse(errors);
-  const Header header = read_header(fields, errors);
-
-  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-  std::vector<Cell> cells = read_cells(reader, header, lines, text.size(), levels, errors);
-  const auto before = [](const Cell& a, const Cell& b) {
-    return std::tie(a.prompt, a.response, a.sample, a.line) < std::tie(b.prompt, b.response, b.sample, b.line);
-  };
-  if (!errors.enough() && !std::is_sorted(cells.begin(), cells.end(), before)) std::sort(cells.begin(), cells.end(), before);
-  if (!errors.enough()) check_twice(cells, errors);
-  if (errors.any()) refuse(errors);
-  if (cells.empty()) {
-    errors.add(header.line, 1, "no scores below the header");
-    refuse(errors);
+  const Format format = format_of(text, file);
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+  const std::size_t rows = std::min(lines, text.size() / std::string_view("1,1,1\n").size() + 1);
+  if (format == Format::json) {
+    JsonScores source(text, columns, errors);
+    if (errors.any()) refuse(errors);
+    return read_table(source, rows, columns, scale, errors);
   }
-  ScoreTable table = make_table(cells, errors);
+  CsvScores source(text, format == Format::tsv ? '\t' : ',', columns, errors);
   if (errors.any()) refuse(errors);
-  return table;
+  return read_table(source, rows, columns, scale, errors);
 }
 
 }  // namespace odrpo

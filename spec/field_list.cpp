@@ -7,7 +7,7 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
-#include "results/score_file.hpp"
+#include "results/score_scale.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/field_writer.hpp"
@@ -35,7 +35,7 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
            "unset",
            std::string(levels_help),
            std::int64_t{2},
-           std::int64_t{max_score},
+           std::int64_t{most_levels},
            {},
            given(scores_key)}};
 }

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <climits>
 
 #include "kernels/failure.hpp"
+#include "results/score_scale.hpp"
 
 namespace odrpo {
 
@@ -15,16 +17,38 @@ std::string range(int least, int most, const char* what) {
   return least == most ? fmt::format("{} {}{}", least, what, least == 1 ? "" : "s") : fmt::format("{} to {} {}s", least, most, what);
 }
 
+std::string counted(std::int64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+/// "6 levels", or which scores they are where they are not 1, 2, …: "11 levels (scores 0..5 by 0.5)".
+std::string levels_text(const ScoreTable& table) {
+  const std::string text = fmt::format("{} levels", table.levels());
+  if (table.values.front() == 1 && table.values.back() == table.levels()) return text;
+  return fmt::format("{} (scores {})", text, scale_text(table.values));
+}
+
+/// What the table holds besides scores of one judge.
+std::string besides(const ScoreTable& table) {
+  std::string text;
+  if (table.judges.size() > 1) text += fmt::format("; {} judges, pooled", table.judges.size());
+  if (table.missing() > 0) text += "; " + counted(table.missing(), "blank score");
+  if (table.unreadables() > 0) text += "; " + counted(table.unreadables(), "answer") + " that cannot be read, left out";
+  const auto gold = std::count_if(table.responses.begin(), table.responses.end(), has_gold);
+  if (gold > 0) text += fmt::format("; gold scores of {}", counted(gold, "response"));
+  for (const std::string& note : table.notes) text += "; " + note;
+  return text;
+}
+
 std::string found_in(const ScoreTable& table, const EmpiricalJudge& judge) {
-  int responses[2] = {table.prompts[0].responses, 0}, samples[2] = {table.prompts[0].samples, 0};
-  for (const auto& p : table.prompts) {
-    responses[0] = std::min(responses[0], p.responses), responses[1] = std::max(responses[1], p.responses);
-    samples[0] = std::min(samples[0], p.samples), samples[1] = std::max(samples[1], p.samples);
-  }
-  const auto prompts = table.prompts.size();
-  std::string text = fmt::format("{} prompt{} x {} x {}, {} levels, pooled sd {:.3g}", prompts, prompts == 1 ? "" : "s",
-                                 range(responses[0], responses[1], "response"), range(samples[0], samples[1], "sample"),
-                                 judge.channel.matrix.size, judge.pooled_sd);
+  int responses[2] = {INT_MAX, 0}, samples[2] = {INT_MAX, 0};
+  const auto widen = [](int (&range)[2], std::uint32_t n) {
+    range[0] = std::min(range[0], static_cast<int>(n)), range[1] = std::max(range[1], static_cast<int>(n));
+  };
+  for (const auto& p : table.prompts) widen(responses, p.count);
+  for (const auto& r : table.responses) widen(samples, r.count);
+  std::string text = fmt::format("{} x {} x {}, {}, pooled sd {:.3g}", counted(static_cast<std::int64_t>(table.prompts.size()), "prompt"),
+                                 range(responses[0], responses[1], "response"), range(samples[0], samples[1], "sample"), levels_text(table),
+                                 judge.pooled_sd) +
+                     besides(table);
   // levels whose rows hold more than counts
   std::string few;
   long levels = 0, responses_of_few = 0;
@@ -43,9 +67,9 @@ std::string found_in(const ScoreTable& table, const EmpiricalJudge& judge) {
 
 }  // namespace
 
-JudgeFile make_judge(const ScoreTable& table, const std::string& file, int levels) {
+JudgeFile make_judge(const ScoreTable& table, const std::string& file) {
   try {
-    EmpiricalJudge judge = learn_judge(table, levels);
+    EmpiricalJudge judge = learn_judge(table);
     std::string found = found_in(table, judge);
     return {std::move(judge), std::move(found)};
   } catch (const Failure& failure) {

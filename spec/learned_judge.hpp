@@ -11,7 +11,7 @@ struct JudgeFile {
   std::string found;  ///< in one line: "540 prompts x 8 responses x 8 samples, 6 levels, …"
 };
 
-/// Learns a judge of `levels` (0 = those of the file). Failure `bad_input` as learn_judge() says, behind the file's name.
-JudgeFile make_judge(const ScoreTable& table, const std::string& file, int levels);
+/// Learns a judge from all scores of the table. Failure `bad_input` as learn_judge() says, behind the file's name.
+JudgeFile make_judge(const ScoreTable& table, const std::string& file);
 
 }  // namespace odrpo

@@ -78,7 +78,7 @@ FoundScores read_scores(const Node& section, const std::string& label, bool cata
                          fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
   config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
   int wanted = 0;
-  if (levels != nullptr) wanted = static_cast<int>(fields.whole(levels_key, *levels, 2, max_score).value_or(0));
+  if (levels != nullptr) wanted = static_cast<int>(fields.whole(levels_key, *levels, 2, most_levels).value_or(0));
   const std::string path = scores_path(*scores, label, reading);
   if (path.empty()) return {};
   const std::string file = shown(path, 4096);
@@ -86,11 +86,12 @@ FoundScores read_scores(const Node& section, const std::string& label, bool cata
   try {
     const std::string text = read_scores_file(path);
     inside = true;
-    const ScoreTable table = parse_scores(text, file, wanted);
+    const ScoreTable table = parse_scores(text, file, {}, scale_of_levels(wanted));
     inside = false;
-    if (table.largest == 1 && wanted == 0)
-      throw Failure(Exit::bad_input, fmt::format("{}: all scores are 1: `levels` in [{}] must say how many the scale has", file, label));
-    JudgeFile judge = make_judge(table, file, wanted);
+    if (table.levels() == 1)
+      throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
+                                                 scale_text(table.values), label));
+    JudgeFile judge = make_judge(table, file);
     if (judge.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
       throw Failure(Exit::bad_input,
                     fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "

@@ -16,8 +16,8 @@ struct EmpiricalJudge {
   std::vector<std::uint8_t> thin;  ///< [K] 1 = fewer than thin_row of them: half a count of a lattice Gaussian of pooled_sd was added
 };
 
-/// `levels` = K, at least the largest score (0 = the largest score). The channel is learned from the responses with two samples or more,
-/// the world from all. Throws Failure(Exit::bad_input) when a score is above K, K is 1, or no response has two samples.
-EmpiricalJudge learn_judge(const ScoreTable& table, int levels);
+/// All scores that could be read, whichever judge gave them, as those of one judge of table.levels() levels. The channel is learned from the
+/// responses with two of them or more, the world from all. Throws Failure(Exit::bad_input) when K is 1, or no response has two.
+EmpiricalJudge learn_judge(const ScoreTable& table);
 
 }  // namespace odrpo

@@ -1,8 +1,10 @@
-// Fuzz target: a CSV file of a judge's scores, from its bytes to the channel that is learned from them.
+// Fuzz target: a file of a judge's scores, from its bytes to the table and the channel that is learned from it.
 #include "results/score_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 
 #include "spec/learned_judge.hpp"
 #include "tests/fuzz/oracle.hpp"
@@ -25,29 +27,61 @@ void check_channel(const EmpiricalJudge& judge) {
   }
 }
 
+void check_table(const ScoreTable& t) {
+  const auto values = t.values.size();
+  fuzz::require(!t.prompts.empty() && values >= 1 && values <= most_levels && std::is_sorted(t.values.begin(), t.values.end()), "no scale");
+  fuzz::require(t.level.size() == t.column.size() && t.judges.size() >= 1, "levels without columns");
+  std::size_t responses = 0, ratings = 0;
+  for (const auto& p : t.prompts) {
+    fuzz::require(p.first == responses && p.count > 0, "prompts that do not follow each other");
+    responses += p.count;
+    fuzz::require(complete_columns(t, p).size() <= t.columns.size(), "more columns than there are");
+  }
+  for (const auto& r : t.responses) {
+    fuzz::require(r.first == ratings, "responses that do not follow each other");
+    ratings += r.count;
+    const auto columns = t.columns_of(r);
+    fuzz::require(std::adjacent_find(columns.begin(), columns.end(), std::greater_equal<>()) == columns.end(), "columns out of order");
+  }
+  fuzz::require(responses == t.responses.size() && ratings == t.level.size(), "ratings of no response");
+  for (const auto level : t.level) fuzz::require(level <= values, "a level off the scale");
+  for (const auto c : t.column) fuzz::require(c < t.columns.size() && t.columns[c].judge < t.judges.size(), "a column of no judge");
+  std::int64_t counted = 0;
+  for (const auto& j : t.judges) counted += j.ratings;
+  fuzz::require(counted == static_cast<std::int64_t>(ratings), "ratings of no judge");
+}
+
+void read_file(std::string_view text, const std::string& file, const ScoreColumns& columns, const ScoreScale& scale) {
+  fuzz::accepted({Exit::bad_input}, [&] {
+    try {
+      const ScoreTable table = parse_scores(text, file, columns, scale);
+      check_table(table);
+      const JudgeFile judge = make_judge(table, file);
+      fuzz::require_printable(judge.found, "a description that a terminal must not print");
+      check_channel(judge.judge);
+    } catch (const Failure& failure) {
+      fuzz::require_printable(failure.what(), "a message that a terminal must not print");
+      throw;
+    }
+  });
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  for (const int levels : {0, 10}) {
-    const auto read = [&] {
-      const ScoreTable table = parse_scores(text, "scores.csv", levels);
-      const int most = levels > 0 ? levels : max_score;
-      fuzz::require(!table.prompts.empty() && table.smallest >= 1 && table.largest <= most, "a table out of range");
-      for (const auto& p : table.prompts)
-        fuzz::require(p.score.size() == static_cast<std::size_t>(p.responses) * static_cast<std::size_t>(p.samples), "a ragged matrix");
-      const JudgeFile judge = make_judge(table, "scores.csv", levels);
-      fuzz::require_printable(judge.found, "a description that a terminal must not print");
-      check_channel(judge.judge);
-    };
-    fuzz::accepted({Exit::bad_input}, [&] {
-      try {
-        read();
-      } catch (const Failure& failure) {
-        fuzz::require_printable(failure.what(), "a message that a terminal must not print");
-        throw;
-      }
-    });
-  }
+  ScoreColumns judges;
+  judges.rater = "sample_id / 2";
+  ScoreColumns others;
+  others.prompt = "p", others.response = "r", others.score = "s", others.sample = "";
+  read_file(text, "scores", {}, {});
+  read_file(text, "scores.csv", judges, {});
+  read_file(text, "scores.tsv", {}, scale_of_levels(10));
+  read_file(text, "scores.jsonl", {}, *parse_scale("0..5 by 0.5"));
+  read_file(text, "scores", others, {});
+  if (const auto scale = parse_scale(text.substr(0, 40)))
+    fuzz::require(scale->values.size() >= 2 && scale->values.size() <= most_levels &&
+                      std::adjacent_find(scale->values.begin(), scale->values.end(), std::greater_equal<>()) == scale->values.end(),
+                  "a scale that does not increase", scale_text(scale->values));
   return 0;
 }

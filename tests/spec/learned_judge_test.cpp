@@ -114,7 +114,7 @@ TEST_CASE("scores: files that cannot be used end with their own codes, after the
   CHECK(with(folder.path.string()).code == Exit::bad_input);
   CHECK(with(folder.path.string()).has("is a directory, not a CSV file of scores"));
   CHECK(with("/dev/zero").code == Exit::bad_input);
-  const std::string bad = folder.file("bad.csv", "prompt_id,response_id,sample_id,score\n0,0,0,3\n0,0,1,3.5\n");
+  const std::string bad = folder.file("bad.csv", "prompt_id,response_id,sample_id,score\n0,0,0,3\n0,0,1,inf\n");
   const Refusal r = with(bad);
   CHECK(r.code == Exit::bad_input);
   CHECK(r.has(bad + ":3:7: error: "));
@@ -136,9 +136,9 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
   folder.file("ones.csv", head + "0,0,0,1\n0,0,1,1\n0,1,0,1\n0,1,1,1\n");
   folder.file("single.csv", head + "0,0,0,3\n");
   folder.file("high.csv", head + "0,0,0,3\n0,0,1,9\n0,1,0,8\n0,1,1,2\n");
-  folder.file("bad.csv", head + "0,0,0,3\n0,0,1,x\n0,1,0,y\n");
+  folder.file("bad.csv", head + "0,0,0,3\n0,0,1,nan\n0,1,0,inf\n");
   std::string many = head;
-  for (int i = 0; i < 30; ++i) many += "0,0," + std::to_string(i) + ",0\n";
+  for (int i = 0; i < 30; ++i) many += "0,0," + std::to_string(i) + ",inf\n";
   folder.file("many.csv", many);
   const auto suite = [&](const std::string& raters) {
     return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n" + raters);
@@ -152,8 +152,8 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
        Exit::bad_input},
       {"single.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples", Exit::bad_input},
       {"none.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/none.csv: No such file or directory\n    7 | scores = ", Exit::io},
-      {"high.csv", "levels = 5\n", "FOLDER/high.csv:3:7: error: score 9 is above the judge's `levels`, 5", Exit::bad_input},
-      {"bad.csv", "", "FOLDER/bad.csv:4:7: error: score \"y\"", Exit::bad_input},
+      {"high.csv", "levels = 5\n", "FOLDER/high.csv:3:7: error: score 9 is off the scale: 1..5", Exit::bad_input},
+      {"bad.csv", "", "FOLDER/bad.csv:4:7: error: score \"inf\" is no finite number", Exit::bad_input},
   };
   for (const Case& c : cases) {
     INFO(c.told);
@@ -175,7 +175,7 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
   const std::string first = "[rater.r]\nscores = \"many.csv\"\n", second = "[rater.s]\nscores = \"none.csv\"\n";
   const Refusal cut = load(suite(first + second), {});
   CHECK(cut.code == Exit::bad_input);
-  CHECK(cut.message.ends_with("many.csv:21:8: error: score 0 is outside of 1..100\n… and more"));
+  CHECK(cut.message.ends_with("many.csv:21:8: error: score \"inf\" is no finite number; leave a missing score blank\n… and more"));
   CHECK(load(suite(second + first), {}).code == Exit::io);
 }
 

@@ -16,9 +16,30 @@ double cell(const EmpiricalJudge& judge, int level, int score) {
   return (*judge.channel.matrix.values)[(level - 1) * judge.channel.matrix.size + score - 1];
 }
 
+/// One more prompt, [M][samples] scores; 0 = an answer that cannot be read. Levels grow to the largest score.
 void add(ScoreTable& table, int samples, const std::vector<std::uint8_t>& scores) {
-  table.prompts.push_back({static_cast<long long>(table.prompts.size()), static_cast<int>(scores.size()) / samples, samples, scores});
-  for (const std::uint8_t s : scores) table.largest = std::max<int>(table.largest, s);
+  table.prompts.push_back({"", static_cast<std::uint32_t>(table.responses.size()), 0});
+  for (std::size_t i = 0; i < scores.size(); i += samples) {
+    table.responses.push_back({static_cast<std::uint32_t>(table.level.size()), static_cast<std::uint32_t>(samples), no_gold});
+    ++table.prompts.back().count;
+    for (int n = 0; n < samples; ++n) {
+      table.level.push_back(scores[i + n]);
+      table.column.push_back(n);
+      while (table.levels() < scores[i + n]) table.values.push_back(table.levels() + 1);
+    }
+  }
+}
+
+EmpiricalJudge learn(ScoreTable table, int levels = 0) {
+  while (table.levels() < levels) table.values.push_back(table.levels() + 1);
+  return learn_judge(table);
+}
+
+/// The scores of a prompt, one response after the other.
+std::vector<int> scores_of(const ScoreTable& table, const ScoreTable::Prompt& prompt) {
+  std::vector<int> scores;
+  for (const auto& r : table.responses_of(prompt)) for_each_score(table, r, [&](int level, std::uint32_t) { scores.push_back(level); });
+  return scores;
 }
 
 }  // namespace
@@ -27,7 +48,7 @@ TEST_CASE("a judge of two prompts, by hand") {
   ScoreTable table;
   add(table, 2, {1, 2, 3, 3});  // means 1.5 -> level 2, 3
   add(table, 2, {3, 3, 4, 5});  // means 3, 4.5 -> level 5
-  const EmpiricalJudge judge = learn_judge(table, 0);
+  const EmpiricalJudge judge = learn(table);
   REQUIRE(judge.channel.matrix.size == 5);
   // squares around the means: 1/2 + 0 + 0 + 1/2, with 4 x (2 - 1) degrees of freedom: variance 1/4
   CHECK(judge.pooled_sd == 0.5);
@@ -61,7 +82,7 @@ TEST_CASE("a level with twenty responses is what was counted, with nineteen it i
     ScoreTable table;
     for (int i = 0; i < responses; ++i) add(table, 4, {2, 2, 2, 3});  // mean 2.25: level 2
     add(table, 4, {4, 4, 4, 4});
-    const EmpiricalJudge judge = learn_judge(table, 4);
+    const EmpiricalJudge judge = learn(table, 4);
     CHECK(judge.rows == std::vector<long>{0, responses, 0, 1});
     CHECK(judge.thin == std::vector<std::uint8_t>{1, responses < thin_row, 1, 1});
     if (responses == thin_row) {
@@ -87,7 +108,7 @@ TEST_CASE("judges of random tables are what the definition says") {
       add(table, samples, scores);
     }
     add(table, 2, {static_cast<std::uint8_t>(levels), 1});
-    const EmpiricalJudge judge = learn_judge(table, levels);
+    const EmpiricalJudge judge = learn(table, levels);
 
     // variance of scores around response means; means of responses and prompts
     double deviation = 0, freedom = 0, inside = 0, inside_freedom = 0, per_sample = 0, per_response = 0;
@@ -96,24 +117,26 @@ TEST_CASE("judges of random tables are what the definition says") {
     std::vector<long> rows(levels, 0);
     for (const auto& p : table.prompts) {
       std::vector<double> means;
-      for (int r = 0; r < p.responses; ++r) {
+      const std::vector<int> score = scores_of(table, p);
+      const int samples = static_cast<int>(table.responses[p.first].count);
+      for (std::uint32_t r = 0; r < p.count; ++r) {
         double mean = 0;
-        for (int n = 0; n < p.samples; ++n) mean += p.score[r * p.samples + n] / static_cast<double>(p.samples);
+        for (int n = 0; n < samples; ++n) mean += score[r * samples + n] / static_cast<double>(samples);
         means.push_back(mean);
-        if (p.samples < 2) continue;
+        if (samples < 2) continue;
         const int level = static_cast<int>(std::floor(mean + 0.5 + 1e-9));
         ++rows[level - 1];
-        for (int n = 0; n < p.samples; ++n) {
-          deviation += std::pow(p.score[r * p.samples + n] - mean, 2);
-          counts[level][p.score[r * p.samples + n]] += 1;
+        for (int n = 0; n < samples; ++n) {
+          deviation += std::pow(score[r * samples + n] - mean, 2);
+          counts[level][score[r * samples + n]] += 1;
         }
-        freedom += p.samples - 1;
+        freedom += samples - 1;
       }
       double centre = 0;
       for (const double m : means) centre += m / static_cast<double>(means.size());
       for (const double m : means) inside += std::pow(m - centre, 2);
       inside_freedom += static_cast<double>(means.size()) - 1;
-      per_sample += (static_cast<double>(means.size()) - 1) / p.samples;
+      per_sample += (static_cast<double>(means.size()) - 1) / samples;
       per_response += 1.0 / static_cast<double>(means.size());
       centres.push_back(centre);
     }
@@ -164,7 +187,7 @@ TEST_CASE("the numbers of a world come back from its scores") {
       }
       add(table, 6, scores);
     }
-    const EmpiricalJudge judge = learn_judge(table, levels);
+    const EmpiricalJudge judge = learn(table, levels);
     CAPTURE(levels, judge.world.mean, judge.world.mean_sd, judge.world.spread, judge.pooled_sd);
     // standard errors: 0.03, 0.02, 0.006, 0.002; clipping takes a little
     CHECK(judge.world.mean == Approx(5.5).margin(0.1));
@@ -177,17 +200,45 @@ TEST_CASE("the numbers of a world come back from its scores") {
 TEST_CASE("what no judge can be learned from") {
   ScoreTable table;
   add(table, 2, {1, 7});
-  CHECK_THROWS_AS(learn_judge(table, 6), Failure);
-  CHECK(learn_judge(table, 7).channel.matrix.size == 7);
-  CHECK(learn_judge(table, 9).channel.matrix.size == 9);
+  CHECK(learn(table, 7).channel.matrix.size == 7);
+  CHECK(learn(table, 9).channel.matrix.size == 9);
   ScoreTable single;
   add(single, 1, {3, 4, 5});
-  CHECK_THROWS_AS(learn_judge(single, 0), Failure);
+  CHECK_THROWS_AS(learn(single), Failure);
   ScoreTable ones;
   add(ones, 2, {1, 1});
-  CHECK_THROWS_AS(learn_judge(ones, 0), Failure);
-  CHECK(cell(learn_judge(ones, 3), 1, 1) == 1);  // never a different score: an exact judge
-  CHECK(cell(learn_judge(ones, 3), 2, 2) == 1);
-  CHECK(learn_judge(ones, 3).world.spread == 0);
-  CHECK(learn_judge(ones, 3).world.mean_sd == 0);
+  CHECK_THROWS_AS(learn(ones), Failure);
+  CHECK(cell(learn(ones, 3), 1, 1) == 1);  // never a different score: an exact judge
+  CHECK(cell(learn(ones, 3), 2, 2) == 1);
+  CHECK(learn(ones, 3).world.spread == 0);
+  CHECK(learn(ones, 3).world.mean_sd == 0);
+}
+
+TEST_CASE("responses with different numbers of scores, by hand") {
+  ScoreTable table;
+  add(table, 3, {2, 2, 0, 4, 5, 4});  // the first has N = 2: 2, 2; the second N = 3: mean 13/3
+  add(table, 1, {0, 0});              // a prompt without a score that could be read
+  add(table, 1, {5});
+  const EmpiricalJudge judge = learn(table);
+  // squares around the means: 0 + 2/3, with 1 + 2 degrees of freedom
+  CHECK(judge.pooled_sd == Approx(std::sqrt(2.0 / 9)).epsilon(1e-14));
+  CHECK(judge.rows == std::vector<long>{0, 1, 0, 1, 0});
+  // prompt means (2 + 13/3) / 2 = 19/6 and 5; the variance inside is (7/6)^2 x 2 less the judge's, 2/9 (1/2 + 1/3) / 2
+  CHECK(judge.world.mean == Approx(1 + 2.25 * ((19.0 / 6 + 5) / 2 - 1)).epsilon(1e-14));
+  CHECK(judge.world.spread == Approx(2.25 * std::sqrt(2 * 49.0 / 36 - 2.0 / 9 * 5 / 12)).epsilon(1e-14));
+  // prompt means differ by 11/6: variance 121/72, of which inside x (1/2 + 1) / 2
+  CHECK(judge.world.mean_sd == Approx(2.25 * std::sqrt(std::max(0.0, 121.0 / 72 - 2 * 49.0 / 36 * 0.75))).margin(1e-14));
+}
+
+TEST_CASE("columns that all responses of a prompt have") {
+  ScoreTable table;
+  add(table, 3, {1, 2, 3, 4, 0, 5});
+  add(table, 2, {1, 2, 3, 4});
+  add(table, 1, {0});
+  CHECK(complete_columns(table, table.prompts[0]) == std::vector<std::uint32_t>{0, 2});
+  CHECK(!is_complete(table, table.prompts[0]));
+  CHECK(complete_columns(table, table.prompts[1]) == std::vector<std::uint32_t>{0, 1});
+  CHECK(is_complete(table, table.prompts[1]));
+  CHECK(complete_columns(table, table.prompts[2]).empty());
+  CHECK(!is_complete(table, table.prompts[2]));
 }
