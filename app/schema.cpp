@@ -155,6 +155,8 @@ json key_schema(const FieldInfo& f, bool axes) {
   else if (f.type == "baselines") schema.update(baselines_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
+  else if (f.type == "scale") schema.update(scale_schema());
+  else if (f.type == "columns") schema.update(columns_schema());
   else if (f.type == "entries") schema.update(entries_schema());
   else if (f.type == "models") schema["allOf"] = json::array({reference("noise")});
   else if (axis) schema.update(one_or_list(scalar_schema(f), 1));
@@ -235,6 +237,7 @@ void tie_scores(json& rater) {
   rater["dependencies"] = {{scores_key, {{"not", other}}}};
   for (const FieldInfo& f : extra_fields<RaterConfig>())
     for (const Need& need : f.only_if.list()) rater["dependencies"][f.key].push_back(need.key);
+  rater["not"] = needs({levels_key, scale_key});  // two ways to say the same
 }
 
 /// One kind of variant: its definition (the keys), its sections [KIND.NAME], and the words of [grid].

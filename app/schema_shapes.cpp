@@ -1,8 +1,9 @@
-// Matrices, baselines and the entries of [grid] zip, as editors see them.
+// Matrices, baselines, scales and columns of scores, and the entries of [grid] zip, as editors see them.
 #include "app/schema_shapes.hpp"
 
 #include <fmt/format.h>
 
+#include "results/score_scale.hpp"
 #include "spec/field_list.hpp"
 #include "spec/zip.hpp"
 
@@ -19,6 +20,21 @@ json baselines_schema() {
   const json row = {{"type", json::array({"string", "number"})}};
   const json rows = {{"anyOf", json::array({row, {{"type", "array"}, {"minItems", 1}, {"items", row}}})}};
   return {{"anyOf", json::array({{{"type", "string"}}, {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", rows}}})}};
+}
+
+json scale_schema() {
+  const json range = {{"type", "string"}, {"pattern", "^.+\\.\\..+$"}};
+  const json list = {{"type", "array"}, {"minItems", 2}, {"maxItems", most_levels}, {"uniqueItems", true}, {"items", {{"type", "number"}}}};
+  return {{"anyOf", json::array({range, list})}};
+}
+
+json columns_schema() {
+  json object = {{"type", "object"}, {"additionalProperties", false}};
+  for (const FieldInfo& f : fields_of<ScoreColumns>()) {
+    json key = {{"type", "string"}, {"default", f.value}, {"description", f.help}};
+    object["properties"][f.key] = key;
+  }
+  return object;
 }
 
 json entries_schema() {

@@ -8,6 +8,10 @@ namespace odrpo::app {
 nlohmann::ordered_json matrix_schema();
 /// A row, or a table of baselines and the rows that are compared with them.
 nlohmann::ordered_json baselines_schema();
+/// The scores of a scale: a range, or a list of numbers.
+nlohmann::ordered_json scale_schema();
+/// Names of the columns of a file of scores.
+nlohmann::ordered_json columns_schema();
 /// The entries of [grid] zip: tables of words of the grid and of dotted keys, also as nested tables. The program checks their values.
 nlohmann::ordered_json entries_schema();
 

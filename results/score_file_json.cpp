@@ -71,9 +71,9 @@ class Keeper {
   unsigned wanted_ = 0;  ///< a bit for each field of the current key
 };
 
-/// Where a key stands in its line, 1-based; 1 where it is written in another way.
+/// Where a key stands last in its line, 1-based; 1 where it is written in another way.
 long column_in(std::string_view line, const std::string& key) {
-  const auto at = line.find('"' + key + '"');
+  const auto at = line.rfind('"' + key + '"');
   return at == std::string_view::npos ? 1 : static_cast<long>(at) + 1;
 }
 

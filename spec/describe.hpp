@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "results/score_row.hpp"
 #include "results/table.hpp"
 #include "spec/spec.hpp"
 
@@ -82,11 +83,25 @@ void describe(V& v, TableConfig& c) {
   v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both", best_only);
 }
 
-/// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores and its levels.
-inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels";
+/// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores, and how it is read.
+inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels", scale_key = "scale",
+                                  columns_key = "columns";
 inline constexpr std::string_view scores_help =
-    "a real judge's scores (CSV: prompt_id,response_id,sample_id,score), from which channel and world are learned";
-inline constexpr std::string_view levels_help = "levels of the scale of `scores`; unset = their largest";
+    "a real judge's scores (CSV, TSV or JSON lines), from which channel and world are learned; without `columns` the file has prompt_id, "
+    "response_id, sample_id and score";
+inline constexpr std::string_view levels_help = "levels of the scale of `scores`, which is 1..levels; unset = those found";
+inline constexpr std::string_view scale_help =
+    "the scores that there are, from the worst: \"0..10\", \"0..5 by 0.5\" or a list of numbers; unset = those found";
+inline constexpr std::string_view columns_help = "names of the columns of `scores`";
+template <class V>
+void describe(V& v, ScoreColumns& c) {
+  v.text("prompt", c.prompt, "the prompt");
+  v.text("response", c.response, "the response to it");
+  v.text("sample", c.sample, "the number of the call; without it scores are numbered in the order of the file");
+  v.text("score", c.score, "the score");
+  v.text("rater", c.rater, "the judge, or the whole part of a quotient such as sample_id / 2; without it there is one judge");
+  v.text("gold", c.gold, "the true score of the response, if known");
+}
 
 /// The section of a suite that a config stands in, for variants that of [SECTION.NAME].
 template <class C>

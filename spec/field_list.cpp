@@ -29,15 +29,19 @@ std::string FieldInfo::meaning() const {
 
 template <>
 std::vector<FieldInfo> extra_fields<RaterConfig>() {
-  return {{std::string(scores_key), "string", "", std::string(scores_help), {}, {}, {}},
-          {std::string(levels_key),
-           "integer",
-           "unset",
-           std::string(levels_help),
-           std::int64_t{2},
-           std::int64_t{most_levels},
-           {},
-           given(scores_key)}};
+  const auto with_scores = [](std::string_view key, const char* type, std::string_view help) {
+    return FieldInfo{std::string(key), type, "unset", std::string(help), {}, {}, {}, given(scores_key)};
+  };
+  std::vector<FieldInfo> fields = {{std::string(scores_key), "string", "", std::string(scores_help), {}, {}, {}},
+                                   with_scores(levels_key, "integer", levels_help), with_scores(scale_key, "scale", scale_help),
+                                   with_scores(columns_key, "columns", columns_help)};
+  const char* mark = ":";
+  for (const FieldInfo& f : fields_of<ScoreColumns>()) {
+    fields.back().help += fmt::format("{} {} = \"{}\" ({})", mark, f.key, f.value, f.help);
+    mark = ",";
+  }
+  fields[1].min = std::int64_t{2}, fields[1].max = std::int64_t{most_levels};
+  return fields;
 }
 
 std::string noise_line(const std::vector<Noise>& list) {

@@ -5,12 +5,10 @@
 #include <type_traits>
 
 #include "results/suggest.hpp"
-#include "results/score_file.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/field_reader.hpp"
-#include "spec/learned_judge.hpp"
 #include "spec/plan.hpp"
-#include "spec/read_file.hpp"
+#include "spec/plan_scores.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo {
@@ -46,67 +44,6 @@ std::optional<Entry<C>> read_base(const Node& section, const std::string& label,
   return entry ? entry : itself;
 }
 
-// the path of `scores`; empty when it cannot be one
-std::string scores_path(const Node& scores, const std::string& label, Reading& reading) {
-  const bool text = scores.kind == Node::Kind::text;
-  if (!text || scores.text.empty())
-    reading.errors.add(scores.place, fmt::format("`{}.scores` must be the path of a CSV file in quotes, not {}", label,
-                                                 text ? "an empty string" : found_text(scores)));
-  else if (scores.text.find('\0') != std::string::npos)
-    reading.errors.add(scores.place, fmt::format("`{}.scores` has a NUL byte, which no path has", label));
-  else return scores.place.set == 0 && !scores.text.starts_with('/') ? reading.folder + scores.text : scores.text;
-  return "";
-}
-
-// `scores = "file.csv"` and its `levels`: a channel and a world learned from the file, with the rest of the section put over them. Returns
-// what was found in the file.
-FoundScores read_scores(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
-                        Reading& reading) {
-  const Node *scores = fields.extra(scores_key), *levels = fields.extra(levels_key);
-  if (levels != nullptr && scores == nullptr)
-    reading.errors.add(levels->key_place, fmt::format("`{}.levels` has no effect without `scores`: a matrix has its own size, and "
-                                                      "other raters take the world's levels",
-                                                      label));
-  if (scores == nullptr) return {};
-  if (catalogue_word)
-    reading.errors.add(
-        scores->key_place,
-        fmt::format("[{}] would make the word \"{}\" mean a judge from a file: give the variant a name of its own", label, section.key));
-  for (const std::string_view other : {base_key, std::string_view("noise"), Confusion::word})
-    if (const Node* node = find_child(section, other))
-      reading.errors.add(node->key_place,
-                         fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
-  config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
-  int wanted = 0;
-  if (levels != nullptr) wanted = static_cast<int>(fields.whole(levels_key, *levels, 2, most_levels).value_or(0));
-  const std::string path = scores_path(*scores, label, reading);
-  if (path.empty()) return {};
-  const std::string file = shown(path, 4096);
-  bool inside = false;  // what is wrong is told at its line of the file
-  try {
-    const std::string text = read_scores_file(path);
-    inside = true;
-    const ScoreTable table = parse_scores(text, file, {}, scale_of_levels(wanted));
-    inside = false;
-    if (table.levels() == 1)
-      throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
-                                                 scale_text(table.values), label));
-    JudgeFile judge = make_judge(table, file);
-    if (judge.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
-      throw Failure(Exit::bad_input,
-                    fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "
-                                "learned in their world; give `world_spread` in [{}]",
-                                file, label));
-    config.noise = {judge.judge.channel};
-    config.world = judge.judge.world;
-    return {file, std::move(judge.found)};
-  } catch (const Failure& failure) {
-    if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());
-    else reading.files.add_file(scores->place, failure.code, fmt::format("`{}.scores`: {}", label, failure.what()));
-  }
-  return {};
-}
-
 template <class C>
 Variant<C> read_variant(const Node& section, Reading& reading) {
   using Catalogue = CatalogueOf<C>;
@@ -121,7 +58,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
   const auto start = read_base<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
-  if constexpr (is_rater) variant.scores = read_scores(section, label, itself.has_value(), fields, variant.config, reading);
+  if constexpr (is_rater) variant.scores = read_judge(section, label, itself.has_value(), fields, variant.config, reading);
   describe(fields, variant.config);
   fields.finish();
   variant.axes = std::move(fields.axes);

@@ -92,7 +92,7 @@ std::string read_suite_file(const std::string& path) {
 }
 
 std::string read_scores_file(const std::string& path) {
-  return read_bytes(path, {"a CSV file of scores", Exit::bad_input, max_scores_bytes});
+  return read_bytes(path, {"a file of scores", Exit::bad_input, max_scores_bytes});
 }
 
 }  // namespace odrpo

@@ -11,7 +11,7 @@ inline constexpr std::size_t max_suite_bytes = std::size_t{1} << 20;
 /// max_suite_bytes, empty, or not UTF-8 (with line and column of the first bad byte).
 std::string read_suite_file(const std::string& path);
 
-/// The CSV file of scores: whole, or its first max_scores_bytes + 1 bytes, which parse_scores() refuses (results/score_file.hpp). Failure `io`
+/// The file of scores: whole, or its first max_scores_bytes + 1 bytes, which parse_scores() refuses (results/score_file.hpp). Failure `io`
 /// when it is missing or unreadable; Failure `bad_input` when it is not a regular file.
 std::string read_scores_file(const std::string& path);
 

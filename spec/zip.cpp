@@ -85,7 +85,7 @@ bool is_settable(const Node& root, const Setting& s, Diagnostics& errors) {
     return false;
   }
   const std::string key = s.path.size() > 2 ? folded(s.path[2]) : "";
-  if (!key.empty() && key != base_key && key != scores_key) return true;
+  if (!key.empty() && key != base_key && key != scores_key && key != columns_key && key != scale_key) return true;
   errors.add(s.place, key.empty() ? fmt::format("`{}` names no key of that {}", shown(s.label), kind)
                                   : fmt::format("`{}` cannot be zipped: zip `{}` with variants instead", shown(s.label), kind));
   return false;

@@ -97,6 +97,10 @@ def scores():
         yield text
         if re.match(rb"-?\d+,", text):
             yield header + text
+    for text in literals("tests/results/score_forms_test.cpp"):
+        yield text
+        yield header + text
+        yield b"prompt_id\tresponse_id\tscore\n" + text
     for text in literals("tests/spec/learned_judge_test.cpp"):
         if b"," in text:
             yield text

@@ -93,7 +93,7 @@ TEST_CASE("raters that contradict themselves are refused") {
        {"has `scores`, which make the whole channel: `confusion` cannot stand beside them"}},
       {"scores of a word", "[rater.mixed]\nscores = \"a.csv\"\n", "6:1", {"the word \"mixed\" mean a judge", "a name of its own"}},
       {"a path that ends early", "[rater.r]\nscores = \"ok.csv\\u0000zzz\"\n", "6:10", {"has a NUL byte"}},
-      {"scores as a number", "[rater.r]\nscores = 5\n", "6:10", {"must be the path of a CSV file in quotes, not 5"}},
+      {"scores as a number", "[rater.r]\nscores = 5\n", "6:10", {"must be the path of a file in quotes, not 5"}},
       {"an empty path", "[rater.r]\nscores = \"\"\n", "6:10", {"not an empty string"}},
       {"levels of scores out of range", "[rater.r]\nscores = \"a.csv\"\nlevels = 1\n", "7:10", {"2..100"}},
       {"levels of scores above the range",

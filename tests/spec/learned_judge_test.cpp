@@ -1,4 +1,6 @@
 // A judge learned from a CSV file: where the file is looked for, what it becomes, and how a bad one is refused.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -112,7 +114,7 @@ TEST_CASE("scores: files that cannot be used end with their own codes, after the
   CHECK(with((folder.path / "none.csv").string()).code == Exit::io);
   CHECK(with((folder.path / "none.csv").string()).has("No such file"));
   CHECK(with(folder.path.string()).code == Exit::bad_input);
-  CHECK(with(folder.path.string()).has("is a directory, not a CSV file of scores"));
+  CHECK(with(folder.path.string()).has("is a directory, not a file of scores"));
   CHECK(with("/dev/zero").code == Exit::bad_input);
   const std::string bad = folder.file("bad.csv", "prompt_id,response_id,sample_id,score\n0,0,0,3\n0,0,1,inf\n");
   const Refusal r = with(bad);
@@ -191,7 +193,7 @@ TEST_CASE("scores: a path of --set is taken as it is, whatever it is made of") {
     CHECK(r.code == Exit::ok);
     CHECK(load(toml, {"rater.judge.scores=" + csv + ".none"}).has(".none: No such file"));
   }
-  CHECK(load(toml, {"rater.judge.scores=[\"a.csv\"]"}).has("must be the path of a CSV file in quotes, not a list"));
+  CHECK(load(toml, {"rater.judge.scores=[\"a.csv\"]"}).has("must be the path of a file in quotes, not a list"));
 }
 
 TEST_CASE("scores: responses that do not differ beyond the noise are refused, unless their spread is given") {
@@ -236,4 +238,65 @@ TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
   CHECK(suite.notes[0].ends_with(
       "more.csv: 27 prompts x 1 to 10 responses x 2 to 3 samples, 5 levels, pooled sd 0.474; level 5 has 3 responses: smoothed"));
   CHECK(loaded(small_suite).notes.empty());
+}
+
+TEST_CASE("scores: other columns and scales, in the suite and by --set") {
+  const Folder folder;
+  std::string text = "item\tanswer\tcall\tpoints\n";
+  for (int p = 0; p < 6; ++p)
+    for (int r = 0; r < 4; ++r)
+      for (int s = 0; s < 4; ++s)
+        text += fmt::format("i{}\t{}\t{}\t{}\n", p, r, s, 0.5 * ((p + r + (s == 2)) % 5));
+  folder.file("judge.tsv", text);
+  const std::string columns = R"(columns = { prompt = "item", response = "answer", sample = "call", score = "points", rater = "call / 2" })";
+  const auto suite = [&](const std::string& rater) {
+    return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n[rater.r]\n" + rater + "\n");
+  };
+  Suite made;
+  const Refusal fine = load(suite("scores = \"judge.tsv\"\nscale = \"0..3 by 0.5\"\n" + columns), {}, &made);
+  INFO(fine.message);
+  REQUIRE(fine.code == Exit::ok);
+  CHECK(made.runs[0].env.bandit.levels == 7);
+  REQUIRE(made.notes.size() == 1);
+  CHECK(made.notes[0].find("judge.tsv: 6 prompts x 4 responses x 4 samples, 7 levels (scores 0..3 by 0.5), pooled sd ") != std::string::npos);
+  CHECK(made.notes[0].find("; 2 judges, pooled; ") != std::string::npos);
+  const std::string resolved = loaded(made.resolved).resolved;
+  CHECK(resolved == made.resolved);
+  Suite set;
+  const Refusal by_set = load(suite("scores = \"judge.tsv\""),
+                              {"rater.r.columns.prompt=item", "rater.r.columns.response=answer", "rater.r.columns.sample=call",
+                               "rater.r.columns.score=points",
+                               "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
+                              &set);
+  INFO(by_set.message);
+  REQUIRE(by_set.code == Exit::ok);
+  CHECK(canonical_text(set.runs[0]) == canonical_text(made.runs[0]));  // judges are pooled
+
+  struct Case {
+    std::string rater, told;
+    Exit code = Exit::suite;
+  };
+  const Case cases[] = {
+      {"base = \"mixed\"\nscale = \"0..5\"", "suite.toml:8:1: error: `rater.r.scale` has no effect without `scores`"},
+      {"base = \"mixed\"\ncolumns = { score = \"x\" }", "suite.toml:8:1: error: `rater.r.columns` has no effect without `scores`"},
+      {"scores = \"judge.tsv\"\nlevels = 5\nscale = \"0..5\"", "suite.toml:9:1: error: `rater.r.scale` and `rater.r.levels` both say"},
+      {"scores = \"judge.tsv\"\nscale = \"5..0\"", "suite.toml:8:9: error: `rater.r.scale` states no scale: the string \"5..0\""},
+      {"scores = \"judge.tsv\"\nscale = 5", "`rater.r.scale` states no scale: 5"},
+      {"scores = \"judge.tsv\"\nscale = [1, 1]", "`rater.r.scale` states no scale: a list"},
+      {"scores = \"judge.tsv\"\nscale = [1, \"2\"]", "`rater.r.scale` states no scale: a list"},
+      {"scores = \"judge.tsv\"\nscale = [1, inf]", "`rater.r.scale` states no scale: a list"},
+      {"scores = \"judge.tsv\"\ncolumns = { socre = \"x\" }", "unknown key `socre` in [rater.r.columns]"},
+      {"scores = \"judge.tsv\"\ncolumns = { score = 3 }", "`rater.r.columns.score` must be a string, not 3"},
+      {"scores = \"judge.tsv\"\ncolumns = { score = \"\" }", "leaves a name empty that every file must have"},
+      {"scores = \"judge.tsv\"\ncolumns = \"x\"", "`rater.r.columns` must be a section"},
+      {"scores = \"judge.tsv\"", "judge.tsv:1:1: error: no column \"prompt_id\"; found \"item\"", Exit::bad_input},
+      {"scores = \"judge.tsv\"\nscale = \"0..2\"\n" + columns, "judge.tsv:4:8: error: score 0.5 is off the scale: 0..2", Exit::bad_input},
+  };
+  for (const Case& c : cases) {
+    INFO(c.rater);
+    const Refusal r = load(suite(c.rater), {});
+    INFO(r.message);
+    CHECK(r.code == c.code);
+    CHECK(r.has(c.told));
+  }
 }

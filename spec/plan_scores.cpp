@@ -1,0 +1,126 @@
+// From the keys of a section to the table of its file, and to the judge that is learned from it.
+#include "spec/plan_scores.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/failure.hpp"
+#include "results/score_file.hpp"
+#include "spec/learned_judge.hpp"
+#include "spec/read_file.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+// the path of `scores`; empty when it cannot be one
+std::string scores_path(const Node& scores, const std::string& label, Reading& reading) {
+  const bool text = scores.kind == Node::Kind::text;
+  if (!text || scores.text.empty())
+    reading.errors.add(scores.place, fmt::format("`{}.scores` must be the path of a file in quotes, not {}", label,
+                                                 text ? "an empty string" : found_text(scores)));
+  else if (scores.text.find('\0') != std::string::npos)
+    reading.errors.add(scores.place, fmt::format("`{}.scores` has a NUL byte, which no path has", label));
+  else return scores.place.set == 0 && !scores.text.starts_with('/') ? reading.folder + scores.text : scores.text;
+  return "";
+}
+
+constexpr std::string_view scale_form = "such as \"0..10\", \"0..5 by 0.5\" or [1, 2, 4, 8]; 2 to 100 different numbers";
+
+// the values of a list of numbers, in increasing order
+std::optional<ScoreScale> listed_scale(const Node& list) {
+  ScoreScale scale;
+  for (const Node& entry : list.children) {
+    const bool number = entry.kind == Node::Kind::integer || entry.kind == Node::Kind::number;
+    if (!number || !std::isfinite(entry.number)) return std::nullopt;
+    scale.values.push_back(entry.number == 0 ? 0.0 : entry.number);
+  }
+  std::sort(scale.values.begin(), scale.values.end());
+  const bool twice = std::adjacent_find(scale.values.begin(), scale.values.end()) != scale.values.end();
+  if (twice || scale.values.size() < 2 || scale.values.size() > most_levels) return std::nullopt;
+  return scale;
+}
+
+// `levels = K` or `scale = …`; empty where neither stands or is right
+ScoreScale read_scale(const std::string& label, FieldReader& fields, Reading& reading) {
+  const Node *levels = fields.extra(levels_key), *scale = fields.extra(scale_key);
+  if (levels != nullptr && scale != nullptr)
+    reading.errors.add(scale->key_place, fmt::format("`{0}.scale` and `{0}.levels` both say what the levels are: keep one", label));
+  if (levels != nullptr) return scale_of_levels(static_cast<int>(fields.whole(levels_key, *levels, 2, most_levels).value_or(0)));
+  if (scale == nullptr) return {};
+  const bool list = scale->kind == Node::Kind::list;
+  const auto read = list ? listed_scale(*scale) : scale->kind == Node::Kind::text ? parse_scale(scale->text) : std::nullopt;
+  if (!read)
+    reading.errors.add(scale->place, fmt::format("`{}.scale` states no scale: {}", label, list ? "a list" : found_text(*scale)),
+                       std::string(scale_form));
+  return read.value_or(ScoreScale{});
+}
+
+ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading& reading) {
+  ScoreColumns columns;
+  const Node* node = fields.extra(columns_key);
+  if (node == nullptr) return columns;
+  FieldReader reader(node, fmt::format("{}.{}", label, columns_key), false, reading.errors);
+  describe(reader, columns);
+  reader.finish();
+  for (const std::size_t f : {prompt_field, response_field, score_field})
+    if (column_of(columns, f).empty())
+      reading.errors.add(node->place, fmt::format("`{}.{}` leaves a name empty that every file must have", label, columns_key),
+                         "prompt, response and score");
+  return columns;
+}
+
+}  // namespace
+
+FoundScores read_judge(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
+                       Reading& reading) {
+  const Node* scores = fields.extra(scores_key);
+  for (const std::string_view key : {levels_key, scale_key, columns_key})
+    if (const Node* node = find_child(section, key); node != nullptr && scores == nullptr)
+      reading.errors.add(node->key_place,
+                         fmt::format("`{}.{}` has no effect without `scores`{}", label, key,
+                                     key == levels_key ? ": a matrix has its own size, and other raters take the world's levels" : ""));
+  const ScoreScale scale = read_scale(label, fields, reading);
+  const ScoreColumns columns = read_columns(label, fields, reading);
+  if (scores == nullptr) return {};
+  if (catalogue_word)
+    reading.errors.add(
+        scores->key_place,
+        fmt::format("[{}] would make the word \"{}\" mean a judge from a file: give the variant a name of its own", label, section.key));
+  for (const std::string_view other : {base_key, std::string_view("noise"), Confusion::word})
+    if (const Node* node = find_child(section, other))
+      reading.errors.add(node->key_place,
+                         fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
+  config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
+  const std::string path = scores_path(*scores, label, reading);
+  if (path.empty()) return {};
+  const std::string file = shown(path, 4096);
+  bool inside = false;  // what is wrong is told at its line of the file
+  try {
+    const std::string text = read_scores_file(path);
+    inside = true;
+    const ScoreTable table = parse_scores(text, file, columns, scale);
+    inside = false;
+    if (table.levels() == 1)
+      throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
+                                                 scale_text(table.values), label));
+    JudgeFile judge = make_judge(table, file);
+    if (judge.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
+      throw Failure(Exit::bad_input,
+                    fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "
+                                "learned in their world; give `world_spread` in [{}]",
+                                file, label));
+    config.noise = {judge.judge.channel};
+    config.world = judge.judge.world;
+    return {file, std::move(judge.found)};
+  } catch (const Failure& failure) {
+    if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());
+    else reading.files.add_file(scores->place, failure.code, fmt::format("`{}.scores`: {}", label, failure.what()));
+  }
+  return {};
+}
+
+}  // namespace odrpo
