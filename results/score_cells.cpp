@@ -126,7 +126,8 @@ ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErr
   // a sample's id that (almost) no other response has is no column of a matrix
   if (columns.list.size() > most_columns && !cells.numbered) {
     for (auto& c : table.column) c = columns.list[c].judge;
-    table.notes.push_back("its " + std::to_string(columns.list.size()) + " samples are too many to be the same ones for all responses: they are numbered anew for each");
+    table.notes.push_back("its " + std::to_string(columns.list.size()) +
+                          " samples are too many to be the same ones for all responses: they are numbered anew for each");
     columns.list = number_columns(start, table.judges.size(), table.column);
   }
   table.columns = std::move(columns.list);

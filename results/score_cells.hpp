@@ -22,8 +22,8 @@ struct ScoreCells {
   std::vector<double> gold;        ///< [responses], NaN = none; empty when the file has none
 };
 
-/// Sorts the cells into a table on the scale `values`, which holds all values of the cells; takes their memory. A cell given twice is added to
-/// `errors`, and then the table is of no use.
+/// Sorts the cells into a table on the scale `values`, which holds all values of the cells; takes their memory. A cell given twice is added
+/// to `errors`, and then the table is of no use.
 ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErrors& errors);
 
 }  // namespace odrpo

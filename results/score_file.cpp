@@ -116,8 +116,8 @@ class CellReader {
     long long value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) {
-      add(row.field[rater_field], shown_list(q.column) + " " + shown_cell(text) + ": a whole number is wanted, for the judge is " +
-                                      shown_list(columns_.rater));
+      add(row.field[rater_field],
+          shown_list(q.column) + " " + shown_cell(text) + ": a whole number is wanted, for the judge is " + shown_list(columns_.rater));
       good = false;
       return text;
     }
@@ -171,7 +171,8 @@ class CellReader {
     if (field.text.empty()) return;
     const Read read = read_number(field.text);
     const std::string name = shown_list(columns_.gold);
-    if (!read.value) return add(field, name + " " + shown_cell(field.text) + (read.hint ? std::string(" ") + read.hint : ": a number is wanted"));
+    if (!read.value)
+      return add(field, name + " " + shown_cell(field.text) + (read.hint ? std::string(" ") + read.hint : ": a number is wanted"));
     double& gold = cells.gold[response];
     if (gold_line_[response] == 0) {
       gold = *read.value;
@@ -207,7 +208,8 @@ ScoreTable read_table(Source& source, std::size_t rows, const ScoreColumns& colu
   std::vector<double> found = reader.cells.values;
   std::sort(found.begin(), found.end());
   ScoreTable table;
-  if (!errors.enough()) table = make_score_table(std::move(reader.cells), scale.values.empty() ? scale_of_scores(found) : scale.values, errors);
+  if (!errors.enough())
+    table = make_score_table(std::move(reader.cells), scale.values.empty() ? scale_of_scores(found) : scale.values, errors);
   if (errors.any()) refuse(errors);
   if (source.row_comments() > 0)
     table.notes.push_back(std::to_string(source.row_comments()) + (source.row_comments() == 1 ? " line" : " lines") +
@@ -234,7 +236,8 @@ Format format_of(std::string_view text, std::string_view file) {
     text.remove_prefix(begin);
     const auto line = text.substr(0, text.find('\n'));
     if (line[0] == '{' || line[0] == '[') return Format::json;
-    if (line[0] != '#') return line.find('\t') != std::string_view::npos && line.find(',') == std::string_view::npos ? Format::tsv : Format::csv;
+    if (line[0] != '#')
+      return line.find('\t') != std::string_view::npos && line.find(',') == std::string_view::npos ? Format::tsv : Format::csv;
     text.remove_prefix(line.size());
   }
 }

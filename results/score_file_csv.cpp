@@ -16,9 +16,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::string wanted(const ScoreColumns& c) {
-  return c.prompt + "," + c.response + "," + (c.sample.empty() ? "" : c.sample + ",") + c.score;
-}
+std::string wanted(const ScoreColumns& c) { return c.prompt + "," + c.response + "," + (c.sample.empty() ? "" : c.sample + ",") + c.score; }
 
 }  // namespace
 
@@ -80,9 +78,9 @@ bool CsvScores::next(ScoreRow& row, CsvErrors& errors) {
   if (errors.size() > before) return true;
   if (fields_.size() != columns_) {
     const CsvField& at = fields_[std::min(columns_, fields_.size() - 1)];
-    errors.add(at.line, at.column,
-               std::to_string(fields_.size()) + (fields_.size() == 1 ? " field" : " fields") + ", but the header has " +
-                   std::to_string(columns_));
+    errors.add(
+        at.line, at.column,
+        std::to_string(fields_.size()) + (fields_.size() == 1 ? " field" : " fields") + ", but the header has " + std::to_string(columns_));
     return true;
   }
   for (std::size_t f = 0; f < score_fields; ++f)

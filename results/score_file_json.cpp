@@ -1,9 +1,8 @@
 // JSON lines: one object a line is one row. Other shapes of JSON are refused.
 #include "results/score_file_json.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace odrpo {
 namespace {
@@ -89,7 +88,10 @@ JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvEr
   }
   const std::string_view line = next_line();
   first_line_ = std::max(line_, 1l);
-  if (line.empty()) errors.add(1, 1, "nothing in it; wanted an object a line, with the keys " + shown_list(key_[prompt_field] + ", " + key_[response_field] + ", " + key_[score_field]));
+  if (line.empty())
+    errors.add(1, 1,
+               "nothing in it; wanted an object a line, with the keys " +
+                   shown_list(key_[prompt_field] + ", " + key_[response_field] + ", " + key_[score_field]));
   if (line.starts_with('[')) errors.add(line_, 1, "a JSON list: write each of its objects in a line of its own (JSON lines; jq -c '.[]')");
   if (errors.any()) return;
 
@@ -99,7 +101,8 @@ JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvEr
   json::sax_parse(line.begin(), line.end(), &first);
   if (quotient.divisor > 0 && first.kind[rater_field] == Keeper::Kind::absent) quotient_ = quotient, key_[rater_field] = quotient.column;
   for (std::size_t f = 0; f < score_fields; ++f)
-    if (optional_[f] && first.kind[f] == Keeper::Kind::absent) has_[f] = has_[f] && f == gold_field && text_.find('"' + key_[f] + '"') != std::string_view::npos;
+    if (optional_[f] && first.kind[f] == Keeper::Kind::absent)
+      has_[f] = has_[f] && f == gold_field && text_.find('"' + key_[f] + '"') != std::string_view::npos;
   at_ = 0, line_ = 0;
 }
 
@@ -141,7 +144,8 @@ bool JsonScores::read(std::string_view line, ScoreRow& row, CsvErrors& errors) {
     if (!has_[f]) continue;
     const long column = column_in(line, key_[f]);
     if (keeper.kind[f] == Keeper::Kind::absent && f != gold_field) {
-      const bool told = std::any_of(key_.begin(), key_.begin() + static_cast<std::ptrdiff_t>(f), [&](const std::string& k) { return k == key_[f]; });
+      const bool told =
+          std::any_of(key_.begin(), key_.begin() + static_cast<std::ptrdiff_t>(f), [&](const std::string& k) { return k == key_[f]; });
       if (!told) good = tell(1, "no key " + shown_cell(key_[f]) + (keeper.names.empty() ? "" : "; found " + keeper.names));
     } else if (keeper.kind[f] == Keeper::Kind::bad) {
       good = tell(column, shown_list(key_[f]) + " is " + keeper.shape[f] + ": a number or a text is wanted");

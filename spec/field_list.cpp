@@ -33,7 +33,8 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
     return FieldInfo{std::string(key), type, "unset", std::string(help), {}, {}, {}, given(scores_key)};
   };
   std::vector<FieldInfo> fields = {{std::string(scores_key), "string", "", std::string(scores_help), {}, {}, {}},
-                                   with_scores(levels_key, "integer", levels_help), with_scores(scale_key, "scale", scale_help),
+                                   with_scores(levels_key, "integer", levels_help),
+                                   with_scores(scale_key, "scale", scale_help),
                                    with_scores(columns_key, "columns", columns_help)};
   const char* mark = ":";
   for (const FieldInfo& f : fields_of<ScoreColumns>()) {

@@ -40,7 +40,7 @@ std::string besides(const ScoreTable& table) {
 
 std::string found_in(const ScoreTable& table, const EmpiricalJudge& judge) {
   int responses[2] = {INT_MAX, 0}, samples[2] = {INT_MAX, 0};
-  const auto widen = [](int (&range)[2], std::uint32_t n) {
+  const auto widen = [](int(&range)[2], std::uint32_t n) {
     range[0] = std::min(range[0], static_cast<int>(n)), range[1] = std::max(range[1], static_cast<int>(n));
   };
   for (const auto& p : table.prompts) widen(responses, p.count);

@@ -38,7 +38,7 @@ Counts count(const ScoreTable& table) {
   long long freedom = 0;
   for (const auto& response : table.responses) {
     const auto [n, sum, squares] = sums_of(table, response);
-    if (n < 2) continue;                           // one score lies on its own mean: it tells nothing about the judge
+    if (n < 2) continue;                              // one score lies on its own mean: it tells nothing about the judge
     const long long level = (2 * sum + n) / (2 * n);  // S / N, a half rounds up
     double* row = &c.of[static_cast<std::size_t>(level - 1) * levels];
     for_each_score(table, response, [&](int score, std::uint32_t) { row[score - 1] += 1; });

@@ -1,11 +1,10 @@
 // Fuzz target: a file of a judge's scores, from its bytes to the table and the channel that is learned from it.
-#include "results/score_file.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
 
+#include "results/score_file.hpp"
 #include "spec/learned_judge.hpp"
 #include "tests/fuzz/oracle.hpp"
 

@@ -180,8 +180,8 @@ TEST_CASE("every mistake of a score file is told at its file, line and column") 
       // text that must not reach a terminal as it is
       {header + "0,0,0," + std::string("\x01\x1b[31m\x7f", 7) + "\n",
        "f:2:7: error: 1 of 1 scores are no numbers, the first is \"\\x01\\x1b[31m\\x7f\": is \"score\" the column of the scores?"},
-      {header + "0,0,0," + std::string(1000, 'z') + "\n",
-       "f:2:7: error: 1 of 1 scores are no numbers, the first is \"" + std::string(40, 'z') + "…\": is \"score\" the column of the scores?"},
+      {header + "0,0,0," + std::string(1000, 'z') + "\n", "f:2:7: error: 1 of 1 scores are no numbers, the first is \"" +
+                                                              std::string(40, 'z') + "…\": is \"score\" the column of the scores?"},
       {header + "\x1b,\xc3\xa9\xc3\xff\xe2\x80\xae,0,1\n\x1b,\xc3\xa9\xc3\xff\xe2\x80\xae,0,1\n",
        "f:3:1: error: prompt \"\\x1b\", response \"\xc3\xa9\\xc3\\xff\\xe2\\x80\\xae\", sample 0 is given twice; first on line 2"},
   };

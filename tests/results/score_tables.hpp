@@ -15,7 +15,8 @@ inline std::string difference(const ScoreTable& a, const ScoreTable& b) {
   if (a.level != b.level) return "level";
   if (a.column != b.column) return "column";
   if (a.notes != b.notes) return "notes";
-  if (!same(a.columns, b.columns, [](const auto& x, const auto& y) { return x.judge == y.judge && x.sample == y.sample; })) return "columns";
+  if (!same(a.columns, b.columns, [](const auto& x, const auto& y) { return x.judge == y.judge && x.sample == y.sample; }))
+    return "columns";
   if (!same(a.judges, b.judges, [](const auto& x, const auto& y) {
         return x.name == y.name && x.ratings == y.ratings && x.unreadable == y.unreadable && x.missing == y.missing;
       }))

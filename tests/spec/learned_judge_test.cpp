@@ -245,10 +245,10 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
   std::string text = "item\tanswer\tcall\tpoints\n";
   for (int p = 0; p < 6; ++p)
     for (int r = 0; r < 4; ++r)
-      for (int s = 0; s < 4; ++s)
-        text += fmt::format("i{}\t{}\t{}\t{}\n", p, r, s, 0.5 * ((p + r + (s == 2)) % 5));
+      for (int s = 0; s < 4; ++s) text += fmt::format("i{}\t{}\t{}\t{}\n", p, r, s, 0.5 * ((p + r + (s == 2)) % 5));
   folder.file("judge.tsv", text);
-  const std::string columns = R"(columns = { prompt = "item", response = "answer", sample = "call", score = "points", rater = "call / 2" })";
+  const std::string columns =
+      R"(columns = { prompt = "item", response = "answer", sample = "call", score = "points", rater = "call / 2" })";
   const auto suite = [&](const std::string& rater) {
     return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n[rater.r]\n" + rater + "\n");
   };
@@ -258,15 +258,15 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
   REQUIRE(fine.code == Exit::ok);
   CHECK(made.runs[0].env.bandit.levels == 7);
   REQUIRE(made.notes.size() == 1);
-  CHECK(made.notes[0].find("judge.tsv: 6 prompts x 4 responses x 4 samples, 7 levels (scores 0..3 by 0.5), pooled sd ") != std::string::npos);
+  CHECK(made.notes[0].find("judge.tsv: 6 prompts x 4 responses x 4 samples, 7 levels (scores 0..3 by 0.5), pooled sd ") !=
+        std::string::npos);
   CHECK(made.notes[0].find("; 2 judges, pooled; ") != std::string::npos);
   const std::string resolved = loaded(made.resolved).resolved;
   CHECK(resolved == made.resolved);
   Suite set;
   const Refusal by_set = load(suite("scores = \"judge.tsv\""),
                               {"rater.r.columns.prompt=item", "rater.r.columns.response=answer", "rater.r.columns.sample=call",
-                               "rater.r.columns.score=points",
-                               "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
+                               "rater.r.columns.score=points", "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
                               &set);
   INFO(by_set.message);
   REQUIRE(by_set.code == Exit::ok);
