@@ -11,8 +11,8 @@
 namespace odrpo {
 namespace {
 
-Estimate estimate(std::span<const double> values) {
-  Estimate e;
+ResponseMean estimate(std::span<const double> values) {
+  ResponseMean e;
   e.count = static_cast<int>(values.size());
   if (values.empty()) return e;
   double squares = 0;
@@ -85,7 +85,7 @@ bool is_supported(const Text& t) { return holds_factuality(t) && helpfulness_poi
 
 bool passes_filter(const Text& t) { return holds_keywords(t) && holds_length(t) && holds_end(t); }
 
-Estimate grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step) {
+ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step) {
   std::vector<double> scores;
   each_row(batch, [&](int i, std::uint32_t rollout) {
     const Text t = batch.text(i);

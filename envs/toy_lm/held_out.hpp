@@ -24,7 +24,7 @@ struct ResponseBatch {
 };
 
 /// A mean over responses with its spread; the standard error is sd / sqrt(count).
-struct Estimate {
+struct ResponseMean {
   double mean = 0, sd = 0;  ///< sd of a single response's value, divisor count - 1; 0 for fewer than two
   int count = 0;
 };
@@ -52,7 +52,7 @@ bool is_supported(const Text& t);
 bool passes_filter(const Text& t);
 /// Mean over responses of 0 when the filter fails, else the mean of the two judges' answers (0, 1/2, 1). Draws: toy_grounding of (key,
 /// step, prompt, rollout).
-Estimate grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step);
+ResponseMean grounding(const ResponseBatch& batch, const GroundingConfig& config, std::uint64_t key, std::uint32_t step);
 /// Its expected value given the responses.
 double expected_grounding(const ResponseBatch& batch, const GroundingConfig& config);
 /// The largest expected value of any responses, in 0..1. A response that passes the filter expects the mean of both judges' chances of a
@@ -96,13 +96,13 @@ inline constexpr double control_ridge =
 inline constexpr int control_steps = 100;  ///< at most
 inline constexpr double control_tolerance = 1e-10;  ///< converged when a full Newton step changes neither coefficient by more
 /// Newton's method, steps halved until the loss does not rise (beyond 1e-12 of it, its rounding). When all differences are equal x is 0 and
-/// only the model term is fitted. Spans of equal length; an empty one gives the defaults, unconverged, numbers that are not finite a rate of
-/// NaN.
+/// only the model term is fitted. Spans of equal length; an empty one gives the defaults, unconverged, numbers that are not finite a rate
+/// of NaN.
 LengthControl control_length(std::span<const double> preference, std::span<const double> length_difference);
 
 struct WinRate {
   int wins = 0, ties = 0, losses = 0;
-  Estimate raw;           ///< win 1, tie 1/2, loss 0
+  ResponseMean raw;       ///< win 1, tie 1/2, loss 0
   LengthControl control;  ///< control.rate is the length-controlled win rate
 };
 /// Draws: toy_pairwise of (key, step, prompt, rollout). Throws Failure(Exit::internal) when the batches differ in count or prompts.
@@ -125,7 +125,7 @@ unsigned followed_strictly(const Text& t);
 unsigned followed_loosely(const Text& t);
 /// Shares of prompts with all instructions followed, and of instructions followed (mean over prompts of each one's share).
 struct InstructionScores {
-  Estimate prompt_strict, instruction_strict, prompt_loose, instruction_loose;
+  ResponseMean prompt_strict, instruction_strict, prompt_loose, instruction_loose;
   double average() const { return (prompt_strict.mean + instruction_strict.mean + prompt_loose.mean + instruction_loose.mean) / 4; }
 };
 /// No randomness: the expected value is the value.
@@ -135,8 +135,8 @@ InstructionScores instruction_following(const ResponseBatch& batch);
 
 /// Mean of the three scores as the paper's tables have it: grounding, length-controlled win rate, instruction average, each in 0..1.
 constexpr double held_out_mean(double grounded, double win, double instructed) { return (grounded + win + instructed) / 3; }
-/// The largest expected value of any responses, in 0..1: the instructions can all be followed, and a win rate stays below 1 but comes as near as one likes
-/// to it.
+/// The largest expected value of any responses, in 0..1: the instructions can all be followed, and a win rate stays below 1 but comes as
+/// near as one likes to it.
 constexpr double held_out_ceiling(const GroundingConfig& c) { return held_out_mean(grounding_ceiling(c), 1, 1); }
 /// 100 (score - baseline) / baseline; 0 when the baseline is 0.
 inline double delta_percent(double score, double baseline) { return baseline == 0 ? 0 : 100 * (score - baseline) / baseline; }

@@ -68,7 +68,7 @@ TEST_CASE("grounding by hand: what supports, what the filter asks for, and perfe
 
   Rows rows;
   for (const char* r : {best, unsupported, one_fact, unanswered, best}) rows.add(p, words(world(), r));
-  const Estimate perfect = grounding(rows.batch(), {{1, 1}, {1, 1}}, 1, 0);
+  const ResponseMean perfect = grounding(rows.batch(), {{1, 1}, {1, 1}}, 1, 0);
   CHECK(perfect.count == 5);
   CHECK(perfect.mean == 0.4);
   CHECK(perfect.sd == Approx(std::sqrt((2 * 0.36 + 3 * 0.16) / 4)));
@@ -97,7 +97,7 @@ TEST_CASE("grounding by draws: the mean is the expectation, the judges are indep
   Rows same;
   const ToyPrompt p = hand_prompt(world());
   for (int i = 0; i < 20000; ++i) same.add(p, words(world(), best));
-  const Estimate e = grounding(same.batch(), {{0.9, 0.6}, {0.5, 0.5}}, 5, 0);
+  const ResponseMean e = grounding(same.batch(), {{0.9, 0.6}, {0.5, 0.5}}, 5, 0);
   // mean 0.75, variance (0.09 + 0.24) / 4 when independent
   CHECK(std::abs(e.mean - 0.75) < 5 * std::sqrt(0.0825 / 20000));
   CHECK(e.sd * e.sd == Approx(0.0825).epsilon(0.03));
