@@ -22,7 +22,7 @@
 namespace odrpo::app {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 /// Is this value computed here? A column that the file stores goes first.
 bool is_computed(const ResultFile& head, const std::string& value) { return !opponent_of(value).empty() && head.info(value) == nullptr; }
@@ -73,7 +73,7 @@ struct Written {
 
 /// The win rate of run a against run b.
 double win_rate_of(const Written& written, std::size_t a, std::size_t b) {
-  if (!written.same_prompts(a, b)) return nan;
+  if (!written.same_prompts(a, b)) return undefined;
   if (a == b) return 0.5;
   const auto difference = [&](const std::vector<const RunCurve*>& of) {
     std::vector<double> by = of[a]->value;
@@ -129,7 +129,7 @@ void add_win_rates(ResultFile& file, const std::string& path, const std::vector<
     const auto matched = matched_columns(file, theirs);
     std::map<std::string, std::size_t> opponents;
     for (const std::size_t i : theirs) opponents.emplace(match_of(matched, i), i);
-    column.number.assign(file.runs, nan);
+    column.number.assign(file.runs, undefined);
     for (std::size_t i = 0; i < file.runs; ++i)
       if (const auto found = opponents.find(match_of(matched, i)); found != opponents.end() && file.ok(i))
         column.number[i] = win_rate_of(written, i, found->second);
