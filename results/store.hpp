@@ -122,7 +122,8 @@ std::vector<std::vector<RunCurve>> read_evaluated(const std::string& path, const
 /// The curve that is meant: called so, or different from that in - and _ alone. Failure usage, with the curves there are.
 std::string curve_named(const std::vector<std::string>& names, const std::string& wanted);
 
-/// All runs in file order with their curves, evaluations and seconds, slab by slab, once everything has been compared with its checksum; the head first.
+/// All runs in file order with their curves, evaluations and seconds, slab by slab, once everything has been compared with its checksum;
+/// the head first.
 /// Failure as read_results().
 void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,
                const std::function<void(std::vector<RunRecord>& slab)>& slab, const ReadLimits& limits = {});

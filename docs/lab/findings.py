@@ -335,7 +335,6 @@ A difference counts where p < .05 after Holm's correction; below each table stan
 beside the mean where a single odd seed could move it. "Cannot be told" means that the simulations neither show nor exclude what the paper claims.
 """
 SUITES = ("tuning", "results", "repeated-prompts", "weight-ablation", "votes", "training-curves")
-TOY_SUITES = ("tuning-toy-lm", "results-toy-lm", "weight-ablation-toy-lm", "votes-toy-lm", "training-curves-toy-lm")
 
 
 def link(heading):
@@ -366,8 +365,10 @@ def main():
         print(f"\n## {f.heading}\n\n{'We ask' if f.ours else 'The paper'}: {f.claim} Here: **{f.result}**.\n")
         print("\n".join(f.lines))
     print("\n## Commands\n\n```sh")
-    for suite in SUITES + (TOY_SUITES if TOY in worlds else ()):
-        print(f"odrpo-bench run suites/paper/{suite}.toml")
+    for world in worlds:
+        for suite in SUITES:
+            if world is BANDIT or suite != "repeated-prompts":  # a question about the bandit's settings
+                print(f"odrpo-bench run suites/paper/{suite}{world.suffix}.toml")
     for world in worlds:
         print(f"odrpo-bench run suites/paper/step-time{world.suffix}.toml --jobs 1")
     print("docs/lab/findings.py . > docs/findings.md\n```")
