@@ -1,0 +1,59 @@
+// The latent scale in numbers: rows of scores, quality, thresholds from frequencies.
+#include "envs/rater/latent_scale.hpp"
+
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double far = 64;  // beyond every representable tail
+
+/// P(y > t) of responses with x ~ N(mean, variance): an average over z.
+double share_above(const LatentScale& judge, const NormalNodes& z, double t, double mean, double variance) {
+  const double noise = judge.judge_sigma * judge.judge_sigma + judge.sigma * judge.sigma;
+  double p = 0;
+  for (std::size_t i = 0; i < z.point.size(); ++i) {
+    const double s = judge.spread > 0 ? math::exp(judge.spread * z.point[i]) : 1.0;
+    p += z.weight[i] * math::normal_cdf((mean - t) / math::sqrt(variance + s * s * noise));
+  }
+  return p;
+}
+
+}  // namespace
+
+void score_row(std::span<const double> thresholds, double at, double sd, std::span<double> row) {
+  const std::size_t levels = row.size();
+  for (std::size_t k = 0; k < levels; ++k) {
+    const double a = k == 0 ? -far : (thresholds[k - 1] - at) / sd, b = k + 1 == levels ? far : (thresholds[k] - at) / sd;
+    row[k] = a < b ? math::normal_interval(a, b) : 0.0;
+  }
+}
+
+NormalNodes spread_nodes(const LatentScale& judge) { return normal_nodes(judge.spread > 0 ? 9 : 1); }
+
+double quality_at(const LatentScale& judge, const NormalNodes& z, double x) {
+  double above = 0;
+  for (const double t : judge.threshold) above += share_above(judge, z, t, x, 0);
+  return 1 + above / judge.judges();
+}
+
+void settle_thresholds(LatentScale& judge, int levels, std::span<const double> share) {
+  const NormalNodes z = spread_nodes(judge);
+  judge.levels = levels;
+  judge.threshold.clear();
+  for (std::size_t at = 0; at < share.size(); at += static_cast<std::size_t>(levels)) {
+    double above = 1;  // of the judge's scores, those above level k + 1
+    for (std::size_t k = 0; k + 1 < static_cast<std::size_t>(levels); ++k) {
+      above -= share[at + k];
+      double low = -far, high = far;
+      for (int step = 0; step < 60; ++step) {
+        const double middle = 0.5 * (low + high);
+        if (share_above(judge, z, middle, 0, 1) > above) low = middle;
+        else high = middle;
+      }
+      judge.threshold.push_back(0.5 * (low + high));
+    }
+  }
+}
+
+}  // namespace odrpo

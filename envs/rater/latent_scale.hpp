@@ -1,0 +1,46 @@
+// A judge on a latent scale: what its calls make of a response, and the quality that its scores mean (docs/raters.md).
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kernels/normal_nodes.hpp"
+
+namespace odrpo {
+
+/// A response has a place x on a latent scale; over responses x ~ N(0, 1), of which prompts have the share `prompt_share`:
+///   x = sqrt(prompt_share) b + sqrt(1 - prompt_share) e
+/// Judge j of a panel hears, in a call, y = x + s (judge_sigma u_j + sigma eps) and scores 1 + the number of its thresholds below y.
+/// s = exp(spread z). b belongs to the prompt; e and z to the response; u_j to response and judge: all calls of j on the response share it;
+/// eps to the call. All are standard normal and independent.
+struct LatentScale {
+  double prompt_share = 0.5;      ///< rho, 0..1
+  double sigma = 0.5;             ///< above 0: sd of a call's error (median over responses)
+  double spread = 0;              ///< tau, 0 or more: sd over responses of log s
+  double judge_sigma = 0;         ///< omega, 0 or more: sd of a judge's lasting error about a response (median over responses)
+  int levels = 0;                 ///< K, 2 or more
+  std::vector<double> threshold;  ///< [J][K - 1], not decreasing for each judge; equal ones: the level between them is never given
+
+  int judges() const { return levels > 1 ? static_cast<int>(threshold.size()) / (levels - 1) : 0; }
+  std::span<const double> thresholds(int judge) const {
+    const auto cuts = static_cast<std::size_t>(levels - 1);
+    return {threshold.data() + static_cast<std::size_t>(judge) * cuts, cuts};
+  }
+  bool operator==(const LatentScale&) const = default;
+};
+
+/// P(score = 1..K) of a call that hears y ~ N(at, sd^2), sd > 0. `row` has one entry more than `thresholds`; sums to 1 up to rounding.
+void score_row(std::span<const double> thresholds, double at, double sd, std::span<double> row);
+
+/// Points for z; one where spread is 0.
+NormalNodes spread_nodes(const LatentScale& judge);
+
+/// The true quality of a response at x, in levels: the mean of its scores over judges, s, u and eps. Increasing in x, inside (1, K).
+/// `z` = spread_nodes(judge).
+double quality_at(const LatentScale& judge, const NormalNodes& z, double x);
+
+/// Sets the thresholds so that judge j gives each level as often as `share` says ([J][K], each row sums to 1) to responses of the whole
+/// population. Uses sigma, spread and judge_sigma.
+void settle_thresholds(LatentScale& judge, int levels, std::span<const double> share);
+
+}  // namespace odrpo
