@@ -147,11 +147,12 @@ json reference(const std::string& name) { return {{"$ref", "#/definitions/" + na
 json model_schema(const Noise& noise, bool entry);
 
 json key_schema(const FieldInfo& f, bool axes) {
-  const bool axis = axes && f.type != "string" && f.type != "matrix";
+  const bool axis = axes && f.type != "string" && f.type != "matrix" && f.type != "rows";
   json schema = {{"description", description_of(f, axis)}};
   if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
   if (f.only_if.count > 0) schema["x-only-if"] = rule_of(f.only_if);
   if (f.type == "matrix") schema.update(matrix_schema());
+  if (f.type == "rows") schema.update(rows_schema());
   else if (f.type == "baselines") schema.update(baselines_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
@@ -167,7 +168,7 @@ json key_schema(const FieldInfo& f, bool axes) {
 void add_fields(json& object, const std::vector<FieldInfo>& fields, bool axes) {
   for (const auto& f : fields) {
     add_key(object, f.key, key_schema(f, axes));
-    if (f.type == "matrix") object["required"].push_back(f.key);
+    if (f.type == "matrix" || f.type == "rows") object["required"].push_back(f.key);
     if (f.type != "models") continue;
     for (const auto word : noise_words()) add_key(object, std::string(word), model_schema(*make_noise(word), false));
   }

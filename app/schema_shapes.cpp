@@ -16,6 +16,11 @@ json matrix_schema() {
   return {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", row}};
 }
 
+json rows_schema() {
+  const json row = {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "number"}}}};
+  return {{"type", "array"}, {"minItems", 1}, {"items", row}};
+}
+
 json baselines_schema() {
   const json row = {{"type", json::array({"string", "number"})}};
   const json rows = {{"anyOf", json::array({row, {{"type", "array"}, {"minItems", 1}, {"items", row}}})}};

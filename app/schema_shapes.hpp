@@ -6,6 +6,7 @@ namespace odrpo::app {
 
 /// Rows of probabilities.
 nlohmann::ordered_json matrix_schema();
+nlohmann::ordered_json rows_schema();
 /// A row, or a table of baselines and the rows that are compared with them.
 nlohmann::ordered_json baselines_schema();
 /// The scores of a scale: a range, or a list of numbers.

@@ -29,6 +29,7 @@ struct Assign {
     if (k == key) field = *find_word(words, std::get<std::string>(value));
   }
   void matrix(std::string_view, Square&, std::string_view) {}
+  void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void models(std::string_view, std::vector<Noise>& list, std::string_view) {
     const auto dot = key.find('.');
     if (dot == std::string_view::npos) return;

@@ -1,4 +1,6 @@
 // The canonical text of a run, and its key.
+#include "spec/canonical.hpp"
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -61,6 +63,14 @@ std::string canonical_settings(const RunSpec& spec) {
 }
 
 std::string canonical_text(const RunSpec& spec) { return canonical_seed(spec) + canonical_settings(spec); }
+
+std::string source_text(const RunSpec& spec) {
+  std::string text = canonical_fields(resolve_profile(spec.env.bandit, spec.rater.world));
+  if (!brings_world(spec.env.bandit, spec.rater)) return text;
+  RaterConfig first;
+  first.noise = {spec.rater.noise.front()};
+  return text + canonical_fields(first);
+}
 
 std::string spec_key(const RunSpec& spec) { return sha256_hex(canonical_text(spec)).substr(0, 16); }
 

@@ -85,14 +85,23 @@ void describe(V& v, TableConfig& c) {
 
 /// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores, and how it is read.
 inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels", scale_key = "scale",
-                                  columns_key = "columns";
+                                  columns_key = "columns", world_key = "world", file_key = "file";
+inline constexpr std::string_view file_help = "a TOML file with one section [rater.NAME], such as `judge fit` writes: the rater to start from";
 inline constexpr std::string_view scores_help =
-    "a real judge's scores (CSV, TSV or JSON lines), from which channel and world are learned; without `columns` the file has prompt_id, "
+    "a real judge's scores (CSV, TSV or JSON lines), from which the judge and its world are learned; without `columns` the file has prompt_id, "
     "response_id, sample_id and score";
 inline constexpr std::string_view levels_help = "levels of the scale of `scores`, which is 1..levels; unset = those found";
 inline constexpr std::string_view scale_help =
     "the scores that there are, from the worst: \"0..10\", \"0..5 by 0.5\" or a list of numbers; unset = those found";
 inline constexpr std::string_view columns_help = "names of the columns of `scores`";
+/// What is made of a file of scores.
+enum class LearnedWorld { latent, resample, levels };
+inline constexpr Word<LearnedWorld> learned_words[] = {
+    {LearnedWorld::latent, "latent", "a judge or panel on a latent scale, fitted by likelihood, in the world of that scale"},
+    {LearnedWorld::resample, "resample", "the file's responses themselves, each with its own scores, drawn again and again"},
+    {LearnedWorld::levels, "levels", "the frequencies of scores at whole true levels, in a normal world"},
+};
+inline constexpr std::string_view world_help = "what is made of `scores`: latent, resample or levels";
 template <class V>
 void describe(V& v, ScoreColumns& c) {
   v.text("prompt", c.prompt, "the prompt");

@@ -34,6 +34,10 @@ void Diagnostics::add_lines(Place place, Exit code, std::string_view lines) {
   }
 }
 
+void Diagnostics::add_told(Place place, Exit code, std::string text) {
+  if (++count_ <= kept_) entries_.push_back({place, std::move(text), {}, {}, code, true});
+}
+
 namespace {
 
 // the n-th line of a text, from 1, without its end

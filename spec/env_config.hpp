@@ -22,7 +22,8 @@ struct EnvConfig {
   DemonstrationConfig demonstrations;  ///< of toy_lm
 
   int prompts() const { return kind == WorldKind::bandit ? bandit.prompts : toy_lm.prompts; }
-  int levels() const { return kind == WorldKind::bandit ? bandit.levels : toy_levels; }
+  int text_levels = toy_levels;  ///< of the scores of a toy-lm's judge: those of the rater, not of the config
+  int levels() const { return kind == WorldKind::bandit ? bandit.levels : text_levels; }
   bool operator==(const EnvConfig&) const = default;
 };
 template <class V>

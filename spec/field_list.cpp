@@ -32,7 +32,9 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
   const auto with_scores = [](std::string_view key, const char* type, std::string_view help) {
     return FieldInfo{std::string(key), type, "unset", std::string(help), {}, {}, {}, given(scores_key)};
   };
-  std::vector<FieldInfo> fields = {{std::string(scores_key), "string", "", std::string(scores_help), {}, {}, {}},
+  std::vector<FieldInfo> fields = {{std::string(file_key), "string", "", std::string(file_help), {}, {}, {}},
+                                   {std::string(scores_key), "string", "", std::string(scores_help), {}, {}, {}},
+                                   with_scores(world_key, "word", world_help),
                                    with_scores(levels_key, "integer", levels_help),
                                    with_scores(scale_key, "scale", scale_help),
                                    with_scores(columns_key, "columns", columns_help)};
@@ -41,7 +43,9 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
     fields.back().help += fmt::format("{} {} = \"{}\" ({})", mark, f.key, f.value, f.help);
     mark = ",";
   }
-  fields[1].min = std::int64_t{2}, fields[1].max = std::int64_t{most_levels};
+  fields[2].value = learned_words[0].word;
+  for (const auto& w : learned_words) fields[2].words.push_back(std::string(w.word));
+  fields[3].min = std::int64_t{2}, fields[3].max = std::int64_t{most_levels};
   return fields;
 }
 
@@ -52,6 +56,11 @@ std::string noise_line(const std::vector<Noise>& list) {
       text += fmt::format("{}{} {size} x {size}", text.empty() ? "" : "; ", Confusion::word, fmt::arg("size", confusion->matrix.size));
       continue;
     }
+    if (const auto* resample = std::get_if<ResampleNoise>(&noise)) {
+      const ScoredResponses none, &of = resample->responses ? *resample->responses : none;
+      text += fmt::format("{}{} {} responses of {} prompts", text.empty() ? "" : "; ", ResampleNoise::word, of.law.size(), of.prompts());
+      continue;
+    }
     std::vector<std::string> usual;
     FieldWriter defaults([&](std::string_view, const std::string& value, bool) { usual.push_back(value); });
     auto fresh = *make_noise(noise_word(noise));
@@ -59,7 +68,8 @@ std::string noise_line(const std::vector<Noise>& list) {
     text.append(text.empty() ? "" : "; ").append(noise_word(noise));
     std::size_t i = 0;
     FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
-      if (!is_word || value != usual[i]) text += fmt::format(" {} {}", key, value);
+      if (key == thresholds_key) text += fmt::format(" {} judge{}", panel_size(list), panel_size(list) == 1 ? "" : "s");
+      else if (!is_word || value != usual[i]) text += fmt::format(" {} {}", key, value);
       ++i;
     });
     auto copy = noise;

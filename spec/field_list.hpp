@@ -73,6 +73,9 @@ class FieldLister {
   void matrix(std::string_view key, Square&, std::string_view help) {
     fields.push_back({std::string(key), "matrix", "required", std::string(help), {}, {}, {}});
   }
+  void rows(std::string_view key, NumberRows&, const RowsRule&, std::string_view help) {
+    fields.push_back({std::string(key), "rows", "required", std::string(help), {}, {}, {}});
+  }
   void models(std::string_view key, std::vector<Noise>&, std::string_view help) {
     fields.push_back({std::string(key), "models", "the base's", std::string(help), {}, {}, {}});
   }

@@ -54,6 +54,8 @@ class FieldReader {
   void models(std::string_view key, std::vector<Noise>& value, std::string_view);
   /// A list of rows of probabilities: square, 2..100 levels, no negative number, each row's sum 1 within 1e-6 (then made exact).
   void matrix(std::string_view key, Square& value, std::string_view);
+  /// A list of rows of numbers, as the rule says.
+  void rows(std::string_view key, NumberRows& value, const RowsRule& rule, std::string_view);
 
   /// A key outside of the description, such as `base`; marks it as known. nullptr when absent.
   const Node* extra(std::string_view key) { return take(key); }

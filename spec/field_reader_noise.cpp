@@ -68,6 +68,9 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
     }
     std::visit([&](auto& m) { describe(fields, m); }, *noise);
     fields.finish();
+    const auto* resample = std::get_if<ResampleNoise>(&*noise);
+    if (resample != nullptr && !resample->responses && find_child(entry, "laws") != nullptr && find_child(entry, "prompts") != nullptr)
+      errors_.add(entry.place, fmt::format("`{}`: `prompts` names a law that `laws` has not", label));
     const bool first = i == 0;
     if (makes_distribution(*noise) != first)
       errors_.add(entry.place,

@@ -65,6 +65,16 @@ class FieldWriter {
       }
     out_(key, text + "]", false);
   }
+  /// Rows are written likewise.
+  void rows(std::string_view key, NumberRows& value, const RowsRule&, std::string_view) {
+    std::string text = "[";
+    for (const auto& row : value) {
+      text += text.size() > 1 ? ", [" : "[";
+      for (std::size_t i = 0; i < row.size(); ++i) text.append(i > 0 ? ", " : "").append(number_text(row[i]));
+      text += "]";
+    }
+    out_(key, text + "]", false);
+  }
   /// Models are numbered from 0: noise.0.model, noise.0.sigma, …
   void models(std::string_view key, std::vector<Noise>& list, std::string_view) {
     for (std::size_t i = 0; i < list.size(); ++i) {

@@ -140,7 +140,8 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
   if (voting) {
     text += fmt::format("; N votes: {}", word_of<Aggregate>(aggregate_words, r.aggregate));
     if (r.aggregate == Aggregate::mode) text += fmt::format(", tie {}", word_of<TieRule>(tie_words, r.tie));
-    text += r.sampling == Sampling::law ? ", drawn from its law" : ", of N draws";
+    if (const int judges = panel_size(r.noise); judges > 1) text += fmt::format(", of N draws, {} judges in turn", judges);
+    else text += r.sampling == Sampling::law ? ", drawn from its law" : ", of N draws";
   }
   const JudgeCost& cost = r.cost;
   if (cost.seconds_per_call) text += fmt::format("; {} s a call, {} at a time", number_text(*cost.seconds_per_call), cost.parallel);

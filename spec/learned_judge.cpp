@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <climits>
+#include <utility>
 
+#include "envs/rater/empirical.hpp"
+#include "envs/rater/latent_fit.hpp"
+#include "envs/rater/resampled.hpp"
 #include "kernels/failure.hpp"
 #include "results/score_scale.hpp"
 
@@ -26,10 +30,61 @@ std::string levels_text(const ScoreTable& table) {
   return fmt::format("{} (scores {})", text, scale_text(table.values));
 }
 
-/// What the table holds besides scores of one judge.
-std::string besides(const ScoreTable& table) {
+// Levels whose rows hold more than counts; empty when there are none.
+std::string smoothed_levels(const EmpiricalJudge& judge) {
+  std::string few;
+  long levels = 0, responses_of_few = 0;
+  for (std::size_t i = 0; i < judge.rows.size(); ++i)
+    if (judge.thin[i]) {
+      few += fmt::format("{}{} ({})", few.empty() ? "" : ", ", i + 1, judge.rows[i]);
+      ++levels, responses_of_few = judge.rows[i];
+    }
+  if (levels == 0) return "";
+  const auto all = static_cast<long>(judge.rows.size());
+  if (levels > 8) return fmt::format("; {} of {} levels have few responses: smoothed", levels, all);
+  if (levels > 1) return fmt::format("; levels {} have few responses: smoothed", few);
+  return fmt::format("; level {} has {} response{}: smoothed", few.substr(0, few.find(' ')), responses_of_few,
+                     responses_of_few == 1 ? "" : "s");
+}
+
+LearnedJudge learn_levels(const ScoreTable& table) {
+  EmpiricalJudge judge = learn_judge(table);
+  std::string found =
+      fmt::format("{}, pooled sd {:.3g}{}{}", table_text(table), judge.pooled_sd, besides_text(table, true), smoothed_levels(judge));
+  return {{std::move(judge.channel)}, judge.world, std::move(found)};
+}
+
+LearnedJudge learn_latent(const ScoreTable& table) {
+  LatentFit fit = fit_latent_scale(table, {.intervals = false});
+  const LatentScale& judge = fit.judge;
+  std::string found = fmt::format("{}{}; latent scale: sigma {:.3g}, spread {:.3g}, judge_sigma {:.3g}, prompt_share {:.3g}", table_text(table),
+                                  besides_text(table, false), judge.sigma, judge.spread, judge.judge_sigma, judge.prompt_share);
+  return {{LatentNoise{std::move(fit.judge)}}, std::nullopt, std::move(found)};
+}
+
+LearnedJudge learn_resampled(const ScoreTable& table) {
+  ResampledJudge judge = resample_responses(table);
+  std::string found = fmt::format("{}{}; resampled: {} responses of {} prompts, {:.3g} scores of the level's row joined to each", table_text(table),
+                                  besides_text(table, true), judge.responses->law.size(), judge.responses->prompts(), judge.concentration);
+  return {{ResampleNoise{std::move(judge.responses)}}, std::nullopt, std::move(found)};
+}
+
+}  // namespace
+
+std::string table_text(const ScoreTable& table) {
+  int responses[2] = {INT_MAX, 0}, samples[2] = {INT_MAX, 0};
+  const auto widen = [](int(&range)[2], std::uint32_t n) {
+    range[0] = std::min(range[0], static_cast<int>(n)), range[1] = std::max(range[1], static_cast<int>(n));
+  };
+  for (const auto& p : table.prompts) widen(responses, p.count);
+  for (const auto& r : table.responses) widen(samples, r.count);
+  return fmt::format("{} x {} x {}, {}", counted(static_cast<std::int64_t>(table.prompts.size()), "prompt"),
+                     range(responses[0], responses[1], "response"), range(samples[0], samples[1], "sample"), levels_text(table));
+}
+
+std::string besides_text(const ScoreTable& table, bool pooled) {
   std::string text;
-  if (table.judges.size() > 1) text += fmt::format("; {} judges, pooled", table.judges.size());
+  if (table.judges.size() > 1) text += fmt::format("; {} judges{}", table.judges.size(), pooled ? ", pooled" : "");
   if (table.missing() > 0) text += "; " + counted(table.missing(), "blank score");
   if (table.unreadables() > 0) text += "; " + counted(table.unreadables(), "answer") + " that cannot be read, left out";
   const auto gold = std::count_if(table.responses.begin(), table.responses.end(), has_gold);
@@ -38,40 +93,9 @@ std::string besides(const ScoreTable& table) {
   return text;
 }
 
-std::string found_in(const ScoreTable& table, const EmpiricalJudge& judge) {
-  int responses[2] = {INT_MAX, 0}, samples[2] = {INT_MAX, 0};
-  const auto widen = [](int(&range)[2], std::uint32_t n) {
-    range[0] = std::min(range[0], static_cast<int>(n)), range[1] = std::max(range[1], static_cast<int>(n));
-  };
-  for (const auto& p : table.prompts) widen(responses, p.count);
-  for (const auto& r : table.responses) widen(samples, r.count);
-  std::string text = fmt::format("{} x {} x {}, {}, pooled sd {:.3g}", counted(static_cast<std::int64_t>(table.prompts.size()), "prompt"),
-                                 range(responses[0], responses[1], "response"), range(samples[0], samples[1], "sample"), levels_text(table),
-                                 judge.pooled_sd) +
-                     besides(table);
-  // levels whose rows hold more than counts
-  std::string few;
-  long levels = 0, responses_of_few = 0;
-  for (std::size_t i = 0; i < judge.rows.size(); ++i)
-    if (judge.thin[i]) {
-      few += fmt::format("{}{} ({})", few.empty() ? "" : ", ", i + 1, judge.rows[i]);
-      ++levels, responses_of_few = judge.rows[i];
-    }
-  if (levels == 0) return text;
-  const auto all = static_cast<long>(judge.rows.size());
-  if (levels > 8) return text + fmt::format("; {} of {} levels have few responses: smoothed", levels, all);
-  if (levels > 1) return text + fmt::format("; levels {} have few responses: smoothed", few);
-  return text + fmt::format("; level {} has {} response{}: smoothed", few.substr(0, few.find(' ')), responses_of_few,
-                            responses_of_few == 1 ? "" : "s");
-}
-
-}  // namespace
-
-JudgeFile make_judge(const ScoreTable& table, const std::string& file) {
+LearnedJudge learn_rater(const ScoreTable& table, LearnedWorld world, const std::string& file) {
   try {
-    EmpiricalJudge judge = learn_judge(table);
-    std::string found = found_in(table, judge);
-    return {std::move(judge), std::move(found)};
+    return world == LearnedWorld::levels ? learn_levels(table) : world == LearnedWorld::latent ? learn_latent(table) : learn_resampled(table);
   } catch (const Failure& failure) {
     throw Failure(failure.code, fmt::format("{}: {}", file, failure.what()));
   }

@@ -1,17 +1,28 @@
-// A rater's channel and world from the table of a real judge's scores.
+// A rater's noise and world from the table of a real judge's scores.
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "envs/rater/empirical.hpp"
+#include "envs/rater/rater.hpp"
+#include "kernels/score_table.hpp"
+#include "spec/describe.hpp"
 
 namespace odrpo {
 
-struct JudgeFile {
-  EmpiricalJudge judge;
-  std::string found;  ///< in one line: "540 prompts x 8 responses x 8 samples, 6 levels, …"
+struct LearnedJudge {
+  std::vector<Noise> noise;           ///< one model, which makes a distribution
+  std::optional<WorldProfile> world;  ///< of `levels`; the other two bring their own
+  std::string found;                  ///< in one line: "540 prompts x 8 responses x 8 samples, 6 levels, …"
 };
 
-/// Learns a judge from all scores of the table. Failure `bad_input` as learn_judge() says, behind the file's name.
-JudgeFile make_judge(const ScoreTable& table, const std::string& file);
+/// Learns a judge from all scores of the table. Failure `bad_input`, behind the file's name, when nothing can be learned (learn_judge(),
+/// fit_latent_scale(), resample_responses()).
+LearnedJudge learn_rater(const ScoreTable& table, LearnedWorld world, const std::string& file);
+
+/// "540 prompts x 8 responses x 8 samples, 6 levels", then what the table holds besides scores of one judge.
+std::string table_text(const ScoreTable& table);
+/// `pooled`: scores of several judges are taken for those of one.
+std::string besides_text(const ScoreTable& table, bool pooled);
 
 }  // namespace odrpo

@@ -47,6 +47,7 @@ struct ValueOf {
   void choices(std::string_view k, std::vector<std::string>& v, std::span<const Choice>, std::string_view help) { names(k, v, help); }
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}
   void matrix(std::string_view, Square&, std::string_view) {}
+  void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void models(std::string_view, std::vector<Noise>&, std::string_view) {}
 };
 
@@ -79,6 +80,7 @@ class Conditional {
   void choices(std::string_view, std::vector<std::string>&, std::span<const Choice>, std::string_view) {}
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}
   void matrix(std::string_view, Square&, std::string_view) {}
+  void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void models(std::string_view, std::vector<Noise>&, std::string_view) {}
 
  private:

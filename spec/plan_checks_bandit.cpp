@@ -92,7 +92,42 @@ void check_targets(const Node& root, const Variant<RaterConfig>& rater, Diagnost
 
 }  // namespace
 
+namespace {
+
+// does every run of an env take its distribution from a judge that brings one?
+bool all_bring_worlds(const Variant<EnvConfig>& env, const Plan& plan) {
+  const auto brings = [&](const auto& rater) { return brings_world(env.config.bandit, rater.config); };
+  return !plan.rater.empty() && find_axis(env.axes, "profile") == nullptr && std::all_of(plan.rater.begin(), plan.rater.end(), brings);
+}
+
+// what means nothing, or cannot be, in a world that a judge brings
+void check_own_worlds(const Node& root, const Plan& plan, Diagnostics& errors) {
+  for (const auto& env : plan.env) {
+    if (env.config.kind != WorldKind::bandit) continue;
+    if (all_bring_worlds(env, plan))
+      for (const char* key : {env_keys.mean, env_keys.mean_sd, env_keys.spread, env_keys.spread_sd})
+        if (const Node* node = find_key(root, section_of<EnvConfig>(), env.name, key))
+          errors.add(node->key_place, fmt::format("`{}` has no effect here: the judges bring worlds of their own", key),
+                     "it with profile = \"own\"");
+    for (const auto& rater : plan.rater) {
+      const LatentScale* scale = latent_scale(rater.config.noise);
+      if (scale != nullptr && scale->prompt_share == 1 && brings_world(env.config.bandit, rater.config) && rater.axes.empty())
+        errors.add(rater.place, "`prompt_share` = 1 makes all responses of a prompt equally good: nothing could be learned in such a world");
+      if (scored_responses(rater.config.noise) == nullptr) continue;
+      if (find_axis(env.axes, "profile") != nullptr || env.config.bandit.profile != ProfileSource::rater)
+        errors.add(env.place, fmt::format("rater {} resamples the responses of a file, and rates none of another world", shown(rater.name)),
+                   "profile = \"rater\"");
+      for (const char* key : {env_keys.hack_share, env_keys.hack_penalty})
+        if (const Node* node = find_key(root, section_of<EnvConfig>(), env.name, key))
+          errors.add(node->key_place, fmt::format("`{}` cannot stand beside rater {}: none of the file's responses hacks", key, shown(rater.name)));
+    }
+  }
+}
+
+}  // namespace
+
 void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors) {
+  check_own_worlds(root, plan, errors);
   const auto idle = [&](std::string_view kind, std::string_view name, const char* key, Place place) {
     const Node* node = find_key(root, kind, name, key);
     errors.add(node == nullptr ? place : node->key_place, fmt::format("`{}` has no effect here: nothing hacks", key),

@@ -34,8 +34,9 @@ void check_judge(const Variant<RaterConfig>& rater, bool bandit, bool toy_lm, Di
   if (bandit && has_text_judge(rater))
     errors.add(rater.place, fmt::format("rater {} looks at the text of responses, and env bandit has none", shown(rater.name)));
   if (!toy_lm) return;
-  if (const int levels = rater_levels(rater.config); levels > 0 && levels != toy_levels)
-    errors.add(rater.place, fmt::format("rater {} has {} levels, and env toy-lm has {}", shown(rater.name), levels, toy_levels));
+  if (scored_responses(rater.config.noise) != nullptr)
+    errors.add(rater.place, fmt::format("rater {} resamples the responses of a file, and cannot rate texts", shown(rater.name)),
+               "world = \"latent\"");
 }
 
 // a key of a rater's section that needs a world which no run has; beside `scores`, `world_spread` may have to stand

@@ -8,6 +8,7 @@
 
 #include "kernels/failure.hpp"
 #include "results/score_file.hpp"
+#include "results/suggest.hpp"
 #include "spec/learned_judge.hpp"
 #include "spec/read_file.hpp"
 #include "spec/text.hpp"
@@ -73,24 +74,42 @@ ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading
   return columns;
 }
 
+// `world = …`: what is made of the scores
+LearnedWorld read_world(const std::string& label, FieldReader& fields, Reading& reading) {
+  const Node* node = fields.extra(world_key);
+  if (node == nullptr) return LearnedWorld::latent;
+  std::vector<std::string_view> words;
+  for (const auto& w : learned_words) words.push_back(w.word);
+  const bool text = node->kind == Node::Kind::text;
+  const auto found = text ? find_word(std::span<const Word<LearnedWorld>>(learned_words), node->text) : std::nullopt;
+  if (!found)
+    reading.errors.add(node->place, fmt::format("`{}.world` cannot be {}", label, found_text(*node)), one_of(words),
+                       text ? nearest_word(node->text, words) : "");
+  return found.value_or(LearnedWorld::latent);
+}
+
 }  // namespace
 
 FoundScores read_judge(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
                        Reading& reading) {
   const Node* scores = fields.extra(scores_key);
-  for (const std::string_view key : {levels_key, scale_key, columns_key})
+  for (const std::string_view key : {levels_key, scale_key, columns_key, world_key})
     if (const Node* node = find_child(section, key); node != nullptr && scores == nullptr)
       reading.errors.add(node->key_place,
                          fmt::format("`{}.{}` has no effect without `scores`{}", label, key,
                                      key == levels_key ? ": a matrix has its own size, and other raters take the world's levels" : ""));
   const ScoreScale scale = read_scale(label, fields, reading);
   const ScoreColumns columns = read_columns(label, fields, reading);
+  const LearnedWorld world = read_world(label, fields, reading);
   if (scores == nullptr) return {};
   if (catalogue_word)
     reading.errors.add(
         scores->key_place,
         fmt::format("[{}] would make the word \"{}\" mean a judge from a file: give the variant a name of its own", label, section.key));
-  for (const std::string_view other : {base_key, std::string_view("noise"), Confusion::word})
+  std::vector<std::string_view> others = {base_key, file_key, "noise"};
+  for (const auto word : noise_words())
+    if (makes_distribution(*make_noise(word))) others.push_back(word);
+  for (const std::string_view other : others)
     if (const Node* node = find_child(section, other))
       reading.errors.add(node->key_place,
                          fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
@@ -107,14 +126,14 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
     if (table.levels() == 1)
       throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
                                                  scale_text(table.values), label));
-    JudgeFile judge = make_judge(table, file);
-    if (judge.judge.world.spread < 1e-6 && find_child(section, "world_spread") == nullptr)
+    LearnedJudge judge = learn_rater(table, world, file);
+    if (judge.world && judge.world->spread < 1e-6 && find_child(section, "world_spread") == nullptr)
       throw Failure(Exit::bad_input,
                     fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "
                                 "learned in their world; give `world_spread` in [{}]",
                                 file, label));
-    config.noise = {judge.judge.channel};
-    config.world = judge.judge.world;
+    config.noise = std::move(judge.noise);
+    if (judge.world) config.world = *judge.world;
     return {file, std::move(judge.found)};
   } catch (const Failure& failure) {
     if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());

@@ -8,6 +8,7 @@
 #include "spec/catalogue.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/plan.hpp"
+#include "spec/plan_rater_file.hpp"
 #include "spec/plan_scores.hpp"
 #include "spec/text.hpp"
 
@@ -58,12 +59,17 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
   const auto start = read_base<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
+  bool from_file = false;
+  if constexpr (is_rater) {
+    from_file = find_child(section, file_key) != nullptr;
+    if (auto rater = read_rater_file(section, label, fields, reading)) variant.config = std::move(*rater);
+  }
   if constexpr (is_rater) variant.scores = read_judge(section, label, itself.has_value(), fields, variant.config, reading);
   describe(fields, variant.config);
   fields.finish();
   variant.axes = std::move(fields.axes);
   if constexpr (is_rater) {
-    const bool learned = find_child(section, scores_key) != nullptr;
+    const bool learned = from_file || find_child(section, scores_key) != nullptr;
     if (variant.config.noise.empty() && reading.sound && base == nullptr && !learned && find_child(section, "noise") == nullptr)
       errors.add(section.key_place,
                  fmt::format("[{0}] needs `noise = [...]`, or `base = \"...\"`, the rater it starts from, or a real judge's scores: "

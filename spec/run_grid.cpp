@@ -200,9 +200,13 @@ struct RunGrid::Whole {
     spec.env = env(v).config, spec.rater = rater(v).config, spec.policy = policy(v).config, spec.estimator = estimator(v).config;
     spec.learn = plan.learn, spec.record = plan.record;
     spec.votes = votes(v);
-    if (const int levels = rater_levels(spec.rater); levels > 0 && !env(v).levels_given) spec.env.bandit.levels = levels;
+    if (const int levels = rater_levels(spec.rater); levels > 0) {
+      spec.env.text_levels = levels;
+      if (!env(v).levels_given) spec.env.bandit.levels = levels;
+    }
     spec.axes.reserve(v.axes.size());
     for (const AxisPlace& axis : v.axes) assign(spec, *axis.axis, axis.axis->values[axis.at]);
+    spec.rater.sampling = sampling_of(spec.rater, spec.votes);
     settle(spec);
     spec.seed = static_cast<int>(i % seeds);
     spec.run_key = derive_key(static_cast<std::uint64_t>(plan.head.seed), static_cast<std::uint32_t>(spec.seed));

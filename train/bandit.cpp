@@ -16,8 +16,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
                                                  bool look_up) {
   const bool features = spec.policy.kind == PolicyKind::linear;
   const int law_votes = spec.rater.sampling == Sampling::law ? spec.votes : 1;
-  const WorldProfile profile = resolve_profile(spec.env.bandit, spec.rater.world);
-  const std::string world_key = fmt::format("{} {} {} {}", spec.run_key, features, canonical_fields(spec.env), canonical_fields(profile));
+  const std::string world_key = fmt::format("{} {} {} {}", spec.run_key, features, canonical_fields(spec.env), source_text(spec));
   const std::string rater_key =
       fmt::format("{} levels {} votes {}", canonical_fields(without_cost(spec.rater)), spec.env.bandit.levels, law_votes);
 
@@ -25,7 +24,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   problem.spec = &spec;
   problem.isa = isa;
   problem.world = cache.world(world_key, [&]() -> std::shared_ptr<const BanditWorld> {
-    auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env.bandit, profile, spec.run_key, features, &stop));
+    auto world = std::make_shared<const BanditWorld>(make_bandit(spec.env.bandit, resolve_source(spec.env.bandit, spec.rater), spec.run_key, features, &stop));
     return stop ? nullptr : world;
   });
   if (!problem.world) return std::nullopt;

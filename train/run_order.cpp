@@ -24,7 +24,7 @@ std::string world_text(const RunSpec& run) {
   const std::string kind = fmt::format("{}\n", static_cast<int>(run.env.kind));
   if (run.env.kind == WorldKind::toy_lm) return kind + canonical_fields(warm_env(run.env)) + canonical_fields(warm_policy(run.policy));
   return kind + canonical_fields(run.env) + fmt::format("{}\n", static_cast<int>(run.policy.kind)) + canonical_fields(run.policy) +
-         canonical_fields(resolve_profile(run.env.bandit, run.rater.world));
+         source_text(run);
 }
 
 RunWorlds::RunWorlds(const RunGrid& runs) : runs_(runs) {

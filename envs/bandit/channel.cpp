@@ -13,6 +13,7 @@ namespace odrpo {
 
 LawCache::LawCache(const RaterConfig& rater, int levels, int votes)
     : rater_(rater),
+      channel_(rater.noise, levels),
       levels_(levels),
       votes_(votes),
       outcomes_(make_outcomes(rater, levels, votes)),
@@ -27,7 +28,7 @@ void LawCache::append_row(std::uint32_t code, std::vector<std::int32_t>& out) {
     }
   }
   std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater_, levels_, 1))), law(outcomes_.count);
-  call_law(rater_, row_traits(code), levels_, call);
+  call_law(rater_, channel_, row_traits(code), levels_, call);
   aggregate_law(rater_, outcomes_, call, votes_, law);
   std::vector<std::int32_t> thresholds(stride_);
   make_thresholds(law, thresholds);
@@ -53,6 +54,9 @@ double most_rows(const BanditConfig& env, const RaterConfig& rater) {
   if (has_prompt_spread(rater.noise)) rows *= trait_classes;
   if (veto_share(rater.noise) > 0) rows *= trait_classes + 1;
   if (offset_sd(rater.noise) > 0) rows *= trait_classes;
+  if (const ScoredResponses* responses = scored_responses(rater.noise))
+    rows = static_cast<double>(responses->laws.size()) / responses->levels * (veto_share(rater.noise) > 0 ? trait_classes + 1 : 1);
+  rows *= latent_rows(rater.noise);
   for (const Noise& noise : rater.noise) {
     const auto* high = std::get_if<HighOutliers>(&noise);
     const auto* low = std::get_if<LowOutliers>(&noise);
@@ -71,6 +75,58 @@ double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes) {
   return 32 * math::floor((outcomes - 1 + 7) / 8);
 }
 
+namespace {
+
+// 3 bits of a word choose one of 8 equal-probability classes
+int trait_class(std::uint32_t word) { return static_cast<int>(word >> 29); }
+
+// Traits of a world's prompts and responses, as a rater's noise needs them.
+class WorldTraits {
+ public:
+  WorldTraits(const BanditWorld& world, const RaterConfig& rater, std::uint64_t key)
+      : world_(world),
+        scale_(latent_scale(rater.noise)),
+        key_(key),
+        spreads_(has_prompt_spread(rater.noise)),
+        offsets_(offset_sd(rater.noise) > 0),
+        ambiguous_(veto_share(rater.noise)) {}
+
+  // of a prompt, for call `turn` about its responses
+  Traits of(std::uint32_t prompt, int turn) const {
+    Traits t;
+    if (spreads_) t.spread_class = trait_class(draw(key_, Purpose::trait_spread, 0, prompt, 0).x[0]);
+    if (offsets_) t.offset_class = trait_class(draw(key_, Purpose::trait_offset, 0, prompt, 0).x[0]);
+    if (scale_ != nullptr && scale_->judges() > 1) t.judge = judge_in_turn(key_, prompt, turn, scale_->judges());
+    return t;
+  }
+
+  // those of a response added
+  Traits of(Traits t, std::uint32_t prompt, std::uint32_t response) const {
+    const std::size_t cell = static_cast<std::size_t>(prompt) * static_cast<std::size_t>(world_.width) + response;
+    if (ambiguous_ > 0) {
+      const Words4 w = draw(key_, Purpose::trait_veto, 0, prompt, response);
+      if (static_cast<double>(w.x[0]) * 0x1p-32 < ambiguous_) t.veto_class = trait_class(w.x[1]);
+    }
+    t.hack = world_.hack[cell] != 0;
+    if (!world_.law.empty()) t.law = static_cast<int>(world_.law[cell]);
+    t.quality = world_.quality16[cell] / 16.0;
+    if (scale_ == nullptr) return t;
+    if (scale_->spread > 0) t.spread_class = trait_class(draw(key_, Purpose::trait_response, 0, prompt, response).x[0]);
+    if (scale_->judge_sigma > 0)
+      t.judge_class = trait_class(draw(key_, Purpose::trait_error, static_cast<std::uint32_t>(t.judge), prompt, response).x[0]);
+    return t;
+  }
+
+ private:
+  const BanditWorld& world_;
+  const LatentScale* scale_;
+  std::uint64_t key_;
+  bool spreads_, offsets_;
+  double ambiguous_;
+};
+
+}  // namespace
+
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
                                      const std::atomic<bool>& stop) {
   RatedWorld rated;
@@ -85,35 +141,29 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
   rated.real = real_valued(rater, votes);
   rated.missing = laws.outcomes().missing;
   rated.value = laws.outcomes().value;
-  rated.row.assign(world.quality16.size(), 0);
-  const bool spreads = has_prompt_spread(rater.noise);
-  const bool offsets = offset_sd(rater.noise) > 0;
-  const double ambiguous = veto_share(rater.noise);
+  if (rater.sampling == Sampling::draws) rated.turns = std::min(panel_size(rater.noise), votes);
+  const std::size_t cells = world.quality16.size();
+  rated.row.assign(static_cast<std::size_t>(rated.turns) * cells, 0);
+  const WorldTraits traits(world, rater, key);
   std::unordered_map<std::uint32_t, std::uint32_t> index;
-  for (int p = 0; p < world.prompts; ++p) {
-    const std::uint32_t prompt = static_cast<std::uint32_t>(p);
-    // 3 bits choose one of 8 equal-probability classes
-    const int spread_class = spreads ? static_cast<int>(draw(key, Purpose::trait_spread, 0, prompt, 0).x[0] >> 29) : 0;
-    const int offset_class = offsets ? static_cast<int>(draw(key, Purpose::trait_offset, 0, prompt, 0).x[0] >> 29) : 0;
-    for (int a = 0; a < world.actions; ++a) {
-      const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
-      int veto_class = -1;
-      if (ambiguous > 0) {
-        const Words4 w = draw(key, Purpose::trait_veto, 0, prompt, static_cast<std::uint32_t>(a));
-        if (static_cast<double>(w.x[0]) * 0x1p-32 < ambiguous) veto_class = static_cast<int>(w.x[1] >> 29);
+  for (int turn = 0; turn < rated.turns; ++turn)
+    for (int p = 0; p < world.prompts; ++p) {
+      const auto prompt = static_cast<std::uint32_t>(p);
+      const Traits of_prompt = traits.of(prompt, turn);
+      for (int a = 0; a < world.actions; ++a) {
+        const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
+        const std::uint32_t code = row_code(traits.of(of_prompt, prompt, static_cast<std::uint32_t>(a)));
+        auto [at, fresh] = index.try_emplace(code, static_cast<std::uint32_t>(rated.threshold.size()));
+        if (fresh) {
+          if (stop.load(std::memory_order_relaxed)) return std::nullopt;
+          if (rated.threshold.size() + static_cast<std::size_t>(rated.stride) > 0xffffffffu)
+            throw Failure(Exit::limits,
+                          "the law's table has more than 2^32 entries; use sampling = \"draws\" for this rater, or fewer votes");
+          laws.append_row(code, rated.threshold);
+        }
+        rated.row[static_cast<std::size_t>(turn) * cells + cell] = at->second;
       }
-      const std::uint32_t code = row_code(world.quality16[cell], spread_class, veto_class, world.hack[cell] != 0, offset_class);
-      auto [at, fresh] = index.try_emplace(code, static_cast<std::uint32_t>(rated.threshold.size()));
-      if (fresh) {
-        if (stop.load(std::memory_order_relaxed)) return std::nullopt;
-        if (rated.threshold.size() + static_cast<std::size_t>(rated.stride) > 0xffffffffu)
-          throw Failure(Exit::limits,
-                        "the law's table has more than 2^32 entries; use sampling = \"draws\" for this rater, or fewer votes");
-        laws.append_row(code, rated.threshold);
-      }
-      rated.row[cell] = at->second;
     }
-  }
   return rated;
 }
 

@@ -32,6 +32,7 @@ class LawCache {
 
  private:
   RaterConfig rater_;
+  Channel channel_;
   int levels_, votes_;
   Outcomes outcomes_;
   int stride_;  ///< outcomes - 1, rounded up to 8
@@ -43,6 +44,8 @@ class LawCache {
 struct RatedView {
   const std::uint32_t* row;
   const std::int32_t* threshold;
+  int turns;              ///< judges of a panel whose calls are drawn one by one, in turn; 1 otherwise
+  std::size_t turn_rows;  ///< rows of one turn
   int levels, votes, stride;
   TieRule tie;
   Aggregate aggregate;
@@ -62,19 +65,22 @@ struct RatedWorld {
   bool real = false;                    ///< rewards are real-valued
   int missing = -1;                     ///< see RatedView
   std::vector<float> value;             ///< see RatedView
-  std::vector<std::uint32_t> row;       ///< [P][width] where the row starts in `threshold`
+  int turns = 1;                        ///< see RatedView
+  std::vector<std::uint32_t> row;       ///< [turns][P][width] where the row starts in `threshold`
   std::vector<std::int32_t> threshold;  ///< [rows][stride]
   std::size_t bytes() const {
     return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]) + value.size() * sizeof(value[0]);
   }
   RatedView view() const {
-    return {row.data(), threshold.data(), levels, votes, stride, tie, aggregate, lowest, missing, value.empty() ? nullptr : value.data()};
+    return {row.data(), threshold.data(), turns,   row.size() / static_cast<std::size_t>(turns), levels, votes, stride, tie,
+            aggregate,  lowest,           missing, value.empty() ? nullptr : value.data()};
   }
 };
 
-/// Draws the traits of prompts and responses (a hash of `key`) and looks up their rows. Rows of many votes take long (0.4 s each at 1024
-/// votes and 10 levels): `stop` is looked at before each, and nothing is returned once it is set. `laws` is of this rater; for literal
-/// votes the law of one call. Throws Failure(Exit::limits) when the rows together have 2^32 thresholds or more.
+/// Draws the traits of prompts and responses (a hash of `key`; a panel of judges answers in turn from the prompt's first) and looks up
+/// their rows. Rows of many votes take long (0.4 s each at 1024 votes and 10 levels): `stop` is looked at before each, and nothing is
+/// returned once it is set. `laws` is of this rater; for literal votes the law of one call. Throws Failure(Exit::limits) when the rows
+/// together have 2^32 thresholds or more.
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
                                      const std::atomic<bool>& stop);
 

@@ -88,10 +88,13 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
     const std::uint32_t* of_prompt = rated.row + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
     for (int i = 0; i < batch.rollouts; ++i) {
       const int at = b * batch.rollouts + i;
-      const std::int32_t* t = rated.threshold + of_prompt[batch.action[at]];
+      const std::uint32_t* row = of_prompt + batch.action[at];
       const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
-      for (int v = 0; v < rated.votes; ++v)
-        votes[v] = static_cast<std::uint8_t>(lowest + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));
+      for (int turn = 0; turn < rated.turns; ++turn) {
+        const std::int32_t* t = rated.threshold + row[static_cast<std::size_t>(turn) * rated.turn_rows];
+        for (int v = turn; v < rated.votes; v += rated.turns)
+          votes[v] = static_cast<std::uint8_t>(lowest + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));
+      }
       const int n = missing < 0 ? rated.votes : keep_readable(votes, rated.votes, lowest + missing);
       if (real) {
         int sum = 0;

@@ -25,6 +25,43 @@ class NormalStream {
 
 double clip(double x, double low, double high) { return x < low ? low : x > high ? high : x; }
 
+// The quality of one prompt's responses by their standard place e.
+class PromptQuality {
+ public:
+  PromptQuality(const WorldSource& source, int levels, math::Normal2 of_prompt) : source_(source), levels_(levels) {
+    if (source.responses) {
+      const std::size_t prompt = part(of_prompt.a, source.responses->prompts());
+      first_ = source.responses->first[prompt];
+      count_ = source.responses->first[prompt + 1] - first_;
+    } else if (source.curve) {
+      centre_ = math::sqrt(source.prompt_share) * of_prompt.a;
+      spread_ = math::sqrt(1 - source.prompt_share);
+    } else {  // b_p = mean + mean_sd z, s_p = spread exp(spread_sd z')
+      centre_ = source.profile.mean + source.profile.mean_sd * of_prompt.a;
+      spread_ = source.profile.spread * math::exp(source.profile.spread_sd * of_prompt.b);
+    }
+  }
+  double at(double e, std::uint32_t* law) const {
+    if (source_.responses) {
+      *law = source_.responses->law[first_ + part(e, count_)];
+      return clip(source_.responses->quality(*law), 1.0, levels_);
+    }
+    const double place = centre_ + spread_ * e;
+    return clip(source_.curve ? source_.curve->quality(place) : place, 1.0, levels_);
+  }
+
+ private:
+  // which of n equally likely parts a standard normal lies in
+  static std::size_t part(double z, std::size_t n) {
+    const auto i = static_cast<std::size_t>(math::normal_cdf(z) * static_cast<double>(n));
+    return i < n ? i : n - 1;
+  }
+  const WorldSource& source_;
+  int levels_;
+  double centre_ = 0, spread_ = 0;
+  std::size_t first_ = 0, count_ = 0;
+};
+
 bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(std::memory_order_relaxed); }
 
 // sig = X w over all (prompt, action), standardised by its population sd; the features themselves go to world.feature when it keeps them.
@@ -77,8 +114,25 @@ WorldProfile resolve_profile(const BanditConfig& config, const WorldProfile& of_
   return p;
 }
 
-BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile, std::uint64_t key, bool with_features,
+bool brings_world(const BanditConfig& config, const RaterConfig& rater) {
+  return config.profile == ProfileSource::rater && (latent_scale(rater.noise) != nullptr || scored_responses(rater.noise) != nullptr);
+}
+
+WorldSource resolve_source(const BanditConfig& config, const RaterConfig& rater) {
+  WorldSource source(resolve_profile(config, rater.world));
+  if (!brings_world(config, rater)) return source;
+  if (const LatentScale* scale = latent_scale(rater.noise)) {
+    source.curve = std::make_shared<const QualityCurve>(*scale);
+    source.prompt_share = scale->prompt_share;
+  } else {
+    source.responses = std::get<ResampleNoise>(rater.noise.front()).responses;
+  }
+  return source;
+}
+
+BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, std::uint64_t key, bool with_features,
                         const std::atomic<bool>* stop) {
+  const WorldProfile& profile = source.profile;
   BanditWorld w;
   w.prompts = config.prompts;
   w.actions = config.actions;
@@ -89,25 +143,24 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldProfile& profile,
   w.quality16.assign(cells, 0);
   w.quality.assign(cells, 0.0f);
   w.hack.assign(cells, 0);
+  if (source.responses) w.law.assign(cells, 0);
 
   const bool need_signal = with_features || config.feature_share > 0;
   const std::vector<double> signal = need_signal ? draw_features(w, config.features, key, stop) : std::vector<double>{};
   const double explained = math::sqrt(config.feature_share), rest = math::sqrt(1.0 - config.feature_share);
   double best_sum = 0, uniform_sum = 0;
   for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
-    // b_p = mean + mean_sd z, s_p = spread exp(spread_sd z'), q = clip(b_p + s_p e, 1, K)
-    const math::Normal2 of_prompt = math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x);
-    const double centre = profile.mean + profile.mean_sd * of_prompt.a;
-    const double spread = profile.spread * math::exp(profile.spread_sd * of_prompt.b);
+    const PromptQuality quality(source, w.levels,
+                                math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x));
     NormalStream residual(key, Purpose::world_residual, static_cast<std::uint32_t>(p));
     double best = 0, sum = 0;
     Words4 hacks{};
     for (int a = 0; a < w.actions; ++a) {
       double e = rest * residual.next();
       if (!signal.empty()) e += explained * signal[static_cast<std::size_t>(p) * w.actions + a];
-      double q = clip(centre + spread * e, 1.0, w.levels);
-      if (a % 4 == 0) hacks = draw(key, Purpose::world_hack, 0, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(a / 4));
       const std::size_t cell = static_cast<std::size_t>(p) * w.width + a;
+      double q = quality.at(e, w.law.empty() ? nullptr : &w.law[cell]);
+      if (a % 4 == 0) hacks = draw(key, Purpose::world_hack, 0, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(a / 4));
       if (static_cast<double>(hacks.x[a % 4]) * 0x1p-32 < profile.hack_share) {
         w.hack[cell] = 1;
         q = clip(q - profile.hack_penalty, 1.0, w.levels);

@@ -37,6 +37,12 @@ double quality_at(const LatentScale& judge, const NormalNodes& z, double x) {
   return 1 + above / judge.judges();
 }
 
+void set_thresholds(LatentScale& judge, const std::vector<std::vector<double>>& rows) {
+  judge.threshold.clear();
+  for (const auto& row : rows) judge.threshold.insert(judge.threshold.end(), row.begin(), row.end());
+  judge.levels = rows.empty() ? 0 : static_cast<int>(rows.front().size()) + 1;
+}
+
 void settle_thresholds(LatentScale& judge, int levels, std::span<const double> share) {
   const NormalNodes z = spread_nodes(judge);
   judge.levels = levels;

@@ -29,6 +29,8 @@ struct LatentScale {
   bool operator==(const LatentScale&) const = default;
 };
 
+inline constexpr int most_judges = 63;  ///< of a panel
+
 /// P(score = 1..K) of a call that hears y ~ N(at, sd^2), sd > 0. `row` has one entry more than `thresholds`; sums to 1 up to rounding.
 void score_row(std::span<const double> thresholds, double at, double sd, std::span<double> row);
 
@@ -38,6 +40,9 @@ NormalNodes spread_nodes(const LatentScale& judge);
 /// The true quality of a response at x, in levels: the mean of its scores over judges, s, u and eps. Increasing in x, inside (1, K).
 /// `z` = spread_nodes(judge).
 double quality_at(const LatentScale& judge, const NormalNodes& z, double x);
+
+/// Puts one row of K - 1 thresholds for each judge into `judge`; rows of one length.
+void set_thresholds(LatentScale& judge, const std::vector<std::vector<double>>& rows);
 
 /// Sets the thresholds so that judge j gives each level as often as `share` says ([J][K], each row sums to 1) to responses of the whole
 /// population. Uses sigma, spread and judge_sigma.

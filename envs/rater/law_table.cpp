@@ -110,11 +110,11 @@ Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes) {
   return o;
 }
 
-void call_law(const RaterConfig& rater, const Traits& traits, int levels, std::span<double> call) {
+void call_law(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call) {
   const double p = rater.parse_failure;
   const bool below = lowest_score(rater) == 0;
   const std::span<double> row = call.subspan(below ? 1 : 0, static_cast<std::size_t>(levels));
-  channel_row(rater.noise, traits, row);
+  channel.row(traits, row);
   if (!(p > 0)) return;
   const double failed = rater.parse_policy == ParsePolicy::resample ? p * p : p;
   for (double& x : row) x *= 1 - failed;
@@ -162,14 +162,35 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   return seconds * std::min(1 + n / 3, 9 + 17 * math::sqrt(n * p * (1 - p)));  // one law for each likely number of read calls
 }
 
-std::uint32_t row_code(int quality16, int spread_class, int veto_class, bool hack, int offset_class) {
-  return (static_cast<std::uint32_t>(offset_class) << 20) | (static_cast<std::uint32_t>(quality16) << 8) |
-         (static_cast<std::uint32_t>(spread_class) << 5) | (static_cast<std::uint32_t>(veto_class + 1) << 1) | (hack ? 1u : 0u);
+// bit 0 hack, 1..4 veto class + 1, then 5..7 spread class, 8..19 quality, 20..22 offset class, 23..25 judge class, 26..31 judge; where the
+// judge would be of_law, the law in 5..25 instead
+namespace {
+constexpr std::uint32_t of_law = 63;
+}
+
+std::uint32_t row_code(const Traits& t) {
+  const std::uint32_t both = (static_cast<std::uint32_t>(t.veto_class + 1) << 1) | (t.hack ? 1u : 0u);
+  if (t.law >= 0) return (of_law << 26) | (static_cast<std::uint32_t>(t.law) << 5) | both;
+  return (static_cast<std::uint32_t>(t.judge) << 26) | (static_cast<std::uint32_t>(t.judge_class) << 23) |
+         (static_cast<std::uint32_t>(t.offset_class) << 20) | (static_cast<std::uint32_t>(t.quality * 16.0) << 8) |
+         (static_cast<std::uint32_t>(t.spread_class) << 5) | both;
 }
 
 Traits row_traits(std::uint32_t code) {
-  return {static_cast<double>((code >> 8) & 0xfffu) / 16.0, static_cast<int>((code >> 5) & 7u), static_cast<int>((code >> 1) & 15u) - 1,
-          (code & 1u) != 0, static_cast<int>(code >> 20)};
+  const auto bits = [code](int at, int n) { return static_cast<int>((code >> at) & ((1u << n) - 1)); };
+  Traits t;
+  t.veto_class = bits(1, 4) - 1;
+  t.hack = bits(0, 1) != 0;
+  if (code >> 26 == of_law) {
+    t.law = bits(5, 21);
+    return t;
+  }
+  t.quality = bits(8, 12) / 16.0;
+  t.spread_class = bits(5, 3);
+  t.offset_class = bits(20, 3);
+  t.judge_class = bits(23, 3);
+  t.judge = bits(26, 6);
+  return t;
 }
 
 void make_thresholds(std::span<const double> pmf, std::span<std::int32_t> out) {

@@ -29,8 +29,8 @@ double count_outcomes(const RaterConfig& rater, int levels, int votes);
 /// The outcomes themselves. Throws Failure(Exit::limits) for more than max_outcomes.
 Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes);
 
-/// Law of one call: channel_row, then unreadable answers by the rater's policy. `call` has an entry for each outcome of one vote.
-void call_law(const RaterConfig& rater, const Traits& traits, int levels, std::span<double> call);
+/// Law of one call: a row of the rater's channel, then unreadable answers by its policy. `call` has an entry for each outcome of one vote.
+void call_law(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call);
 
 /// Law of the aggregate of `votes` iid calls: out[outcome], from call_law's row of one. Absolute error below 1e-12. Throws
 /// Failure(Exit::limits) like vote_law.
@@ -42,8 +42,8 @@ double law_cases(const RaterConfig& rater, int levels, int votes);
 /// Rough seconds of aggregate_law; where it refuses, an hour at least. Measured on one 2.6 GHz core.
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes);
 
-/// The code of a law row: quality in 1/16 level (to 4095), spread class, veto class (-1 = none), hacking and offset class.
-std::uint32_t row_code(int quality16, int spread_class, int veto_class, bool hack, int offset_class = 0);
+/// The code of a law row: all traits in 32 bits. Quality is in 1/16 level and up to 255 levels, of judges the first 63.
+std::uint32_t row_code(const Traits& traits);
 Traits row_traits(std::uint32_t code);
 
 /// Thresholds of a distribution over outcomes 1..K: a word x of 31 bits gives 1 + #{k : x > t_k}, k = 1..K-1. `out` has K-1 entries or

@@ -1,10 +1,13 @@
 // The channel of each noise model, and their composition.
 #include "envs/rater/noise.hpp"
 
+#include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
+#include "kernels/random.hpp"
 
 namespace odrpo {
 namespace {
@@ -101,19 +104,35 @@ void apply(const LowOutliers& n, const Traits& t, std::span<double> row) {
 }
 
 void apply(const Confusion& n, const Traits& t, std::span<double> row) {
-  const std::size_t size = static_cast<std::size_t>(n.matrix.size);
-  if (size == 0 || row.size() != size) throw Failure(Exit::internal, "a confusion matrix was asked for a row of another number of levels");
+  const std::size_t size = row.size();
   const double r = math::floor(t.quality + 0.5);
   const std::size_t level = r < 1 ? 1 : r > n.matrix.size ? size : static_cast<std::size_t>(r);
   const double* from = n.matrix.values->data() + (level - 1) * size;
   for (std::size_t k = 0; k < size; ++k) row[k] = from[k];
 }
 void apply(const SeverityOffset&, const Traits&, std::span<double>) {}  // it moved the quality before the first model
+void apply(const LatentNoise& n, const QualityCurve& curve, const Traits& t, double offset, std::span<double> row) {
+  const double s = n.scale.spread > 0 ? math::exp(n.scale.spread * normal_class(t.spread_class)) : 1.0;
+  double at = curve.place(t.quality) + offset * curve.level_length();
+  if (n.scale.judge_sigma > 0) at += s * n.scale.judge_sigma * normal_class(t.judge_class);
+  score_row(n.scale.thresholds(t.judge), at, s * n.scale.sigma, row);
+}
+void apply(const ResampleNoise& n, const Traits& t, std::span<double> row) {
+  if (t.law < 0) throw Failure(Exit::internal, "a response that is none of the file's was rated by the file's laws");
+  const auto law = n.responses->row(static_cast<std::uint32_t>(t.law));
+  std::copy(law.begin(), law.end(), row.begin());
+}
+
+template <class Model>
+const Model* first_of(std::span<const Noise> list) {
+  return list.empty() ? nullptr : std::get_if<Model>(&list.front());
+}
 
 }  // namespace
 
 bool makes_distribution(const Noise& noise) {
-  return std::holds_alternative<GaussianNoise>(noise) || std::holds_alternative<Confusion>(noise);
+  return std::holds_alternative<GaussianNoise>(noise) || std::holds_alternative<Confusion>(noise) ||
+         std::holds_alternative<LatentNoise>(noise) || std::holds_alternative<ResampleNoise>(noise);
 }
 
 double offset_sd(std::span<const Noise> list) {
@@ -122,16 +141,61 @@ double offset_sd(std::span<const Noise> list) {
   return 0;
 }
 
-int matrix_levels(std::span<const Noise> list) {
-  for (const Noise& noise : list)
-    if (const auto* confusion = std::get_if<Confusion>(&noise)) return confusion->matrix.size;
-  return 0;
+const LatentScale* latent_scale(std::span<const Noise> list) {
+  const auto* latent = first_of<LatentNoise>(list);
+  return latent ? &latent->scale : nullptr;
+}
+
+const ScoredResponses* scored_responses(std::span<const Noise> list) {
+  const auto* resample = first_of<ResampleNoise>(list);
+  return resample ? resample->responses.get() : nullptr;
+}
+
+int panel_size(std::span<const Noise> list) {
+  const LatentScale* scale = latent_scale(list);
+  return scale ? std::max(1, scale->judges()) : 1;
+}
+
+int latent_rows(std::span<const Noise> list) {
+  const LatentScale* scale = latent_scale(list);
+  if (scale == nullptr) return 1;
+  return scale->judges() * (scale->spread > 0 ? trait_classes : 1) * (scale->judge_sigma > 0 ? trait_classes : 1);
+}
+
+int judge_in_turn(std::uint64_t key, std::uint32_t prompt, int turn, int n) {
+  const std::uint64_t word = draw(key, Purpose::trait_judge, 0, prompt, 0).x[0];
+  return static_cast<int>(((word * static_cast<std::uint64_t>(n)) >> 32) + static_cast<std::uint64_t>(turn)) % n;
+}
+
+int noise_levels(std::span<const Noise> list) {
+  if (const LatentScale* scale = latent_scale(list)) return scale->levels;
+  if (const ScoredResponses* responses = scored_responses(list)) return responses->levels;
+  const auto* confusion = first_of<Confusion>(list);
+  return confusion ? confusion->matrix.size : 0;
+}
+
+Channel::Channel(std::span<const Noise> list, int levels) : list_(list.begin(), list.end()), offset_sd_(offset_sd(list)) {
+  const bool own = !list.empty() && makes_distribution(list.front()) && !std::holds_alternative<GaussianNoise>(list.front());
+  if (own && noise_levels(list) != levels)
+    throw Failure(Exit::internal, "a judge with levels of its own was asked for a row of another number of levels");
+  if (const LatentScale* scale = latent_scale(list)) curve_ = std::make_shared<const QualityCurve>(*scale);
+}
+
+void Channel::row(const Traits& traits, std::span<double> row) const {
+  Traits seen = traits;
+  const double offset = offset_sd_ > 0 ? offset_sd_ * normal_class(traits.offset_class) : 0.0;
+  seen.quality += offset;
+  for (const Noise& noise : list_)
+    std::visit(
+        [&](const auto& model) {
+          if constexpr (std::is_same_v<decltype(model), const LatentNoise&>) apply(model, *curve_, traits, offset, row);
+          else apply(model, seen, row);
+        },
+        noise);
 }
 
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row) {
-  Traits seen = traits;
-  if (const double sd = offset_sd(list); sd > 0) seen.quality += sd * normal_class(traits.offset_class);
-  for (const Noise& noise : list) std::visit([&](const auto& model) { apply(model, seen, row); }, noise);
+  Channel(list, static_cast<int>(row.size())).row(traits, row);
 }
 
 double veto_share(std::span<const Noise> list) {

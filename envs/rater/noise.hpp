@@ -1,12 +1,17 @@
 // The catalogue of noise models. The first of a rater's list makes a distribution over levels, each next one maps it.
 // A new model = one struct here (word, help, describe, apply in noise.cpp) + one test row.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "envs/rater/latent_scale.hpp"
+#include "envs/rater/quality_curve.hpp"
+#include "envs/rater/scored_responses.hpp"
+#include "kernels/number_rows.hpp"
 #include "kernels/words.hpp"
 
 namespace odrpo {
@@ -15,10 +20,13 @@ namespace odrpo {
 /// Traits are equal-probability classes, so that the rows of a rater are few (docs/raters.md).
 struct Traits {
   double quality = 0;    ///< true quality, levels, real-valued
-  int spread_class = 0;  ///< 0..trait_classes-1: quantile class of the prompt's sigma
+  int spread_class = 0;  ///< 0..trait_classes-1: quantile class of sigma, the prompt's (gaussian) or the response's (latent)
   int veto_class = -1;   ///< -1 = not ambiguous, else quantile class of the response's own veto probability
   bool hack = false;     ///< the response hacks the reward
   int offset_class = 0;  ///< 0..trait_classes-1: quantile class of the judge's severity towards the prompt
+  int judge = 0;         ///< which judge of a panel answers (latent)
+  int judge_class = 0;   ///< 0..trait_classes-1: quantile class of that judge's lasting error about the response (latent)
+  int law = -1;          ///< which law of ScoredResponses the response has (resample); its quality then decides nothing
 };
 inline constexpr int trait_classes = 8;
 
@@ -134,6 +142,69 @@ void describe(V& v, Confusion& c) {
   v.matrix("matrix", c.matrix, "one row of probabilities per true level, lowest first; each sums to 1");
 }
 
+/// One judge or a panel on a latent scale. First of a list only. The quality of a response is its place on the scale, carried to levels.
+struct LatentNoise {
+  static constexpr std::string_view word = "latent";
+  static constexpr std::string_view help =
+      "1 + the thresholds below x + s (judge_sigma u + sigma eps), x the place of the quality, s = exp(spread z); with several rows of "
+      "thresholds a panel, whose judges are called in turn";
+  LatentScale scale;
+  bool operator==(const LatentNoise&) const = default;
+};
+inline constexpr std::string_view thresholds_key = "thresholds";
+template <class V>
+void describe(V& v, LatentNoise& c) {
+  v.number("sigma", c.scale.sigma, 0.001, 100.0, "sd of one call's error on the scale (median over responses)");
+  v.number("spread", c.scale.spread, 0.0, 5.0, "sd over responses of log s");
+  v.number("judge_sigma", c.scale.judge_sigma, 0.0, 100.0, "sd of a judge's lasting error about a response (median over responses)");
+  v.number("prompt_share", c.scale.prompt_share, 0.0, 1.0, "share of the variance of x between prompts, in the judge's own world");
+  NumberRows rows;
+  for (int j = 0; j < c.scale.judges(); ++j) rows.emplace_back(c.scale.thresholds(j).begin(), c.scale.thresholds(j).end());
+  constexpr RowsRule places{.least_rows = 1,
+                            .most_rows = most_judges,
+                            .least_entries = 1,
+                            .most_entries = 99,
+                            .least = -100,
+                            .most = 100,
+                            .same_length = true,
+                            .ascending = true};
+  v.rows(thresholds_key, rows, places, "one row for each judge of the panel: K - 1 increasing places on the scale, where x ~ N(0, 1)");
+  set_thresholds(c.scale, rows);
+}
+
+/// Responses of a file, each of which keeps its own law of scores. First of a list only. Rates no other world than its own.
+struct ResampleNoise {
+  static constexpr std::string_view word = "resample";
+  static constexpr std::string_view help = "responses are drawn from a list, and each has a law of scores of its own";
+  std::shared_ptr<const ScoredResponses> responses;  ///< null until it is read
+  bool operator==(const ResampleNoise& o) const {
+    return responses == o.responses || (responses && o.responses && *responses == *o.responses);
+  }
+};
+template <class V>
+void describe(V& v, ResampleNoise& c) {
+  NumberRows laws, prompts;
+  if (c.responses) split_responses(*c.responses, laws, prompts);
+  constexpr RowsRule chances{.least_rows = 1,
+                             .most_rows = most_laws,
+                             .least_entries = 2,
+                             .most_entries = 100,
+                             .least = 0,
+                             .most = 1,
+                             .same_length = true,
+                             .sums_to_one = true};
+  constexpr RowsRule numbers{.least_rows = 1,
+                             .most_rows = most_laws,
+                             .least_entries = 1,
+                             .most_entries = most_laws,
+                             .least = 0,
+                             .most = most_laws - 1,
+                             .whole = true};
+  v.rows("laws", laws, chances, "P(score) of a call, a row for each law; responses that have the same scores share one");
+  v.rows("prompts", prompts, numbers, "the laws of each prompt's responses, numbered from 0");
+  c.responses = join_responses(laws, prompts);
+}
+
 /// Severity of the judge towards a prompt: all its responses are rated as if their quality were q + sd z_p (in 8 classes), whatever the
 /// place in the list. At most one of a list.
 struct SeverityOffset {
@@ -148,22 +219,48 @@ void describe(V& v, SeverityOffset& c) {
 }
 
 /// The catalogue; suite files name an alternative by its word: { model = "gaussian", sigma = 0.5 }.
-using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers, Veto, LowOutliers, Confusion, SeverityOffset>;
+using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers, Veto, LowOutliers, Confusion, SeverityOffset, LatentNoise,
+                           ResampleNoise>;
 
 /// Does the model make a distribution (must be first of a list, and only there) or map one?
 bool makes_distribution(const Noise& noise);
 
-/// The channel row P(score = 1..K | traits) of one call, by composing the list. `row` has K entries, filled. Exact up to rounding.
-/// Throws Failure(Exit::internal) when the list holds a matrix of another size than K.
+/// A list made ready for one number of levels: what all rows share is computed once.
+class Channel {
+ public:
+  /// Throws Failure(Exit::internal) when the list holds a matrix, thresholds or laws of another number of levels.
+  Channel(std::span<const Noise> list, int levels);
+
+  /// The row P(score = 1..K | traits) of one call, by composing the list. `row` has K entries, filled. Exact up to rounding.
+  void row(const Traits& traits, std::span<double> row) const;
+
+ private:
+  std::vector<Noise> list_;
+  double offset_sd_;
+  std::shared_ptr<const QualityCurve> curve_;  // of a latent scale
+};
+
+/// One row of a channel; for many make a Channel.
 void channel_row(std::span<const Noise> list, const Traits& traits, std::span<double> row);
 
 /// The share of ambiguous responses of a list (0 when it has no veto model).
 double veto_share(std::span<const Noise> list);
 /// True when rows depend on the prompt's spread class.
 bool has_prompt_spread(std::span<const Noise> list);
+/// The latent scale of a list; null when it has none.
+const LatentScale* latent_scale(std::span<const Noise> list);
+/// The responses of a list that resamples a file; null when it does not.
+const ScoredResponses* scored_responses(std::span<const Noise> list);
+/// Judges that answer in turn: those of a latent scale, 1 of other lists.
+int panel_size(std::span<const Noise> list);
 /// The sd of a list's per-prompt offset (0 when it has none).
 double offset_sd(std::span<const Noise> list);
-/// The size of a list's confusion matrix; 0 when it has none.
-int matrix_levels(std::span<const Noise> list);
+/// How many rows a list's latent scale has for each quality: classes of the response's sigma and of lasting errors, judges.
+int latent_rows(std::span<const Noise> list);
+/// Which judge of a panel of n answers in call `turn` about a prompt's responses: one after the other from the prompt's first, which is a
+/// hash of (key, prompt). All responses of a prompt are rated by the same judges, whose severity therefore does not order them.
+int judge_in_turn(std::uint64_t key, std::uint32_t prompt, int turn, int n);
+/// Levels K that a list's matrix, thresholds or laws are for; 0 = any.
+int noise_levels(std::span<const Noise> list);
 
 }  // namespace odrpo

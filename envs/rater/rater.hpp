@@ -87,8 +87,10 @@ inline RaterConfig without_cost(RaterConfig c) {
 }
 /// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
 inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + c.parse_failure : 1; }
-/// Levels K that the rater's data or matrix has; 0 = it takes any.
-inline int rater_levels(const RaterConfig& c) { return matrix_levels(c.noise); }
+/// Levels K that the rater's matrix, thresholds or laws have; 0 = it takes any.
+inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
+/// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one.
+inline Sampling sampling_of(const RaterConfig& c, int votes) { return votes > 1 && panel_size(c.noise) > 1 ? Sampling::draws : c.sampling; }
 
 /// One row of the catalogue of raters.
 struct RaterPreset {

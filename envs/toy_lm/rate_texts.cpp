@@ -19,6 +19,9 @@ bool writes_json(const TextJudge& j) { return j.json_odd > 0 || j.json_broken > 
 // Votes that a row of the rater is about.
 int law_votes(const RaterConfig& rater, int votes) { return rater.sampling == Sampling::law ? votes : 1; }
 
+// K of its scores.
+int levels_of(const RaterConfig& rater) { return rater_levels(rater) > 0 ? rater_levels(rater) : toy_levels; }
+
 // Law of one call from the law of what is read (levels, then unreadable): unreadable answers by the rater's policy.
 void settle_failures(ParsePolicy policy, std::span<const double> read, std::span<double> call) {
   const std::size_t levels = read.size() - 1;
@@ -59,10 +62,11 @@ TextLawCost text_law_cost(const RaterConfig& rater, int votes) {
   if (has_prompt_spread(rater.noise)) c.rows *= trait_classes;
   if (offset_sd(rater.noise) > 0) c.rows *= trait_classes;
   if (veto_share(rater.noise) > 0) c.rows *= trait_classes + 1;
-  const double row = count_outcomes(failing, toy_levels, law_votes(rater, votes)) * sizeof(double) + 200;
+  c.rows *= latent_rows(rater.noise);
+  const double row = count_outcomes(failing, levels_of(rater), law_votes(rater, votes)) * sizeof(double) + 200;
   c.bytes = c.rows * row < static_cast<double>(most_bytes_kept) ? c.rows * row : static_cast<double>(most_bytes_kept) + row;
   c.seconds = 10e-6;
-  if (rater.sampling == Sampling::law) c.seconds += aggregate_seconds(failing, toy_levels, votes);
+  if (rater.sampling == Sampling::law) c.seconds += aggregate_seconds(failing, levels_of(rater), votes);
   else c.calls_seconds = 0.2e-6 + votes * (writes_json(rater.text) ? 45e-9 : 30e-9);
   return c;
 }
@@ -71,32 +75,34 @@ TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
     : rater_(rater),
       votes_(votes),
       key_(key),
+      levels_(levels_of(rater)),
+      channel_(rater.noise, levels_),
       biases_(biases_of(rater.text)),
-      outcomes_(make_outcomes(with_json_failures(rater), toy_levels, law_votes(rater, votes))),
-      call_outcomes_(static_cast<std::size_t>(make_outcomes(with_json_failures(rater), toy_levels, 1).count)) {
+      outcomes_(make_outcomes(with_json_failures(rater), levels_, law_votes(rater, votes))),
+      call_outcomes_(static_cast<std::size_t>(make_outcomes(with_json_failures(rater), levels_, 1).count)) {
   if (!writes_json(rater.text)) return;
-  reading_ = reading_matrix({rater.text.json_odd, rater.text.json_broken}, toy_levels);
+  reading_ = reading_matrix({rater.text.json_odd, rater.text.json_broken}, levels_);
   for (const auto& answer : answer_words)
-    for (int score = 1; score <= toy_levels; ++score)
-      read_as_.push_back(parse_score(write_answer(answer.value, score, toy_levels), toy_levels).value_or(0));
+    for (int score = 1; score <= levels_; ++score)
+      read_as_.push_back(parse_score(write_answer(answer.value, score, levels_), levels_).value_or(0));
 }
 
 TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) const {
-  std::vector<double> meant(toy_levels), read(toy_levels + 1, 0.0);
-  text_row(rater_.noise, seen, traits, meant);
+  std::vector<double> meant(levels_), read(levels_ + 1, 0.0);
+  text_row(channel_, seen, traits, meant);
   if (reading_.empty()) std::copy(meant.begin(), meant.end(), read.begin());
   else read_row(reading_, meant, read);
   // a call fails as a whole first, then its answer may not be readable
-  for (int k = 0; k < toy_levels; ++k) read[k] *= 1 - rater_.parse_failure;
-  read[toy_levels] = rater_.parse_failure + (1 - rater_.parse_failure) * read[toy_levels];
+  for (int k = 0; k < levels_; ++k) read[k] *= 1 - rater_.parse_failure;
+  read[levels_] = rater_.parse_failure + (1 - rater_.parse_failure) * read[levels_];
   Row row{{}, static_cast<double>(votes_)};
-  if (rater_.parse_policy == ParsePolicy::resample) row.calls *= 1 + read[toy_levels];
+  if (rater_.parse_policy == ParsePolicy::resample) row.calls *= 1 + read[levels_];
   if (rater_.sampling == Sampling::draws) {
     row.law = std::move(meant);
     return row;
   }
   RaterConfig seen_so = rater_;
-  seen_so.parse_failure = read[toy_levels];
+  seen_so.parse_failure = read[levels_];
   std::vector<double> call(call_outcomes_);
   settle_failures(rater_.parse_policy, read, call);
   row.law.resize(static_cast<std::size_t>(outcomes_.count));
@@ -104,10 +110,12 @@ TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) c
   return row;
 }
 
-const TextRater::Row& TextRater::row(const Text& text, const Verdict& verdict) {
+const TextRater::Row& TextRater::row(const Text& text, const Verdict& verdict, int turn) {
   const SeenText seen = see_text(biases_, text_features(text), verdict);
-  const Traits traits = text_traits(rater_.noise, key_, text, seen);
-  const std::uint32_t code = row_code(0, traits.spread_class, traits.veto_class, traits.hack, traits.offset_class);
+  const Traits traits = text_traits(rater_.noise, key_, text, seen, turn);
+  Traits besides = traits;  // the quality is in `seen`
+  besides.quality = 0;
+  const std::uint32_t code = row_code(besides);
   auto at = rows_.find({seen, code});
   if (at == rows_.end()) {
     const std::size_t bytes = static_cast<std::size_t>(outcomes_.count) * sizeof(double) + sizeof(Row) + 128;
@@ -118,7 +126,7 @@ const TextRater::Row& TextRater::row(const Text& text, const Verdict& verdict) {
   return at->second;
 }
 
-std::span<const double> TextRater::law(const Text& text, const Verdict& verdict) { return row(text, verdict).law; }
+std::span<const double> TextRater::law(const Text& text, const Verdict& verdict) { return row(text, verdict, 0).law; }
 
 int TextRater::pick(std::span<const double> law, std::uint32_t word) {
   const double u = (static_cast<double>(word) + 0.5) * 0x1p-32;
@@ -139,7 +147,7 @@ int TextRater::call(std::span<const double> meant, std::uint32_t step, std::uint
   const int score = 1 + pick(meant, word.x[1]);
   if (read_as_.empty()) return score;
   const Answer written = choose_answer({rater_.text.json_odd, rater_.text.json_broken}, key_, step, prompt, block);
-  return read_as_[static_cast<std::size_t>(written) * toy_levels + static_cast<std::size_t>(score - 1)];
+  return read_as_[static_cast<std::size_t>(written) * levels_ + static_cast<std::size_t>(score - 1)];
 }
 
 // What the answers, in the order given, become.
@@ -147,12 +155,12 @@ float TextRater::aggregate() {
   if (answers_.empty()) return std::numeric_limits<float>::quiet_NaN();
   const auto n = static_cast<int>(answers_.size());
   if (rater_.aggregate != Aggregate::mean) {
-    std::array<int, toy_levels + 1> count{};
+    std::array<int, 101> count{};  // of a scale of up to 100 levels
     for (const int a : answers_) ++count[static_cast<std::size_t>(a)];
     const auto first = [&](int most) {
       return *std::find_if(answers_.begin(), answers_.end(), [&](int a) { return count[static_cast<std::size_t>(a)] == most; });
     };
-    return static_cast<float>(vote_counts::whole_score(count, n, 0, toy_levels, rater_.aggregate, rater_.tie, first));
+    return static_cast<float>(vote_counts::whole_score(count, n, 0, levels_, rater_.aggregate, rater_.tie, first));
   }
   int sum = 0;
   for (const int a : answers_) sum += a;
@@ -160,19 +168,21 @@ float TextRater::aggregate() {
 }
 
 float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout) {
-  const Row& now = row(text, verdict);
+  const Row* now = &row(text, verdict, 0);
   if (rater_.sampling == Sampling::law) {
-    const int outcome = pick(now.law, word);
+    const int outcome = pick(now->law, word);
     if (outcome == outcomes_.missing) return std::numeric_limits<float>::quiet_NaN();
     return outcomes_.value.empty() ? static_cast<float>(outcomes_.lowest + outcome) : outcomes_.value[static_cast<std::size_t>(outcome)];
   }
   answers_.clear();
   const std::uint32_t votes = static_cast<std::uint32_t>(votes_), prompt = text.prompt->index;
+  const auto panel = static_cast<std::uint32_t>(panel_size(rater_.noise));
   for (std::uint32_t v = 0; v < votes; ++v) {
+    if (panel > 1 && v > 0) now = &row(text, verdict, static_cast<int>(v % panel));
     const std::uint32_t block = 2 * (rollout * votes + v);
-    int answer = call(now.law, step, prompt, block);
+    int answer = call(now->law, step, prompt, block);
     if (answer == 0 && rater_.parse_policy == ParsePolicy::resample) {
-      answer = call(now.law, step, prompt, block + 1);
+      answer = call(now->law, step, prompt, block + 1);
       if (answer == 0) answer = 1;
     }
     if (answer > 0 || rater_.parse_policy == ParsePolicy::zero) answers_.push_back(answer);

@@ -51,13 +51,15 @@ class TextRater {
     double calls;
   };
   Row make_row(const SeenText& seen, const Traits& traits) const;
-  const Row& row(const Text& text, const Verdict& verdict);
+  const Row& row(const Text& text, const Verdict& verdict, int turn);
   int call(std::span<const double> meant, std::uint32_t step, std::uint32_t prompt, std::uint32_t block) const;
   float aggregate();
 
   RaterConfig rater_;
   int votes_;
   std::uint64_t key_;
+  int levels_;  // of the rater's scores
+  Channel channel_;
   std::vector<TextBias> biases_;
   std::vector<double> reading_;  // of JSON answers; empty when all are read as meant
   std::vector<int> read_as_;     // the score read from each way of writing each score, 0 = none; empty likewise

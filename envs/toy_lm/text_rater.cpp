@@ -1,7 +1,8 @@
 // Text features, what biases make of them, and the mixture of channel rows that follows.
 #include "envs/toy_lm/text_rater.hpp"
 
-#include <array>
+#include <algorithm>
+#include <vector>
 
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
@@ -72,7 +73,7 @@ SeenText see_text(std::span<const TextBias> biases, const TextFeatures& features
   return seen;
 }
 
-Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& t, const SeenText& seen) {
+Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& t, const SeenText& seen, int turn) {
   Traits traits;
   traits.quality = seen.quality16 / 16.0;
   traits.hack = seen.hack;
@@ -83,23 +84,37 @@ Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& 
     const Words4 w = draw(key, Purpose::trait_veto, text_hash(key, t), prompt, 0);
     if (static_cast<double>(w.x[0]) * 0x1p-32 < share) traits.veto_class = static_cast<int>(w.x[1] >> 29);
   }
+  const LatentScale* scale = latent_scale(noise);
+  if (scale == nullptr) return traits;
+  if (scale->judges() > 1) traits.judge = judge_in_turn(key, prompt, turn, scale->judges());
+  if (scale->spread > 0)
+    traits.spread_class = static_cast<int>(draw(key, Purpose::trait_response, text_hash(key, t), prompt, 0).x[0] >> 29);
+  if (scale->judge_sigma > 0) {
+    const auto judge = static_cast<std::uint32_t>(traits.judge);
+    traits.judge_class = static_cast<int>(draw(key, Purpose::trait_error, text_hash(key, t), prompt, judge).x[0] >> 29);
+  }
   return traits;
 }
 
-void text_row(std::span<const Noise> noise, const SeenText& seen, const Traits& traits, std::span<double> row) {
+void text_row(const Channel& channel, const SeenText& seen, const Traits& traits, std::span<double> row) {
+  const auto in_levels = [levels = static_cast<int>(row.size())](int quality16) {
+    const double quality = quality16 / 16.0;
+    return levels == toy_levels ? quality : 1 + (quality - 1) * (levels - 1) / (toy_levels - 1.0);
+  };
   Traits sees = traits;
   sees.hack = seen.hack;
-  sees.quality = seen.quality16 / 16.0;
-  channel_row(noise, sees, row);
+  sees.quality = in_levels(seen.quality16);
+  channel.row(sees, row);
+  std::vector<double> other(row.size());
   if (seen.passed > 0) {
-    std::array<double, toy_levels> passed{};
-    sees.quality = seen.passed16 / 16.0;
-    channel_row(noise, sees, passed);
-    mix(row, seen.passed, passed);
+    sees.quality = in_levels(seen.passed16);
+    channel.row(sees, other);
+    mix(row, seen.passed, other);
   }
   if (seen.vetoed > 0) {
-    std::array<double, toy_levels> lowest{1.0};
-    mix(row, seen.vetoed, lowest);
+    std::fill(other.begin(), other.end(), 0.0);
+    other.front() = 1;
+    mix(row, seen.vetoed, other);
   }
 }
 

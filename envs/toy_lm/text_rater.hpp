@@ -58,12 +58,13 @@ struct SeenText {
 /// Without biases: the true quality, nothing passed or vetoed.
 SeenText see_text(std::span<const TextBias> biases, const TextFeatures& features, const Verdict& verdict);
 
-/// Traits of a text for the noise catalogue: classes of the prompt by (key, prompt), veto class by (key, prompt, words of the body), so
-/// that the same text always meets the same judge. `quality` is the seen one.
-Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& t, const SeenText& seen);
+/// Traits of a text for the noise catalogue: classes of the prompt by (key, prompt), those of the response by (key, prompt, words of the
+/// body), so that the same text always meets the same judge; of a panel the one that answers in call `turn`. `quality` is the seen one.
+Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& t, const SeenText& seen, int turn = 0);
 
-/// The channel row P(score = 1..10) of one call: (1 - vetoed) [(1 - passed) C(quality16) + passed C(passed16)] + vetoed [score 1], C the
-/// row of the noise catalogue with these traits. `row` has 10 entries. What becomes of unreadable answers is TextRater's.
-void text_row(std::span<const Noise> noise, const SeenText& seen, const Traits& traits, std::span<double> row);
+/// The channel row P(score = 1..K) of one call: (1 - vetoed) [(1 - passed) C(quality16) + passed C(passed16)] + vetoed [score 1], C the
+/// row of the noise catalogue with these traits, of quality carried from 1..10 to 1..K in proportion. `row` has K entries. What becomes of
+/// unreadable answers is TextRater's.
+void text_row(const Channel& channel, const SeenText& seen, const Traits& traits, std::span<double> row);
 
 }  // namespace odrpo

@@ -119,7 +119,7 @@ TEST_CASE("every aggregate's law is that of every sequence of calls, for every p
           }
           const Outcomes outcomes = make_outcomes(rater, levels, votes);
           std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater, levels, 1))), law(outcomes.count);
-          call_law(rater, traits, levels, call);
+          call_law(rater, Channel(rater.noise, levels), traits, levels, call);
           aggregate_law(rater, outcomes, call, votes, law);
           CAPTURE(levels, votes, kind.name, parsing.name);
           REQUIRE(outcomes.count == count_outcomes(rater, levels, votes));
@@ -218,7 +218,7 @@ TEST_CASE("the laws of many calls, some of them left out, lose nothing") {
     CAPTURE(kind.name, votes);
     const Outcomes outcomes = make_outcomes(rater, 10, votes);
     std::vector<double> call(make_outcomes(rater, 10, 1).count), law(outcomes.count);
-    call_law(rater, {.quality = 6.5}, 10, call);
+    call_law(rater, Channel(rater.noise, 10), {.quality = 6.5}, 10, call);
     aggregate_law(rater, outcomes, call, votes, law);
     CHECK(std::abs(std::accumulate(law.begin(), law.end(), 0.0) - 1) < 1e-13);
   }

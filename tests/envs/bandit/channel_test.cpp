@@ -91,7 +91,7 @@ TEST_CASE("a row's code keeps its traits") {
       for (int veto : {-1, 0, 7})
         for (bool hack : {false, true})
           for (int offset : {0, 1, 7}) {
-            const Traits t = row_traits(row_code(q, spread, veto, hack, offset));
+            const Traits t = row_traits(row_code({q / 16.0, spread, veto, hack, offset}));
             CHECK(t.quality == q / 16.0);
             CHECK(t.spread_class == spread);
             CHECK(t.veto_class == veto);
@@ -142,7 +142,7 @@ TEST_CASE("what a row costs is told before it is made") {
   for (const int votes : {2, 8, 33}) {
     LawCache laws(rater, 10, votes);
     std::vector<std::int32_t> row;
-    laws.append_row(row_code(80, 0, -1, false), row);
+    laws.append_row(row_code({.quality = 5}), row);
     CHECK(row.size() == static_cast<std::size_t>(laws.stride()));
     CHECK(row_bytes(env, rater, votes) == 4.0 * laws.stride());
   }
@@ -157,7 +157,7 @@ TEST_CASE("what a row costs is told before it is made") {
   LawCache laws(rater, 10, 32);
   std::vector<std::int32_t> row;
   try {
-    laws.append_row(row_code(80, 0, -1, false), row);
+    laws.append_row(row_code({.quality = 5}), row);
     FAIL("not refused");
   } catch (const Failure& failure) {
     CHECK(failure.code == Exit::limits);

@@ -152,7 +152,7 @@ TEST_CASE("a confusion row is that of floor(q + 1/2), clipped, and a matrix of a
   CHECK(row(2.5) == given(3));
   CHECK(row(-3) == given(1));
   CHECK(row(9) == given(5));
-  CHECK(matrix_levels(std::vector<Noise>{judge}) == 5);
+  CHECK(noise_levels(std::vector<Noise>{judge}) == 5);
   std::vector<double> wide(6);
   CHECK_THROWS_AS(channel_row(std::vector<Noise>{judge}, {.quality = 2}, wide), Failure);
   CHECK_THROWS_AS(channel_row(std::vector<Noise>{Confusion{}}, {.quality = 2}, wide), Failure);

@@ -92,7 +92,7 @@ TEST_CASE("toy-lm: the law of a text's reward is that of literal judges") {
           const auto biases = biases_of(rater.text);
           const SeenText seen = see_text(biases, text_features(text), verdict);
           std::vector<double> meant(toy_levels);
-          text_row(rater.noise, seen, text_traits(rater.noise, 5, text, seen), meant);
+          text_row(Channel(rater.noise, toy_levels), seen, text_traits(rater.noise, 5, text, seen), meant);
           const Outcomes& outcomes = text_rater.outcomes();
           std::vector<double> counts(law.size(), 0.0);
           const int rounds = 4000;

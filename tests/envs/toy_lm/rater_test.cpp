@@ -31,7 +31,7 @@ constexpr const char* unsafe = "key0 so fact0 . fact1 because fact2 . bad1 tone0
 
 std::vector<double> row_of(const std::vector<Noise>& noise, const SeenText& s) {
   std::vector<double> row(toy_levels);
-  text_row(noise, s, {}, row);
+  text_row(Channel(noise, toy_levels), s, {}, row);
   return row;
 }
 

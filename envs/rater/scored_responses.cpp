@@ -1,0 +1,37 @@
+// Lists to responses and back.
+#include "envs/rater/scored_responses.hpp"
+
+#include <algorithm>
+
+namespace odrpo {
+
+void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberRows& prompts) {
+  const std::size_t levels = static_cast<std::size_t>(responses.levels), count = responses.laws.size() / levels;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto row = responses.row(static_cast<std::uint32_t>(i));
+    laws.emplace_back(row.begin(), row.end());
+  }
+  for (std::size_t p = 0; p < responses.prompts(); ++p)
+    prompts.emplace_back(responses.law.begin() + responses.first[p], responses.law.begin() + responses.first[p + 1]);
+}
+
+std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, const NumberRows& prompts) {
+  if (laws.empty() || prompts.empty()) return nullptr;
+  ScoredResponses made;
+  made.levels = static_cast<int>(laws.front().size());
+  for (const auto& row : laws) made.laws.insert(made.laws.end(), row.begin(), row.end());
+  std::vector<double> quality;
+  for (std::size_t i = 0; i < laws.size(); ++i) quality.push_back(made.quality(static_cast<std::uint32_t>(i)));
+  made.first.push_back(0);
+  for (const auto& prompt : prompts) {
+    for (const double law : prompt) {
+      if (law >= static_cast<double>(laws.size())) return nullptr;
+      made.law.push_back(static_cast<std::uint32_t>(law));
+    }
+    std::stable_sort(made.law.begin() + made.first.back(), made.law.end(), [&](auto a, auto b) { return quality[a] < quality[b]; });
+    made.first.push_back(static_cast<std::uint32_t>(made.law.size()));
+  }
+  return std::make_shared<const ScoredResponses>(std::move(made));
+}
+
+}  // namespace odrpo

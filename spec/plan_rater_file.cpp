@@ -1,0 +1,65 @@
+// From the path of a judge's file to its rater.
+#include "spec/plan_rater_file.hpp"
+
+#include <fmt/format.h>
+
+#include "kernels/failure.hpp"
+#include "spec/parse_toml.hpp"
+#include "spec/read_file.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo {
+namespace {
+
+/// The only section [rater.NAME] of the tree; null, and an error, when there is none or more.
+const Node* only_rater(const Node& root, Diagnostics& errors) {
+  const Node* raters = find_child(root, section_of<RaterConfig>());
+  for (const Node& other : root.children)
+    if (&other != raters)
+      errors.add(other.key_place, fmt::format("`{}`: a judge's file has one section [rater.NAME] and nothing else", shown(other.key)));
+  const bool one = raters != nullptr && raters->kind == Node::Kind::table && raters->children.size() == 1 &&
+                   raters->children.front().kind == Node::Kind::table;
+  if (!one) errors.add(raters == nullptr ? Place{0, 1, 1} : raters->place, "a judge's file needs one section [rater.NAME]");
+  return one ? &raters->children.front() : nullptr;
+}
+
+RaterConfig parse_rater(const std::string& file, const std::string& text) {
+  Diagnostics errors(file, text, {});
+  Node root;
+  RaterConfig config;
+  if (parse_toml(text, root, errors))
+    if (const Node* rater = only_rater(root, errors)) {
+      FieldReader fields(rater, fmt::format("rater.{}", shown(rater->key)), false, errors);
+      describe(fields, config);
+      fields.finish();
+      if (find_child(*rater, "noise") == nullptr) errors.add(rater->key_place, "a judge's file needs `noise = [...]`");
+    }
+  errors.finish();
+  return config;
+}
+
+}  // namespace
+
+std::optional<RaterConfig> read_rater_file(const Node& section, const std::string& label, FieldReader& fields, Reading& reading) {
+  const Node* node = fields.extra(file_key);
+  if (node == nullptr) return std::nullopt;
+  if (const Node* base = find_child(section, base_key))
+    reading.errors.add(base->key_place, fmt::format("[{}] has `file` and `base`: one of them says what it starts from", label));
+  if (node->kind != Node::Kind::text || node->text.empty() || node->text.find('\0') != std::string::npos) {
+    reading.errors.add(node->place, fmt::format("`{}.file` must be the path of a file in quotes, not {}", label, found_text(*node)));
+    return std::nullopt;
+  }
+  const std::string path = node->place.set == 0 && !node->text.starts_with('/') ? reading.folder + node->text : node->text;
+  bool inside = false;
+  try {
+    const std::string text = read_suite_file(path);
+    inside = true;
+    return parse_rater(shown(path, 4096), text);
+  } catch (const Failure& failure) {
+    if (inside) reading.files.add_told(node->place, failure.code, failure.what());
+    else reading.files.add_file(node->place, failure.code, fmt::format("`{}.file`: {}", label, failure.what()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace odrpo

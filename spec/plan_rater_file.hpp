@@ -1,0 +1,17 @@
+// A rater in a file of its own: [rater.NAME] file = "judge.toml".
+#pragma once
+#include <optional>
+#include <string>
+
+#include "envs/rater/rater.hpp"
+#include "spec/field_reader.hpp"
+#include "spec/plan.hpp"
+
+namespace odrpo {
+
+/// The rater of the file that `file` in the section names, to be changed by the section's other keys; nothing where there is no such key or
+/// something is wrong, which `reading` then tells: of the file's text at its own lines. The file has one section [rater.NAME] and no other;
+/// its noise is given whole. `label`: "rater.NAME" of the suite.
+std::optional<RaterConfig> read_rater_file(const Node& section, const std::string& label, FieldReader& fields, Reading& reading);
+
+}  // namespace odrpo
