@@ -35,6 +35,10 @@ enum class Purpose : std::uint32_t {
 
   transformer_start = 64,  ///< first weights: step = part, prompt = matrix, block = 2 normals
 
+  latent_place = 72,  ///< a judge on a latent scale: b of a prompt (step 0), e and z of response `step` - 1
+  latent_judge = 73,  ///< lasting errors of judges about response `step`: block = 2 judges
+  latent_call = 74,   ///< errors of calls about response `step`: block = 2 ratings
+
   resample = 80,  ///< items of a bootstrap's resample: step = resample, prompt = stratum, block = 4 items
 };
 

@@ -9,7 +9,8 @@
 namespace odrpo {
 namespace {
 
-constexpr double reach = 8, per_unit = 32;  // x beyond +-8 has a chance of 1e-15
+constexpr double reach = 8;  // x beyond +-8 has a chance of 1e-15
+constexpr int cells = 1024;
 
 /// Mean of x ~ N(0, 1) between a and b.
 double mean_between(double a, double b) {
@@ -24,32 +25,31 @@ double mean_between(double a, double b) {
 
 QualityCurve::QualityCurve(const LatentScale& judge) {
   const NormalNodes z = spread_nodes(judge);
-  const int steps = static_cast<int>(2 * reach * per_unit);
-  for (int i = 0; i <= steps; ++i) {
-    const double q = quality_at(judge, z, -reach + i / per_unit);
-    quality_.push_back(i > 0 ? std::max(q, quality_.back()) : q);  // roundings aside it increases
-  }
-  // the places that round to a grid point lie between those of 1/32 level below and above it
+  for (int i = -1; i <= cells + 1; ++i) quality_.push_back(quality_at(judge, z, reach * (2.0 * i / cells - 1)));
   const auto place_of = [this](double q) {
-    const auto above = std::upper_bound(quality_.begin(), quality_.end(), q);
-    if (above == quality_.begin()) return -reach;
-    if (above == quality_.end()) return reach;
-    const double low = *(above - 1), share = (q - low) / (*above - low);
-    return -reach + (static_cast<double>(above - 1 - quality_.begin()) + share) / per_unit;
+    double low = -reach, high = reach;
+    for (int step = 0; step < 40; ++step) {
+      const double middle = 0.5 * (low + high);
+      if (quality(middle) < q) low = middle;
+      else high = middle;
+    }
+    return 0.5 * (low + high);
   };
+  // the places that round to a grid point lie between those of 1/32 level below and above it
   const int points = 16 * (judge.levels - 1);
+  double above = -reach;
   for (int g = 0; g <= points; ++g) {
-    const double a = g == 0 ? -reach : place_of(1 + (g - 0.5) / 16), b = g == points ? reach : place_of(1 + (g + 0.5) / 16);
-    place_.push_back(mean_between(a, b));
+    const double below = above;
+    above = g == points ? reach : place_of(1 + (g + 0.5) / 16);
+    place_.push_back(mean_between(below, above));
   }
 }
 
 double QualityCurve::quality(double x) const {
-  const double at = (x + reach) * per_unit;
-  if (at <= 0) return quality_.front();
-  if (at >= static_cast<double>(quality_.size() - 1)) return quality_.back();
-  const auto i = static_cast<std::size_t>(at);
-  return quality_[i] + (at - static_cast<double>(i)) * (quality_[i + 1] - quality_[i]);
+  const double u = (std::clamp(x, -reach, reach) / reach + 1) * (cells / 2);
+  const int cell = std::min(static_cast<int>(u), cells - 1);
+  const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // at cell - 1, cell, cell + 1, cell + 2
+  return a[1] + 0.5 * f * (a[2] - a[0] + f * (2 * a[0] - 5 * a[1] + 4 * a[2] - a[3] + f * (3 * (a[1] - a[2]) + a[3] - a[0])));
 }
 
 double QualityCurve::place(double quality) const {

@@ -11,7 +11,7 @@ class QualityCurve {
  public:
   explicit QualityCurve(const LatentScale& judge);
 
-  /// True quality of a response at x, within 1e-5 levels. Increasing, inside (1, K).
+  /// True quality of a response at x: cubic interpolation, within 1e-6 levels where sigma is .05 or more.
   double quality(double x) const;
 
   /// The place of a true quality. Worlds keep quality on a grid of 1/16 level, and many places round to one grid point: its place is the
@@ -22,7 +22,7 @@ class QualityCurve {
   double level_length() const { return (place_.back() - place_.front()) / (static_cast<double>(place_.size() - 1) / 16.0); }
 
  private:
-  std::vector<double> quality_;  // at x = -reach, ..., reach in equal steps
+  std::vector<double> quality_;  // at even places from -8 to 8, and one more at either end
   std::vector<double> place_;    // of quality 1, 1 + 1/16, ..., K
 };
 

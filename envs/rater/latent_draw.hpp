@@ -1,0 +1,31 @@
+// Scores drawn from a judge on a latent scale, with the truth behind them.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "envs/rater/latent_scale.hpp"
+#include "kernels/score_table.hpp"
+
+namespace odrpo {
+
+/// Every judge scores each of prompts x responses `calls` times.
+struct ScoreShape {
+  std::uint32_t prompts = 0, responses = 0;
+  std::uint32_t calls = 1;  ///< of each judge
+};
+
+/// Scores on levels 1..K, and where the responses were.
+struct DrawnScores {
+  ScoreTable table;           ///< values 1..K; ids of prompts and samples are numbers from 1, as are the names of two judges or more
+  std::vector<double> place;  ///< [responses] x
+};
+
+/// The same bits everywhere, 1e7 scores a second. A prompt's scores depend on its number, the shape of its responses and the seed, not on
+/// how many prompts there are. Throws Failure(Exit::limits) for 2^32 responses or scores, or more.
+DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed);
+
+/// The same for the prompts of `like`, `repeats` times one after the other: the same responses with a score in the same columns where
+/// `like` has one that could be read. Judge j of `like` is judge j of `judge`.
+DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed);
+
+}  // namespace odrpo
