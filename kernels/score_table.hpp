@@ -69,18 +69,21 @@ void for_each_score(const ScoreTable& table, const ScoreTable::Response& r, Call
     if (table.level[i] != ScoreTable::unreadable) call(static_cast<int>(table.level[i]), table.column[i]);
 }
 
-/// The columns in which every response of the prompt has a score that could be read, increasing: the prompt's complete matrix has these
-/// columns, and its responses as rows. Empty when there is none.
+/// The columns in which every response of the prompt that has a score has one that could be read, increasing: the prompt's complete matrix
+/// has these columns, and these responses as rows. Empty when there is none.
 inline std::vector<std::uint32_t> complete_columns(const ScoreTable& table, const ScoreTable::Prompt& prompt) {
   std::vector<std::uint32_t> common, both;
   bool first = true;
   for (const auto& r : table.responses_of(prompt)) {
     both.clear();
+    bool any = false;
     std::size_t at = 0;
     for_each_score(table, r, [&](int, std::uint32_t column) {
+      any = true;
       while (at < common.size() && common[at] < column) ++at;
       if (first || (at < common.size() && common[at] == column)) both.push_back(column);
     });
+    if (!any) continue;
     common.swap(both);
     first = false;
   }
