@@ -111,6 +111,16 @@ struct StatsOptions {
 };
 int stats(const StatsOptions&);
 
+struct JudgeSimulateOptions {
+  std::string rater;  ///< a word of `list raters`, or a judge's file
+  int prompts = 1000, responses = 8, samples = 16;
+  int levels = 0;  ///< 0 = the judge's own, or 10
+  long long seed = 1;
+  bool truth = false;  ///< a column of true quality
+  std::string output;  ///< empty = stdout
+};
+int judge_simulate(const JudgeSimulateOptions&);
+
 int compute();  ///< JSON lines on stdin to JSON lines on stdout
 
 struct DiffOptions {

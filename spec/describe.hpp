@@ -86,9 +86,11 @@ void describe(V& v, TableConfig& c) {
 /// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores, and how it is read.
 inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels", scale_key = "scale",
                                   columns_key = "columns", world_key = "world", file_key = "file";
-inline constexpr std::string_view file_help = "a TOML file with one section [rater.NAME], such as `judge fit` writes: the rater to start from";
+inline constexpr std::string_view file_help =
+    "a TOML file with one section [rater.NAME], such as `judge fit` writes: the rater to start from";
 inline constexpr std::string_view scores_help =
-    "a real judge's scores (CSV, TSV or JSON lines), from which the judge and its world are learned; without `columns` the file has prompt_id, "
+    "a real judge's scores (CSV, TSV or JSON lines), from which the judge and its world are learned; without `columns` the file has "
+    "prompt_id, "
     "response_id, sample_id and score";
 inline constexpr std::string_view levels_help = "levels of the scale of `scores`, which is 1..levels; unset = those found";
 inline constexpr std::string_view scale_help =

@@ -44,7 +44,7 @@ std::vector<FieldInfo> extra_fields<RaterConfig>() {
     mark = ",";
   }
   fields[2].value = learned_words[0].word;
-  for (const auto& w : learned_words) fields[2].words.push_back(std::string(w.word));
+  for (const auto& w : learned_words) fields[2].words.push_back({w.word, w.help});
   fields[3].min = std::int64_t{2}, fields[3].max = std::int64_t{most_levels};
   return fields;
 }

@@ -55,17 +55,21 @@ LearnedJudge learn_levels(const ScoreTable& table) {
 }
 
 LearnedJudge learn_latent(const ScoreTable& table) {
-  LatentFit fit = fit_latent_scale(table, {.intervals = false});
+  LatentFitOptions quick;
+  quick.intervals = false;
+  LatentFit fit = fit_latent_scale(table, quick);
   const LatentScale& judge = fit.judge;
-  std::string found = fmt::format("{}{}; latent scale: sigma {:.3g}, spread {:.3g}, judge_sigma {:.3g}, prompt_share {:.3g}", table_text(table),
-                                  besides_text(table, false), judge.sigma, judge.spread, judge.judge_sigma, judge.prompt_share);
+  std::string found =
+      fmt::format("{}{}; latent scale: sigma {:.3g}, spread {:.3g}, judge_sigma {:.3g}, prompt_share {:.3g}", table_text(table),
+                  besides_text(table, false), judge.sigma, judge.spread, judge.judge_sigma, judge.prompt_share);
   return {{LatentNoise{std::move(fit.judge)}}, std::nullopt, std::move(found)};
 }
 
 LearnedJudge learn_resampled(const ScoreTable& table) {
   ResampledJudge judge = resample_responses(table);
-  std::string found = fmt::format("{}{}; resampled: {} responses of {} prompts, {:.3g} scores of the level's row joined to each", table_text(table),
-                                  besides_text(table, true), judge.responses->law.size(), judge.responses->prompts(), judge.concentration);
+  std::string found =
+      fmt::format("{}{}; resampled: {} responses of {} prompts, {:.3g} scores of the level's row joined to each", table_text(table),
+                  besides_text(table, true), judge.responses->law.size(), judge.responses->prompts(), judge.concentration);
   return {{ResampleNoise{std::move(judge.responses)}}, std::nullopt, std::move(found)};
 }
 
@@ -95,7 +99,9 @@ std::string besides_text(const ScoreTable& table, bool pooled) {
 
 LearnedJudge learn_rater(const ScoreTable& table, LearnedWorld world, const std::string& file) {
   try {
-    return world == LearnedWorld::levels ? learn_levels(table) : world == LearnedWorld::latent ? learn_latent(table) : learn_resampled(table);
+    return world == LearnedWorld::levels   ? learn_levels(table)
+           : world == LearnedWorld::latent ? learn_latent(table)
+                                           : learn_resampled(table);
   } catch (const Failure& failure) {
     throw Failure(failure.code, fmt::format("{}: {}", file, failure.what()));
   }

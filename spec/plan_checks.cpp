@@ -68,11 +68,11 @@ void check_own_world(const Node& section, const RaterConfig& c, Diagnostics& err
   const bool resampled = scored_responses(c.noise) != nullptr;
   if (latent_scale(c.noise) == nullptr && !resampled) return;
   const auto idle = [&](std::string_view key, std::string_view why) {
-    if (const Node* node = find_child(section, key))
-      errors.add(node->key_place, fmt::format("`{}` has no effect here: {}", key, why));
+    if (const Node* node = find_child(section, key)) errors.add(node->key_place, fmt::format("`{}` has no effect here: {}", key, why));
   };
   const std::string_view own = resampled ? "the world is the file's responses" : "the world is that of the latent scale";
-  for (const char* key : {rater_world_keys.mean, rater_world_keys.mean_sd, rater_world_keys.spread, rater_world_keys.spread_sd}) idle(key, own);
+  for (const char* key : {rater_world_keys.mean, rater_world_keys.mean_sd, rater_world_keys.spread, rater_world_keys.spread_sd})
+    idle(key, own);
   if (!resampled) return;
   for (const char* key : {rater_world_keys.hack_share, rater_world_keys.hack_penalty}) idle(key, "none of the file's responses hacks");
   if (offset_sd(c.noise) > 0)

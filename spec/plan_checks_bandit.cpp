@@ -112,14 +112,16 @@ void check_own_worlds(const Node& root, const Plan& plan, Diagnostics& errors) {
     for (const auto& rater : plan.rater) {
       const LatentScale* scale = latent_scale(rater.config.noise);
       if (scale != nullptr && scale->prompt_share == 1 && brings_world(env.config.bandit, rater.config) && rater.axes.empty())
-        errors.add(rater.place, "`prompt_share` = 1 makes all responses of a prompt equally good: nothing could be learned in such a world");
+        errors.add(rater.place,
+                   "`prompt_share` = 1 makes all responses of a prompt equally good: nothing could be learned in such a world");
       if (scored_responses(rater.config.noise) == nullptr) continue;
       if (find_axis(env.axes, "profile") != nullptr || env.config.bandit.profile != ProfileSource::rater)
         errors.add(env.place, fmt::format("rater {} resamples the responses of a file, and rates none of another world", shown(rater.name)),
                    "profile = \"rater\"");
       for (const char* key : {env_keys.hack_share, env_keys.hack_penalty})
         if (const Node* node = find_key(root, section_of<EnvConfig>(), env.name, key))
-          errors.add(node->key_place, fmt::format("`{}` cannot stand beside rater {}: none of the file's responses hacks", key, shown(rater.name)));
+          errors.add(node->key_place,
+                     fmt::format("`{}` cannot stand beside rater {}: none of the file's responses hacks", key, shown(rater.name)));
     }
   }
 }

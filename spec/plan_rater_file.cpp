@@ -32,13 +32,17 @@ RaterConfig parse_rater(const std::string& file, const std::string& text) {
       FieldReader fields(rater, fmt::format("rater.{}", shown(rater->key)), false, errors);
       describe(fields, config);
       fields.finish();
-      if (find_child(*rater, "noise") == nullptr) errors.add(rater->key_place, "a judge's file needs `noise = [...]`");
+      if (config.noise.empty() && !errors.any())
+        errors.add(rater->key_place,
+                   fmt::format("[rater.{}] needs a noise model, such as [rater.{}.latent]", shown(rater->key), shown(rater->key)));
     }
   errors.finish();
   return config;
 }
 
 }  // namespace
+
+RaterConfig load_rater_file(const std::string& path) { return parse_rater(shown(path, 4096), read_suite_file(path)); }
 
 std::optional<RaterConfig> read_rater_file(const Node& section, const std::string& label, FieldReader& fields, Reading& reading) {
   const Node* node = fields.extra(file_key);

@@ -16,7 +16,7 @@ using Pattern = std::vector<std::uint16_t>;  // how many scores of each level, [
 
 struct Patterns {
   std::map<Pattern, std::uint32_t> number;
-  std::vector<double> times;           // [patterns] responses that have it
+  std::vector<double> times;                   // [patterns] responses that have it
   std::vector<std::vector<double>> of_prompt;  // numbers of the patterns of its responses
 };
 

@@ -1,0 +1,13 @@
+// The rater that a command line names: a word of the catalogue, or a judge's file.
+#pragma once
+#include <string>
+
+#include "envs/rater/rater.hpp"
+
+namespace odrpo::app {
+
+/// `name`: a word of `list raters`, or the path of a judge's file, which ends with .toml or holds a slash. Failure usage for an unknown
+/// word, with a suggestion; those of load_rater_file() for a file.
+RaterConfig rater_named(const std::string& name);
+
+}  // namespace odrpo::app

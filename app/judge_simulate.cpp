@@ -1,0 +1,53 @@
+// `odrpo-bench judge simulate RATER`: scores as that rater gives them in training, as a file.
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "app/judge_rater.hpp"
+#include "app/output_file.hpp"
+#include "app/printable.hpp"
+#include "app/usage.hpp"
+#include "envs/bandit/simulate_scores.hpp"
+#include "kernels/failure.hpp"
+#include "results/score_file_write.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr double most_scores = 1e8;  // 600 MB
+
+// K of the scores: the rater's own, else as asked for, else 10
+int levels_of(const RaterConfig& rater, int asked) {
+  const int own = rater_levels(rater);
+  if (own > 0 && asked > 0 && asked != own) throw Failure(Exit::usage, fmt::format("--levels {}: this judge has {} levels", asked, own));
+  return own > 0 ? own : asked > 0 ? asked : 10;
+}
+
+}  // namespace
+
+int judge_simulate(const JudgeSimulateOptions& o) {
+  const RaterConfig rater = rater_named(o.rater);
+  const int levels = levels_of(rater, o.levels);
+  if (!o.output.empty()) check_output(o.output, o.rater);
+  const double scores = static_cast<double>(o.prompts) * o.responses * o.samples;
+  if (scores > most_scores)
+    throw Failure(Exit::limits,
+                  fmt::format("{:.3g} scores are more than the {:.0e} that are simulated at a time: fewer --prompts, --responses or "
+                              "--samples, or several seeds",
+                              scores, most_scores));
+  SimulatedScores made = simulate_scores(rater, levels, o.prompts, o.responses, o.samples, static_cast<std::uint64_t>(o.seed));
+  if (o.truth)
+    for (std::size_t r = 0; r < made.quality.size(); ++r) made.table.responses[r].gold = made.quality[r];
+  const std::string comment =
+      fmt::format("odrpo-bench judge simulate {} --prompts {} --responses {} --samples {} --levels {} --seed {}{}", printable_line(o.rater),
+                  o.prompts, o.responses, o.samples, levels, o.seed, o.truth ? " --truth" : "");
+  if (o.output.empty()) {
+    write_scores(made.table, ScoreFormat::csv, comment, put);
+    return static_cast<int>(Exit::ok);
+  }
+  OutputFile file(o.output);
+  write_scores(made.table, score_format(o.output), comment, [&](std::string_view text) { file.write(text); });
+  file.commit();
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,110 @@
+// Simulated scores: what is known of the presets, panels that answer in turn, and a latent scale rated in training against literal draws.
+#include "envs/bandit/simulate_scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "envs/rater/latent_draw.hpp"
+#include "envs/rater/prompt_statistics.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+struct Means {
+  double w = 0, flip = 0, tie = 0, constant = 0, sd = 0, mean = 0;  // median W, means over prompts of the rest
+};
+Means means_of(const ScoreTable& table) {
+  Means m;
+  std::vector<double> w;
+  const auto all = prompt_statistics(table);
+  for (const PromptStatistics& p : all) {
+    if (!std::isnan(p.w)) w.push_back(p.w);
+    m.flip += p.flip, m.tie += p.tie, m.constant += p.constant_rows, m.sd += p.row_sd, m.mean += p.mean;
+  }
+  const double n = static_cast<double>(all.size());
+  m.flip /= n, m.tie /= n, m.constant /= n, m.sd /= n, m.mean /= n;
+  std::nth_element(w.begin(), w.begin() + static_cast<std::ptrdiff_t>(w.size() / 2), w.end());
+  m.w = w[w.size() / 2];
+  return m;
+}
+
+const RaterConfig& preset(std::string_view word) {
+  for (const auto& p : rater_presets())
+    if (p.word == word) return p.config;
+  FAIL("no preset " << word);
+  return rater_presets()[0].config;
+}
+
+LatentScale panel(int judges) {
+  LatentScale scale;
+  scale.prompt_share = 0.3, scale.sigma = 0.25, scale.spread = 0.4, scale.judge_sigma = judges > 1 ? 0.4 : 0.0;
+  std::vector<double> share;
+  for (int j = 0; j < judges; ++j)
+    for (const double s : {0.05, 0.2, 0.35, 0.3, 0.1}) share.push_back(j % 2 == 0 ? s : 0.2);
+  settle_thresholds(scale, 5, share);
+  return scale;
+}
+
+}  // namespace
+
+TEST_CASE("presets give the agreement that they were made for", "[simulate]") {
+  for (const auto& [word, flip] : {std::pair{"mixed", 0.075}, {"veto", 0.066}, {"wide", 0.129}, {"gauss", 0.073}}) {
+    const Means m = means_of(simulate_scores(preset(word), 10, 1000, 8, 16, 20261123).table);
+    INFO(word);
+    CHECK(std::abs(m.w - 0.614) < 0.02);  // published; 0.0085 is the sampling error of a median over 1000 prompts
+    CHECK(std::abs(m.flip - flip) < 0.006);
+  }
+}
+
+TEST_CASE("a latent scale rated in training agrees as its literal draws do", "[simulate][latent]") {
+  for (const int judges : {1, 4}) {
+    RaterConfig rater;
+    const LatentScale scale = panel(judges);
+    rater.noise = {LatentNoise{scale}};
+    // the program's: classes of traits, quality on its grid. The definition: continuous
+    const Means ours = means_of(simulate_scores(rater, 5, 4000, 8, 8, 20261124).table);
+    const Means drawn = means_of(draw_scores(scale, ScoreShape{4000, 8, static_cast<std::uint32_t>(8 / judges)}, 20261125).table);
+    INFO(judges << " judges: W " << ours.w << " and " << drawn.w << ", flips " << ours.flip << " and " << drawn.flip);
+    CHECK(std::abs(ours.w - drawn.w) < 0.012);
+    CHECK(std::abs(ours.flip - drawn.flip) < 0.004);
+    CHECK(std::abs(ours.tie - drawn.tie) < 0.008);
+    CHECK(std::abs(ours.constant - drawn.constant) < 0.012);
+    CHECK(std::abs(ours.sd - drawn.sd) < 0.008);
+    CHECK(std::abs(ours.mean - drawn.mean) < 0.03);
+  }
+}
+
+TEST_CASE("judges of a panel answer in turn, the same ones about all responses of a prompt", "[simulate][latent]") {
+  RaterConfig rater;
+  rater.noise = {LatentNoise{panel(3)}};
+  const SimulatedScores made = simulate_scores(rater, 5, 40, 4, 5, 7);
+  REQUIRE(made.table.judges.size() == 3);
+  REQUIRE(made.quality.size() == 160);
+  std::set<std::vector<std::uint32_t>> seen;
+  std::int64_t ratings = 0;
+  for (const auto& judge : made.table.judges) ratings += judge.ratings;
+  CHECK(ratings == 40 * 4 * 5);
+  for (const auto& prompt : made.table.prompts) {
+    const auto responses = made.table.responses_of(prompt);
+    const auto first = made.table.columns_of(responses[0]);
+    for (const auto& r : responses) CHECK(std::equal(first.begin(), first.end(), made.table.columns_of(r).begin()));
+    seen.insert({first.begin(), first.end()});
+    CHECK(std::is_sorted(first.begin(), first.end()));
+  }
+  CHECK(seen.size() == 3);  // whoever begins answers twice, and the next one too
+}
+
+TEST_CASE("answers that nobody can read are simulated as such", "[simulate]") {
+  RaterConfig rater = preset("mixed");
+  rater.parse_failure = 0.25;
+  for (const ParsePolicy policy : {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero}) {
+    rater.parse_policy = policy;
+    const auto table = simulate_scores(rater, 10, 100, 8, 4, 3).table;
+    const double share = static_cast<double>(table.unreadables()) / 3200;
+    if (policy == ParsePolicy::resample) CHECK(share == 0);
+    else CHECK(std::abs(share - 0.25) < 0.04);
+  }
+}
