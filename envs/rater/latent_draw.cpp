@@ -1,4 +1,4 @@
-// Draws prompt after prompt: places of its responses, then judges' lasting errors and the errors of calls, two normals a block.
+// The table's shape first; then prompt after prompt the normals behind its scores, and the scores that they make.
 #include "envs/rater/latent_draw.hpp"
 
 #include <algorithm>
@@ -11,137 +11,161 @@
 namespace odrpo {
 namespace {
 
-/// Normals of one question, in the order in which they are asked for.
-class Normals {
- public:
-  Normals(std::uint64_t seed, Purpose purpose, std::uint32_t step, std::uint32_t prompt)
-      : seed_(seed), purpose_(purpose), step_(step), prompt_(prompt) {}
-  double next() {
-    if (half_) {
-      half_ = false;
-      return pair_.b;
-    }
-    pair_ = math::normal_pair(draw(seed_, purpose_, step_, prompt_, block_++).x);
-    half_ = true;
-    return pair_.a;
+/// n normals, the answers to one question; two a block.
+void append_normals(std::vector<double>& out, std::size_t n, std::uint64_t seed, Purpose purpose, std::uint32_t step,
+                    std::uint32_t prompt) {
+  for (std::uint32_t block = 0; n > 0; ++block) {
+    const math::Normal2 pair = math::normal_pair(draw(seed, purpose, step, prompt, block).x);
+    out.push_back(pair.a);
+    if (n > 1) out.push_back(pair.b);
+    n -= std::min<std::size_t>(n, 2);
   }
+}
 
- private:
-  std::uint64_t seed_;
-  Purpose purpose_;
-  std::uint32_t step_, prompt_, block_ = 0;
-  math::Normal2 pair_{};
-  bool half_ = false;
+/// Behind the scores of prompt p; u only on request.
+void append_normals(LatentNormals& out, const ScoreTable& table, std::uint32_t p, std::uint64_t seed, bool lasting) {
+  append_normals(out.b, 1, seed, Purpose::latent_place, 0, p);
+  const auto responses = table.responses_of(table.prompts[p]);
+  for (std::uint32_t r = 0; r < responses.size(); ++r) {
+    const math::Normal2 place = math::normal_pair(draw(seed, Purpose::latent_place, r + 1, p, 0).x);
+    out.e.push_back(place.a);
+    out.z.push_back(place.b);
+    if (lasting) append_normals(out.u, table.judges.size(), seed, Purpose::latent_judge, r, p);
+    append_normals(out.eps, responses[r].count, seed, Purpose::latent_call, r, p);
+  }
+}
+
+/// Where the normals of a prompt begin.
+struct Cursor {
+  std::size_t prompt = 0, response = 0, call = 0;
 };
 
-class Drawer {
- public:
-  Drawer(const LatentScale& judge, DrawnScores& out, std::uint64_t seed)
-      : judge_(judge),
-        out_(out),
-        seed_(seed),
-        of_prompt_(math::sqrt(judge.prompt_share)),
-        of_response_(math::sqrt(1 - judge.prompt_share)),
-        lasting_(static_cast<std::size_t>(judge.judges())) {}
-
-  void start_prompt(std::uint32_t responses) {
-    prompt_ = static_cast<std::uint32_t>(out_.table.prompts.size());
-    out_.table.prompts.push_back({std::to_string(prompt_ + 1), static_cast<std::uint32_t>(out_.table.responses.size()), responses});
-    response_ = 0;
-    b_ = of_prompt_ > 0 ? Normals(seed_, Purpose::latent_place, 0, prompt_).next() : 0;
-  }
-
-  /// A rating in each of the columns.
-  void response(std::span<const std::uint32_t> columns) {
-    ScoreTable& t = out_.table;
-    Normals of_place(seed_, Purpose::latent_place, response_ + 1, prompt_), of_call(seed_, Purpose::latent_call, response_, prompt_);
-    const double x = of_prompt_ * b_ + of_response_ * of_place.next();
-    const double s = judge_.spread > 0 ? math::exp(judge_.spread * of_place.next()) : 1.0;
-    std::fill(lasting_.begin(), lasting_.end(), 0.0);
-    if (judge_.judge_sigma > 0) {
-      Normals of_judge(seed_, Purpose::latent_judge, response_, prompt_);
-      for (double& u : lasting_) u = s * judge_.judge_sigma * of_judge.next();
+/// The scores of prompt p; moves the cursor past it. `place`, where given, takes x of its responses.
+void score_prompt(const LatentScale& judge, const LatentNormals& normals, Cursor& at, ScoreTable& table, std::uint32_t p,
+                  std::vector<double>* place) {
+  const double of_prompt = math::sqrt(judge.prompt_share) * normals.b[at.prompt++], of_response = math::sqrt(1 - judge.prompt_share);
+  const std::size_t judges = table.judges.size();
+  for (const auto& response : table.responses_of(table.prompts[p])) {
+    const double x = of_prompt + of_response * normals.e[at.response];
+    const double s = judge.spread > 0 ? math::exp(judge.spread * normals.z[at.response]) : 1.0;
+    const double* u = judge.judge_sigma > 0 ? &normals.u[at.response * judges] : nullptr;
+    for (std::uint32_t i = response.first; i < response.first + response.count; ++i) {
+      const std::uint32_t j = table.columns[table.column[i]].judge;
+      const double error = (u ? judge.judge_sigma * u[j] : 0.0) + judge.sigma * normals.eps[at.call++], y = x + s * error;
+      unsigned level = 1;
+      for (const double cut : judge.thresholds(static_cast<int>(j))) level += y > cut;
+      table.level[i] = static_cast<std::uint8_t>(level);
     }
-    t.responses.push_back({static_cast<std::uint32_t>(t.level.size()), static_cast<std::uint32_t>(columns.size()), no_gold});
-    for (const std::uint32_t c : columns) {
-      const std::uint32_t j = t.columns[c].judge;
-      const double y = x + lasting_[j] + s * judge_.sigma * of_call.next();
-      std::uint8_t level = 1;
-      for (const double cut : judge_.thresholds(static_cast<int>(j))) level = static_cast<std::uint8_t>(level + (y > cut));
-      t.level.push_back(level);
-      t.column.push_back(c);
-      ++t.judges[j].ratings;
-    }
-    out_.place.push_back(x);
-    ++response_;
+    ++at.response;
+    if (place) place->push_back(x);
   }
+}
 
- private:
-  const LatentScale& judge_;
-  DrawnScores& out_;
-  std::uint64_t seed_;
-  double of_prompt_, of_response_, b_ = 0;
-  std::vector<double> lasting_;
-  std::uint32_t prompt_ = 0, response_ = 0;
-};
-
-void reserve(DrawnScores& out, double prompts, double responses, double scores) {
+void refuse_too_many(double responses, double scores) {
   if (responses >= 0x1p32 || scores >= 0x1p32) throw Failure(Exit::limits, "a table of scores has room for fewer than 2^32 of them");
-  out.table.prompts.reserve(static_cast<std::size_t>(prompts));
-  out.table.responses.reserve(static_cast<std::size_t>(responses));
-  out.table.level.reserve(static_cast<std::size_t>(scores));
-  out.table.column.reserve(static_cast<std::size_t>(scores));
-  out.place.reserve(static_cast<std::size_t>(responses));
 }
 
-void set_values(ScoreTable& table, int levels) {
-  for (int k = 1; k <= levels; ++k) table.values.push_back(k);
+void append_prompt(ScoreTable& table, std::uint32_t responses) {
+  table.prompts.push_back({std::to_string(table.prompts.size() + 1), static_cast<std::uint32_t>(table.responses.size()), responses});
 }
+
+void append_response(ScoreTable& table, std::span<const std::uint32_t> columns) {
+  table.responses.push_back({static_cast<std::uint32_t>(table.column.size()), static_cast<std::uint32_t>(columns.size()), no_gold});
+  for (const std::uint32_t c : columns) {
+    table.column.push_back(c);
+    ++table.judges[table.columns[c].judge].ratings;
+  }
+}
+
+ScoreTable empty_table(const LatentScale& judge, const ScoreShape& shape) {
+  ScoreTable table;
+  for (int k = 1; k <= judge.levels; ++k) table.values.push_back(k);
+  std::vector<std::uint32_t> all;
+  for (int j = 0; j < judge.judges(); ++j) {
+    table.judges.push_back({judge.judges() > 1 ? std::to_string(j + 1) : "", 0, 0, 0});
+    for (std::uint32_t n = 0; n < shape.calls; ++n) {
+      all.push_back(static_cast<std::uint32_t>(all.size()));
+      table.columns.push_back({static_cast<std::uint32_t>(j), std::to_string(n + 1)});
+    }
+  }
+  const double responses = static_cast<double>(shape.prompts) * shape.responses;
+  refuse_too_many(responses, responses * static_cast<double>(all.size()));
+  table.responses.reserve(static_cast<std::size_t>(responses));
+  table.column.reserve(table.responses.capacity() * all.size());
+  for (std::uint32_t p = 0; p < shape.prompts; ++p) {
+    append_prompt(table, shape.responses);
+    for (std::uint32_t r = 0; r < shape.responses; ++r) append_response(table, all);
+  }
+  table.level.resize(table.column.size());
+  return table;
+}
+
+ScoreTable empty_table(const ScoreTable& like, int repeats) {
+  refuse_too_many(static_cast<double>(like.responses.size()) * repeats, static_cast<double>(like.level.size()) * repeats);
+  ScoreTable table;
+  table.values = like.values;
+  table.columns = like.columns;
+  for (const auto& j : like.judges) table.judges.push_back({j.name, 0, 0, 0});
+  std::vector<std::uint32_t> columns;
+  for (int copy = 0; copy < repeats; ++copy)
+    for (const auto& prompt : like.prompts) {
+      append_prompt(table, prompt.count);
+      for (const auto& response : like.responses_of(prompt)) {
+        columns.clear();
+        for_each_score(like, response, [&](int, std::uint32_t column) { columns.push_back(column); });
+        append_response(table, columns);
+      }
+    }
+  table.level.resize(table.column.size());
+  return table;
+}
+
+DrawnScores fill(const LatentScale& judge, ScoreTable table, std::uint64_t seed) {
+  DrawnScores out{std::move(table), {}};
+  out.place.reserve(out.table.responses.size());
+  LatentNormals normals;
+  for (std::uint32_t p = 0; p < out.table.prompts.size(); ++p) {
+    for (auto* part : {&normals.b, &normals.e, &normals.z, &normals.u, &normals.eps}) part->clear();
+    append_normals(normals, out.table, p, seed, judge.judge_sigma > 0);
+    Cursor start;
+    score_prompt(judge, normals, start, out.table, p, &out.place);
+  }
+  return out;
+}
+
+constexpr int curve_cells = 1024;
+constexpr double curve_end = 8;
 
 }  // namespace
 
 DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed) {
-  DrawnScores out;
-  const int judges = judge.judges();
-  set_values(out.table, judge.levels);
-  std::vector<std::uint32_t> all;
-  for (int j = 0; j < judges; ++j) {
-    out.table.judges.push_back({judges > 1 ? std::to_string(j + 1) : "", 0, 0, 0});
-    for (std::uint32_t n = 0; n < shape.calls; ++n) {
-      all.push_back(static_cast<std::uint32_t>(all.size()));
-      out.table.columns.push_back({static_cast<std::uint32_t>(j), std::to_string(n + 1)});
-    }
-  }
-  const double responses = static_cast<double>(shape.prompts) * shape.responses;
-  reserve(out, shape.prompts, responses, responses * static_cast<double>(all.size()));
-  Drawer drawer(judge, out, seed);
-  for (std::uint32_t p = 0; p < shape.prompts; ++p) {
-    drawer.start_prompt(shape.responses);
-    for (std::uint32_t r = 0; r < shape.responses; ++r) drawer.response(all);
-  }
-  return out;
+  return fill(judge, empty_table(judge, shape), seed);
 }
 
 DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed) {
-  DrawnScores out;
-  set_values(out.table, judge.levels);
-  out.table.columns = like.columns;
-  for (const auto& j : like.judges) out.table.judges.push_back({j.name, 0, 0, 0});
-  const double n = repeats;
-  reserve(out, n * static_cast<double>(like.prompts.size()), n * static_cast<double>(like.responses.size()),
-          n * static_cast<double>(like.level.size()));
-  Drawer drawer(judge, out, seed);
-  std::vector<std::uint32_t> columns;
-  for (int copy = 0; copy < repeats; ++copy)
-    for (const auto& prompt : like.prompts) {
-      drawer.start_prompt(prompt.count);
-      for (const auto& r : like.responses_of(prompt)) {
-        columns.clear();
-        for_each_score(like, r, [&](int, std::uint32_t column) { columns.push_back(column); });
-        drawer.response(columns);
-      }
-    }
-  return out;
+  return fill(judge, empty_table(like, repeats), seed);
+}
+
+ScoreDraws::ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed) : table_(empty_table(like, repeats)) {
+  for (std::uint32_t p = 0; p < table_.prompts.size(); ++p) append_normals(normals_, table_, p, seed, table_.judges.size() > 1);
+}
+
+const ScoreTable& ScoreDraws::scores(const LatentScale& judge) {
+  Cursor at;
+  for (std::uint32_t p = 0; p < table_.prompts.size(); ++p) score_prompt(judge, normals_, at, table_, p, nullptr);
+  return table_;
+}
+
+QualityCurve::QualityCurve(const LatentScale& judge) {
+  const NormalNodes z = spread_nodes(judge);
+  for (int i = -1; i <= curve_cells + 1; ++i) at_.push_back(quality_at(judge, z, curve_end * (2.0 * i / curve_cells - 1)));
+}
+
+double QualityCurve::operator()(double x) const {
+  const double u = (std::clamp(x, -curve_end, curve_end) / curve_end + 1) * (curve_cells / 2);
+  const int cell = std::min(static_cast<int>(u), curve_cells - 1);
+  const double f = u - cell, *a = &at_[static_cast<std::size_t>(cell)];  // Lagrange through the places at -1, 0, 1 and 2 cells
+  return (f - 1) * (f - 2) * ((f + 1) * a[1] / 2 - f * a[0] / 6) + f * (f + 1) * ((f - 1) * a[3] / 6 - (f - 2) * a[2] / 2);
 }
 
 }  // namespace odrpo

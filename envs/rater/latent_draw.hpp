@@ -25,7 +25,24 @@ struct DrawnScores {
 DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed);
 
 /// The same for the prompts of `like`, `repeats` times one after the other: the same responses with a score in the same columns where
-/// `like` has one that could be read. Judge j of `like` is judge j of `judge`.
+/// `like` has one that could be read. Judge j of `like` is judge j of `judge`; values are those of `like`.
 DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed);
+
+/// The normals behind scores: of prompts, responses, (response, judge) and calls, in order.
+struct LatentNormals {
+  std::vector<double> b, e, z, u, eps;
+};
+
+/// Scores of many judges on one latent scale from the same normals: functions of the judge without noise between two of them.
+class ScoreDraws {
+ public:
+  ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed);
+  /// The table of draw_scores(judge, like, repeats, seed), valid until the next call. 6e7 scores a second.
+  const ScoreTable& scores(const LatentScale& judge);
+
+ private:
+  ScoreTable table_;
+  LatentNormals normals_;
+};
 
 }  // namespace odrpo

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "envs/rater/latent_moments.hpp"
 #include "envs/rater/latent_scale.hpp"
 #include "kernels/score_table.hpp"
 
@@ -12,30 +13,38 @@ namespace odrpo {
 
 struct LatentFitOptions {
   std::vector<std::uint32_t> prompts;  ///< indices of the prompts to fit, increasing; empty = all
-  bool intervals = true;               ///< errors and intervals too; without them the fit takes about half the time
-  std::uint32_t responses = 40'000;    ///< a table with more: every n-th prompt is looked at (frequencies of levels are counted in all)
+  bool intervals = true;               ///< standard errors and intervals too; the judge is the same without them
+  std::uint64_t seed = 1;              ///< of the simulated scores and of the resamples behind errors
 };
 
 /// One of the four numbers of LatentScale.
 struct LatentParameter {
   double value = 0;
   bool fitted = false;
-  double error = 0;          ///< standard error
-  double low = 0, high = 0;  ///< 95 % interval
+  double error = 0;          ///< standard error; NaN: not fitted, or not asked for
+  double low = 0, high = 0;  ///< 95 % interval; NaN as the error
   std::string reason;        ///< why it is not fitted, a clause without a full stop; empty for a fitted one
 };
 
 struct LatentFit {
   LatentScale judge;  ///< thresholds: each judge gives its levels as often as in the table
   LatentParameter prompt_share, sigma, spread, judge_sigma;
-  double log_likelihood = 0;
-  std::uint32_t prompts = 0, responses = 0;  ///< with scores, looked at
-  int evaluations = 0;                       ///< of the likelihood
+  Moments observed{}, simulated{};                       ///< what was compared; NaN = undefined
+  double distance = 0;                                   ///< sum of squared differences of the moments over their tolerances
+  std::uint32_t prompts = 0, responses = 0, scores = 0;  ///< looked at: of a table with more than 300,000 scores, every n-th prompt
+  int evaluations = 0;                                   ///< simulated tables
 };
 
-/// The judge under which the table's scores are likeliest. Answers that could not be read and missing ones are left out. The same bits
-/// everywhere. Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than 64 judges, no response with two
-/// scores, no prompt in which scores differ, or no judge that gives two different levels.
+/// The judge whose simulated scores have the moments of the table (simulated moments). Each moment counts by the tolerance of
+/// goodness_of_fit. Missing and unreadable answers are left out. The same bits everywhere.
+/// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than 64 judges, no response with two scores, no
+/// prompt in which scores differ.
 LatentFit fit_latent_scale(const ScoreTable& table, const LatentFitOptions& options = {});
+
+/// The table of these prompts alone; columns and judges stay.
+ScoreTable take_prompts(const ScoreTable& table, std::span<const std::uint32_t> prompts);
+
+/// How far a simulated moment may be from the table's: .02, or .02 (K - 1) / 4 levels for deviations.
+double moment_tolerance(Moment moment, int levels);
 
 }  // namespace odrpo
