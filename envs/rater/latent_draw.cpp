@@ -133,8 +133,6 @@ DrawnScores fill(const LatentScale& judge, ScoreTable table, std::uint64_t seed)
   return out;
 }
 
-constexpr int curve_cells = 1024;
-constexpr double curve_end = 8;
 
 }  // namespace
 
@@ -154,18 +152,6 @@ const ScoreTable& ScoreDraws::scores(const LatentScale& judge) {
   Cursor at;
   for (std::uint32_t p = 0; p < table_.prompts.size(); ++p) score_prompt(judge, normals_, at, table_, p, nullptr);
   return table_;
-}
-
-QualityCurve::QualityCurve(const LatentScale& judge) {
-  const NormalNodes z = spread_nodes(judge);
-  for (int i = -1; i <= curve_cells + 1; ++i) at_.push_back(quality_at(judge, z, curve_end * (2.0 * i / curve_cells - 1)));
-}
-
-double QualityCurve::operator()(double x) const {
-  const double u = (std::clamp(x, -curve_end, curve_end) / curve_end + 1) * (curve_cells / 2);
-  const int cell = std::min(static_cast<int>(u), curve_cells - 1);
-  const double f = u - cell, *a = &at_[static_cast<std::size_t>(cell)];  // Lagrange through the places at -1, 0, 1 and 2 cells
-  return (f - 1) * (f - 2) * ((f + 1) * a[1] / 2 - f * a[0] / 6) + f * (f + 1) * ((f - 1) * a[3] / 6 - (f - 2) * a[2] / 2);
 }
 
 }  // namespace odrpo

@@ -21,8 +21,8 @@ struct LatentFitOptions {
 struct LatentParameter {
   double value = 0;
   bool fitted = false;
-  double error = 0;          ///< standard error; NaN: not fitted, or not asked for
-  double low = 0, high = 0;  ///< 95 % interval; NaN as the error
+  double error = 0;          ///< standard error; NaN: not fitted, not asked for, at the bound 0, or fewer than 10 prompts
+  double low = 0, high = 0;  ///< 95 % interval; NaN: not fitted, not asked for, or fewer than 10 prompts
   std::string reason;        ///< why it is not fitted, a clause without a full stop; empty for a fitted one
 };
 
@@ -40,9 +40,6 @@ struct LatentFit {
 /// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than 64 judges, no response with two scores, no
 /// prompt in which scores differ.
 LatentFit fit_latent_scale(const ScoreTable& table, const LatentFitOptions& options = {});
-
-/// The table of these prompts alone; columns and judges stay.
-ScoreTable take_prompts(const ScoreTable& table, std::span<const std::uint32_t> prompts);
 
 /// How far a simulated moment may be from the table's: .02, or .02 (K - 1) / 4 levels for deviations.
 double moment_tolerance(Moment moment, int levels);

@@ -48,8 +48,8 @@ QualityCurve::QualityCurve(const LatentScale& judge) {
 double QualityCurve::quality(double x) const {
   const double u = (std::clamp(x, -reach, reach) / reach + 1) * (cells / 2);
   const int cell = std::min(static_cast<int>(u), cells - 1);
-  const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // at cell - 1, cell, cell + 1, cell + 2
-  return a[1] + 0.5 * f * (a[2] - a[0] + f * (2 * a[0] - 5 * a[1] + 4 * a[2] - a[3] + f * (3 * (a[1] - a[2]) + a[3] - a[0])));
+  const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // Lagrange through the places at -1, 0, 1 and 2 cells
+  return (f - 1) * (f - 2) * ((f + 1) * a[1] / 2 - f * a[0] / 6) + f * (f + 1) * ((f - 1) * a[3] / 6 - (f - 2) * a[2] / 2);
 }
 
 double QualityCurve::place(double quality) const {

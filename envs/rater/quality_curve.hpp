@@ -11,7 +11,8 @@ class QualityCurve {
  public:
   explicit QualityCurve(const LatentScale& judge);
 
-  /// True quality of a response at x: cubic interpolation, within 1e-6 levels where sigma is .05 or more.
+  /// True quality of a response at x: cubic interpolation, within 1e-6 levels where sigma is .3 or more, 1e-3
+  /// where it is .05.
   double quality(double x) const;
 
   /// The place of a true quality. Worlds keep quality on a grid of 1/16 level, and many places round to one grid point: its place is the

@@ -1,0 +1,99 @@
+// One pass over the scores.
+#include "envs/rater/latent_evidence.hpp"
+
+#include <numeric>
+#include <string>
+
+#include "kernels/failure.hpp"
+
+namespace odrpo {
+
+namespace {
+constexpr std::size_t max_judges = 64;
+}
+
+Evidence evidence_of(const ScoreTable& table) {
+  Evidence e;
+  std::uint32_t seen = 0, groups = 0;  // judges with scores; prompts with two responses
+  std::vector<std::uint8_t> has(table.judges.size(), 0);
+  for (const auto& prompt : table.prompts) {
+    int first = 0, responses = 0;
+    for (const auto& response : table.responses_of(prompt)) {
+      std::uint32_t n = 0, last = 0;
+      for_each_score(table, response, [&](int level, std::uint32_t column) {
+        const std::uint32_t judge = table.columns[column].judge;
+        if (n > 0 && judge == last) e.repeats = true;
+        last = judge;
+        ++n;
+        if (first == 0) first = level;
+        e.differ |= level != first;
+        if (!has[judge]) has[judge] = 1, ++seen;
+      });
+      e.pairs |= n > 1;
+      e.triples |= n > 2;
+      e.scores += n;
+      responses += n > 0;
+    }
+    groups += responses > 1;
+    e.responses += static_cast<std::uint32_t>(responses);
+  }
+  e.groups = groups > 1;
+  e.repeats &= seen > 1;
+  return e;
+}
+
+void refuse_what_says_nothing(const ScoreTable& table, const Evidence& e) {
+  const auto refuse = [](const std::string& why) { throw Failure(Exit::bad_input, why); };
+  if (table.judges.size() > max_judges)
+    refuse("a judge on a latent scale has at most 64 judges in its panel, not " + std::to_string(table.judges.size()));
+  if (table.levels() < 2) refuse("the scale has one level: nothing tells responses apart");
+  if (!e.pairs) refuse("no response has two scores: nothing tells how the scores of a response differ");
+  if (!e.differ) refuse("all scores of each prompt are equal: nothing tells its responses apart");
+}
+
+std::vector<std::uint32_t> numbers_to(std::size_t n) {
+  std::vector<std::uint32_t> out(n);
+  std::iota(out.begin(), out.end(), 0u);
+  return out;
+}
+
+std::vector<double> level_shares(const ScoreTable& table, std::span<const std::uint32_t> prompts) {
+  const std::size_t levels = table.values.size(), judges = table.judges.size();
+  std::vector<std::int64_t> count(judges * levels, 0);
+  for (const std::uint32_t p : prompts)
+    for (const auto& response : table.responses_of(table.prompts[p]))
+      for_each_score(table, response, [&](int level, std::uint32_t column) {
+        ++count[table.columns[column].judge * levels + static_cast<std::size_t>(level) - 1];
+      });
+  std::vector<double> share(judges * levels, 1 / static_cast<double>(levels));
+  for (std::size_t j = 0; j < judges; ++j) {
+    const auto row = count.begin() + static_cast<std::ptrdiff_t>(j * levels);
+    const std::int64_t all = std::accumulate(row, row + static_cast<std::ptrdiff_t>(levels), std::int64_t{0});
+    for (std::size_t k = 0; k < levels && all > 0; ++k)
+      share[j * levels + k] = static_cast<double>(count[j * levels + k]) / static_cast<double>(all);
+  }
+  return share;
+}
+
+ScoreTable take_prompts(const ScoreTable& table, std::span<const std::uint32_t> prompts) {
+  ScoreTable out;
+  out.values = table.values;
+  out.columns = table.columns;
+  for (const auto& j : table.judges) out.judges.push_back({j.name, 0, 0, 0});
+  for (const std::uint32_t p : prompts) {
+    out.prompts.push_back({table.prompts[p].id, static_cast<std::uint32_t>(out.responses.size()), table.prompts[p].count});
+    for (const auto& response : table.responses_of(table.prompts[p])) {
+      out.responses.push_back({static_cast<std::uint32_t>(out.level.size()), response.count, response.gold});
+      for (std::uint32_t i = response.first; i < response.first + response.count; ++i) {
+        auto& judge = out.judges[table.columns[table.column[i]].judge];
+        out.level.push_back(table.level[i]);
+        out.column.push_back(table.column[i]);
+        ++judge.ratings;
+        judge.unreadable += table.level[i] == ScoreTable::unreadable;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,35 @@
+// What a table of scores can tell about a judge on a latent scale; parts of tables.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/score_table.hpp"
+
+namespace odrpo {
+
+struct Evidence {
+  bool pairs = false;                       ///< a response with two scores
+  bool triples = false;                     ///< a response with three
+  bool differ = false;                      ///< a prompt with two different scores
+  bool groups = false;                      ///< a prompt with two responses that have scores
+  bool repeats = false;                     ///< two judges, one of which scored a response twice
+  std::uint32_t responses = 0, scores = 0;  ///< with a score; that could be read
+};
+Evidence evidence_of(const ScoreTable& table);
+
+/// Throws Failure(Exit::bad_input) where no judge can be fitted, in the words of fit_latent_scale.
+void refuse_what_says_nothing(const ScoreTable& table, const Evidence& evidence);
+
+/// 0, 1, .., n - 1.
+std::vector<std::uint32_t> numbers_to(std::size_t n);
+
+/// Of each judge's scores in these prompts (any may be given several times), the share of each level: [J][K]. Of a judge without scores
+/// there: equal shares.
+std::vector<double> level_shares(const ScoreTable& table, std::span<const std::uint32_t> prompts);
+
+/// The table of these prompts alone; columns and judges stay, without their counts of blank cells.
+ScoreTable take_prompts(const ScoreTable& table, std::span<const std::uint32_t> prompts);
+
+}  // namespace odrpo
