@@ -111,6 +111,35 @@ struct StatsOptions {
 };
 int stats(const StatsOptions&);
 
+/// How a file of scores is read (app/score_options.hpp). Columns: empty = as ScoreColumns has it; "none" = not there.
+struct ScoreOptions {
+  std::string prompt, response, sample, score, rater, gold;
+  std::string scale;  ///< "0..5 by 0.5"; empty = of the scores
+  int levels = 0;     ///< 1..K; 0 = of the scores
+};
+
+struct JudgeAnalyzeOptions {
+  std::string path;  ///< a file of scores
+  ScoreOptions scores;
+  std::vector<std::string> compare;  ///< other files, read the same way
+  std::vector<std::string> figures;  ///< "kendall=FILE.svg"
+  int resamples = 2000;
+  long long seed = 1;
+  bool json = false;
+  std::string output;  ///< empty = stdout
+};
+int judge_analyze(const JudgeAnalyzeOptions&);
+
+struct JudgeFitOptions {
+  std::string path;  ///< a file of scores
+  ScoreOptions scores;
+  std::string name = "judge";  ///< of the section [rater.NAME] that is written
+  long long seed = 1;          ///< of simulated scores
+  bool json = false;
+  std::string output;  ///< the judge's file; empty = none
+};
+int judge_fit(const JudgeFitOptions&);
+
 struct JudgeSimulateOptions {
   std::string rater;  ///< a word of `list raters`, or a judge's file
   int prompts = 1000, responses = 8, samples = 16;

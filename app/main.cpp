@@ -12,6 +12,7 @@
 
 #include "app/command.hpp"
 #include "app/options.hpp"
+#include "app/options_judge.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
 #include "results/suggest.hpp"
@@ -49,6 +50,7 @@ struct Commands {
   DiffOptions diff;
   VerifyOptions verify;
   ExplainOptions explain;
+  JudgeCommands judge;
   bool version = false, json = false, table_json = false, doctor_json = false;
   Arguments argv;
   std::function<int()> chosen;
@@ -132,6 +134,8 @@ struct Commands {
             [this] { return app::stats(stats); });
     stats_options(*c, stats);
 
+    judge_commands(*app.add_subcommand("judge", "measure a real judge from a file of its scores, fit a simulated one to them, simulate scores"), judge, chosen);
+
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",
         R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9],"tie":"first"}}' | odrpo-bench compute)", [] { return app::compute(); });
 
@@ -184,8 +188,9 @@ struct Commands {
     const CLI::Validator no_flag(
         [](std::string& value) { return value.starts_with("--") ? "a value is missing before " + value : std::string(); }, "");
     const CLI::Validator no_blank([](std::string& value) { return value.empty() ? "the value is empty" : ""; }, "");
-    std::vector<CLI::App*> apps = app.get_subcommands(nullptr);
-    apps.push_back(&app);
+    std::vector<CLI::App*> apps = {&app};
+    for (std::size_t i = 0; i < apps.size(); ++i)
+      for (CLI::App* sub : apps[i]->get_subcommands(nullptr)) apps.push_back(sub);
     for (CLI::App* sub : apps)
       for (CLI::Option* option : sub->get_options()) {
         if (is_flag(*option)) {
@@ -197,12 +202,32 @@ struct Commands {
       }
   }
 
-  Arguments command_names() {
-    Arguments names;
-    for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
-    return names;
-  }
 };
+
+// "odrpo-bench judge analyze"
+std::string full_name(const CLI::App& app) { return (app.get_parent() != nullptr ? full_name(*app.get_parent()) + " " : "") + app.get_name(); }
+
+// The command that the first words name; nothing, after its help on stderr, where one of several commands must follow. Failure usage for a word
+// that is no command.
+CLI::App* command_of(CLI::App& app, const Arguments& words) {
+  CLI::App* at = &app;
+  for (std::size_t i = 0;; ++i) {
+    const std::vector<CLI::App*> commands = at->get_subcommands(nullptr);
+    if (commands.empty()) return at;
+    if (i == words.size()) {
+      std::fputs(at->help(at->get_parent() != nullptr ? full_name(*at->get_parent()) : "").c_str(), stderr);
+      return nullptr;
+    }
+    if (words[i].starts_with('-')) return at;
+    Arguments names;
+    for (const CLI::App* command : commands) names.push_back(command->get_name());
+    const auto found = std::find(names.begin(), names.end(), words[i]);
+    if (found == names.end())
+      throw Failure(Exit::usage,
+                    "unknown command \"" + words[i] + "\"" + did_you_mean(words[i], names) + "\nSee: " + full_name(*at) + " --help");
+    at = commands[static_cast<std::size_t>(found - names.begin())];
+  }
+}
 
 // What CLI11 means by an error of these options, as a person would say it.
 std::string reason(const CLI::App& sub, const CLI::ParseError& error) {
@@ -223,9 +248,7 @@ std::string reason(const CLI::App& sub, const CLI::ParseError& error) {
 }
 
 // what to say about a command line that CLI11 refused
-std::string usage_message(Commands& c, const CLI::ParseError& error) {
-  const auto used = c.app.get_subcommands();
-  CLI::App& sub = used.empty() ? c.app : *used.front();
+std::string usage_message(const CLI::App& sub, const CLI::ParseError& error) {
   Arguments flags;
   for (const CLI::Option* option : sub.get_options())
     for (const auto& name : option->get_lnames()) flags.push_back("--" + name);
@@ -235,29 +258,24 @@ std::string usage_message(Commands& c, const CLI::ParseError& error) {
     message = "unknown flag \"" + word + "\"" + did_you_mean(word.substr(0, word.find('=')), flags);
     break;
   }
-  return message + "\nSee: odrpo-bench" + (used.empty() ? "" : " " + sub.get_name()) + " --help";
+  return message + "\nSee: " + full_name(sub) + " --help";
 }
 
 int dispatch(int argc, char** argv) {
   Commands c;
   c.argv.assign(argv, argv + argc);
-  const Arguments names = c.command_names();
-  if (argc < 2) {
-    std::fputs(c.app.help().c_str(), stderr);
-    return static_cast<int>(Exit::usage);
-  }
-  const std::string first = argv[1];
+  Arguments words(argv + 1, argv + argc);
+  const std::string first = words.empty() ? "" : words[0];
   if (first == "bench") return bench(Arguments(argv + 2, argv + argc));
-  if (!first.starts_with('-') && std::find(names.begin(), names.end(), first) == names.end())
-    throw Failure(Exit::usage, "unknown command \"" + first + "\"" + did_you_mean(first, names) + "\nSee: odrpo-bench --help");
+  const CLI::App* command = command_of(c.app, words);
+  if (command == nullptr) return static_cast<int>(Exit::usage);
   try {
-    Arguments words(argv + 1, argv + argc);
     if (first == "verify") std::transform(words.begin(), words.end(), words.begin(), marked);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     c.app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return c.app.exit(error);  // --help
-    throw Failure(Exit::usage, usage_message(c, error));
+    throw Failure(Exit::usage, usage_message(*command, error));
   }
   if (c.version) return version(c.json);
   if (c.table_json && !c.table.format.empty() && c.table.format != "json")

@@ -48,9 +48,11 @@ KendallW kendall_w(std::span<const JudgeRow> judges) {
   out.df = static_cast<int>(judges[0].size()) - 1;
   out.w = most > 0 ? 3 * spread / most : undefined;
   out.chi2 = n * (m - 1) * out.w;
-  out.p = std::isnan(out.w) ? undefined : boost::math::cdf(boost::math::complement(boost::math::chi_squared(out.df), out.chi2));
+  out.p = std::isnan(out.w) ? undefined : chi_square_above(out.chi2, out.df);
   return out;
 }
+
+double chi_square_above(double chi2, double df) { return boost::math::cdf(boost::math::complement(boost::math::chi_squared(df), chi2)); }
 
 RowStats row_stats(std::span<const double> row, int ddof) {
   if (row.empty()) return {undefined, undefined, undefined, undefined};

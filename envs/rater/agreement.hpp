@@ -21,6 +21,9 @@ struct KendallW {
 /// sums, T = sum of t^3 - t over each judge's groups of t tied items. At least one judge and one item.
 KendallW kendall_w(std::span<const JudgeRow> judges);
 
+/// P(X > chi2) of a chi-square variable with df > 0 degrees of freedom, chi2 >= 0.
+double chi_square_above(double chi2, double df);
+
 /// Mean, standard deviation and the biased shape statistics of one row. NaN where undefined.
 struct RowStats {
   double mean = 0;

@@ -1,0 +1,28 @@
+// A fitted judge as a report, as JSON, and as a judge's file.
+#pragma once
+#include <string>
+
+#include "envs/rater/latent_check.hpp"
+#include "envs/rater/latent_fit.hpp"
+
+namespace odrpo::app {
+
+/// A fit and what it was made from.
+struct JudgeFit {
+  std::string file;                 ///< as messages show it
+  std::string found;                ///< "540 prompts x 8 responses x 8 samples, 6 levels; 4 judges"
+  std::string name;                 ///< of the section [rater.NAME]
+  std::vector<std::string> judges;  ///< names, for messages; empty ones where the file names none
+  std::vector<double> values;       ///< [K] the scores that the levels stand for
+  LatentFit fit;
+  GoodnessOfFit check;
+};
+
+/// One page: the fitted numbers with intervals, goodness of fit, and what the file cannot tell.
+std::string fit_report(const JudgeFit& fit);
+/// The same with every digit, and the thresholds.
+std::string fit_json(const JudgeFit& fit);
+/// A judge's file: [rater.NAME] with its numbers in full, and where they come from in comments.
+std::string judge_file(const JudgeFit& fit);
+
+}  // namespace odrpo::app

@@ -1,0 +1,80 @@
+// Binds the flags of `judge`.
+#include "app/options_judge.hpp"
+
+#include "app/options.hpp"
+#include "results/score_scale.hpp"
+
+namespace odrpo::app {
+
+void score_options(CLI::App& app, ScoreOptions& o) {
+  app.add_option("--prompt", o.prompt, "column of the prompt (default: prompt_id)")->type_name("COLUMN");
+  app.add_option("--response", o.response, "column of the response (default: response_id)")->type_name("COLUMN");
+  app.add_option("--score", o.score, "column of the score (default: score)")->type_name("COLUMN");
+  app.add_option("--sample", o.sample, "column of the sample: which call of a judge (default: sample_id, if there is one; none)")
+      ->type_name("COLUMN");
+  app.add_option("--rater", o.rater,
+                 "column of the judge (default: rater_id, if there is one; none), or 'sample_id / 2': each two samples are a judge's")
+      ->type_name("COLUMN");
+  app.add_option("--gold", o.gold, "column of a response's true score (default: gold, if there is one; none)")->type_name("COLUMN");
+  app.add_option("--scale", o.scale, "the scores that there can be: 0..10 or '0..5 by 0.5' (default: those of the file)")
+      ->type_name("SCALE");
+  app.add_option("--levels", o.levels, "the same for 1..K")->check(whole(2, most_levels))->type_name("K");
+}
+
+void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int()>& chosen) {
+  judge.require_subcommand(0, 1);
+  judge.footer("`odrpo-bench judge COMMAND --help` explains a command.");
+  const auto add = [&](const char* name, const char* help, const char* example, std::function<int()> call) {
+    CLI::App* sub = judge.add_subcommand(name, help);
+    sub->footer(std::string("Example:\n  ") + example);
+    sub->callback([&chosen, call = std::move(call)] { chosen = call; });
+    return sub;
+  };
+
+  JudgeAnalyzeOptions& o = commands.analyze;
+  CLI::App* c = add("analyze", "how noisy a judge is: agreement, reliability, severity, drift, gold, beside known judges",
+                    "odrpo-bench judge analyze scores.csv\n  odrpo-bench judge analyze scores.csv --figure kendall=w.svg",
+                    [&o] { return judge_analyze(o); });
+  c->add_option("file", o.path, "a CSV, TSV or JSON lines file with one row per score")->required()->type_name("FILE");
+  score_options(*c, o.scores);
+  repeated(*c, "--compare", o.compare, "another file to put beside it, read the same way; may be repeated", "FILE");
+  repeated(
+      *c, "--figure", o.figures,
+      "draw kendall (histogram of W) or rows (heat maps of each response's mean, deviation, skewness, excess kurtosis) to a .svg, .pdf "
+      "or .png; may be repeated",
+      "KIND=FILE");
+  c->add_option("--resamples", o.resamples, "resamples of the bootstrap (default 2000)")->check(whole(1000, 1'000'000))->type_name("N");
+  c->add_option("--seed", o.seed, "seed of the resamples (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
+  c->add_flag("--json", o.json, "everything as JSON, with intervals and counts");
+  c->add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");
+
+  JudgeFitOptions& f = commands.fit;
+  c = add("fit", "a simulated judge fitted to a file of scores, with its goodness of fit, as a TOML file for suites",
+          "odrpo-bench judge fit scores.csv -o judge.toml\n  odrpo-bench judge fit scores.csv --rater 'sample_id / 2'",
+          [&f] { return judge_fit(f); });
+  c->add_option("file", f.path, "a CSV, TSV or JSON lines file with one row per score")->required()->type_name("FILE");
+  score_options(*c, f.scores);
+  c->add_option("--name", f.name, "name of the section [rater.NAME] (default: judge)")->type_name("NAME");
+  c->add_option("--seed", f.seed, "seed of the simulated scores (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
+  c->add_flag("--json", f.json, "the report as JSON");
+  c->add_option("-o,--output", f.output, "the judge's file (default: none is written)")->type_name("FILE.toml");
+
+  JudgeSimulateOptions& s = commands.simulate;
+  c = add("simulate", "scores that a rater gives in its own world, as training meets them",
+          "odrpo-bench judge simulate mixed --prompts 1000 -o scores.csv\n  odrpo-bench judge simulate judge.toml --truth",
+          [&s] { return judge_simulate(s); });
+  c->add_option("rater", s.rater, "a word of `list raters`, or a judge's file (.toml)")->required()->type_name("RATER");
+  c->add_option("--prompts", s.prompts, "prompts (default 1000)")->check(whole(1, 65'536))->type_name("P");
+  c->add_option("--responses", s.responses, "responses to each prompt (default 8)")->check(whole(1, 1024))->type_name("M");
+  c->add_option("--samples", s.samples, "calls about each response (default 16); judges of a panel answer in turn")
+      ->check(whole(1, 1024))
+      ->type_name("N");
+  c->add_option("--levels", s.levels, "K of a rater that takes any scale (default 10)")->check(whole(2, most_levels))->type_name("K");
+  c->add_option("--seed", s.seed, "seed of the world and the calls (default 1)")
+      ->check(whole(0, 9'000'000'000'000'000'000))
+      ->type_name("N");
+  c->add_flag("--truth", s.truth, "a column `gold` with the true quality");
+  c->add_option("-o,--output", s.output, "file to write: .csv, .tsv or .jsonl (default: CSV to standard output)")->type_name("FILE");
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,21 @@
+// The flags that say how files of scores are read, as the reader takes them; `judge analyze` and `judge fit` share them.
+#pragma once
+#include <string>
+
+#include "app/command.hpp"
+#include "kernels/score_table.hpp"
+#include "results/score_file.hpp"
+
+namespace odrpo::app {
+
+/// Failure usage for a scale that is none, or both of --scale and --levels, or a column for two things.
+struct ScoreReading {
+  ScoreColumns columns;
+  ScoreScale scale;
+};
+ScoreReading score_reading(const ScoreOptions& o);
+
+/// The file's table. Failures of read_scores_file() and parse_scores(): io, or bad_input with file:line:column.
+ScoreTable read_score_table(const std::string& path, const ScoreReading& how);
+
+}  // namespace odrpo::app
