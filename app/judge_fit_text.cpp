@@ -31,12 +31,12 @@ std::array<NamedParameter, 4> parameters(const LatentFit& fit) {
            {"judge_sigma", "sd of a judge's lasting error about a response", fit.judge_sigma}}};
 }
 
-std::string_view verdict_text(Verdict v) {
+std::string_view verdict_text(FitVerdict v) {
   switch (v) {
-    case Verdict::holds: return "holds";
-    case Verdict::may_hold: return "beyond the tolerance, within two sampling errors";
-    case Verdict::misses: return "MISSES";
-    case Verdict::undefined: return "undefined";
+    case FitVerdict::holds: return "holds";
+    case FitVerdict::may_hold: return "beyond the tolerance, within two sampling errors";
+    case FitVerdict::misses: return "MISSES";
+    case FitVerdict::undefined: return "undefined";
   }
   return "";
 }
@@ -126,9 +126,9 @@ std::string fit_json(const JudgeFit& f) {
                                    {"tolerance", s.tolerance},
                                    {"mean", moment(s.mean)},
                                    {"halves", {moment(s.fold[0]), moment(s.fold[1])}},
-                                   {"verdict", s.verdict == Verdict::holds      ? "holds"
-                                               : s.verdict == Verdict::may_hold ? "may-hold"
-                                               : s.verdict == Verdict::misses   ? "misses"
+                                   {"verdict", s.verdict == FitVerdict::holds      ? "holds"
+                                               : s.verdict == FitVerdict::may_hold ? "may-hold"
+                                               : s.verdict == FitVerdict::misses   ? "misses"
                                                                                 : "undefined"}});
   }
   out["cannot_tell"] = limits_text(f);

@@ -44,11 +44,11 @@ Moments sampling_errors(std::span<const PromptMoments> prompts, std::uint64_t se
   return error;
 }
 
-Verdict verdict_of(const CheckedMoment& mean, double tolerance) {
+FitVerdict verdict_of(const CheckedMoment& mean, double tolerance) {
   const double beyond = math::abs(mean.difference()) - tolerance;
-  if (beyond != beyond) return Verdict::undefined;
-  if (beyond <= 0) return Verdict::holds;
-  return beyond < 2 * mean.error ? Verdict::may_hold : Verdict::misses;
+  if (beyond != beyond) return FitVerdict::undefined;
+  if (beyond <= 0) return FitVerdict::holds;
+  return beyond < 2 * mean.error ? FitVerdict::may_hold : FitVerdict::misses;
 }
 
 }  // namespace

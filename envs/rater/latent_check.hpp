@@ -17,7 +17,7 @@ struct CheckedMoment {
   double difference() const { return simulated - observed; }
 };
 
-enum class Verdict {
+enum class FitVerdict {
   holds,      ///< the difference, mean over both folds, is within the tolerance
   may_hold,   ///< beyond it, by less than two sampling errors
   misses,     ///< beyond it by more
@@ -31,7 +31,7 @@ struct CheckedStatistic {
   double tolerance = 0;               ///< .02; of deviations .02 (K - 1) / 4 levels
   std::array<CheckedMoment, 2> fold;  ///< each: fitted to the other half of the prompts
   CheckedMoment mean;                 ///< over the folds; error of the mean
-  Verdict verdict = Verdict::undefined;
+  FitVerdict verdict = FitVerdict::undefined;
 };
 
 struct GoodnessOfFit {

@@ -12,8 +12,9 @@ using namespace odrpo;
 
 namespace {
 
-void check_channel(const EmpiricalJudge& judge) {
-  const auto& matrix = judge.channel.matrix;
+void check_channel(const Confusion& channel, const WorldProfile& world) {
+  const auto& matrix = channel.matrix;
+  fuzz::require(std::isfinite(world.mean) && world.mean_sd >= 0 && world.spread >= 0, "a learned world of no numbers");
   const auto size = static_cast<std::size_t>(matrix.size);
   for (std::size_t row = 0; row < size; ++row) {
     double sum = 0;
@@ -24,6 +25,21 @@ void check_channel(const EmpiricalJudge& judge) {
     }
     fuzz::require(std::abs(sum - 1) < 1e-9, "a row of a learned channel does not sum to 1");
   }
+}
+
+void check_laws(const ScoredResponses& responses) {
+  const auto laws = static_cast<std::uint32_t>(responses.laws.size() / static_cast<std::size_t>(responses.levels));
+  for (std::uint32_t i = 0; i < laws; ++i) {
+    double sum = 0;
+    for (const double p : responses.row(i)) sum += p;
+    fuzz::require(std::abs(sum - 1) < 1e-9, "a law of a response does not sum to 1");
+  }
+  for (std::size_t p = 0; p < responses.prompts(); ++p)
+    for (auto r = responses.first[p]; r < responses.first[p + 1]; ++r) {
+      fuzz::require(responses.law[r] < laws, "a response without a law");
+      fuzz::require(r == responses.first[p] || responses.quality(responses.law[r - 1]) <= responses.quality(responses.law[r]),
+                    "responses out of order");
+    }
 }
 
 void check_table(const ScoreTable& t) {
@@ -55,9 +71,11 @@ void read_file(std::string_view text, const std::string& file, const ScoreColumn
     try {
       const ScoreTable table = parse_scores(text, file, columns, scale);
       check_table(table);
-      const JudgeFile judge = make_judge(table, file);
+      const LearnedJudge judge = learn_rater(table, LearnedWorld::levels, file), resampled = learn_rater(table, LearnedWorld::resample, file);
       fuzz::require_printable(judge.found, "a description that a terminal must not print");
-      check_channel(judge.judge);
+      fuzz::require_printable(resampled.found, "a description that a terminal must not print");
+      check_channel(std::get<Confusion>(judge.noise.front()), *judge.world);
+      check_laws(*std::get<ResampleNoise>(resampled.noise.front()).responses);
     } catch (const Failure& failure) {
       fuzz::require_printable(failure.what(), "a message that a terminal must not print");
       throw;

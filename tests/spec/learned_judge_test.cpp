@@ -45,6 +45,7 @@ estimator = ["grpo"]
 rater = ["judge"]
 votes = [1, 4]
 [rater.judge]
+world = "levels"
 [learn]
 steps = 20
 batch = 8
@@ -152,7 +153,7 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
   const Case cases[] = {
       {"ones.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/ones.csv: all scores are 1: `levels` in [rater.r] must say",
        Exit::bad_input},
-      {"single.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples", Exit::bad_input},
+      {"single.csv", "world = \"levels\"\n", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples", Exit::bad_input},
       {"none.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/none.csv: No such file or directory\n    7 | scores = ", Exit::io},
       {"high.csv", "levels = 5\n", "FOLDER/high.csv:3:7: error: score 9 is off the scale: 1..5", Exit::bad_input},
       {"bad.csv", "", "FOLDER/bad.csv:4:7: error: score \"inf\" is no finite number", Exit::bad_input},
@@ -253,7 +254,7 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
     return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n[rater.r]\n" + rater + "\n");
   };
   Suite made;
-  const Refusal fine = load(suite("scores = \"judge.tsv\"\nscale = \"0..3 by 0.5\"\n" + columns), {}, &made);
+  const Refusal fine = load(suite("scores = \"judge.tsv\"\nworld = \"levels\"\nscale = \"0..3 by 0.5\"\n" + columns), {}, &made);
   INFO(fine.message);
   REQUIRE(fine.code == Exit::ok);
   CHECK(made.runs[0].env.bandit.levels == 7);
@@ -266,7 +267,7 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
   Suite set;
   const Refusal by_set = load(suite("scores = \"judge.tsv\""),
                               {"rater.r.columns.prompt=item", "rater.r.columns.response=answer", "rater.r.columns.sample=call",
-                               "rater.r.columns.score=points", "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
+                               "rater.r.columns.score=points", "rater.r.world=levels", "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
                               &set);
   INFO(by_set.message);
   REQUIRE(by_set.code == Exit::ok);
