@@ -4,32 +4,48 @@
 #include <numeric>
 #include <string>
 
+#include "envs/rater/latent_scale.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo {
 
 namespace {
-constexpr std::size_t max_judges = 64;
+
+/// [J] 1 = the judge gives two different levels or more.
+std::vector<std::uint8_t> which_vary(const ScoreTable& table) {
+  std::vector<std::uint8_t> first(table.judges.size(), 0), vary(table.judges.size(), 0);
+  for (const auto& response : table.responses)
+    for_each_score(table, response, [&](int level, std::uint32_t column) {
+      const std::uint32_t j = table.columns[column].judge;
+      if (first[j] == 0) first[j] = static_cast<std::uint8_t>(level);
+      vary[j] |= level != first[j];
+    });
+  return vary;
 }
+
+}  // namespace
 
 Evidence evidence_of(const ScoreTable& table) {
   Evidence e;
+  const std::vector<std::uint8_t> vary = which_vary(table);
   std::uint32_t seen = 0, groups = 0;  // judges with scores; prompts with two responses
   std::vector<std::uint8_t> has(table.judges.size(), 0);
   for (const auto& prompt : table.prompts) {
     int first = 0, responses = 0;
     for (const auto& response : table.responses_of(prompt)) {
-      std::uint32_t n = 0, last = 0;
+      std::uint32_t n = 0, last = 0, telling = 0;
       for_each_score(table, response, [&](int level, std::uint32_t column) {
         const std::uint32_t judge = table.columns[column].judge;
         if (n > 0 && judge == last) e.repeats = true;
         last = judge;
         ++n;
+        telling += vary[judge];
         if (first == 0) first = level;
         e.differ |= level != first;
         if (!has[judge]) has[judge] = 1, ++seen;
       });
       e.pairs |= n > 1;
+      e.telling |= telling > 1;
       e.triples |= n > 2;
       e.scores += n;
       responses += n > 0;
@@ -44,11 +60,12 @@ Evidence evidence_of(const ScoreTable& table) {
 
 void refuse_what_says_nothing(const ScoreTable& table, const Evidence& e) {
   const auto refuse = [](const std::string& why) { throw Failure(Exit::bad_input, why); };
-  if (table.judges.size() > max_judges)
-    refuse("a judge on a latent scale has at most 64 judges in its panel, not " + std::to_string(table.judges.size()));
   if (table.levels() < 2) refuse("the scale has one level: nothing tells responses apart");
+  if (table.judges.size() > most_judges)
+    refuse("a panel has at most " + std::to_string(most_judges) + " judges, not " + std::to_string(table.judges.size()));
   if (!e.pairs) refuse("no response has two scores: nothing tells how the scores of a response differ");
   if (!e.differ) refuse("all scores of each prompt are equal: nothing tells its responses apart");
+  if (!e.telling) refuse("no response has two scores from judges that give more than one level: nothing tells how they differ");
 }
 
 std::vector<std::uint32_t> numbers_to(std::size_t n) {

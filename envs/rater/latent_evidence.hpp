@@ -12,6 +12,7 @@ namespace odrpo {
 struct Evidence {
   bool pairs = false;                       ///< a response with two scores
   bool triples = false;                     ///< a response with three
+  bool telling = false;                     ///< a response with two scores from judges that give more than one level
   bool differ = false;                      ///< a prompt with two different scores
   bool groups = false;                      ///< a prompt with two responses that have scores
   bool repeats = false;                     ///< two judges, one of which scored a response twice

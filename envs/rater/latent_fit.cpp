@@ -141,7 +141,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   fit.responses = evidence.responses;
   fit.scores = evidence.scores;
   if (!evidence.groups) fit.prompt_share.reason = "no two prompts have two responses each";
-  if (!evidence.triples) fit.spread.reason = "no response has three scores";
+  if (!evidence.triples && table.levels() < 3) fit.spread.reason = "the scale has two levels, and no response has three scores";
   if (table.judges.size() < 2) fit.judge_sigma.reason = "the file has one judge, whose lasting errors look like quality";
   else if (!evidence.repeats)
     fit.judge_sigma.reason = "no judge scored a response twice: only omega^2 + sigma^2 is known, and sigma has all of it";

@@ -37,8 +37,8 @@ struct LatentFit {
 
 /// The judge whose simulated scores have the moments of the table (simulated moments). Each moment counts by the tolerance of
 /// goodness_of_fit. Missing and unreadable answers are left out. The same bits everywhere.
-/// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than 64 judges, no response with two scores, no
-/// prompt in which scores differ.
+/// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than most_judges judges, no response with
+/// two scores from judges that give more than one level, no prompt in which scores differ.
 LatentFit fit_latent_scale(const ScoreTable& table, const LatentFitOptions& options = {});
 
 /// How far a simulated moment may be from the table's: .02, or .02 (K - 1) / 4 levels for deviations.

@@ -8,15 +8,35 @@ namespace {
 
 constexpr double far = 64;  // beyond every representable tail
 
-/// P(y > t) of responses with x ~ N(mean, variance): an average over z.
-double share_above(const LatentScale& judge, const NormalNodes& z, double t, double mean, double variance) {
+/// P(y > t) of responses with x ~ N(mean, variance): an average over z. `density`, where given, takes the density of y at t.
+double share_above(const LatentScale& judge, const NormalNodes& z, double t, double mean, double variance, double* density = nullptr) {
   const double noise = judge.judge_sigma * judge.judge_sigma + judge.sigma * judge.sigma;
-  double p = 0;
+  double p = 0, slope = 0;
   for (std::size_t i = 0; i < z.point.size(); ++i) {
     const double s = judge.spread > 0 ? math::exp(judge.spread * z.point[i]) : 1.0;
-    p += z.weight[i] * math::normal_cdf((mean - t) / math::sqrt(variance + s * s * noise));
+    const double sd = math::sqrt(variance + s * s * noise), at = (mean - t) / sd;
+    p += z.weight[i] * math::normal_cdf(at);
+    if (density) slope += z.weight[i] * math::exp(-0.5 * at * at) / sd;
   }
+  if (density) *density = slope / math::sqrt(2 * math::pi);
   return p;
+}
+
+/// The t with P(y > t) = above in the whole population: Newton's steps inside a bracket that shrinks.
+double threshold_of(const LatentScale& judge, const NormalNodes& z, double above) {
+  double t = 0, low = -far, high = far;
+  for (int step = 0; step < 100; ++step) {
+    double density = 0;
+    const double beyond = share_above(judge, z, t, 0, 1, &density) - above;
+    if (beyond > 0) low = t;
+    else high = t;
+    double next = t + beyond / density;
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    const double moved = math::abs(next - t);
+    t = next;
+    if (moved < 1e-12 * (1 + math::abs(t))) break;
+  }
+  return t;
 }
 
 }  // namespace
@@ -51,13 +71,7 @@ void settle_thresholds(LatentScale& judge, int levels, std::span<const double> s
     double above = 1;  // of the judge's scores, those above level k + 1
     for (std::size_t k = 0; k + 1 < static_cast<std::size_t>(levels); ++k) {
       above -= share[at + k];
-      double low = -far, high = far;
-      for (int step = 0; step < 60; ++step) {
-        const double middle = 0.5 * (low + high);
-        if (share_above(judge, z, middle, 0, 1) > above) low = middle;
-        else high = middle;
-      }
-      judge.threshold.push_back(0.5 * (low + high));
+      judge.threshold.push_back(threshold_of(judge, z, above));
     }
   }
 }
