@@ -133,7 +133,6 @@ DrawnScores fill(const LatentScale& judge, ScoreTable table, std::uint64_t seed)
   return out;
 }
 
-
 }  // namespace
 
 DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed) {
