@@ -15,6 +15,7 @@ namespace {
 
 constexpr int simulated_tables = 20;
 constexpr std::uint32_t resamples = 200;
+constexpr std::uint64_t most_ratings = 600'000;  // of both folds
 
 constexpr std::array<std::pair<Moment, std::string_view>, 6> checked = {{{Moment::median_w, "median W"},
                                                                          {Moment::mean_w, "mean W"},
@@ -55,7 +56,8 @@ FitVerdict verdict_of(const CheckedMoment& mean, double tolerance) {
 
 GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& options) {
   GoodnessOfFit out;
-  std::vector<std::uint32_t> order = options.prompts.empty() ? numbers_to(table.prompts.size()) : options.prompts;
+  std::vector<std::uint32_t> order =
+      thinned(table, options.prompts.empty() ? numbers_to(table.prompts.size()) : options.prompts, most_ratings);
   if (order.size() < 4) {
     out.reason = "two halves need four prompts or more";
     return out;

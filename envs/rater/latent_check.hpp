@@ -41,8 +41,8 @@ struct GoodnessOfFit {
   std::array<LatentScale, 2> judge;        ///< fitted to the other half
 };
 
-/// Two folds: prompts are split at random by the seed; `options.intervals` is ignored. At most options' prompts are used. Never throws for
-/// what a table holds: where a half says too little, `reason` says so.
+/// Two folds: prompts are split at random by the seed; `options.intervals` is ignored. Of a table with more than 600,000 scores,
+/// every n-th prompt is used. Never throws for what a table holds: where a half says too little, `reason` says so.
 GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& options = {});
 
 }  // namespace odrpo

@@ -74,6 +74,15 @@ std::vector<std::uint32_t> numbers_to(std::size_t n) {
   return out;
 }
 
+std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, std::uint64_t most_ratings) {
+  std::uint64_t ratings = 0;
+  for (const std::uint32_t p : prompts)
+    for (const auto& response : table.responses_of(table.prompts[p])) ratings += response.count;
+  std::vector<std::uint32_t> some;
+  for (std::size_t i = 0; i < prompts.size(); i += ratings / (most_ratings + 1) + 1) some.push_back(prompts[i]);
+  return some;
+}
+
 std::vector<double> level_shares(const ScoreTable& table, std::span<const std::uint32_t> prompts) {
   const std::size_t levels = table.values.size(), judges = table.judges.size();
   std::vector<std::int64_t> count(judges * levels, 0);

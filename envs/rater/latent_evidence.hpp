@@ -26,6 +26,9 @@ void refuse_what_says_nothing(const ScoreTable& table, const Evidence& evidence)
 /// 0, 1, .., n - 1.
 std::vector<std::uint32_t> numbers_to(std::size_t n);
 
+/// Every n-th of these prompts, so that they have at most so many ratings, or one prompt.
+std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, std::uint64_t most_ratings);
+
 /// Of each judge's scores in these prompts (any may be given several times), the share of each level: [J][K]. Of a judge without scores
 /// there: equal shares.
 std::vector<double> level_shares(const ScoreTable& table, std::span<const std::uint32_t> prompts);

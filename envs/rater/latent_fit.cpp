@@ -127,12 +127,8 @@ double moment_tolerance(Moment moment, int levels) {
 }
 
 LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& options) {
-  std::vector<std::uint32_t> all = options.prompts.empty() ? numbers_to(whole.prompts.size()) : options.prompts, some;
-  std::uint64_t ratings = 0;
-  for (const std::uint32_t p : all)
-    for (const auto& response : whole.responses_of(whole.prompts[p])) ratings += response.count;
-  for (std::size_t i = 0; i < all.size(); i += ratings / (most_scores + 1) + 1) some.push_back(all[i]);
-  const ScoreTable table = take_prompts(whole, some);
+  const std::vector<std::uint32_t> all = options.prompts.empty() ? numbers_to(whole.prompts.size()) : options.prompts;
+  const ScoreTable table = take_prompts(whole, thinned(whole, all, most_scores));
   const Evidence evidence = evidence_of(table);
   refuse_what_says_nothing(table, evidence);
 

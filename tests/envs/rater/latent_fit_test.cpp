@@ -113,6 +113,17 @@ TEST_CASE("a fit looks at the chosen prompts alone", "[latent]") {
   CHECK(fit_latent_scale(table, some).judge == fit_latent_scale(take_prompts(table, some.prompts)).judge);
 }
 
+TEST_CASE("of large tables every n-th prompt is looked at", "[latent]") {
+  const ScoreTable table = draw_scores(single_judge(), ScoreShape{100, 4, 5}, 20261219).table;
+  CHECK(thinned(table, numbers_to(100), 2000).size() == 100);
+  CHECK(thinned(table, numbers_to(100), 1999).size() == 50);
+  CHECK(thinned(table, {3, 5, 7, 9}, 40) == std::vector<std::uint32_t>{3, 7});
+  const LatentFit fit = fit_latent_scale(draw_scores(single_judge(), ScoreShape{7000, 10, 10}, 20261220).table, {{}, false, 1});
+  CHECK(fit.prompts == 2334);  // 700,000 scores: every third
+  CHECK(fit.scores == 233'400);
+  CHECK(fit.sigma.value == Approx(single_judge().sigma).margin(0.02));
+}
+
 TEST_CASE("unequal numbers of scores, blanks and unreadable answers are fitted", "[latent]") {
   const LatentScale truth = single_judge();
   ScoreTable table = draw_scores(truth, ScoreShape{400, 8, 8}, 20261212).table;
