@@ -35,8 +35,14 @@ struct FigureSeries {
 };
 
 /// How a panel is drawn. steps: the value holds up to the next x. forest: y are lines of names, counted from the top. heatmap: series are
-/// rows of cells, x their columns.
-enum class PanelKind { lines, steps, bars, forest, heatmap };
+/// rows of cells, x their columns. field: the same of many cells, whose rows 1, 2, … (upwards) and columns 1, 2, … are numbers.
+enum class PanelKind { lines, steps, bars, forest, heatmap, field };
+
+/// A vertical line at x with a text above it.
+struct FigureMark {
+  double x;
+  std::string text;
+};
 
 struct FigurePanel {
   PanelKind kind = PanelKind::lines;
@@ -49,7 +55,11 @@ struct FigurePanel {
   std::vector<FigureSeries> series;
   std::vector<FigurePoint> background;  ///< bars behind lines, by a scale of their own on the right
   std::string background_label;
-  int decimals = 1;  ///< of the numbers in a heat map
+  int decimals = 1;               ///< of the numbers in a heat map
+  std::vector<FigureMark> marks;  ///< of steps; without a title
+  bool filled = false;            ///< of steps: the area below them
+  bool diverging = false;         ///< of fields: colours run from 0 to both sides; else from the least value to the largest
+  double colour_from = std::numeric_limits<double>::quiet_NaN(), colour_to = colour_from;  ///< of fields: these ends instead; NaN = none
 };
 
 /// What all panels show. Every text is printable.
@@ -73,6 +83,18 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
 Figure heatmap_figure(const TableModel& table);
 /// How many runs of each row have which value: a panel for each column of each block.
 Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> styles);
+/// How many values lie in each of `bins` bins of equal width from `from` to `to`, with marks; one panel.
+Figure values_histogram(std::span<const double> values, double from, double to, int bins, std::vector<FigureMark> marks,
+                        const std::string& x_label, const std::string& y_label);
+/// Values as colours, a panel.
+struct ValueField {
+  std::string title;
+  std::vector<double> value{};  ///< [rows][columns]; NaN = undefined, grey
+  bool diverging = false;       ///< as FigurePanel has it, like the ends
+  double from = std::numeric_limits<double>::quiet_NaN(), to = from;
+};
+/// `columns` >= 1; each field has as many rows as fit.
+Figure fields_figure(std::span<const ValueField> fields, std::size_t columns, const std::string& x_label, const std::string& y_label);
 /// Performance profile (rliable's run-score distribution): share of runs above a score, with the columns and blocks as tasks and 95 %
 /// intervals by a stratified bootstrap (percentile, 1000 resamples).
 Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styles, std::uint64_t seed = 1);

@@ -64,6 +64,20 @@ NumberRange range_of_background(const FigurePanel& panel) {
   return range;
 }
 
+NumberRange range_of_colours(const FigurePanel& panel) {
+  if (panel.colour_from < panel.colour_to) return {panel.colour_from, panel.colour_to};
+  NumberRange range{infinity, -infinity};
+  for (const FigureSeries& series : panel.series)
+    for (const FigurePoint& point : series.points) include(range, point.y);
+  if (panel.diverging) include(range, 0);
+  if (!(range.from <= range.to)) range = {0, 1};
+  if (panel.diverging && !(range.from < 0 && range.to > 0)) {
+    const double far = std::max(-range.from, range.to);
+    return far > 0 ? NumberRange{-far, far} : NumberRange{-1, 1};
+  }
+  return range.from < range.to ? range : NumberRange{range.from, range.from + 1};
+}
+
 FigureAxis axis_of(const NumberRange& range, std::size_t most) {
   NumberRange r = range;
   if (!(r.from <= r.to)) r = {0, 1, true, r.whole};
@@ -84,6 +98,29 @@ FigureAxis axis_of(const NumberRange& range, std::size_t most) {
     }
     if (axis.ticks.size() >= 2) break;
   }
+  return axis;
+}
+
+FigureAxis axis_between(const NumberRange& range, std::size_t most) {
+  const FigureAxis wider = axis_of(range, most);
+  FigureAxis axis{range.from, range.to, {}, {}};
+  for (std::size_t i = 0; i < wider.ticks.size(); ++i) {
+    if (wider.ticks[i] < range.from || wider.ticks[i] > range.to) continue;
+    axis.ticks.push_back(wider.ticks[i]);
+    axis.labels.push_back(wider.labels[i]);
+  }
+  return axis;
+}
+
+FigureAxis axis_of_cells(std::size_t count, std::size_t most) {
+  FigureAxis axis = axis_between({1, static_cast<double>(count), false, true}, most);
+  const double step = axis.ticks.size() > 1 ? axis.ticks[1] - axis.ticks[0] : 1;
+  if (axis.ticks.empty() || axis.ticks[0] - 1 > 0.6 * step) {  // the first cell is 1, not 0
+    axis.ticks.insert(axis.ticks.begin(), 1);
+    axis.labels.insert(axis.labels.begin(), "1");
+  }
+  axis.from = 0.5;
+  axis.to = static_cast<double>(count) + 0.5;
   return axis;
 }
 

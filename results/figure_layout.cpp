@@ -49,18 +49,25 @@ Room room_of(const FigurePanel& panel, double width) {
   Room room{};
   room.body = panel.kind == PanelKind::forest    ? 0.16 * static_cast<double>(panel.y_names.size()) + 0.08
               : panel.kind == PanelKind::heatmap ? 0.21 * static_cast<double>(panel.y_names.size())
+              : panel.kind == PanelKind::field   ? std::clamp(0.1 * static_cast<double>(panel.series.size()), 0.6, 1.4)
                                                  : std::clamp(0.66 * (width - 0.7), 1.0, 2.2);
   const auto most = static_cast<std::size_t>(std::clamp(room.body / 0.24, 2.0, 8.0));
   room.y = axis_of(range_of_y(panel), panel.kind == PanelKind::heatmap ? std::min<std::size_t>(most, 4) : most);
   room.background = axis_of(range_of_background(panel), most);
-  room.right = panel.kind == PanelKind::heatmap ? 0.28 + longest(room.y.labels) + line
-               : panel.background.empty()       ? 0.14
-                                                : 2 * gap + longest(room.background.labels) + line;
+  if (panel.kind == PanelKind::field) {
+    room.y = axis_of_cells(panel.series.size(), most);
+    room.background = axis_between(range_of_colours(panel), std::min<std::size_t>(most, 5));
+  }
+  room.right = panel.kind == PanelKind::field     ? 0.3 + std::max(longest(room.background.labels), text_width("-0.5"))
+               : panel.kind == PanelKind::heatmap ? 0.28 + longest(room.y.labels) + line
+               : panel.background.empty()         ? 0.14
+                                                  : 2 * gap + longest(room.background.labels) + line;
   room.left = gap + (has_names(panel) ? std::min({longest(panel.y_names) + 2 * gap, 0.65 * width, width - room.right - least_axes - gap})
                                       : line + longest(room.y.labels) + gap);
   const double axes = std::max(width - room.left - room.right, least_axes);
-  if (panel.x_names.empty()) room.x = x_axis(panel, axes);
-  room.top = panel.title.empty() ? 0.09 : 1.5 * line;
+  if (panel.kind == PanelKind::field) room.x = axis_of_cells(panel.series.empty() ? 1 : panel.series[0].points.size(), 8);
+  else if (panel.x_names.empty()) room.x = x_axis(panel, axes);
+  room.top = panel.title.empty() && panel.marks.empty() ? 0.09 : 1.5 * line;
   room.bottom = line + (panel.x_label.empty() ? 0 : 1.1 * line);
   if (!panel.x_names.empty() && longest(panel.x_names) > 0.95 * axes / static_cast<double>(panel.x_names.size())) {
     room.tilted = true;
@@ -77,7 +84,7 @@ double cells_width(const FigurePanel& panel) {
 /// Panels side by side: as many as leave room for names, numbers and titles.
 std::size_t grid_columns(const Figure& figure, double width) {
   const auto& panels = figure.panels;
-  if (width < 4.5 || panels.size() == 1) return 1;
+  if (width < 4.5 || panels.size() == 1 || panels[0].kind == PanelKind::field) return 1;
   double names = 0, titles = 0;
   for (const FigurePanel& panel : panels) {
     if (has_names(panel)) names = std::max(names, longest(panel.y_names) + std::max(cells_width(panel) + 0.75, 0.22 * width));
@@ -92,7 +99,7 @@ std::size_t grid_columns(const Figure& figure, double width) {
 std::vector<const FigureSeries*> key_entries(const Figure& figure) {
   std::vector<const FigureSeries*> entries;
   for (const FigurePanel& panel : figure.panels) {
-    if (has_names(panel)) continue;
+    if (has_names(panel) || panel.kind == PanelKind::field) continue;
     for (const FigureSeries& series : panel.series)
       if (std::none_of(entries.begin(), entries.end(), [&](const FigureSeries* e) { return e->name == series.name; }))
         entries.push_back(&series);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "kernels/utf8.hpp"
+#include "results/figure_field.hpp"
 #include "results/figure_layout.hpp"
 
 namespace odrpo {
@@ -92,7 +93,7 @@ class Script {
   std::string panel(std::size_t p) {
     const FigurePanel& panel = figure_.panels[p];
     const PanelPlace& place = layout_.panels[p];
-    const bool numbers_beside = panel.kind == PanelKind::lines || panel.kind == PanelKind::steps || panel.kind == PanelKind::bars;
+    const bool numbers_beside = panel.kind != PanelKind::forest && panel.kind != PanelKind::heatmap;
     std::string out = fmt::format(
         "reset\nset border 3 lw 0.6\nset tics nomirror scale 0.4\nset xtics offset 0,0.35\nset ytics offset 0.4,0\nunset key\n"
         "set lmargin at screen {:.5f}\nset rmargin at screen {:.5f}\nset tmargin at screen {:.5f}\nset bmargin at screen {:.5f}\n",
@@ -120,10 +121,11 @@ class Script {
     if (p + 1 == figure_.panels.size()) out += key();
     switch (panel.kind) {
       case PanelKind::lines: return out + lines(panel, place);
-      case PanelKind::steps: return out + steps(panel);
+      case PanelKind::steps: return out + steps(panel, place);
       case PanelKind::bars: return out + bars(panel, place);
       case PanelKind::forest: return out + forest(panel, place);
       case PanelKind::heatmap: return out + heatmap(panel, place);
+      case PanelKind::field: return out + field(panel, place);
     }
     return out;
   }
@@ -199,12 +201,36 @@ class Script {
     return out + plots + "\n";
   }
 
-  std::string steps(const FigurePanel& panel) {
-    std::string plots;
-    for (const FigureSeries& series : panel.series)
-      plots += fmt::format("{}{} using 1:2 with steps lw 1.4 dt {} lc {} notitle", plots.empty() ? "plot " : ", ", block(series.points),
-                           dash(series.style), colour(series.style));
-    return plots + "\n";
+  std::string steps(const FigurePanel& panel, const PanelPlace& place) {
+    std::string out, plots;
+    for (const FigureSeries& series : panel.series) {
+      const std::string data = block(series.points);
+      const auto add = [&](const std::string& how) {
+        plots += fmt::format("{}{} using 1:2 {} notitle", plots.empty() ? "plot " : ", ", data, how);
+      };
+      if (panel.filled) add(fmt::format("with fillsteps fc {} fs solid 0.6 noborder", colour(series.style)));
+      add(panel.filled ? "with steps lw 0.8 lc rgb \"black\""
+                       : fmt::format("with steps lw 1.4 dt {} lc {}", dash(series.style), colour(series.style)));
+    }
+    const double span = place.x.to - place.x.from;
+    for (std::size_t m = 0; m < panel.marks.size(); ++m) {
+      const FigureMark& mark = panel.marks[m];
+      const double at = (mark.x - place.x.from) / span;
+      out += fmt::format("set arrow {} from {}, graph 0 to {}, graph 1 nohead front lw 1.2 dt {} lc {}\n", 6000 + m, number(mark.x),
+                         number(mark.x), m == 0 ? "1" : "(4,3)", m == 0 ? "rgb \"#D55E00\"" : "rgb \"black\"");
+      if (!mark.text.empty())
+        out += fmt::format("set label {} {} at {}, graph 1 {} offset 0,0.6 front noenhanced\n", 6000 + m, text(mark.text), number(mark.x),
+                           at < 0.2   ? "left"
+                           : at > 0.8 ? "right"
+                                      : "center");
+    }
+    return out + plots + "\n";
+  }
+
+  std::string field(const FigurePanel& panel, const PanelPlace& place) {
+    const std::string name = fmt::format("$cells{}", ++data_);
+    blocks_ += name + " << END_OF_DATA\n" + field_cells(panel) + "END_OF_DATA\n";
+    return field_commands(panel, place.background, {x(place.right + 0.06), y(place.bottom), x(0.09), y(place.top) - y(place.bottom)}, name);
   }
 
   std::string bars(const FigurePanel& panel, const PanelPlace& place) {
@@ -262,9 +288,9 @@ class Script {
     out += fmt::format(
         "unset border\nset tics scale 0\nset xrange [-0.5:{}]\nset yrange [{}:-0.5]\nset cbrange [{}:{}]\n"
         "set colorbox user origin screen {:.5f},{:.5f} size screen {:.5f},{:.5f} noborder\n"
-        "set palette defined (0 \"#440154\", 0.25 \"#3B528B\", 0.5 \"#21918C\", 0.75 \"#5EC962\", 1 \"#FDE725\")\n",
+        "{}",
         static_cast<double>(panel.x_names.size()) - 0.5, static_cast<double>(panel.y_names.size()) - 0.5, number(least), number(largest),
-        x(place.right + 0.06), y(place.bottom), x(0.09), y(place.top) - y(place.bottom));
+        x(place.right + 0.06), y(place.bottom), x(0.09), y(place.top) - y(place.bottom), palette_commands(false, {}));
     out += "set cbtics (";
     bool first = true;
     for (std::size_t i = 0; i < place.y.ticks.size(); ++i) {
