@@ -35,7 +35,8 @@ const std::vector<std::string> hostile = {"$(touch pwned)",
                                           "'; system \"touch pwned\"",
                                           "</script><script>",
                                           "a & b < c > d",
-                                          "100 % %s %d %", "END_OF_TEXTS",
+                                          "100 % %s %d %",
+                                          "END_OF_TEXTS",
                                           "END_OF_DATA",
                                           "\\n\\t\\\\ {/Symbol a}_2^3 @x",
                                           std::string(64, 'W'),
@@ -45,7 +46,8 @@ const std::vector<std::string> hostile = {"$(touch pwned)",
 /// A figure of every kind of panel, whose every text is hostile.
 Figure hostile_figure() {
   Figure figure{"caption", {}};
-  for (const PanelKind kind : {PanelKind::lines, PanelKind::steps, PanelKind::bars, PanelKind::forest, PanelKind::heatmap}) {
+  for (const PanelKind kind :
+       {PanelKind::lines, PanelKind::steps, PanelKind::bars, PanelKind::forest, PanelKind::heatmap, PanelKind::field}) {
     FigurePanel panel;
     panel.kind = kind;
     panel.title = hostile[0];
@@ -58,6 +60,7 @@ Figure hostile_figure() {
       if (kind == PanelKind::bars || kind == PanelKind::heatmap) panel.x_names.push_back(hostile[i]);
       if (forest || kind == PanelKind::heatmap) panel.y_names.push_back(hostile[i]);
       panel.series.push_back({hostile[i], SeriesStyle{static_cast<int>(i) % series_colours, 0, 0}, {}});
+      if (kind == PanelKind::steps) panel.marks.push_back({0.5, hostile[i]});
       if (forest) panel.series.back().points = {{0.5, n, 0.1, 1}};
       else panel.series.back().points = {{0, 1 + n, 0.5, 2 + n}, {1, 2 + n, 1, 3 + n}};
     }
@@ -106,7 +109,7 @@ TEST_CASE("panels and key lie on the page and do not overlap", "[figure]") {
     const std::size_t panels = 1 + random() % 9;
     for (std::size_t p = 0; p < panels; ++p) {
       FigurePanel panel;
-      panel.kind = static_cast<PanelKind>(random() % 5);
+      panel.kind = static_cast<PanelKind>(random() % 6);
       panel.title = std::string(random() % 30, 't');
       const std::size_t rows = 1 + random() % 6;
       for (std::size_t s = 0; s < rows; ++s) {
