@@ -38,8 +38,8 @@ struct JudgeAnalysis {
   std::vector<Named> statistics;
 };
 
-/// Intervals: 95 %, percentile, widened for few units (expanded_level), of units drawn with replacement; units are prompts, or most_units
-/// groups of them. `resamples` = 0: none.
+/// Intervals: 95 %, BCa, widened for few units (expanded_level), of units drawn with replacement; units are prompts, or groups of them.
+/// `resamples` = 0: none.
 JudgeAnalysis analyze_scores(const ScoreTable& table, const std::string& file, int resamples, std::uint64_t seed);
 
 /// What is compared of a file.

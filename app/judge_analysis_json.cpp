@@ -109,7 +109,7 @@ std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysi
               {"scores_per_response", {{"fewest", a.fewest}, {"most", a.most}}},
               {"notes", a.notes}};
   out["intervals"] = {{"level", 0.95},
-                      {"kind", "expanded percentile bootstrap over prompts"},
+                      {"kind", "expanded BCa bootstrap over prompts"},
                       {"units", a.sums.units},
                       {"resamples", a.resamples},
                       {"seed", a.seed}};

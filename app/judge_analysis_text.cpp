@@ -47,16 +47,16 @@ std::string judge_name(const JudgeAnalysis& a, std::size_t j) {
 std::string heading(const JudgeAnalysis& a) {
   const std::string per = a.fewest == a.most ? fmt::format("{}", a.most) : fmt::format("{} to {}", a.fewest, a.most);
   std::string out =
-      paragraph(fmt::format("{}: {}, {}, {} on {} by {}, {} per response; {} missing, {} unreadable", a.file,
+      paragraph(fmt::format("{}: {}, {}, {} by {} on {}, {} per response; {} missing, {} unreadable", a.file,
                             count(static_cast<double>(a.prompts), "prompt"), count(static_cast<double>(a.responses), "response"),
-                            count(a.sum(Sum::scores), "score"), scale_text(a.sums.values),
-                            count(static_cast<double>(a.judges.size()), "judge"), per, a.missing, a.unreadable),
+                            count(a.sum(Sum::scores), "score"), count(static_cast<double>(a.judges.size()), "judge"),
+                            shortened(scale_text(a.sums.values), 40), per, a.missing, a.unreadable),
                 0, 2);
   for (const std::string& note : a.notes) out += paragraph("note: " + note, 0, 2);
   const bool grouped = a.prompts > static_cast<std::int64_t>(a.sums.units);
   if (a.sums.units < 2) out += "One prompt: nothing has an interval.\n";
   else if (a.resamples > 0)
-    out += paragraph(fmt::format("[ ] 95 % intervals: bootstrap over prompts{}, expanded percentile, {} resamples, seed {}",
+    out += paragraph(fmt::format("[ ] 95 % intervals: bootstrap over prompts{}, expanded BCa, {} resamples, seed {}",
                                  grouped ? fmt::format(" ({} groups)", a.sums.units) : "", a.resamples, a.seed),
                      0, 2);
   return out;

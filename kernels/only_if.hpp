@@ -19,7 +19,8 @@ struct Need {
     not_zero,  ///< a number other than 0
     given,     ///< a text or a list that is not empty
   };
-  /// The other key of the same section; base_need: the catalogue word that the section starts from; env_need: the world of the run.
+  /// The other key of the same section; base_need: the catalogue word that the section starts from; env_need: the world of the run;
+  /// noise_need: the first model of the section's noise.
   std::string_view key;
   Kind kind = Kind::one_of;
   std::array<std::string_view, 8> words{};  ///< unused places are empty; "odrpo*" allows every word that begins with "odrpo"
@@ -27,7 +28,7 @@ struct Need {
   std::string_view why = "";  ///< for people, where it says more than the need itself: "only aggregate = \"mode\" has ties"
   bool operator==(const Need&) const = default;
 };
-inline constexpr std::string_view base_need = "base", env_need = "env.base";
+inline constexpr std::string_view base_need = "base", env_need = "env.base", noise_need = "noise";
 
 /// When a key has an effect. The default: always.
 struct OnlyIf {
@@ -63,6 +64,12 @@ constexpr OnlyIf base_is(std::initializer_list<std::string_view> words, std::str
 /// The run's world is of this base.
 constexpr OnlyIf env_is(std::string_view base, std::string_view why = "") {
   return {.needs = {Need{.key = env_need, .words = {base}, .why = why}}, .count = 1};
+}
+/// The section's noise begins with one of these models.
+constexpr OnlyIf noise_is(std::initializer_list<std::string_view> words, std::string_view why = "") {
+  OnlyIf rule = base_is(words, why);
+  rule.needs[0].key = noise_need;
+  return rule;
 }
 constexpr OnlyIf above(std::string_view key, double bound, std::string_view why = "") {
   return {.needs = {Need{.key = key, .kind = Need::Kind::above, .bound = bound, .why = why}}, .count = 1};

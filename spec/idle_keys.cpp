@@ -19,8 +19,13 @@ bool was_refused(const Node& given, const std::optional<AxisValue>& value) {
   return !number || given.number != (whole != nullptr ? static_cast<double>(*whole) : std::get<double>(*value));
 }
 
-bool needs_world(const OnlyIf& rule) {
-  return std::any_of(rule.list().begin(), rule.list().end(), [](const Need& need) { return need.key == env_need; });
+// the rule without what it asks of the run's world, which check_world_keys() looks at
+OnlyIf without_world(OnlyIf rule) {
+  const OnlyIf all = rule;
+  rule.count = 0;
+  for (const Need& need : all.list())
+    if (need.key != env_need) rule.needs.at(static_cast<std::size_t>(rule.count++)) = need;
+  return rule;
 }
 
 // why a key has no effect: the reason of the first need that fails, or what the rule asks of other keys
@@ -68,14 +73,15 @@ void refuse_idle(const SectionRuns<C>& runs, Diagnostics& errors, const IdleText
   for (const ConditionalKey& k : conditional_keys(runs.config)) {
     const Node* given = find_child(*runs.section, k.key);
     const bool set = given != nullptr && (k.differs || find_axis(runs.axes, k.key) != nullptr);
-    if (!set || needs_world(k.rule)) continue;
+    const OnlyIf rule = without_world(k.rule);
+    if (!set || rule.count == 0) continue;
     const Place place = text.at_value ? given->place : given->key_place;
-    if (k.rule.every_run) {
-      const Need& need = k.rule.needs.front();
+    if (rule.every_run) {
+      const Need& need = rule.needs.front();
       for (const AxisValue& value : refused_values(need, runs))
-        errors.add(place, fmt::format("`{}{}` has no effect on {} {}", text.prefix, k.key, need.key, value_text(value)), rule_text(k.rule));
-    } else if (!runs.may_matter(k.rule)) {
-      errors.add(place, fmt::format("`{}{}` has no effect {}: {}", text.prefix, k.key, text.where, reason(k.rule, runs)));
+        errors.add(place, fmt::format("`{}{}` has no effect on {} {}", text.prefix, k.key, need.key, value_text(value)), rule_text(rule));
+    } else if (!runs.may_matter(rule)) {
+      errors.add(place, fmt::format("`{}{}` has no effect {}: {}", text.prefix, k.key, text.where, reason(rule, runs)));
     }
   }
 }

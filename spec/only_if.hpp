@@ -13,7 +13,7 @@
 
 namespace odrpo {
 
-/// Visitor: the value of one key. Of a list its words, joined; nothing when the config has no such key or it is unset.
+/// Visitor: the value of one key. Of a list its words, joined; of noise the first model; nothing when the config has no such key or it is unset.
 struct ValueOf {
   std::string_view key;
   std::optional<AxisValue> value{};
@@ -48,7 +48,9 @@ struct ValueOf {
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
-  void models(std::string_view, std::vector<Noise>&, std::string_view) {}
+  void models(std::string_view k, std::vector<Noise>& list, std::string_view) {
+    if (k == key && !list.empty()) value = std::string(noise_word(list.front()));
+  }
 };
 
 /// Visitor: pairs each key that has a rule with its default. The first description is that of the defaults, the second that of the config;

@@ -63,19 +63,9 @@ void check_conventions(const Node& section, const Variant<EstimatorConfig>& vari
     if (const auto refused = refused_convention(config)) return errors.add(place_of(&section, refused->key), refused->reason);
 }
 
-// Keys that mean nothing beside a judge that brings its own world.
-void check_own_world(const Node& section, const RaterConfig& c, Diagnostics& errors) {
-  const bool resampled = scored_responses(c.noise) != nullptr;
-  if (latent_scale(c.noise) == nullptr && !resampled) return;
-  const auto idle = [&](std::string_view key, std::string_view why) {
-    if (const Node* node = find_child(section, key)) errors.add(node->key_place, fmt::format("`{}` has no effect here: {}", key, why));
-  };
-  const std::string_view own = resampled ? "the world is the file's responses" : "the world is that of the latent scale";
-  for (const char* key : {rater_world_keys.mean, rater_world_keys.mean_sd, rater_world_keys.spread, rater_world_keys.spread_sd})
-    idle(key, own);
-  if (!resampled) return;
-  for (const char* key : {rater_world_keys.hack_share, rater_world_keys.hack_penalty}) idle(key, "none of the file's responses hacks");
-  if (offset_sd(c.noise) > 0)
+// What means nothing beside responses that have their own scores.
+void check_resampled(const Node& section, const RaterConfig& c, Diagnostics& errors) {
+  if (scored_responses(c.noise) != nullptr && offset_sd(c.noise) > 0)
     errors.add(section.key_place, "`offset` has no effect on a judge that is resampled: responses have their own scores, not a quality");
 }
 
@@ -90,7 +80,7 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
     if (axis == nullptr ? value == 1.0 : has_value(*axis, 1.0) && drops)
       errors.add(place_of(&section, key), fmt::format("{} = 1 leaves no score that tells responses apart", key));
   };
-  check_own_world(section, c, errors);
+  check_resampled(section, c, errors);
   unreadable("parse_failure", c.parse_failure);
   unreadable("json_broken", c.text.json_broken);
   refuse_idle(SectionRuns<RaterConfig>{c, variant.axes, &section}, errors);

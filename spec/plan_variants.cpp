@@ -63,6 +63,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   if constexpr (is_rater) {
     from_file = find_child(section, file_key) != nullptr;
     if (auto rater = read_rater_file(section, label, fields, reading)) variant.config = std::move(*rater);
+    else if (from_file) variant.config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
   }
   if constexpr (is_rater) variant.scores = read_judge(section, label, itself.has_value(), fields, variant.config, reading);
   describe(fields, variant.config);

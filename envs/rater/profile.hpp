@@ -31,19 +31,20 @@ struct ProfileKeys {
 inline constexpr ProfileKeys rater_world_keys{"world_mean",      "world_mean_sd",    "world_spread",
                                               "world_spread_sd", "world_hack_share", "world_hack_penalty"};
 
-/// The one description of these numbers, complete or optional; `rule` says when they have an effect.
+/// The one description of these numbers, complete or optional; the rules say when those of quality and those of hacking have an effect.
 template <class V, class T>
-void describe(V& v, ProfileNumbers<T>& c, const ProfileKeys& keys = {}, const OnlyIf& rule = no_condition) {
-  const auto number = [&](const char* key, T& value, double least, double most, const char* help) {
+void describe(V& v, ProfileNumbers<T>& c, const ProfileKeys& keys = {}, const OnlyIf& quality = no_condition,
+              const OnlyIf& hacking = no_condition) {
+  const auto number = [&](const OnlyIf& rule, const char* key, T& value, double least, double most, const char* help) {
     if constexpr (std::is_same_v<T, double>) v.number(key, value, least, most, help, rule);
     else v.optional_number(key, value, least, most, help, rule);
   };
-  number(keys.mean, c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
-  number(keys.mean_sd, c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
-  number(keys.spread, c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
-  number(keys.spread_sd, c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
-  number(keys.hack_share, c.hack_share, 0.0, 1.0, "share of responses that hack the reward: lower quality, marked in feature 0");
-  number(keys.hack_penalty, c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
+  number(quality, keys.mean, c.mean, -1000.0, 1000.0, "mean over prompts of the quality's centre (mu_b)");
+  number(quality, keys.mean_sd, c.mean_sd, 0.0, 1000.0, "sd over prompts of that centre (s_b)");
+  number(quality, keys.spread, c.spread, 0.0, 1000.0, "median over prompts of the sd between responses (s_r)");
+  number(quality, keys.spread_sd, c.spread_sd, 0.0, 5.0, "sd over prompts of the log of that sd (tau)");
+  number(hacking, keys.hack_share, c.hack_share, 0.0, 1.0, "share of responses that hack the reward: lower quality, marked in feature 0");
+  number(hacking, keys.hack_penalty, c.hack_penalty, 0.0, 100.0, "quality lost by a response that hacks");
 }
 
 }  // namespace odrpo

@@ -61,6 +61,10 @@ struct RaterConfig {
 inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
 inline constexpr OnlyIf bandit_only = env_is("bandit", "it makes the bandit's world, and this suite has only toy-lm's");
+inline constexpr OnlyIf world_only =
+    bandit_only && noise_is({GaussianNoise::word, Confusion::word}, "a latent scale and a file's responses bring a world of their own");
+inline constexpr OnlyIf hacks_only =
+    bandit_only && noise_is({GaussianNoise::word, Confusion::word, LatentNoise::word}, "none of a file's responses hacks");
 template <class V>
 void describe(V& v, RaterConfig& c) {
   v.models("noise", c.noise, "list of noise models; the first makes a distribution, each next one maps it");
@@ -69,7 +73,7 @@ void describe(V& v, RaterConfig& c) {
   v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn");
   v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read");
   v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then", failures_only);
-  describe(v, c.world, rater_world_keys, bandit_only);
+  describe(v, c.world, rater_world_keys, world_only, hacks_only);
   describe(v, c.text);
   describe(v, c.cost);
 }

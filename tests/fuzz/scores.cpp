@@ -71,7 +71,8 @@ void read_file(std::string_view text, const std::string& file, const ScoreColumn
     try {
       const ScoreTable table = parse_scores(text, file, columns, scale);
       check_table(table);
-      const LearnedJudge judge = learn_rater(table, LearnedWorld::levels, file), resampled = learn_rater(table, LearnedWorld::resample, file);
+      const LearnedJudge judge = learn_rater(table, LearnedWorld::levels, file),
+                         resampled = learn_rater(table, LearnedWorld::resample, file);
       fuzz::require_printable(judge.found, "a description that a terminal must not print");
       fuzz::require_printable(resampled.found, "a description that a terminal must not print");
       check_channel(std::get<Confusion>(judge.noise.front()), *judge.world);

@@ -10,6 +10,7 @@
 #include "spec/plan_rater_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
+#include "train/curves.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;
@@ -52,7 +53,8 @@ thresholds = [
 )";
 
 std::string suite_with(const std::string& rater) {
-  return "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\nvotes = [1, 3]\n[learn]\nsteps = 20\nbatch = 8\n[rater.r]\n" +
+  return "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\nvotes = [1, 3]\n[learn]\nsteps = 20\nbatch = "
+         "8\n[rater.r]\n" +
          rater + "\n";
 }
 
@@ -102,7 +104,8 @@ TEST_CASE("scores: the default is a judge on a latent scale, in the world of tha
   CHECK(suite.notes[0].find("80 prompts x 6 responses x 4 samples, 5 levels; 2 judges; latent scale: sigma ") != std::string::npos);
   check_runs(suite);
   Suite own;
-  REQUIRE(load(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\n[env.bandit]\nprofile = \"own\"\nmean = 3")), &own).code == Exit::ok);
+  REQUIRE(load(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\n[env.bandit]\nprofile = \"own\"\nmean = 3")), &own).code ==
+          Exit::ok);
   CHECK_FALSE(brings_world(own.runs[0].env.bandit, own.runs[0].rater));
   check_runs(own);
 }
@@ -165,7 +168,8 @@ TEST_CASE("judges that cannot be are refused at their places") {
   folder.file("empty.toml", "[rater.judge]\naggregate = \"mean\"\n");
   folder.file("bad.toml", "[rater.judge]\nnoise = [\n");
   folder.file("typo.toml", "[rater.judge]\n[rater.judge.latent]\nsigma = -1\nthresholds = [[2, 1]]\n");
-  folder.file("judge.csv", "prompt_id,response_id,sample_id,score\n0,0,0,1\n0,0,1,2\n0,1,0,3\n0,1,1,3\n1,0,0,2\n1,0,1,2\n1,1,0,1\n1,1,1,3\n");
+  folder.file("judge.csv",
+              "prompt_id,response_id,sample_id,score\n0,0,0,1\n0,0,1,2\n0,1,0,3\n0,1,1,3\n1,0,0,2\n1,0,1,2\n1,1,0,1\n1,1,1,3\n");
   folder.file("single.csv", "prompt_id,response_id,sample_id,score\n0,0,0,1\n0,1,0,2\n");
   struct Case {
     std::string rater, told;
@@ -181,11 +185,12 @@ TEST_CASE("judges that cannot be are refused at their places") {
       {"file = \"two.toml\"", "two.toml:1:1: error: a judge's file needs one section [rater.NAME]"},
       {"file = \"more.toml\"", "more.toml:13:1: error: `learn`: a judge's file has one section [rater.NAME] and nothing else"},
       {"file = \"none.toml\"", "none.toml:1:1: error: "},
-      {"file = \"empty.toml\"", "empty.toml:1:1: error: [rater.judge] needs a noise model"},
+      {"file = \"empty.toml\"", "empty.toml:1:8: error: [rater.judge] needs a noise model"},
       {"file = \"bad.toml\"", "bad.toml:"},
       {"file = \"typo.toml\"", "typo.toml:3:9: error: `rater.judge.latent.sigma`"},
       {"file = \"typo.toml\"", "typo.toml:4:19: error: row 1 of `rater.judge.latent.thresholds` has 1 after 2: its numbers must increase"},
-      {"file = \"panel.toml\"\nworld_mean = 3", "a.toml:12:1: error: `world_mean` has no effect here: the world is that of the latent scale"},
+      {"file = \"panel.toml\"\nworld_mean = 3",
+       "a.toml:12:1: error: `world_mean` has no effect here: a latent scale and a file's responses bring a world"},
       {"file = \"panel.toml\"\n[env.bandit]\nspread = 2", "`spread` has no effect here: the judges bring worlds of their own"},
       {"file = \"panel.toml\"\n[env.bandit]\nlevels = 10", "rater r has 5 levels, and env bandit has 10"},
       {"file = \"panel.toml\"\nlatent.prompt_share = 1", "`prompt_share` = 1 makes all responses of a prompt equally good"},
@@ -196,13 +201,14 @@ TEST_CASE("judges that cannot be are refused at their places") {
       {latent + "thresholds = [[nan]] }]", "which is no number of -100..100"},
       {latent + "thresholds = [[\"a\"]] }]", "which is no number of -100..100"},
       {latent + "thresholds = [[1]] }, { model = \"latent\", thresholds = [[1]] }]", "can only be the first noise model"},
-      {"noise = [{ model = \"resample\", laws = [[0.5, 0.4]], prompts = [[0]] }]", "row 1 of `rater.r.noise[1].laws` sums to 0.9, not to 1"},
+      {"noise = [{ model = \"resample\", laws = [[0.5, 0.4]], prompts = [[0]] }]",
+       "row 1 of `rater.r.noise[1].laws` sums to 0.9, not to 1"},
       {"noise = [{ model = \"resample\", laws = [[0.5, 0.5]], prompts = [[0, 1]] }]", "`prompts` names a law that `laws` has not"},
       {"noise = [{ model = \"resample\", laws = [[0.5, 0.5]], prompts = [[0.5]] }]", "which is no whole number"},
       {"scores = \"judge.csv\"\nworld = \"resampel\"", "a.toml:12:9: error: `rater.r.world` cannot be the string \"resampel\""},
       {"scores = \"judge.csv\"\nworld = 3", "`rater.r.world` cannot be 3"},
       {"base = \"mixed\"\nworld = \"latent\"", "`rater.r.world` has no effect without `scores`"},
-      {"scores = \"judge.csv\"\nworld_spread = 2", "`world_spread` has no effect here: the world is that of the latent scale"},
+      {"scores = \"judge.csv\"\nworld_spread = 2", "`world_spread` has no effect here: a latent scale"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\nworld_hack_share = 0.1", "none of the file's responses hacks"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\noffset.sd = 1", "`offset` has no effect on a judge that is resampled"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\n[env.bandit]\nprofile = \"own\"", "rates none of another world"},
@@ -224,8 +230,9 @@ TEST_CASE("a judge with fewer levels than ten rates texts, and their quality is 
   const Folder folder;
   folder.file("panel.toml", panel_text);
   const std::string head =
-      "[suite]\nname = \"t\"\n[grid]\nenv = [\"toy-lm\"]\npolicy = [\"transformer\"]\nestimator = [\"grpo\"]\nrater = [\"r\"]\nvotes = [1, 3]\n"
-      "[learn]\nsteps = 2\nbatch = 4\nrollouts = 4\n[policy.transformer]\nwarm_steps = 5\nlayers = 1\n[rater.r]\nfile = \"panel.toml\"\n";
+      "[suite]\nname = \"t\"\n[grid]\nenv = [\"toy-lm\"]\npolicy = [\"transformer\"]\nestimator = [\"grpo\"]\nrater = [\"r\"]\nvotes = [1, "
+      "3]\n"
+      "[learn]\nsteps = 2\nbatch = 4\nrollouts = 4\n[policy.transformer]\nwarm_steps = 5\n[rater.r]\nfile = \"panel.toml\"\n";
   Suite suite;
   const Refusal r = load(folder.file("t.toml", head), &suite);
   INFO(r.message);
