@@ -8,11 +8,11 @@
 
 namespace odrpo::app {
 
-/// Failure usage for a scale that is none, or both of --scale and --levels, or a column for two things.
 struct ScoreReading {
   ScoreColumns columns;
   ScoreScale scale;
 };
+/// Failure usage for a scale that is none, for both of --scale and --levels, and for a column that is named for two things.
 ScoreReading score_reading(const ScoreOptions& o);
 
 /// The file's table. Failures of read_scores_file() and parse_scores(): io, or bad_input with file:line:column.
