@@ -28,6 +28,8 @@ OnlyIf without_world(OnlyIf rule) {
   return rule;
 }
 
+bool needs_world(const OnlyIf& rule) { return without_world(rule).count < rule.count; }
+
 // why a key has no effect: the reason of the first need that fails, or what the rule asks of other keys
 template <class C>
 std::string reason(const OnlyIf& rule, const SectionRuns<C>& runs) {

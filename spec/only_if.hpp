@@ -13,7 +13,8 @@
 
 namespace odrpo {
 
-/// Visitor: the value of one key. Of a list its words, joined; of noise the first model; nothing when the config has no such key or it is unset.
+/// Visitor: the value of one key. Of a list its words, joined; of noise the first model; nothing when the config has no such key or it is
+/// unset.
 struct ValueOf {
   std::string_view key;
   std::optional<AxisValue> value{};
@@ -49,7 +50,7 @@ struct ValueOf {
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void models(std::string_view k, std::vector<Noise>& list, std::string_view) {
-    if (k == key && !list.empty()) value = std::string(noise_word(list.front()));
+    if (k == key && !list.empty()) value = std::visit([](const auto& model) { return std::string(model.word); }, list.front());
   }
 };
 
