@@ -32,6 +32,26 @@ TEST_CASE("held-out prompts of the model itself are predicted", "[latent]") {
   CHECK(check.lines[3].mean.observed == Approx(whole[static_cast<std::size_t>(Moment::tie)]).epsilon(1e-9));
 }
 
+TEST_CASE("each half is predicted by a judge of the other half", "[latent]") {
+  const ScoreTable table = draw_scores(single_judge(), ScoreShape{4, 8, 16}, 20261221).table;
+  const GoodnessOfFit check = goodness_of_fit(table);
+  REQUIRE(check.reason.empty());
+  const auto prompts = prompt_moments(table);
+  int found = 0;
+  for (std::uint32_t a = 0; a < 4; ++a)
+    for (std::uint32_t b = a + 1; b < 4; ++b) {  // the half whose ties were observed, and the rest
+      const std::vector<std::uint32_t> half = {a, b};
+      if (moments_of(prompts, half)[static_cast<std::size_t>(Moment::tie)] != check.lines[3].fold[0].observed) continue;
+      LatentFitOptions rest;
+      rest.intervals = false;
+      for (std::uint32_t p = 0; p < 4; ++p)
+        if (p != a && p != b) rest.prompts.push_back(p);
+      CHECK(fit_latent_scale(table, rest).judge == check.judge[0]);
+      ++found;
+    }
+  CHECK(found == 1);
+}
+
 TEST_CASE("scores of another world are missed", "[latent]") {
   // responses are bad or good, and no judge is ever sure: a latent scale has more rows without spread
   std::mt19937_64 random(20261218);
