@@ -7,6 +7,7 @@
 #include "app/printable.hpp"
 #include "app/score_options.hpp"
 #include "app/usage.hpp"
+#include "envs/rater/heard_judges.hpp"
 #include "kernels/failure.hpp"
 #include "spec/learned_judge.hpp"
 #include "spec/text.hpp"
@@ -20,9 +21,9 @@ int judge_fit(const JudgeFitOptions& o) {
                   fmt::format("--name: \"{}\" cannot be a name: letters, digits, `.`, `_`, `-`; first a letter or digit; at most 64",
                               printable_line(o.name)));
   if (!o.output.empty()) check_output(o.output, o.path);
-  const ScoreTable table = read_score_table(o.path, how);
+  const ScoreTable table = heard_judges(read_score_table(o.path, how));
   JudgeFit fit{printable_line(o.path), table_text(table) + besides_text(table, false), o.name, {}, table.values, {}, {}};
-  for (const auto& judge : table.judges) fit.judges.push_back(judge.name);
+  for (const auto& judge : table.judges) fit.judges.push_back(printable_line(judge.name));
   LatentFitOptions options;
   options.seed = static_cast<std::uint64_t>(o.seed);
   try {
@@ -32,8 +33,9 @@ int judge_fit(const JudgeFitOptions& o) {
     throw Failure(failure.code, fmt::format("{}: {}", fit.file, failure.what()));
   }
   fit.check = goodness_of_fit(table, options);
-  if (!o.output.empty()) write_output(o.output, judge_file(fit));
-  put(o.json ? fit_json(fit) : fit_report(fit));
+  const std::string file = judge_file(fit), report = o.json ? fit_json(fit) : fit_report(fit);
+  if (!o.output.empty()) write_output(o.output, file);
+  put(report);
   if (o.output.empty()) print_note("note: -o judge.toml writes this judge to a file for suites and `judge simulate`");
   return static_cast<int>(Exit::ok);
 }

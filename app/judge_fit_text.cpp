@@ -95,11 +95,11 @@ std::string fit_report(const JudgeFit& f) {
                        0, 0);
   for (const auto& [key, help, of] : parameters(f.fit)) {
     const std::string interval = !of.fitted           ? "not fitted"
-                                 : std::isnan(of.low) ? ""
+                                 : std::isnan(of.low) ? "[n/a]"
                                                       : fmt::format("[{}, {}]", number(of.low), number(of.high));
     text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", key, number(of.value), interval, help);
   }
-  text += "  [ ] 95 % intervals over prompts\n" + check_text(f.check);
+  text += fmt::format("  [ ] 95 % intervals over prompts{}\n", f.fit.prompts < 10 ? ": none for fewer than ten" : "") + check_text(f.check);
   text += "\nWhat the file cannot tell:\n";
   for (const std::string& line : limits_text(f)) text += paragraph("* " + line, 2, 4);
   return text;
@@ -129,10 +129,10 @@ std::string fit_json(const JudgeFit& f) {
                                    {"verdict", s.verdict == FitVerdict::holds      ? "holds"
                                                : s.verdict == FitVerdict::may_hold ? "may-hold"
                                                : s.verdict == FitVerdict::misses   ? "misses"
-                                                                                : "undefined"}});
+                                                                                   : "undefined"}});
   }
   out["cannot_tell"] = limits_text(f);
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', true) + "\n";
 }
 
 std::string judge_file(const JudgeFit& f) {

@@ -26,6 +26,9 @@ int levels_of(const RaterConfig& rater, int asked) {
 
 int judge_simulate(const JudgeSimulateOptions& o) {
   const RaterConfig rater = rater_named(o.rater);
+  if (rater.text != TextJudge{})
+    throw Failure(Exit::usage,
+                  fmt::format("rater {} looks at the text of responses, and simulated responses have none", printable_line(o.rater)));
   const int levels = levels_of(rater, o.levels);
   if (!o.output.empty()) check_output(o.output, o.rater);
   const double scores = static_cast<double>(o.prompts) * o.responses * o.samples;

@@ -99,7 +99,7 @@ inline constexpr std::string_view columns_help = "names of the columns of `score
 /// What is made of a file of scores.
 enum class LearnedWorld { latent, resample, levels };
 inline constexpr Word<LearnedWorld> learned_words[] = {
-    {LearnedWorld::latent, "latent", "a judge or panel on a latent scale, fitted by likelihood, in the world of that scale"},
+    {LearnedWorld::latent, "latent", "a judge or panel on a latent scale, fitted by simulated moments, in the world of that scale"},
     {LearnedWorld::resample, "resample", "the file's responses themselves, each with its own scores, drawn again and again"},
     {LearnedWorld::levels, "levels", "the frequencies of scores at whole true levels, in a normal world"},
 };

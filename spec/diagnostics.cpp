@@ -34,7 +34,7 @@ void Diagnostics::add_lines(Place place, Exit code, std::string_view lines) {
   }
 }
 
-void Diagnostics::add_told(Place place, Exit code, std::string text) {
+void Diagnostics::add_block(Place place, Exit code, std::string text) {
   if (++count_ <= kept_) entries_.push_back({place, std::move(text), {}, {}, code, true});
 }
 

@@ -28,7 +28,7 @@ class Diagnostics {
   /// What is wrong inside that file: lines that say themselves where. Those that were added before are not told twice.
   void add_lines(Place place, Exit code, std::string_view lines);
   /// The same for a text of several lines, which belong together.
-  void add_told(Place place, Exit code, std::string text);
+  void add_block(Place place, Exit code, std::string text);
   bool any() const { return count_ > 0; }
   /// False once there are more errors than anybody reads: looking for suggestions is wasted from then on.
   bool wants_detail() const { return count_ < detailed_; }

@@ -18,10 +18,10 @@ std::string rows_form(const RowsRule& rule) {
 std::string wrong_entry(const Node& entry, const Node* before, const RowsRule& rule) {
   const bool number = entry.kind == Node::Kind::integer || entry.kind == Node::Kind::number;
   if (!number || !(entry.number >= rule.least && entry.number <= rule.most))
-    return fmt::format("has {}, which is no number of {:g}..{:g}", found_text(entry), rule.least, rule.most);
+    return fmt::format("has {}, which is no number of {}..{}", found_text(entry), number_text(rule.least), number_text(rule.most));
   if (rule.whole && entry.number != math::floor(entry.number)) return fmt::format("has {}, which is no whole number", found_text(entry));
   if (rule.ascending && before != nullptr && entry.number < before->number)
-    return fmt::format("has {} after {}: its numbers must increase", found_text(entry), found_text(*before));
+    return fmt::format("has {} after {}: its numbers must not decrease", found_text(entry), found_text(*before));
   return "";
 }
 

@@ -65,6 +65,7 @@ bool SectionRuns<C>::may_hold(const Need& need) const {
     return std::any_of(axis->values.begin(), axis->values.end(), [&](const AxisValue& value) { return allows(need, value); });
   const auto value = value_of(need.key);
   if (value && allows(need, *value)) return true;
+  if (need.key == noise_need) return !value;  // no model of the list could be read
   const Node* given = section == nullptr || need.key == base_need ? nullptr : find_child(*section, need.key);
   return given != nullptr && was_refused(*given, value);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "envs/rater/empirical.hpp"
+#include "envs/rater/heard_judges.hpp"
 #include "envs/rater/latent_fit.hpp"
 #include "envs/rater/resampled.hpp"
 #include "kernels/failure.hpp"
@@ -54,7 +55,8 @@ LearnedJudge learn_levels(const ScoreTable& table) {
   return {{std::move(judge.channel)}, judge.world, std::move(found)};
 }
 
-LearnedJudge learn_latent(const ScoreTable& table) {
+LearnedJudge learn_latent(const ScoreTable& whole) {
+  const ScoreTable table = heard_judges(whole);
   LatentFitOptions quick;
   quick.intervals = false;
   LatentFit fit = fit_latent_scale(table, quick);

@@ -1,4 +1,4 @@
-// From a suite file to a Suite .
+// From a suite file to a Suite.
 #pragma once
 #include <string>
 #include <vector>

@@ -81,6 +81,8 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
       errors.add(place_of(&section, key), fmt::format("{} = 1 leaves no score that tells responses apart", key));
   };
   check_resampled(section, c, errors);
+  if (panel_size(c.noise) > 1 && (find_axis(variant.axes, "sampling") != nullptr || c.sampling != Sampling::law))
+    errors.add(place_of(&section, "sampling"), "`sampling` has no effect on a panel: several calls are drawn one by one, in turn");
   unreadable("parse_failure", c.parse_failure);
   unreadable("json_broken", c.text.json_broken);
   refuse_idle(SectionRuns<RaterConfig>{c, variant.axes, &section}, errors);

@@ -100,6 +100,22 @@ bool all_bring_worlds(const Variant<EnvConfig>& env, const Plan& plan) {
   return !plan.rater.empty() && find_axis(env.axes, "profile") == nullptr && std::all_of(plan.rater.begin(), plan.rater.end(), brings);
 }
 
+// why the responses of a prompt are all equally good in the world that a judge brings; empty where they are not
+std::string nothing_to_learn(const Variant<RaterConfig>& rater) {
+  if (const LatentScale* scale = latent_scale(rater.config.noise)) {
+    const auto* axis = find_axis(rater.axes, "latent.prompt_share");  // 1 among others is a control
+    const std::vector<double> shares = axis == nullptr ? std::vector<double>{scale->prompt_share} : values_of(*axis);
+    if (!any(shares, [](double share) { return share < 1; })) return "`prompt_share` = 1 makes all responses of a prompt equally good";
+    const NormalNodes z = spread_nodes(*scale);
+    const bool differ = quality_at(*scale, z, 4) - quality_at(*scale, z, -4) > 1.0 / 16;
+    return differ || !rater.axes.empty() ? "" : "these thresholds give responses of every quality the same score";
+  }
+  const ScoredResponses& all = *scored_responses(rater.config.noise);
+  for (std::size_t p = 0; p < all.prompts(); ++p)
+    if (all.quality(all.law[all.first[p]]) < all.quality(all.law[all.first[p + 1] - 1])) return "";
+  return "no prompt has responses that differ in their mean score";
+}
+
 // what means nothing, or cannot be, in a world that a judge brings
 void check_own_worlds(const Node& root, const Plan& plan, Diagnostics& errors) {
   for (const auto& env : plan.env) {
@@ -110,10 +126,9 @@ void check_own_worlds(const Node& root, const Plan& plan, Diagnostics& errors) {
           errors.add(node->key_place, fmt::format("`{}` has no effect here: the judges bring worlds of their own", key),
                      "it with profile = \"own\"");
     for (const auto& rater : plan.rater) {
-      const LatentScale* scale = latent_scale(rater.config.noise);
-      if (scale != nullptr && scale->prompt_share == 1 && brings_world(env.config.bandit, rater.config) && rater.axes.empty())
-        errors.add(rater.place,
-                   "`prompt_share` = 1 makes all responses of a prompt equally good: nothing could be learned in such a world");
+      if (brings_world(env.config.bandit, rater.config))
+        if (const std::string why = nothing_to_learn(rater); !why.empty())
+          errors.add(rater.place, fmt::format("{}: nothing could be learned in such a world", why));
       if (scored_responses(rater.config.noise) == nullptr) continue;
       if (find_axis(env.axes, "profile") != nullptr || env.config.bandit.profile != ProfileSource::rater)
         errors.add(env.place, fmt::format("rater {} resamples the responses of a file, and rates none of another world", shown(rater.name)),

@@ -60,7 +60,7 @@ std::optional<RaterConfig> read_rater_file(const Node& section, const std::strin
     inside = true;
     return parse_rater(shown(path, 4096), text);
   } catch (const Failure& failure) {
-    if (inside) reading.files.add_told(node->place, failure.code, failure.what());
+    if (inside) reading.files.add_block(node->place, failure.code, failure.what());
     else reading.files.add_file(node->place, failure.code, fmt::format("`{}.file`: {}", label, failure.what()));
   }
   return std::nullopt;

@@ -33,10 +33,12 @@ Evidence evidence_of(const ScoreTable& table) {
   for (const auto& prompt : table.prompts) {
     int first = 0, responses = 0;
     for (const auto& response : table.responses_of(prompt)) {
-      std::uint32_t n = 0, last = 0, telling = 0;
+      std::uint32_t n = 0, last = 0, telling = 0, judges = 0;
+      bool twice = false;
       for_each_score(table, response, [&](int level, std::uint32_t column) {
         const std::uint32_t judge = table.columns[column].judge;
-        if (n > 0 && judge == last) e.repeats = true;
+        if (n > 0 && judge == last) twice = true;
+        else ++judges;
         last = judge;
         ++n;
         telling += vary[judge];
@@ -44,6 +46,8 @@ Evidence evidence_of(const ScoreTable& table) {
         e.differ |= level != first;
         if (!has[judge]) has[judge] = 1, ++seen;
       });
+      e.shared |= judges > 1;
+      e.repeats |= judges > 1 && twice;
       e.pairs |= n > 1;
       e.telling |= telling > 1;
       e.triples |= n > 2;
@@ -54,7 +58,7 @@ Evidence evidence_of(const ScoreTable& table) {
     e.responses += static_cast<std::uint32_t>(responses);
   }
   e.groups = groups > 1;
-  e.repeats &= seen > 1;
+  e.judges = seen;
   return e;
 }
 

@@ -15,7 +15,9 @@ struct Evidence {
   bool telling = false;                     ///< a response with two scores from judges that give more than one level
   bool differ = false;                      ///< a prompt with two different scores
   bool groups = false;                      ///< a prompt with two responses that have scores
-  bool repeats = false;                     ///< two judges, one of which scored a response twice
+  bool shared = false;                      ///< a response with scores of two judges
+  bool repeats = false;                     ///< such a response, which one of them scored twice
+  std::uint32_t judges = 0;                 ///< with a score
   std::uint32_t responses = 0, scores = 0;  ///< with a score; that could be read
 };
 Evidence evidence_of(const ScoreTable& table);

@@ -140,15 +140,19 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   fit.scores = evidence.scores;
   if (!evidence.groups) fit.prompt_share.reason = "no two prompts have two responses each";
   if (!evidence.triples && table.levels() < 3) fit.spread.reason = "the scale has two levels, and no response has three scores";
-  if (table.judges.size() < 2) fit.judge_sigma.reason = "the file has one judge, whose lasting errors look like quality";
+  if (evidence.judges < 2) fit.judge_sigma.reason = "there are scores of one judge, whose lasting errors look like quality";
+  else if (!evidence.shared) fit.judge_sigma.reason = "no response has scores of two judges: their lasting errors look like quality";
   else if (!evidence.repeats)
-    fit.judge_sigma.reason = "no judge scored a response twice: only omega^2 + sigma^2 is known, and sigma has all of it";
+    fit.judge_sigma.reason =
+        "no response has scores of two judges, and two of one of them: only judge_sigma^2 + sigma^2 is known, and sigma has all of it";
+  fit.observed = moments_of(table);
+  if (const double share = fit.observed[static_cast<std::size_t>(Moment::prompt_share)]; share != share && fit.prompt_share.reason.empty())
+    fit.prompt_share.reason = "the mean scores of all responses are equal";
   const Free free{fit.prompt_share.reason.empty(), fit.spread.reason.empty(), fit.judge_sigma.reason.empty()};
 
   const Vector share = level_shares(whole, all);
   const int repeats = static_cast<int>(std::clamp(simulated_scores / evidence.scores, 2.0, 50.0));
   ScoreDraws draws(table, repeats, options.seed);
-  fit.observed = moments_of(table);
   const Residuals residual = residuals_to(fit.observed, table.levels());
   const auto judge_at = [&](const Vector& at) {
     LatentScale judge = free.at(at);

@@ -115,7 +115,9 @@ Moments moments_of(std::span<const PromptMoments> prompts, std::span<const std::
           all.rows > 0 ? all.constant / all.rows : undefined,
           all.rows > 0 ? all.sd / all.rows : undefined,
           all.own_rows > 0 ? all.own_sd / all.own_rows : undefined,
-          all.means > of_prompts.n && inside > 0 ? variance(of_prompts.sum, of_prompts2.sum, of_prompts.n) / inside : undefined};
+          all.means > of_prompts.n && inside > 1e-12 * all.squares / all.means
+              ? variance(of_prompts.sum, of_prompts2.sum, of_prompts.n) / inside
+              : undefined};
 }
 
 Moments moments_of(const ScoreTable& table) {

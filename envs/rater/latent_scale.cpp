@@ -1,6 +1,8 @@
 // The latent scale in numbers: rows of scores, quality, thresholds from frequencies.
 #include "envs/rater/latent_scale.hpp"
 
+#include <algorithm>
+
 #include "kernels/math.hpp"
 
 namespace odrpo {
@@ -71,7 +73,13 @@ void settle_thresholds(LatentScale& judge, int levels, std::span<const double> s
     double above = 1;  // of the judge's scores, those above level k + 1
     for (std::size_t k = 0; k + 1 < static_cast<std::size_t>(levels); ++k) {
       above -= share[at + k];
-      judge.threshold.push_back(threshold_of(judge, z, above));
+      const auto none = [&](std::size_t from, std::size_t to) {
+        return std::all_of(share.begin() + static_cast<std::ptrdiff_t>(at + from), share.begin() + static_cast<std::ptrdiff_t>(at + to),
+                           [](double s) { return s == 0; });
+      };
+      // where no score lies beyond the level, or none below it, there is no place to find
+      if (none(k + 1, static_cast<std::size_t>(levels))) judge.threshold.push_back(far);
+      else judge.threshold.push_back(none(0, k + 1) ? -far : threshold_of(judge, z, above));
     }
   }
 }

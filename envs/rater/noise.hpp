@@ -168,7 +168,7 @@ void describe(V& v, LatentNoise& c) {
                             .most = 100,
                             .same_length = true,
                             .ascending = true};
-  v.rows(thresholds_key, rows, places, "one row for each judge of the panel: K - 1 increasing places on the scale, where x ~ N(0, 1)");
+  v.rows(thresholds_key, rows, places, "one row for each judge of the panel: K - 1 places on the scale that do not decrease, where x ~ N(0, 1)");
   set_thresholds(c.scale, rows);
 }
 

@@ -49,7 +49,8 @@ double QualityCurve::quality(double x) const {
   const double u = (std::clamp(x, -reach, reach) / reach + 1) * (cells / 2);
   const int cell = std::min(static_cast<int>(u), cells - 1);
   const double f = u - cell, *a = &quality_[static_cast<std::size_t>(cell)];  // Lagrange through the places at -1, 0, 1 and 2 cells
-  return (f - 1) * (f - 2) * ((f + 1) * a[1] / 2 - f * a[0] / 6) + f * (f + 1) * ((f - 1) * a[3] / 6 - (f - 2) * a[2] / 2);
+  const double q = (f - 1) * (f - 2) * ((f + 1) * a[1] / 2 - f * a[0] / 6) + f * (f + 1) * ((f - 1) * a[3] / 6 - (f - 2) * a[2] / 2);
+  return std::clamp(q, std::min(a[1], a[2]), std::max(a[1], a[2]));  // where quality is a step inside the cell, a cubic overshoots
 }
 
 double QualityCurve::place(double quality) const {

@@ -12,16 +12,16 @@
 namespace odrpo {
 namespace {
 
-using Pattern = std::vector<std::uint16_t>;  // how many scores of each level, [K]
+using Pattern = std::vector<std::uint32_t>;  // how many scores of each level, [K]
 
-struct Patterns {
+struct PatternTable {
   std::map<Pattern, std::uint32_t> number;
   std::vector<double> times;                   // [patterns] responses that have it
   std::vector<std::vector<double>> of_prompt;  // numbers of the patterns of its responses
 };
 
-Patterns count_patterns(const ScoreTable& table) {
-  Patterns found;
+PatternTable count_patterns(const ScoreTable& table) {
+  PatternTable found;
   const std::size_t every = (table.responses.size() + most_resampled - 1) / most_resampled;
   bool two = false;
   for (std::size_t p = 0; p < table.prompts.size(); p += std::max<std::size_t>(every, 1)) {
@@ -48,27 +48,27 @@ Patterns count_patterns(const ScoreTable& table) {
 }
 
 /// A pattern beside the row of its level.
-struct Seen {
+struct PatternRow {
   const Pattern* counts;
   double times, n;
   const double* row;  // [K]
 };
 
 // log-likelihood of all counts under Dirichlet-multinomials with parameters c row
-double likelihood(const std::vector<Seen>& all, double c) {
+double likelihood(const std::vector<PatternRow>& all, double c) {
   double sum = 0;
-  for (const Seen& seen : all) {
+  for (const PatternRow& seen : all) {
     double one = 0;
     for (std::size_t k = 0; k < seen.counts->size(); ++k)
-      for (int i = 0; i < (*seen.counts)[k]; ++i) one += math::log(c * seen.row[k] + i);
-    for (int i = 0; i < static_cast<int>(seen.n); ++i) one -= math::log(c + i);
+      for (std::uint32_t i = 0; i < (*seen.counts)[k]; ++i) one += math::log(c * seen.row[k] + i);
+    for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(seen.n); ++i) one -= math::log(c + i);
     sum += seen.times * one;
   }
   return sum;
 }
 
 // the likeliest concentration: it has one maximum, found by golden section on a scale of logarithms
-double fit_concentration(const std::vector<Seen>& all) {
+double fit_concentration(const std::vector<PatternRow>& all) {
   constexpr double golden = 0.6180339887498949;
   double low = math::log(0.01), high = math::log(1e4);
   double a = high - golden * (high - low), b = low + golden * (high - low);
@@ -91,9 +91,9 @@ double fit_concentration(const std::vector<Seen>& all) {
 
 ResampledJudge resample_responses(const ScoreTable& table) {
   const EmpiricalJudge pooled = learn_judge(table);
-  const Patterns patterns = count_patterns(table);
+  const PatternTable patterns = count_patterns(table);
   const auto levels = static_cast<std::size_t>(table.levels());
-  std::vector<Seen> all(patterns.times.size());
+  std::vector<PatternRow> all(patterns.times.size());
   for (const auto& [counts, number] : patterns.number) {
     long long n = 0, sum = 0;
     for (std::size_t k = 0; k < levels; ++k) n += counts[k], sum += static_cast<long long>(k + 1) * counts[k];
@@ -103,7 +103,7 @@ ResampledJudge resample_responses(const ScoreTable& table) {
   ResampledJudge judge;
   judge.concentration = fit_concentration(all);
   NumberRows laws;
-  for (const Seen& seen : all) {
+  for (const PatternRow& seen : all) {
     std::vector<double> law;
     for (std::size_t k = 0; k < levels; ++k)
       law.push_back(((*seen.counts)[k] + judge.concentration * seen.row[k]) / (seen.n + judge.concentration));

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "envs/bandit/simulate_scores.hpp"
 #include "results/score_file_write.hpp"
@@ -182,13 +183,14 @@ TEST_CASE("judges that cannot be are refused at their places") {
       {"file = \"\"", "`rater.r.file` must be the path of a file in quotes"},
       {"file = \"panel.toml\"\nbase = \"mixed\"", "a.toml:12:1: error: [rater.r] has `file` and `base`"},
       {"file = \"panel.toml\"\nscores = \"judge.csv\"", "`file` cannot stand beside them"},
-      {"file = \"two.toml\"", "two.toml:1:1: error: a judge's file needs one section [rater.NAME]"},
-      {"file = \"more.toml\"", "more.toml:13:1: error: `learn`: a judge's file has one section [rater.NAME] and nothing else"},
+      {"file = \"two.toml\"", "two.toml:1:2: error: a judge's file needs one section [rater.NAME]"},
+      {"file = \"more.toml\"", "more.toml:13:2: error: `learn`: a judge's file has one section [rater.NAME] and nothing else"},
       {"file = \"none.toml\"", "none.toml:1:1: error: "},
       {"file = \"empty.toml\"", "empty.toml:1:8: error: [rater.judge] needs a noise model"},
       {"file = \"bad.toml\"", "bad.toml:"},
       {"file = \"typo.toml\"", "typo.toml:3:9: error: `rater.judge.latent.sigma`"},
-      {"file = \"typo.toml\"", "typo.toml:4:19: error: row 1 of `rater.judge.latent.thresholds` has 1 after 2: its numbers must increase"},
+      {"file = \"typo.toml\"",
+       "typo.toml:4:19: error: row 1 of `rater.judge.latent.thresholds` has 1 after 2: its numbers must not decrease"},
       {"file = \"panel.toml\"\nworld_mean = 3",
        "a.toml:12:1: error: `world_mean` has no effect here: a latent scale and a file's responses bring a world"},
       {"file = \"panel.toml\"\n[env.bandit]\nspread = 2", "`spread` has no effect here: the judges bring worlds of their own"},
@@ -209,7 +211,8 @@ TEST_CASE("judges that cannot be are refused at their places") {
       {"scores = \"judge.csv\"\nworld = 3", "`rater.r.world` cannot be 3"},
       {"base = \"mixed\"\nworld = \"latent\"", "`rater.r.world` has no effect without `scores`"},
       {"scores = \"judge.csv\"\nworld_spread = 2", "`world_spread` has no effect here: a latent scale"},
-      {"scores = \"judge.csv\"\nworld = \"resample\"\nworld_hack_share = 0.1", "none of the file's responses hacks"},
+      {"scores = \"judge.csv\"\nworld = \"resample\"\nworld_hack_share = 0.1",
+       "`world_hack_share` has no effect here: none of a file's responses hacks"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\noffset.sd = 1", "`offset` has no effect on a judge that is resampled"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\n[env.bandit]\nprofile = \"own\"", "rates none of another world"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\n[env.bandit]\nhack_share = 0.5", "`hack_share` cannot stand beside rater r"},
@@ -246,4 +249,34 @@ TEST_CASE("a judge with fewer levels than ten rates texts, and their quality is 
     for (const double reward : record.curves[static_cast<std::size_t>(CurveId::reward)].values) CHECK((reward >= 1 && reward <= 5));
   }
   CHECK(load(folder.file("t.toml", head + "[rater.s]\nbase = \"mixed\"\n")).code == Exit::ok);
+}
+
+TEST_CASE("judges that differ in their world do not share one, whatever the cache has kept") {
+  const auto noise = [](const std::string& thresholds, double share) {
+    return fmt::format("noise = [{{ model = \"latent\", prompt_share = {}, thresholds = [{}] }}]\n", share, thresholds);
+  };
+  const auto laws = [](const char* prompts) {
+    return fmt::format("noise = [{{ model = \"resample\", laws = [[0.8, 0.2], [0.5, 0.5], [0.1, 0.9]], prompts = {} }}]\n", prompts);
+  };
+  const std::string raters[] = {noise("[-0.5, 0.5]", 0.5), noise("[-0.5, 0.75]", 0.5), noise("[-0.5, 0.5]", 0.25), laws("[[0, 1, 2]]"),
+                                laws("[[0, 1, 1, 2]]")};
+  std::string text =
+      "[suite]\nname = \"w\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"a\", \"b\", \"c\", \"d\", \"e\"]\n[learn]\nsteps = 20\nbatch = "
+      "8\n";
+  for (std::size_t i = 0; i < std::size(raters); ++i) text += fmt::format("[rater.{}]\n{}", "abcde"[i], raters[i]);
+  const Suite suite = loaded(text);
+  RunCache shared;
+  const std::atomic<bool> stop{false};
+  std::set<std::string> worlds;
+  std::set<std::vector<double>> curves;
+  for (const RunSpec& run : suite.runs) {
+    RunCache own;
+    const auto quality = [&](RunCache& cache) { return train(run, cache, stop).curves[static_cast<std::size_t>(CurveId::quality)].values; };
+    const auto alone = quality(own);
+    CHECK(quality(shared) == alone);
+    curves.insert(alone);
+    worlds.insert(source_text(run));
+  }
+  CHECK(worlds.size() == 5);
+  CHECK(curves.size() == 5);
 }

@@ -49,6 +49,9 @@ using Setting = std::map<std::string_view, AxisValue>;
 template <class C>
 AxisValue value_for(const Need& need, bool holds) {
   if (need.key == env_need) return std::string(holds ? "bandit" : "toy-lm");
+  if (need.key == noise_need)
+    for (const std::string_view word : {"gaussian", "latent", "resample"})
+      if (allows(need, std::string(word)) == holds) return std::string(word);
   if (need.key == base_need) {
     for (const std::string_view word : CatalogueOf<EstimatorConfig>::words())
       if (allows(need, std::string(word)) == holds) return std::string(word);
@@ -120,11 +123,19 @@ std::string head<RaterConfig>(const Setting& values) {
          (bandit ? "" : "env = \"toy-lm\"\npolicy = \"transformer\"\n") + "[rater.r]\nbase = \"mixed\"\n";
 }
 
+// the noise of a rater that is not a Gaussian's, which its base has already
+std::string noise_line(const std::string& word) {
+  if (word == "gaussian") return "";
+  const std::string rest = word == "latent" ? "thresholds = [[0, 1]]" : "laws = [[0.5, 0.5]], prompts = [[0, 0]]";
+  return "noise = [{ model = \"" + word + "\", " + rest + " }]\n";
+}
+
 template <class C>
 std::string lines(const Setting& values) {
   std::string text = head<C>(values);
   for (const auto& [key, value] : values)
-    if (key != base_need && key != env_need) text += std::string(key) + " = " + literal(value) + "\n";
+    if (key == noise_need) text += noise_line(std::get<std::string>(value));
+    else if (key != base_need && key != env_need) text += std::string(key) + " = " + literal(value) + "\n";
   return text;
 }
 std::string line(const FieldInfo& f, const AxisValue& value) {
@@ -141,7 +152,9 @@ C config_of(const Setting& values, std::string_view key = "", const AxisValue& v
   C config;
   if constexpr (std::is_same_v<C, EstimatorConfig> || std::is_same_v<C, PolicyConfig>)
     config = CatalogueOf<C>::find(word_at(values, base_need, std::is_same_v<C, PolicyConfig> ? "transformer" : "grpo"))->config;
+  if constexpr (std::is_same_v<C, RaterConfig>) config.noise = {*make_noise(word_at(values, noise_need, "gaussian"))};
   for (const auto& [k, v] : values) {
+    if (k == noise_need) continue;
     Assign assign{k, v};
     describe(assign, config);
   }
@@ -174,6 +187,7 @@ int check_section() {
         const Need alone{.key = need.key, .words = {word}};
         if (need.key == base_need)
           for (const std::string_view w : CatalogueOf<EstimatorConfig>::words()) known = known || allows(alone, std::string(w));
+        if (need.key == noise_need) known = make_noise(word).has_value();
         for (const FieldInfo& g : all_fields<C>())
           for (const Choice& w : g.words) known = known || (g.key == need.key && w.word == word);
         INFO(word);
@@ -208,7 +222,7 @@ int check_section() {
 
     // an axis that leaves it idle at times: those runs do not have it, and the suite that is written out gives the same runs
     for (const Need& need : rule.list()) {
-      if (need.key == base_need || need.kind == Need::Kind::given || need.key == env_need) continue;
+      if (need.key == base_need || need.kind == Need::Kind::given || need.key == env_need || need.key == noise_need) continue;
       Setting values = on;
       if (rule.any) values = idle<C>(rule)[0];
       values.erase(need.key);

@@ -37,7 +37,7 @@ void check_coverage(const char* what, const LatentScale& judge, const ScoreShape
     share.add(fit.prompt_share), sigma.add(fit.sigma), spread.add(fit.spread), own.add(fit.judge_sigma);
   }
   for (const Tally* t : {&share, &sigma, &spread, &own}) {
-    if (t->fitted == 0) continue;
+    if (t == &own && (judge.judges() < 2 || shape.calls < 2)) continue;  // the others must be fitted
     const double bias = t->sum / tables;
     std::printf("%-15s %-12s %5.3f  inside %d of %d  bias %+.4f  sd %.4f  mean error %.4f\n", what, t->name, t->truth, t->inside, tables,
                 bias, std::sqrt(t->squares / tables - bias * bias), t->error / tables);

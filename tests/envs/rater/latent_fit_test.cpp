@@ -63,7 +63,7 @@ TEST_CASE("a fit finds the judge of drawn scores: single judge", "[latent]") {
   check_near("prompt_share", fit.prompt_share, truth.prompt_share);
   check_near("sigma", fit.sigma, truth.sigma);
   check_near("spread", fit.spread, truth.spread);
-  check_not_fitted(fit.judge_sigma, "the file has one judge, whose lasting errors look like quality");
+  check_not_fitted(fit.judge_sigma, "there are scores of one judge, whose lasting errors look like quality");
   CHECK(fit.judge.sigma == fit.sigma.value);
   CHECK(fit.judge.judges() == 1);
   CHECK(fit.prompts == 300);
@@ -87,7 +87,7 @@ TEST_CASE("a panel of one call each has its lasting errors in sigma", "[latent]"
   truth.sigma = 0.3, truth.judge_sigma = 0.4;  // together 0.5
   settle_thresholds(truth, 5, std::vector<double>(20, 0.2));
   const LatentFit fit = fit_latent_scale(draw_scores(truth, ScoreShape{1000, 8, 1}, 20261209).table);
-  check_not_fitted(fit.judge_sigma, "no judge scored a response twice: only omega^2 + sigma^2 is known, and sigma has all of it");
+  check_not_fitted(fit.judge_sigma, "no response has scores of two judges, and two of one of them: only judge_sigma^2 + sigma^2 is known, and sigma has all of it");
   check_near("sigma", fit.sigma, 0.5);
   check_near("spread", fit.spread, truth.spread);
 }
