@@ -152,7 +152,7 @@ json key_schema(const FieldInfo& f, bool axes) {
   if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
   if (f.only_if.count > 0) schema["x-only-if"] = rule_of(f.only_if);
   if (f.type == "matrix") schema.update(matrix_schema());
-  if (f.type == "rows") schema.update(rows_schema());
+  else if (f.type == "rows") schema.update(rows_schema());
   else if (f.type == "baselines") schema.update(baselines_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
@@ -168,7 +168,8 @@ json key_schema(const FieldInfo& f, bool axes) {
 void add_fields(json& object, const std::vector<FieldInfo>& fields, bool axes) {
   for (const auto& f : fields) {
     add_key(object, f.key, key_schema(f, axes));
-    if (f.type == "matrix" || f.type == "rows") object["required"].push_back(f.key);
+    // of a model's section the rows may be its base's
+    if (f.type == "matrix" || (f.type == "rows" && !axes)) object["required"].push_back(f.key);
     if (f.type != "models") continue;
     for (const auto word : noise_words()) add_key(object, std::string(word), model_schema(*make_noise(word), false));
   }
@@ -224,9 +225,9 @@ std::vector<std::string> all_aliases(const Words& words) {
 
 json needs(std::initializer_list<std::string_view> keys) { return {{"required", std::vector<std::string_view>(keys)}}; }
 
-/// Some noise to begin with: a base, a list, a judge's scores, or a model that makes a distribution.
+/// Some noise to begin with: a base, a file, a list, a judge's scores, or a model that makes a distribution.
 json rater_start() {
-  json ways = json::array({needs({base_key}), needs({noise_key}), needs({scores_key})});
+  json ways = json::array({needs({base_key}), needs({file_key}), needs({noise_key}), needs({scores_key})});
   for (const auto word : noise_words())
     if (makes_distribution(*make_noise(word))) ways.push_back(needs({word}));
   return {{"anyOf", ways}};
@@ -234,8 +235,11 @@ json rater_start() {
 
 /// Scores make the whole channel, and only they have levels of their own.
 void tie_scores(json& rater) {
-  const json other = {{"anyOf", json::array({needs({base_key}), needs({noise_key}), needs({Confusion::word})})}};
-  rater["dependencies"] = {{scores_key, {{"not", other}}}};
+  json other = json::array({needs({base_key}), needs({file_key}), needs({noise_key})});
+  for (const auto word : noise_words())
+    if (makes_distribution(*make_noise(word)) && word != GaussianNoise::word) other.push_back(needs({word}));
+  rater["dependencies"] = {{scores_key, {{"not", {{"anyOf", other}}}}}};
+  rater["dependencies"][file_key] = {{"not", needs({base_key})}};
   for (const FieldInfo& f : extra_fields<RaterConfig>())
     for (const Need& need : f.only_if.list()) rater["dependencies"][f.key].push_back(need.key);
   rater["not"] = needs({levels_key, scale_key});  // two ways to say the same

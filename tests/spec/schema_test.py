@@ -250,6 +250,11 @@ for part, content in listed.items():
         for need in rule.get("all", []) + rule.get("any", []):
             if need["key"] in ("base", "env.base"):
                 continue
+            if need["key"] == "noise":  # the first model; models are keys of the section, too
+                for word in need["is"]:
+                    if word not in keys:
+                        fail(f"{where}: there is no noise model {word}")
+                continue
             other = jsonschema.Draft7Validator(keys.get(need["key"], False))
             for value in need.get("is", []):
                 if not other.is_valid(value):
