@@ -1,9 +1,11 @@
-// `odrpo-bench judge analyze FILE`: how noisy a real judge is, from a file of repeated scores.
+// `odrpo-bench judge analyze INPUT`: how noisy a judge is, from a file of repeated scores or by simulating raters.
 #include <cstdint>
+#include <utility>
 
 #include "app/command.hpp"
 #include "app/judge_analysis.hpp"
 #include "app/judge_figures.hpp"
+#include "app/judge_input.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
 #include "app/score_options.hpp"
@@ -12,15 +14,17 @@
 namespace odrpo::app {
 
 int judge_analyze(const JudgeAnalyzeOptions& o) {
-  const ScoreReading how = score_reading(o.scores);
+  score_reading(o.scores);  // flags first
   if (!o.output.empty()) check_output(o.output, o.path);
   const std::vector<FigureRequest> figures = figure_requests(o.figures, o.path);
   const auto seed = static_cast<std::uint64_t>(o.seed);
-  const ScoreTable table = read_score_table(o.path, how);
-  const JudgeAnalysis analysis = analyze_scores(table, printable_line(o.path), o.resamples, seed);
+  std::vector<NamedScores> inputs = judge_inputs(o.path, o);
+  const JudgeAnalysis analysis = analyze_scores(inputs[0].table, inputs[0].name, o.resamples, seed);
+  for (const std::string& path : o.compare)
+    for (NamedScores& other : judge_inputs(path, o)) inputs.push_back(std::move(other));
   std::vector<JudgeAnalysis> compare;
-  for (const std::string& path : o.compare) compare.push_back(analyze_scores(read_score_table(path, how), printable_line(path), 0, seed));
-  draw_judge_figures(figures, table, analysis);
+  for (std::size_t i = 1; i < inputs.size(); ++i) compare.push_back(analyze_scores(inputs[i].table, inputs[i].name, 0, seed));
+  draw_judge_figures(figures, inputs[0].table, analysis);
   const std::string text = o.json ? analysis_json(analysis, compare) : analysis_text(analysis, compare);
   if (o.output.empty()) put(text);
   else write_output(o.output, text);

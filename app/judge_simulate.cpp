@@ -37,7 +37,7 @@ int judge_simulate(const JudgeSimulateOptions& o) {
                   fmt::format("{:.3g} scores are more than the {:.0e} that are simulated at a time: fewer --prompts, --responses or "
                               "--samples, or several seeds",
                               scores, most_scores));
-  SimulatedScores made = simulate_scores(rater, levels, o.prompts, o.responses, o.samples, static_cast<std::uint64_t>(o.seed));
+  SimulatedScores made = simulate_scores(rater, rated_world(levels, o.prompts, o.responses), o.samples, static_cast<std::uint64_t>(o.seed));
   if (o.truth)
     for (std::size_t r = 0; r < made.quality.size(); ++r) made.table.responses[r].gold = made.quality[r];
   const std::string comment =

@@ -35,9 +35,14 @@ void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int(
   CLI::App* c = add("analyze", "how noisy a judge is: agreement, reliability, severity, drift, gold, beside known judges",
                     "odrpo-bench judge analyze scores.csv\n  odrpo-bench judge analyze scores.csv --figure kendall=w.svg",
                     [&o] { return judge_analyze(o); });
-  c->add_option("file", o.path, "a CSV, TSV or JSON lines file with one row per score")->required()->type_name("FILE");
+  c->add_option(
+       "input", o.path,
+       "a CSV, TSV or JSON lines file with one row per score; or a rater to simulate: a word of `list raters`, a judge's file, or a "
+       "suite, whose raters are put beside each other (.toml)")
+      ->required()
+      ->type_name("INPUT");
   score_options(*c, o.scores);
-  repeated(*c, "--compare", o.compare, "another file to put beside it, read the same way; may be repeated", "FILE");
+  repeated(*c, "--compare", o.compare, "another input to put beside it; may be repeated", "INPUT");
   repeated(
       *c, "--figure", o.figures,
       "draw kendall (histogram of W) or rows (heat maps of each response's mean, deviation, skewness, excess kurtosis) to a .svg, .pdf "

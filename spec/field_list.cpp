@@ -103,7 +103,8 @@ Listing raters() {
   for (const auto& preset : rater_presets())
     part.entries.push_back(
         {std::string(preset.word),
-         fmt::format("{}\nnoise: {}\nworld: {}", preset.help, noise_line(preset.config.noise), world_line(preset.config.world)),
+         fmt::format("{}\nnoise: {}\nworld: {}", preset.help, noise_line(preset.config.noise),
+                     latent_scale(preset.config.noise) != nullptr ? "that of the latent scale" : world_line(preset.config.world)),
          {}});
   return part;
 }

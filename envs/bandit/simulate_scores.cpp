@@ -26,9 +26,15 @@ ScoreTable empty_table(int levels, int judges, int rounds) {
 
 }  // namespace
 
-SimulatedScores simulate_scores(RaterConfig rater, int levels, int prompts, int responses, int samples, std::uint64_t key) {
+BanditConfig rated_world(int levels, int prompts, int responses) {
   BanditConfig config;
-  config.prompts = prompts, config.actions = responses, config.levels = levels, config.feature_share = 0;
+  config.levels = levels, config.prompts = prompts, config.actions = responses;
+  return config;
+}
+
+SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samples, std::uint64_t key) {
+  config.feature_share = 0;
+  const int levels = config.levels, prompts = config.prompts, responses = config.actions;
   const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
   rater.sampling = Sampling::draws;
   LawCache laws(rater, levels, 1);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "envs/bandit/world.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/score_table.hpp"
 
@@ -13,8 +14,11 @@ struct SimulatedScores {
   std::vector<double> quality;  ///< [P M] true quality, in levels
 };
 
-/// N calls about each of M responses to P prompts on `levels` levels: the bandit's world of `key` with the rater's profile, rated call by
-/// call. Judges of a panel answer in turn. An answer that cannot be read for good is `unreadable` (policies drop and zero). P, M, N >= 1.
-SimulatedScores simulate_scores(RaterConfig rater, int levels, int prompts, int responses, int samples, std::uint64_t key);
+/// A world of the rater's own: P prompts x M responses on K levels, without features.
+BanditConfig rated_world(int levels, int prompts, int responses);
+
+/// N calls about each response of the bandit's world of `key`, rated call by call. Judges of a panel answer in turn. An answer that cannot
+/// be read for good is `unreadable` (policies drop and zero). `world.levels` are the rater's; features are left out. N >= 1.
+SimulatedScores simulate_scores(RaterConfig rater, BanditConfig world, int samples, std::uint64_t key);
 
 }  // namespace odrpo

@@ -1,6 +1,8 @@
 // The catalogue of raters: four that match one published median Kendall W, the stress raters, and the numpy yardstick's.
 #include "envs/rater/rater.hpp"
 
+#include <utility>
+
 namespace odrpo {
 namespace {
 
@@ -30,6 +32,33 @@ RaterConfig yardstick() {
   return c;
 }
 
+// Panels of real judges on a latent scale, as `judge fit` fitted them (docs/lab/measured-by-hand.md); thresholds to three digits.
+RaterConfig panel(LatentScale scale, const NumberRows& thresholds) {
+  set_thresholds(scale, thresholds);
+  RaterConfig c;
+  c.noise = {LatentNoise{std::move(scale)}};
+  return c;
+}
+
+RaterConfig panel_essays() {
+  LatentScale scale;
+  scale.prompt_share = 0.337, scale.sigma = 0.167, scale.spread = 0.494, scale.judge_sigma = 0.335;
+  constexpr double never = 64;  // the first judge never gives the highest level
+  return panel(scale, {{-2.877, -0.790, 0.766, 2.431, never},
+                       {-2.157, -0.594, 0.390, 1.957, 3.598},
+                       {-2.537, -1.064, -0.059, 0.770, 3.132},
+                       {-2.417, -1.181, -0.023, 0.889, 2.302}});
+}
+
+RaterConfig panel_dialogue() {
+  LatentScale scale;
+  scale.prompt_share = 0.138, scale.sigma = 0.391;  // each judge was called once: its lasting errors are in sigma
+  return panel(scale, {{-2.052, -1.569, -0.894, 0.157},
+                       {-1.867, -1.622, -1.080, -0.256},
+                       {-2.196, -1.907, -1.368, -0.415},
+                       {-2.092, -1.562, -0.871, 0.137}});
+}
+
 }  // namespace
 
 std::span<const RaterPreset> rater_presets() {
@@ -54,6 +83,8 @@ std::span<const RaterPreset> rater_presets() {
       {"easy", "high quality, mixed noise", like_mixed({.mean = 8.8, .mean_sd = 1.0, .veto = 0.03, .low = 0.01, .high = 0.002})},
       {"easylow", "high quality, 10 % of scores are 1", like_mixed({.mean = 8.8, .mean_sd = 1.0, .low = 0.1})},
       {"yardstick", "lattice Gaussian of width 1 and 5.5 % uniform flips, ties to the lowest (the numpy yardstick)", yardstick()},
+      {"panel-essays", "fitted to real scores: 4 LLM judges on essays, 1..6", panel_essays()},
+      {"panel-dialogue", "fitted to real scores: 4 LLM judges on dialogues, 1..5", panel_dialogue()},
   };
   return presets;
 }

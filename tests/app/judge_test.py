@@ -262,7 +262,7 @@ check(not os.path.exists("x.svg"), "no figure of nothing")
 
 # --- bad command lines and files
 for arguments, code, words in (
-    ((), 2, "FILE is required"),
+    ((), 2, "INPUT is required"),
     (("scores.csv", "--figure", "kendal=x.svg"), 2, 'did you mean "kendall"?'),
     (("scores.csv", "--figure", "kendall"), 2, "a file must follow"),
     (("scores.csv", "--figure", "kendall=x.gif"), 2, "does not end in .svg, .pdf or .png"),

@@ -52,7 +52,7 @@ LatentScale panel(int judges) {
 
 TEST_CASE("presets give the agreement that they were made for", "[simulate]") {
   for (const auto& [word, flip] : {std::pair{"mixed", 0.075}, {"veto", 0.066}, {"wide", 0.129}, {"gauss", 0.073}}) {
-    const Means m = means_of(simulate_scores(preset(word), 10, 1000, 8, 16, 20261123).table);
+    const Means m = means_of(simulate_scores(preset(word), rated_world(10, 1000, 8), 16, 20261123).table);
     INFO(word);
     CHECK(std::abs(m.w - 0.614) < 0.02);  // published; 0.0085 is the sampling error of a median over 1000 prompts
     CHECK(std::abs(m.flip - flip) < 0.006);
@@ -65,7 +65,7 @@ TEST_CASE("a latent scale rated in training agrees as its literal draws do", "[s
     const LatentScale scale = panel(judges);
     rater.noise = {LatentNoise{scale}};
     // the program's: classes of traits, quality on its grid. The definition: continuous
-    const Means ours = means_of(simulate_scores(rater, 5, 4000, 8, 8, 20261124).table);
+    const Means ours = means_of(simulate_scores(rater, rated_world(5, 4000, 8), 8, 20261124).table);
     const Means drawn = means_of(draw_scores(scale, ScoreShape{4000, 8, static_cast<std::uint32_t>(8 / judges)}, 20261125).table);
     INFO(judges << " judges: W " << ours.w << " and " << drawn.w << ", flips " << ours.flip << " and " << drawn.flip);
     CHECK(std::abs(ours.w - drawn.w) < 0.012);
@@ -80,7 +80,7 @@ TEST_CASE("a latent scale rated in training agrees as its literal draws do", "[s
 TEST_CASE("judges of a panel answer in turn, the same ones about all responses of a prompt", "[simulate][latent]") {
   RaterConfig rater;
   rater.noise = {LatentNoise{panel(3)}};
-  const SimulatedScores made = simulate_scores(rater, 5, 40, 4, 5, 7);
+  const SimulatedScores made = simulate_scores(rater, rated_world(5, 40, 4), 5, 7);
   REQUIRE(made.table.judges.size() == 3);
   REQUIRE(made.quality.size() == 160);
   std::set<std::vector<std::uint32_t>> seen;
@@ -102,7 +102,7 @@ TEST_CASE("answers that nobody can read are simulated as such", "[simulate]") {
   rater.parse_failure = 0.25;
   for (const ParsePolicy policy : {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero}) {
     rater.parse_policy = policy;
-    const auto table = simulate_scores(rater, 10, 100, 8, 4, 3).table;
+    const auto table = simulate_scores(rater, rated_world(10, 100, 8), 4, 3).table;
     const double share = static_cast<double>(table.unreadables()) / 3200;
     if (policy == ParsePolicy::resample) CHECK(share == 0);
     else CHECK(std::abs(share - 0.25) < 0.04);

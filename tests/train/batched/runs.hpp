@@ -36,7 +36,8 @@ inline RunSpec any_run(Chooser& c) {
   const auto& words = estimator_catalogue();
   RunSpec r = base_run(c.of({PolicyKind::tabular, PolicyKind::tabular, PolicyKind::linear}),
                        std::string(words[static_cast<std::size_t>(c.below(static_cast<int>(words.size())))]));
-  r.rater = rater_presets()[static_cast<std::size_t>(c.below(static_cast<int>(rater_presets().size())))].config;
+  const auto presets = rater_presets().first(16);  // the panels behind them have levels of their own
+  r.rater = presets[static_cast<std::size_t>(c.below(static_cast<int>(presets.size())))].config;
   r.votes = c.of({1, 1, 2, 5, 8});
   r.env.bandit.levels = c.of({10, 10, 5, 3, 16, 21});
   r.env.bandit.actions = c.of({10, 32, 2, 33, 70, 31});

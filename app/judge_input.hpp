@@ -1,0 +1,21 @@
+// What `judge analyze` is given: a file of scores, or raters whose scores are simulated.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+#include "kernels/score_table.hpp"
+
+namespace odrpo::app {
+
+struct NamedScores {
+  std::string name;  ///< printable: the file, or the rater
+  ScoreTable table;
+};
+
+/// `path` is a suite: its raters, in the grid's order, in the world of its first env, with as many calls as its most votes. A judge's file or
+/// a word of `list raters`, when no file is called so: that rater, 1000 prompts x 8 responses x 16 calls, as the paper measured its judge. Anything else: the file of scores. At least one.
+/// Failures of load_suite(), load_rater_file() and read_score_table(); usage for a suite without a bandit.
+std::vector<NamedScores> judge_inputs(const std::string& path, const JudgeAnalyzeOptions& o);
+
+}  // namespace odrpo::app
