@@ -11,29 +11,12 @@
 #include "spec/prescan.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
+#include "tests/spec/test_folder.hpp"
 
 using namespace odrpo;
 namespace fs = std::filesystem;
 
 namespace {
-
-// a folder of its own, removed at the end
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "odrpo-suites-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
-    return (path / name).string();
-  }
-};
 
 std::string repeated(const std::string& piece, int n) {
   std::string text;
@@ -44,7 +27,7 @@ std::string repeated(const std::string& piece, int n) {
 }  // namespace
 
 TEST_CASE("a path that is not a readable regular file is refused") {
-  const Folder folder;
+  const TestFolder folder;
   CHECK(file_refusal(folder.path.string()).code == Exit::suite);
   CHECK(file_refusal(folder.path.string()).has("is a directory"));
   CHECK(file_refusal("/dev/null").code == Exit::suite);
@@ -64,7 +47,7 @@ TEST_CASE("a path that is not a readable regular file is refused") {
 }
 
 TEST_CASE("empty, huge and non-text files are refused with their place") {
-  const Folder folder;
+  const TestFolder folder;
   for (const auto* text : {"", "\n", " \r\n\t"}) {
     const auto r = file_refusal(folder.file("empty.toml", text));
     CHECK(r.code == Exit::suite);

@@ -11,25 +11,13 @@
 #include "spec/plan_rater_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
+#include "tests/spec/test_folder.hpp"
 #include "train/curves.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-struct Folder {
-  std::filesystem::path path;
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "odrpo-worlds-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
-    return (path / name).string();
-  }
-};
 
 /// Scores of a preset or of a panel on 1..5, as a file.
 std::string scores_of(const RaterConfig& rater, int levels, int samples, std::uint64_t seed) {
@@ -59,16 +47,6 @@ std::string suite_with(const std::string& rater) {
          rater + "\n";
 }
 
-Refusal load(const std::string& path, Suite* suite = nullptr, const std::vector<std::string>& set = {}) {
-  try {
-    Suite made = load_suite(path, set, {});
-    if (suite) *suite = std::move(made);
-  } catch (const Failure& f) {
-    return {f.code, f.what()};
-  }
-  return {};
-}
-
 void check_runs(const Suite& suite) {
   const Suite again = loaded(suite.resolved);
   REQUIRE(again.runs.size() == suite.runs.size());
@@ -83,12 +61,13 @@ void check_runs(const Suite& suite) {
 }  // namespace
 
 TEST_CASE("scores: the default is a judge on a latent scale, in the world of that scale") {
-  const Folder folder;
+  const TestFolder folder;
   folder.file("panel.toml", panel_text);
   const RaterConfig panel = load_rater_file((folder.path / "panel.toml").string());
   folder.file("judge.csv", scores_of(panel, 5, 4, 20261123));
   Suite suite;
-  const Refusal refused = load(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\naggregate = \"mean\"\nlow.p = 0.01")), &suite);
+  const Refusal refused =
+      file_refusal(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\naggregate = \"mean\"\nlow.p = 0.01")), {}, &suite);
   INFO(refused.message);
   REQUIRE(refused.code == Exit::ok);
   const RunSpec one = suite.runs[0], three = suite.runs[1];
@@ -105,14 +84,14 @@ TEST_CASE("scores: the default is a judge on a latent scale, in the world of tha
   CHECK(suite.notes[0].find("80 prompts x 6 responses x 4 samples, 5 levels; 2 judges; latent scale: sigma ") != std::string::npos);
   check_runs(suite);
   Suite own;
-  REQUIRE(load(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\n[env.bandit]\nprofile = \"own\"\nmean = 3")), &own).code ==
-          Exit::ok);
+  REQUIRE(file_refusal(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\n[env.bandit]\nprofile = \"own\"\nmean = 3")), {}, &own)
+              .code == Exit::ok);
   CHECK_FALSE(brings_world(own.runs[0].env.bandit, own.runs[0].rater));
   check_runs(own);
 }
 
 TEST_CASE("scores: resampled responses keep their own scores, drawn to their level's row") {
-  const Folder folder;
+  const TestFolder folder;
   std::string text = "prompt_id,response_id,sample_id,score\n";
   // 20 prompts with a response of 1, 1, one of 1, 3, one of 3, 3
   for (int p = 0; p < 20; ++p)
@@ -120,7 +99,7 @@ TEST_CASE("scores: resampled responses keep their own scores, drawn to their lev
       for (int s = 0; s < 2; ++s) text += fmt::format("{},{},{},{}\n", p, r, s, r == 0 || (r == 1 && s == 0) ? 1 : 3);
   folder.file("judge.csv", text);
   Suite suite;
-  const Refusal refused = load(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\nworld = \"resample\"")), &suite);
+  const Refusal refused = file_refusal(folder.file("suite.toml", suite_with("scores = \"judge.csv\"\nworld = \"resample\"")), {}, &suite);
   INFO(refused.message);
   REQUIRE(refused.code == Exit::ok);
   const auto& responses = *std::get<ResampleNoise>(suite.runs[0].rater.noise[0]).responses;
@@ -135,33 +114,34 @@ TEST_CASE("scores: resampled responses keep their own scores, drawn to their lev
 }
 
 TEST_CASE("a rater in a file of its own is the one that its section would be, and keys over it change it") {
-  const Folder folder;
+  const TestFolder folder;
   folder.file("panel.toml", panel_text);
   Suite from_file, written;
-  const Refusal a = load(folder.file("a.toml", suite_with("file = \"panel.toml\"\ntie = \"first\"")), &from_file);
+  const Refusal a = file_refusal(folder.file("a.toml", suite_with("file = \"panel.toml\"\ntie = \"first\"")), {}, &from_file);
   INFO(a.message);
   REQUIRE(a.code == Exit::ok);
   std::string section(panel_text);
   while (section.find("judge]") != std::string::npos) section.replace(section.find("judge]"), 6, "r]");
   while (section.find("judge.latent") != std::string::npos) section.replace(section.find("judge.latent"), 12, "r.latent");
   const std::string head = suite_with("");
-  const Refusal b = load(folder.file("b.toml", head.substr(0, head.find("[rater.r]")) + section), &written);
+  const Refusal b = file_refusal(folder.file("b.toml", head.substr(0, head.find("[rater.r]")) + section), {}, &written);
   INFO(b.message);
   REQUIRE(b.code == Exit::ok);
   for (std::size_t i = 0; i < written.runs.size(); ++i) CHECK(canonical_text(written.runs[i]) == canonical_text(from_file.runs[i]));
   check_runs(from_file);
   Suite changed;
-  const Refusal c = load(folder.file("a.toml", suite_with("file = \"panel.toml\"\nlatent.sigma = [0.5, 1]")), &changed);
+  const Refusal c = file_refusal(folder.file("a.toml", suite_with("file = \"panel.toml\"\nlatent.sigma = [0.5, 1]")), {}, &changed);
   INFO(c.message);
   REQUIRE(c.code == Exit::ok);
   CHECK(changed.runs.size() == 2 * from_file.runs.size());
   CHECK(std::get<LatentNoise>(changed.runs.back().rater.noise[0]).scale.sigma == 1);
   Suite set;
-  CHECK(load(folder.file("a.toml", suite_with("")), &set, {"rater.r.file=" + (folder.path / "panel.toml").string()}).code == Exit::ok);
+  CHECK(file_refusal(folder.file("a.toml", suite_with("")), {"rater.r.file=" + (folder.path / "panel.toml").string()}, &set).code ==
+        Exit::ok);
 }
 
 TEST_CASE("judges that cannot be are refused at their places") {
-  const Folder folder;
+  const TestFolder folder;
   folder.file("panel.toml", panel_text);
   folder.file("two.toml", std::string(panel_text) + "[rater.other]\nnoise = [{ model = \"gaussian\" }]\n");
   folder.file("more.toml", std::string(panel_text) + "[learn]\nsteps = 3\n");
@@ -222,7 +202,7 @@ TEST_CASE("judges that cannot be are refused at their places") {
   };
   for (const Case& c : cases) {
     INFO(c.rater);
-    const Refusal r = load(folder.file("a.toml", suite_with(c.rater)));
+    const Refusal r = file_refusal(folder.file("a.toml", suite_with(c.rater)), {});
     INFO(r.message);
     CHECK(r.code == c.code);
     CHECK(r.has(c.told));
@@ -230,14 +210,14 @@ TEST_CASE("judges that cannot be are refused at their places") {
 }
 
 TEST_CASE("a judge with fewer levels than ten rates texts, and their quality is carried to its scale") {
-  const Folder folder;
+  const TestFolder folder;
   folder.file("panel.toml", panel_text);
   const std::string head =
       "[suite]\nname = \"t\"\n[grid]\nenv = [\"toy-lm\"]\npolicy = [\"transformer\"]\nestimator = [\"grpo\"]\nrater = [\"r\"]\nvotes = [1, "
       "3]\n"
       "[learn]\nsteps = 2\nbatch = 4\nrollouts = 4\n[policy.transformer]\nwarm_steps = 5\n[rater.r]\nfile = \"panel.toml\"\n";
   Suite suite;
-  const Refusal r = load(folder.file("t.toml", head), &suite);
+  const Refusal r = file_refusal(folder.file("t.toml", head), {}, &suite);
   INFO(r.message);
   REQUIRE(r.code == Exit::ok);
   CHECK(suite.runs[0].env.levels() == 5);
@@ -248,7 +228,7 @@ TEST_CASE("a judge with fewer levels than ten rates texts, and their quality is 
     REQUIRE(record.status == RunStatus::ok);
     for (const double reward : record.curves[static_cast<std::size_t>(CurveId::reward)].values) CHECK((reward >= 1 && reward <= 5));
   }
-  CHECK(load(folder.file("t.toml", head + "[rater.s]\nbase = \"mixed\"\n")).code == Exit::ok);
+  CHECK(file_refusal(folder.file("t.toml", head + "[rater.s]\nbase = \"mixed\"\n"), {}).code == Exit::ok);
 }
 
 TEST_CASE("judges that differ in their world do not share one, whatever the cache has kept") {

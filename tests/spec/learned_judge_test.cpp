@@ -7,25 +7,12 @@
 #include "spec/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
+#include "tests/spec/test_folder.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;
 
 namespace {
-
-/// A folder of its own that goes when the test ends.
-struct Folder {
-  std::filesystem::path path;
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "odrpo-scores-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string file(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
-    return (path / name).string();
-  }
-};
 
 // 6 prompts x 4 responses x 3 samples on 1..5: the score is the response's level, or its neighbour once in three
 std::string table() {
@@ -51,23 +38,13 @@ steps = 20
 batch = 8
 )";
 
-Refusal load(const std::string& path, const std::vector<std::string>& set, Suite* suite = nullptr) {
-  try {
-    Suite made = load_suite(path, set, {});
-    if (suite) *suite = std::move(made);
-  } catch (const Failure& f) {
-    return {f.code, f.what()};
-  }
-  return {};
-}
-
 }  // namespace
 
 TEST_CASE("scores: the file becomes a matrix and a world, and the resolved suite needs it no more") {
-  const Folder folder;
+  const TestFolder folder;
   const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
   Suite suite;
-  const Refusal refused = load(toml, {"rater.judge.scores=" + csv}, &suite);
+  const Refusal refused = file_refusal(toml, {"rater.judge.scores=" + csv}, &suite);
   INFO(refused.message);
   REQUIRE(refused.code == Exit::ok);
   const RunSpec& run = suite.runs[0];
@@ -89,12 +66,12 @@ TEST_CASE("scores: the file becomes a matrix and a world, and the resolved suite
 }
 
 TEST_CASE("scores: a path in the suite is relative to the suite, models may be put over the channel, levels may exceed the file's") {
-  const Folder folder;
+  const TestFolder folder;
   folder.file("judge.csv", table());
   std::string text = suite_text;
   text.replace(text.find("[rater.judge]\n"), 14, "[rater.judge]\nscores = \"judge.csv\"\nlevels = 7\nlow.p = 0.125\nworld_spread = 2\n");
   Suite suite;
-  const Refusal refused = load(folder.file("suite.toml", text), {}, &suite);
+  const Refusal refused = file_refusal(folder.file("suite.toml", text), {}, &suite);
   INFO(refused.message);
   REQUIRE(refused.code == Exit::ok);
   const RaterConfig& rater = suite.runs[0].rater;
@@ -105,12 +82,12 @@ TEST_CASE("scores: a path in the suite is relative to the suite, models may be p
 }
 
 TEST_CASE("scores: files that cannot be used end with their own codes, after the suite's own errors") {
-  const Folder folder;
+  const TestFolder folder;
   const std::string toml = folder.file("suite.toml", suite_text);
   const auto with = [&](const std::string& file, const std::vector<std::string>& more = {}) {
     std::vector<std::string> set{"rater.judge.scores=\"" + file + "\""};
     set.insert(set.end(), more.begin(), more.end());
-    return load(toml, set);
+    return file_refusal(toml, set);
   };
   CHECK(with((folder.path / "none.csv").string()).code == Exit::io);
   CHECK(with((folder.path / "none.csv").string()).has("No such file"));
@@ -126,15 +103,15 @@ TEST_CASE("scores: files that cannot be used end with their own codes, after the
   CHECK(both.has("learn.steps"));
   const Refusal over = with((folder.path / "none.csv").string(), {"rater.judge.low.p=0.1"});
   CHECK(over.code == Exit::io);  // not that a model stands over nothing
-  const Refusal small = load(toml, {"rater.judge.scores=" + folder.file("judge.csv", table()), "rater.judge.levels=4"});
+  const Refusal small = file_refusal(toml, {"rater.judge.scores=" + folder.file("judge.csv", table()), "rater.judge.levels=4"});
   CHECK(small.code == Exit::bad_input);
-  const Refusal wrong = load(toml, {"rater.judge.scores=" + (folder.path / "judge.csv").string(), "env.bandit.levels=10"});
+  const Refusal wrong = file_refusal(toml, {"rater.judge.scores=" + (folder.path / "judge.csv").string(), "env.bandit.levels=10"});
   CHECK(wrong.code == Exit::suite);
   CHECK(wrong.has("rater judge has 5 levels, and env bandit has 10"));
 }
 
 TEST_CASE("scores: what is wrong is told with the suite's place, the file and the key, for all raters at once") {
-  const Folder folder;
+  const TestFolder folder;
   const std::string head = "prompt_id,response_id,sample_id,score\n";
   folder.file("ones.csv", head + "0,0,0,1\n0,0,1,1\n0,1,0,1\n0,1,1,1\n");
   folder.file("single.csv", head + "0,0,0,3\n");
@@ -153,22 +130,24 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
   const Case cases[] = {
       {"ones.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/ones.csv: all scores are 1: `levels` in [rater.r] must say",
        Exit::bad_input},
-      {"single.csv", "world = \"levels\"\n", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples", Exit::bad_input},
+      {"single.csv", "world = \"levels\"\n", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples",
+       Exit::bad_input},
       {"none.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/none.csv: No such file or directory\n    7 | scores = ", Exit::io},
       {"high.csv", "levels = 5\n", "FOLDER/high.csv:3:7: error: score 9 is off the scale: 1..5", Exit::bad_input},
       {"bad.csv", "", "FOLDER/bad.csv:4:7: error: score \"inf\" is no finite number", Exit::bad_input},
   };
   for (const Case& c : cases) {
     INFO(c.told);
-    const Refusal r = load(suite(std::string("[rater.r]\nscores = \"") + c.file + "\"\n" + c.more), {});
+    const Refusal r = file_refusal(suite(std::string("[rater.r]\nscores = \"") + c.file + "\"\n" + c.more), {});
     INFO(r.message);
     CHECK(r.code == c.code);
     std::string told = c.told;
     if (const auto at = told.find("FOLDER"); at != std::string::npos) told.replace(at, 6, folder.path.string());
     CHECK(r.has(told));
   }
-  const Refusal all = load(suite("[rater.r]\nscores = \"none.csv\"\n[rater.s]\nscores = \"bad.csv\"\n[rater.t]\nscores = \"bad.csv\"\n"),
-                           {"rater.u.scores=/nope.csv"});
+  const Refusal all =
+      file_refusal(suite("[rater.r]\nscores = \"none.csv\"\n[rater.s]\nscores = \"bad.csv\"\n[rater.t]\nscores = \"bad.csv\"\n"),
+                   {"rater.u.scores=/nope.csv"});
   INFO(all.message);
   CHECK(all.code == Exit::io);
   CHECK(all.has("suite.toml:7:10: error: `rater.r.scores`"));
@@ -176,29 +155,29 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
   CHECK(all.message.find("bad.csv:3:7") == all.message.rfind("bad.csv:3:7"));  // one file's mistakes are told once
   CHECK(all.has("--set 1: error: `rater.u.scores`: /nope.csv: No such file"));
   const std::string first = "[rater.r]\nscores = \"many.csv\"\n", second = "[rater.s]\nscores = \"none.csv\"\n";
-  const Refusal cut = load(suite(first + second), {});
+  const Refusal cut = file_refusal(suite(first + second), {});
   CHECK(cut.code == Exit::bad_input);
   CHECK(cut.message.ends_with("many.csv:21:8: error: score \"inf\" is no finite number; leave a missing score blank\n… and more"));
-  CHECK(load(suite(second + first), {}).code == Exit::io);
+  CHECK(file_refusal(suite(second + first), {}).code == Exit::io);
 }
 
 TEST_CASE("scores: a path of --set is taken as it is, whatever it is made of") {
-  const Folder folder;
+  const TestFolder folder;
   const std::string toml = folder.file("suite.toml", suite_text);
   for (const char* name :
        {"sp ace.csv", "ha#sh.csv", "e=q.csv", "a,b.csv", "[x].csv", "quo\"te.csv", "it's.csv", "7.csv", "plain", "{}.csv"}) {
     INFO(name);
     const std::string csv = folder.file(name, table());
-    const Refusal r = load(toml, {"rater.judge.scores=" + csv});
+    const Refusal r = file_refusal(toml, {"rater.judge.scores=" + csv});
     INFO(r.message);
     CHECK(r.code == Exit::ok);
-    CHECK(load(toml, {"rater.judge.scores=" + csv + ".none"}).has(".none: No such file"));
+    CHECK(file_refusal(toml, {"rater.judge.scores=" + csv + ".none"}).has(".none: No such file"));
   }
-  CHECK(load(toml, {"rater.judge.scores=[\"a.csv\"]"}).has("must be the path of a file in quotes, not a list"));
+  CHECK(file_refusal(toml, {"rater.judge.scores=[\"a.csv\"]"}).has("must be the path of a file in quotes, not a list"));
 }
 
 TEST_CASE("scores: responses that do not differ beyond the noise are refused, unless their spread is given") {
-  const Folder folder;
+  const TestFolder folder;
   const std::string toml = folder.file("suite.toml", suite_text);
   const std::string head = "prompt_id,response_id,sample_id,score\n";
   const std::string files[] = {
@@ -209,32 +188,32 @@ TEST_CASE("scores: responses that do not differ beyond the noise are refused, un
   for (const auto& text : files) {
     INFO(text);
     const std::string csv = folder.file("flat.csv", text);
-    const Refusal r = load(toml, {"rater.judge.scores=" + csv});
+    const Refusal r = file_refusal(toml, {"rater.judge.scores=" + csv});
     CHECK(r.code == Exit::bad_input);
     CHECK(r.has("--set 1: error: `rater.judge.scores`: " + csv + ": the responses of a prompt do not differ beyond the judge's noise"));
     CHECK(r.has("give `world_spread` in [rater.judge]"));
-    CHECK(load(toml, {"rater.judge.scores=" + csv, "rater.judge.world_spread=1"}).code == Exit::ok);
+    CHECK(file_refusal(toml, {"rater.judge.scores=" + csv, "rater.judge.world_spread=1"}).code == Exit::ok);
   }
 }
 
 TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
-  const Folder folder;
+  const TestFolder folder;
   const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
   Suite suite;
-  load(toml, {"rater.judge.scores=" + csv, "rater.other.scores=" + csv, "rater.judge.levels=6"},
-       &suite);  // squares: 20 x 2/3 + 4 x 32/3 = 56, freedom 48
+  file_refusal(toml, {"rater.judge.scores=" + csv, "rater.other.scores=" + csv, "rater.judge.levels=6"},
+               &suite);  // squares: 20 x 2/3 + 4 x 32/3 = 56, freedom 48
   REQUIRE(suite.notes.size() == 1);
   CHECK(suite.notes[0] == "judge: " + csv +
                               ": 6 prompts x 4 responses x 3 samples, 6 levels, pooled sd 1.08; levels 1 (5), 2 (5), 3 (5), 4 (9), 5 (0), "
                               "6 (0) have few responses: smoothed");
-  load(toml, {"rater.judge.scores=" + csv, "rater.judge.levels=100"}, &suite);
+  file_refusal(toml, {"rater.judge.scores=" + csv, "rater.judge.levels=100"}, &suite);
   CHECK(suite.notes[0].ends_with("; 100 of 100 levels have few responses: smoothed"));
   std::string more = table() + "9,0,0,5\n9,0,1,5\n";
   for (int r = 0; r < 200; ++r)
     for (const char* sample : {"0", "1"})
       more += std::to_string(100 + r / 10) + "," + std::to_string(r) + "," + sample + "," + std::to_string(1 + (r % 100 == 4 ? 4 : r % 4)) +
               "\n";
-  load(toml, {"rater.judge.scores=" + folder.file("more.csv", more)}, &suite);
+  file_refusal(toml, {"rater.judge.scores=" + folder.file("more.csv", more)}, &suite);
   REQUIRE(suite.notes.size() == 1);
   CHECK(suite.notes[0].ends_with(
       "more.csv: 27 prompts x 1 to 10 responses x 2 to 3 samples, 5 levels, pooled sd 0.474; level 5 has 3 responses: smoothed"));
@@ -242,7 +221,7 @@ TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
 }
 
 TEST_CASE("scores: other columns and scales, in the suite and by --set") {
-  const Folder folder;
+  const TestFolder folder;
   std::string text = "item\tanswer\tcall\tpoints\n";
   for (int p = 0; p < 6; ++p)
     for (int r = 0; r < 4; ++r)
@@ -254,7 +233,7 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
     return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n[rater.r]\n" + rater + "\n");
   };
   Suite made;
-  const Refusal fine = load(suite("scores = \"judge.tsv\"\nworld = \"levels\"\nscale = \"0..3 by 0.5\"\n" + columns), {}, &made);
+  const Refusal fine = file_refusal(suite("scores = \"judge.tsv\"\nworld = \"levels\"\nscale = \"0..3 by 0.5\"\n" + columns), {}, &made);
   INFO(fine.message);
   REQUIRE(fine.code == Exit::ok);
   CHECK(made.runs[0].env.bandit.levels == 7);
@@ -265,10 +244,10 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
   const std::string resolved = loaded(made.resolved).resolved;
   CHECK(resolved == made.resolved);
   Suite set;
-  const Refusal by_set = load(suite("scores = \"judge.tsv\""),
-                              {"rater.r.columns.prompt=item", "rater.r.columns.response=answer", "rater.r.columns.sample=call",
-                               "rater.r.columns.score=points", "rater.r.world=levels", "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
-                              &set);
+  const Refusal by_set = file_refusal(suite("scores = \"judge.tsv\""),
+                                      {"rater.r.columns.prompt=item", "rater.r.columns.response=answer", "rater.r.columns.sample=call",
+                                       "rater.r.columns.score=points", "rater.r.world=levels", "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
+                                      &set);
   INFO(by_set.message);
   REQUIRE(by_set.code == Exit::ok);
   CHECK(canonical_text(set.runs[0]) == canonical_text(made.runs[0]));  // judges are pooled
@@ -295,7 +274,7 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
   };
   for (const Case& c : cases) {
     INFO(c.rater);
-    const Refusal r = load(suite(c.rater), {});
+    const Refusal r = file_refusal(suite(c.rater), {});
     INFO(r.message);
     CHECK(r.code == c.code);
     CHECK(r.has(c.told));

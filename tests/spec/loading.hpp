@@ -1,6 +1,7 @@
 // What tests of suites share: loading text, and what a bad suite is refused with.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/failure.hpp"
@@ -24,9 +25,11 @@ inline Refusal refusal(const std::string& text, const std::vector<std::string>& 
   return {};
 }
 
-inline Refusal file_refusal(const std::string& path) {
+/// The same for a file; `suite` takes what was accepted.
+inline Refusal file_refusal(const std::string& path, const std::vector<std::string>& set = {}, Suite* suite = nullptr) {
   try {
-    load_suite(path, {}, {});
+    Suite made = load_suite(path, set, {});
+    if (suite != nullptr) *suite = std::move(made);
   } catch (const Failure& f) {
     return {f.code, f.what()};
   }
