@@ -1,4 +1,7 @@
 // `odrpo-bench judge analyze INPUT`: how noisy a judge is, from a file of repeated scores or by simulating raters.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -10,11 +13,15 @@
 #include "app/printable.hpp"
 #include "app/score_options.hpp"
 #include "app/usage.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo::app {
 
 int judge_analyze(const JudgeAnalyzeOptions& o) {
   score_reading(o.scores);  // flags first
+  const bool file = is_score_file(o.path) || std::any_of(o.compare.begin(), o.compare.end(), is_score_file);
+  if (const std::string flag = file_flag(o.scores); !file && !flag.empty())
+    throw Failure(Exit::usage, fmt::format("{} says how a file of scores is read, and {} is none", flag, printable_line(o.path)));
   if (!o.output.empty()) check_output(o.output, o.path);
   const std::vector<FigureRequest> figures = figure_requests(o.figures, o.path);
   const auto seed = static_cast<std::uint64_t>(o.seed);

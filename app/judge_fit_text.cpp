@@ -74,6 +74,9 @@ std::vector<std::string> limits_text(const JudgeFit& f) {
         "severity against noise: if several judges wrote these scores, name their column (--rater), or their severity counts as noise");
   for (const auto& [key, help, of] : parameters(f.fit))
     if (!of.fitted) text.push_back(fmt::format("{}: {}", key, of.reason));
+  for (const auto& [key, help, of] : parameters(f.fit))
+    if (of.at_end)
+      text.push_back(fmt::format("{}: {} is the end of what is looked at; the scores may want a value beyond it", key, number(of.value)));
   return text;
 }
 
@@ -110,7 +113,8 @@ std::string fit_json(const JudgeFit& f) {
               {"scores", f.fit.scores}, {"levels", f.values}};
   for (const auto& [key, help, of] : parameters(f.fit))
     out["parameters"][key] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", exact(of.error)},
-                              {"low", exact(of.low)}, {"high", exact(of.high)}, {"reason", of.reason}};
+                              {"low", exact(of.low)}, {"high", exact(of.high)}, {"at_end", of.at_end},
+                              {"reason", of.reason}};
   for (int j = 0; j < f.fit.judge.judges(); ++j) {
     const auto row = f.fit.judge.thresholds(j);
     out["thresholds"].push_back(

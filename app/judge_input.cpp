@@ -54,15 +54,16 @@ std::vector<NamedScores> of_suite(const std::string& path, std::uint64_t seed) {
 
 }  // namespace
 
+bool is_score_file(const std::string& path) {
+  return !path.ends_with(".toml") && (exists(path) || !CatalogueOf<RaterConfig>::find(path).has_value());
+}
+
 std::vector<NamedScores> judge_inputs(const std::string& path, const JudgeAnalyzeOptions& o) {
-  const bool toml = path.ends_with(".toml");
-  const bool word = !toml && CatalogueOf<RaterConfig>::find(path).has_value() && !exists(path);
-  if (!toml && !word) return {{printable_line(path), read_score_table(path, score_reading(o.scores))}};
+  if (is_score_file(path)) return {{printable_line(path), read_score_table(path, score_reading(o.scores))}};
   const auto seed = static_cast<std::uint64_t>(o.seed);
-  if (toml && holds_suite(path)) return of_suite(path, seed);
+  if (path.ends_with(".toml") && holds_suite(path)) return of_suite(path, seed);
   const RaterConfig rater = rater_named(path);
-  const int own = rater_levels(rater);
-  const int levels = own > 0 ? own : o.scores.levels > 0 ? o.scores.levels : 10;
+  const int levels = simulated_levels(rater, o.scores.levels);
   return {{printable_line(path), simulate_scores(rater, rated_world(levels, paper_prompts, paper_responses), paper_samples, seed).table}};
 }
 

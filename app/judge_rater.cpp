@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "app/printable.hpp"
+#include "envs/bandit/world.hpp"
 #include "kernels/failure.hpp"
 #include "results/suggest.hpp"
 #include "spec/catalogue.hpp"
@@ -17,6 +18,12 @@ RaterConfig rater_named(const std::string& name) {
   if (const auto preset = Raters::find(name)) return preset->config;
   throw Failure(Exit::usage, fmt::format("there is no rater \"{}\": a word of `list raters`, or a judge's file (.toml){}",
                                          printable_line(name), did_you_mean(name, Raters::words())));
+}
+
+int simulated_levels(const RaterConfig& rater, int asked) {
+  const int own = rater_levels(rater);
+  if (own > 0 && asked > 0 && asked != own) throw Failure(Exit::usage, fmt::format("--levels {}: this judge has {} levels", asked, own));
+  return own > 0 ? own : asked > 0 ? asked : BanditConfig{}.levels;
 }
 
 }  // namespace odrpo::app

@@ -10,4 +10,7 @@ namespace odrpo::app {
 /// word, with a suggestion; those of load_rater_file() for a file.
 RaterConfig rater_named(const std::string& name);
 
+/// K of the scores that such a rater gives: its own, else `asked`, else 10. Failure usage where it has another number than asked for (> 0).
+int simulated_levels(const RaterConfig& rater, int asked);
+
 }  // namespace odrpo::app

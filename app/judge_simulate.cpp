@@ -1,6 +1,8 @@
 // `odrpo-bench judge simulate RATER`: scores as that rater gives them in training, as a file.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "app/command.hpp"
 #include "app/judge_rater.hpp"
 #include "app/output_file.hpp"
@@ -15,13 +17,6 @@ namespace {
 
 constexpr double most_scores = 1e8;  // 600 MB
 
-// K of the scores: the rater's own, else as asked for, else 10
-int levels_of(const RaterConfig& rater, int asked) {
-  const int own = rater_levels(rater);
-  if (own > 0 && asked > 0 && asked != own) throw Failure(Exit::usage, fmt::format("--levels {}: this judge has {} levels", asked, own));
-  return own > 0 ? own : asked > 0 ? asked : 10;
-}
-
 }  // namespace
 
 int judge_simulate(const JudgeSimulateOptions& o) {
@@ -29,7 +24,10 @@ int judge_simulate(const JudgeSimulateOptions& o) {
   if (rater.text != TextJudge{})
     throw Failure(Exit::usage,
                   fmt::format("rater {} looks at the text of responses, and simulated responses have none", printable_line(o.rater)));
-  const int levels = levels_of(rater, o.levels);
+  const int levels = simulated_levels(rater, o.levels);
+  const std::string ending = std::filesystem::path(o.output).extension().string();
+  if (!ending.empty() && ending != ".csv" && ending != ".tsv" && ending != ".jsonl" && ending != ".ndjson" && ending != ".txt")
+    throw Failure(Exit::usage, fmt::format("-o {}: scores are written as .csv, .tsv or .jsonl", printable_line(o.output)));
   if (!o.output.empty()) check_output(o.output, o.rater);
   const double scores = static_cast<double>(o.prompts) * o.responses * o.samples;
   if (scores > most_scores)

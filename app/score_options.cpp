@@ -56,6 +56,18 @@ ScoreReading score_reading(const ScoreOptions& o) {
   return how;
 }
 
+std::string file_flag(const ScoreOptions& o) {
+  for (const auto& [flag, text] : {std::pair<const char*, const std::string&>{"--prompt", o.prompt},
+                                   {"--response", o.response},
+                                   {"--sample", o.sample},
+                                   {"--score", o.score},
+                                   {"--rater", o.rater},
+                                   {"--gold", o.gold},
+                                   {"--scale", o.scale}})
+    if (!text.empty()) return flag;
+  return "";
+}
+
 ScoreTable read_score_table(const std::string& path, const ScoreReading& how) {
   const std::string text = read_scores_file(path);
   return parse_scores(text, printable_line(path), how.columns, how.scale);

@@ -59,6 +59,7 @@ std::string noise_line(const std::vector<Noise>& list) {
     if (const auto* resample = std::get_if<ResampleNoise>(&noise)) {
       const ScoredResponses none, &of = resample->responses ? *resample->responses : none;
       text += fmt::format("{}{} {} responses of {} prompts", text.empty() ? "" : "; ", ResampleNoise::word, of.law.size(), of.prompts());
+      if (of.judges > 1) text += fmt::format(" by {} judges", of.judges);
       continue;
     }
     std::vector<std::string> usual;

@@ -70,7 +70,8 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
     fields.finish();
     const auto* resample = std::get_if<ResampleNoise>(&*noise);
     if (resample != nullptr && !resample->responses && find_child(entry, "laws") != nullptr && find_child(entry, "prompts") != nullptr)
-      errors_.add(entry.place, fmt::format("`{}`: `prompts` names a law that `laws` has not", label));
+      errors_.add(entry.place,
+                  fmt::format("`{}`: `prompts` names a law that `laws` has not, or a law lacks a row for one of the judges", label));
     const bool first = i == 0;
     if (makes_distribution(*noise) != first)
       errors_.add(entry.place,

@@ -67,11 +67,13 @@ LearnedJudge learn_latent(const ScoreTable& whole) {
   return {{LatentNoise{std::move(fit.judge)}}, std::nullopt, std::move(found)};
 }
 
-LearnedJudge learn_resampled(const ScoreTable& table) {
+LearnedJudge learn_resampled(const ScoreTable& whole) {
+  const ScoreTable table = heard_judges(whole);
   ResampledJudge judge = resample_responses(table);
-  std::string found =
-      fmt::format("{}{}; resampled: {} responses of {} prompts, {:.3g} scores of the level's row joined to each", table_text(table),
-                  besides_text(table, true), judge.responses->law.size(), judge.responses->prompts(), judge.concentration);
+  std::string found = fmt::format("{}{}; resampled: {} responses of {} prompts, ", table_text(table), besides_text(table, false),
+                                  judge.responses->law.size(), judge.responses->prompts());
+  if (judge.reason.empty()) found += fmt::format("{:.3g} scores of the level's row joined to each judge's own", judge.concentration);
+  else found += fmt::format("each judge always gives its own score ({})", judge.reason);
   return {{ResampleNoise{std::move(judge.responses)}}, std::nullopt, std::move(found)};
 }
 

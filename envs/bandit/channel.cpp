@@ -55,7 +55,7 @@ double most_rows(const BanditConfig& env, const RaterConfig& rater) {
   if (veto_share(rater.noise) > 0) rows *= trait_classes + 1;
   if (offset_sd(rater.noise) > 0) rows *= trait_classes;
   if (const ScoredResponses* responses = scored_responses(rater.noise))
-    rows = static_cast<double>(responses->laws.size()) / responses->levels * (veto_share(rater.noise) > 0 ? trait_classes + 1 : 1);
+    rows = static_cast<double>(responses->rows()) * (veto_share(rater.noise) > 0 ? trait_classes + 1 : 1);
   rows *= latent_rows(rater.noise);
   for (const Noise& noise : rater.noise) {
     const auto* high = std::get_if<HighOutliers>(&noise);
@@ -86,6 +86,7 @@ class WorldTraits {
   WorldTraits(const BanditWorld& world, const RaterConfig& rater, std::uint64_t key)
       : world_(world),
         scale_(latent_scale(rater.noise)),
+        judges_(panel_size(rater.noise)),
         key_(key),
         spreads_(has_prompt_spread(rater.noise)),
         offsets_(offset_sd(rater.noise) > 0),
@@ -96,7 +97,7 @@ class WorldTraits {
     Traits t;
     if (spreads_) t.spread_class = trait_class(draw(key_, Purpose::trait_spread, 0, prompt, 0).x[0]);
     if (offsets_) t.offset_class = trait_class(draw(key_, Purpose::trait_offset, 0, prompt, 0).x[0]);
-    if (scale_ != nullptr && scale_->judges() > 1) t.judge = judge_in_turn(key_, prompt, turn, scale_->judges());
+    if (judges_ > 1) t.judge = judge_in_turn(key_, prompt, turn, judges_);
     return t;
   }
 
@@ -108,7 +109,7 @@ class WorldTraits {
       if (static_cast<double>(w.x[0]) * 0x1p-32 < ambiguous_) t.veto_class = trait_class(w.x[1]);
     }
     t.hack = world_.hack[cell] != 0;
-    if (!world_.law.empty()) t.law = static_cast<int>(world_.law[cell]);
+    if (!world_.law.empty()) t.law = static_cast<int>(world_.law[cell]) * judges_ + t.judge;
     t.quality = world_.quality16[cell] / 16.0;
     if (scale_ == nullptr) return t;
     if (scale_->spread > 0) t.spread_class = trait_class(draw(key_, Purpose::trait_response, 0, prompt, response).x[0]);
@@ -120,6 +121,7 @@ class WorldTraits {
  private:
   const BanditWorld& world_;
   const LatentScale* scale_;
+  int judges_;
   std::uint64_t key_;
   bool spreads_, offsets_;
   double ambiguous_;

@@ -8,24 +8,10 @@
 
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/world.hpp"
+#include "envs/rater/latent_draw.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo {
-namespace {
-
-// judges and their columns: judge j's calls one after the other
-ScoreTable empty_table(int levels, int judges, int rounds) {
-  ScoreTable table;
-  for (int k = 1; k <= levels; ++k) table.values.push_back(k);
-  for (int j = 0; j < judges; ++j) {
-    table.judges.push_back({judges > 1 ? std::to_string(j + 1) : "", 0, 0, 0});
-    for (int n = 0; n < rounds; ++n) table.columns.push_back({static_cast<std::uint32_t>(j), std::to_string(n + 1)});
-  }
-  return table;
-}
-
-}  // namespace
-
 BanditConfig rated_world(int levels, int prompts, int responses) {
   BanditConfig config;
   config.levels = levels, config.prompts = prompts, config.actions = responses;
@@ -43,7 +29,7 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
 
   const int judges = panel_size(rater.noise), rounds = (samples + judges - 1) / judges;
   const std::size_t cells = world.quality16.size();
-  SimulatedScores out{empty_table(levels, judges, rounds), {}};
+  SimulatedScores out{panel_columns(levels, judges, rounds), {}};
   std::vector<std::pair<std::uint32_t, std::uint8_t>> calls(static_cast<std::size_t>(samples));  // column, level
   for (int p = 0; p < prompts; ++p) {
     const auto prompt = static_cast<std::uint32_t>(p);

@@ -1,6 +1,9 @@
 // The bandit world of one key: every number is the answer of kernels/random to what it is for.
 #include "envs/bandit/world.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 
@@ -30,7 +33,7 @@ class PromptQuality {
  public:
   PromptQuality(const WorldSource& source, int levels, math::Normal2 of_prompt) : source_(source), levels_(levels) {
     if (source.responses) {
-      const std::size_t prompt = part(of_prompt.a, source.responses->prompts());
+      const std::size_t prompt = part(math::normal_cdf(of_prompt.a), source.responses->prompts());
       first_ = source.responses->first[prompt];
       count_ = source.responses->first[prompt + 1] - first_;
     } else if (source.curve) {
@@ -41,9 +44,10 @@ class PromptQuality {
       spread_ = source.profile.spread * math::exp(source.profile.spread_sd * of_prompt.b);
     }
   }
-  double at(double e, std::uint32_t* law) const {
+  /// `quantile` of e among the prompt's responses: used, and `law` set, where responses are those of a file.
+  double at(double e, double quantile, std::uint32_t* law) const {
     if (source_.responses) {
-      *law = source_.responses->law[first_ + part(e, count_)];
+      *law = source_.responses->law[first_ + part(quantile, count_)];
       return clip(source_.responses->quality(*law), 1.0, levels_);
     }
     const double place = centre_ + spread_ * e;
@@ -51,9 +55,9 @@ class PromptQuality {
   }
 
  private:
-  // which of n equally likely parts a standard normal lies in
-  static std::size_t part(double z, std::size_t n) {
-    const auto i = static_cast<std::size_t>(math::normal_cdf(z) * static_cast<double>(n));
+  // which of n equal parts of 0..1 u lies in
+  static std::size_t part(double u, std::size_t n) {
+    const auto i = static_cast<std::size_t>(u * static_cast<double>(n));
     return i < n ? i : n - 1;
   }
   const WorldSource& source_;
@@ -61,6 +65,16 @@ class PromptQuality {
   double centre_ = 0, spread_ = 0;
   std::size_t first_ = 0, count_ = 0;
 };
+
+// (rank + u) / n of each place among n, u the same for all: a systematic sample, in which no response of a file comes twice unless the
+// world has more responses than the file
+void set_quantiles(const std::vector<double>& place, double u, std::vector<double>& out) {
+  std::vector<std::size_t> order(place.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return place[a] < place[b]; });
+  for (std::size_t rank = 0; rank < order.size(); ++rank)
+    out[order[rank]] = (static_cast<double>(rank) + u) / static_cast<double>(order.size());
+}
 
 bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(std::memory_order_relaxed); }
 
@@ -149,17 +163,22 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
   const std::vector<double> signal = need_signal ? draw_features(w, config.features, key, stop) : std::vector<double>{};
   const double explained = math::sqrt(config.feature_share), rest = math::sqrt(1.0 - config.feature_share);
   double best_sum = 0, uniform_sum = 0;
+  std::vector<double> place(static_cast<std::size_t>(w.actions)), quantile(place.size(), 0.0);
   for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
-    const PromptQuality quality(source, w.levels,
-                                math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x));
+    const math::Normal2 of_prompt = math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x);
+    const PromptQuality quality(source, w.levels, of_prompt);
     NormalStream residual(key, Purpose::world_residual, static_cast<std::uint32_t>(p));
+    for (std::size_t a = 0; a < place.size(); ++a) {
+      place[a] = rest * residual.next();
+      if (!signal.empty()) place[a] += explained * signal[static_cast<std::size_t>(p) * place.size() + a];
+    }
+    if (source.responses) set_quantiles(place, math::normal_cdf(of_prompt.b), quantile);
     double best = 0, sum = 0;
     Words4 hacks{};
     for (int a = 0; a < w.actions; ++a) {
-      double e = rest * residual.next();
-      if (!signal.empty()) e += explained * signal[static_cast<std::size_t>(p) * w.actions + a];
       const std::size_t cell = static_cast<std::size_t>(p) * w.width + a;
-      double q = quality.at(e, w.law.empty() ? nullptr : &w.law[cell]);
+      const auto at = static_cast<std::size_t>(a);
+      double q = quality.at(place[at], quantile[at], w.law.empty() ? nullptr : &w.law[cell]);
       if (a % 4 == 0) hacks = draw(key, Purpose::world_hack, 0, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(a / 4));
       if (static_cast<double>(hacks.x[a % 4]) * 0x1p-32 < profile.hack_share) {
         w.hack[cell] = 1;

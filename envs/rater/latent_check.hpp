@@ -42,7 +42,7 @@ struct GoodnessOfFit {
 };
 
 /// Two folds: prompts are split at random by the seed; `options.intervals` is ignored. Of a table with more than 600,000 scores,
-/// every n-th prompt is used. Never throws for what a table holds: where a half says too little, `reason` says so.
+/// a random choice of prompts is used. Never throws for what a table holds: where a half says too little, `reason` says so.
 GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& options = {});
 
 }  // namespace odrpo

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "envs/rater/latent_evidence.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
@@ -78,16 +79,8 @@ void append_response(ScoreTable& table, std::span<const std::uint32_t> columns) 
 }
 
 ScoreTable empty_table(const LatentScale& judge, const ScoreShape& shape) {
-  ScoreTable table;
-  for (int k = 1; k <= judge.levels; ++k) table.values.push_back(k);
-  std::vector<std::uint32_t> all;
-  for (int j = 0; j < judge.judges(); ++j) {
-    table.judges.push_back({judge.judges() > 1 ? std::to_string(j + 1) : "", 0, 0, 0});
-    for (std::uint32_t n = 0; n < shape.calls; ++n) {
-      all.push_back(static_cast<std::uint32_t>(all.size()));
-      table.columns.push_back({static_cast<std::uint32_t>(j), std::to_string(n + 1)});
-    }
-  }
+  ScoreTable table = panel_columns(judge.levels, judge.judges(), static_cast<int>(shape.calls));
+  const std::vector<std::uint32_t> all = numbers_to(table.columns.size());
   const double responses = static_cast<double>(shape.prompts) * shape.responses;
   refuse_too_many(responses, responses * static_cast<double>(all.size()));
   table.responses.reserve(static_cast<std::size_t>(responses));
@@ -134,6 +127,16 @@ DrawnScores fill(const LatentScale& judge, ScoreTable table, std::uint64_t seed)
 }
 
 }  // namespace
+
+ScoreTable panel_columns(int levels, int judges, int calls) {
+  ScoreTable table;
+  for (int k = 1; k <= levels; ++k) table.values.push_back(k);
+  for (int j = 0; j < judges; ++j) {
+    table.judges.push_back({judges > 1 ? std::to_string(j + 1) : "", 0, 0, 0});
+    for (int n = 0; n < calls; ++n) table.columns.push_back({static_cast<std::uint32_t>(j), std::to_string(n + 1)});
+  }
+  return table;
+}
 
 DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed) {
   return fill(judge, empty_table(judge, shape), seed);

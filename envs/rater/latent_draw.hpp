@@ -8,6 +8,9 @@
 
 namespace odrpo {
 
+/// A table without prompts: scores 1..levels, `judges` judges (named from 1 where there are two or more) of `calls` columns each.
+ScoreTable panel_columns(int levels, int judges, int calls);
+
 /// Every judge scores each of prompts x responses `calls` times.
 struct ScoreShape {
   std::uint32_t prompts = 0, responses = 0;

@@ -1,11 +1,14 @@
 // One pass over the scores.
 #include "envs/rater/latent_evidence.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "envs/rater/latent_scale.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/random.hpp"
 
 namespace odrpo {
 
@@ -33,7 +36,7 @@ Evidence evidence_of(const ScoreTable& table) {
   for (const auto& prompt : table.prompts) {
     int first = 0, responses = 0;
     for (const auto& response : table.responses_of(prompt)) {
-      std::uint32_t n = 0, last = 0, telling = 0, judges = 0;
+      std::uint32_t n = 0, last = 0, varying = 0, judges = 0;
       bool twice = false;
       for_each_score(table, response, [&](int level, std::uint32_t column) {
         const std::uint32_t judge = table.columns[column].judge;
@@ -41,7 +44,7 @@ Evidence evidence_of(const ScoreTable& table) {
         else ++judges;
         last = judge;
         ++n;
-        telling += vary[judge];
+        varying += vary[judge];
         if (first == 0) first = level;
         e.differ |= level != first;
         if (!has[judge]) has[judge] = 1, ++seen;
@@ -49,7 +52,7 @@ Evidence evidence_of(const ScoreTable& table) {
       e.shared |= judges > 1;
       e.repeats |= judges > 1 && twice;
       e.pairs |= n > 1;
-      e.telling |= telling > 1;
+      e.varying_pairs |= varying > 1;
       e.triples |= n > 2;
       e.scores += n;
       responses += n > 0;
@@ -69,7 +72,7 @@ void refuse_what_says_nothing(const ScoreTable& table, const Evidence& e) {
     refuse("a panel has at most " + std::to_string(most_judges) + " judges, not " + std::to_string(table.judges.size()));
   if (!e.pairs) refuse("no response has two scores: nothing tells how the scores of a response differ");
   if (!e.differ) refuse("all scores of each prompt are equal: nothing tells its responses apart");
-  if (!e.telling) refuse("no response has two scores from judges that give more than one level: nothing tells how they differ");
+  if (!e.varying_pairs) refuse("no response has two scores from judges that give more than one level: nothing tells how they differ");
 }
 
 std::vector<std::uint32_t> numbers_to(std::size_t n) {
@@ -82,8 +85,20 @@ std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<st
   std::uint64_t ratings = 0;
   for (const std::uint32_t p : prompts)
     for (const auto& response : table.responses_of(table.prompts[p])) ratings += response.count;
+  if (ratings <= most_ratings) return prompts;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> order;
+  for (const std::uint32_t p : prompts) order.emplace_back(draw(1, Purpose::resample, 0, 3, p).x[0], p);
+  std::sort(order.begin(), order.end());
   std::vector<std::uint32_t> some;
-  for (std::size_t i = 0; i < prompts.size(); i += ratings / (most_ratings + 1) + 1) some.push_back(prompts[i]);
+  std::uint64_t left = most_ratings;
+  for (const auto& [hash, p] : order) {
+    std::uint64_t of_prompt = 0;
+    for (const auto& response : table.responses_of(table.prompts[p])) of_prompt += response.count;
+    if (of_prompt > left && !some.empty()) break;
+    left -= std::min(of_prompt, left);
+    some.push_back(p);
+  }
+  std::sort(some.begin(), some.end());
   return some;
 }
 

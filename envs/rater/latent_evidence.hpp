@@ -12,7 +12,7 @@ namespace odrpo {
 struct Evidence {
   bool pairs = false;                       ///< a response with two scores
   bool triples = false;                     ///< a response with three
-  bool telling = false;                     ///< a response with two scores from judges that give more than one level
+  bool varying_pairs = false;               ///< a response with two scores from judges that give more than one level
   bool differ = false;                      ///< a prompt with two different scores
   bool groups = false;                      ///< a prompt with two responses that have scores
   bool shared = false;                      ///< a response with scores of two judges
@@ -28,7 +28,7 @@ void refuse_what_says_nothing(const ScoreTable& table, const Evidence& evidence)
 /// 0, 1, .., n - 1.
 std::vector<std::uint32_t> numbers_to(std::size_t n);
 
-/// Every n-th of these prompts, so that they have at most so many ratings, or one prompt.
+/// These prompts, or a random choice of them, always the same, that has at most so many ratings or is one prompt. Increasing.
 std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, std::uint64_t most_ratings);
 
 /// Of each judge's scores in these prompts (any may be given several times), the share of each level: [J][K]. Of a judge without scores

@@ -125,7 +125,7 @@ Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vecto
 }  // namespace
 
 double moment_tolerance(Moment moment, int levels) {
-  return moment == Moment::row_sd || moment == Moment::own_sd ? 0.02 * (levels - 1) / 4 : 0.02;
+  return moment == Moment::row_sd || moment == Moment::judge_row_sd ? 0.02 * (levels - 1) / 4 : 0.02;
 }
 
 LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& options) {
@@ -182,6 +182,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     const std::size_t i = next++;
     const double half = 1.96 * error[i];
     p.value = value(least.at[i]);
+    p.at_end = least.at[i] >= bounds.high[i] || (least.at[i] <= bounds.low[i] && value(bounds.low[i]) > 0);
     if (!(half == half)) return;
     p.error = slope(p.value) * error[i];
     p.low = value(std::max(least.at[i] - half, bounds.low[i]));

@@ -23,16 +23,18 @@ struct LatentParameter {
   bool fitted = false;
   double error = 0;          ///< standard error; NaN: not fitted, not asked for, at the bound 0, or fewer than 10 prompts
   double low = 0, high = 0;  ///< 95 % interval; NaN: not fitted, not asked for, or fewer than 10 prompts
+  bool at_end = false;       ///< it stopped at the end of what is looked at (not at 0), and may lie beyond
   std::string reason;        ///< why it is not fitted, a clause without a full stop; empty for a fitted one
 };
 
 struct LatentFit {
   LatentScale judge;  ///< thresholds: each judge gives its levels as often as in the table
   LatentParameter prompt_share, sigma, spread, judge_sigma;
-  Moments observed{}, simulated{};                       ///< what was compared; NaN = undefined
-  double distance = 0;                                   ///< sum of squared differences of the moments over their tolerances
-  std::uint32_t prompts = 0, responses = 0, scores = 0;  ///< looked at: of a table with more than 300,000 scores, every n-th prompt
-  int evaluations = 0;                                   ///< simulated tables
+  Moments observed{}, simulated{};  ///< what was compared; NaN = undefined
+  double distance = 0;              ///< sum of squared differences of the moments over their tolerances
+  std::uint32_t prompts = 0, responses = 0,
+                scores = 0;  ///< looked at: of a table with more than 300,000 scores, a random choice of prompts
+  int evaluations = 0;       ///< simulated tables
 };
 
 /// The judge whose simulated scores have the moments of the table (simulated moments). Each moment counts by the tolerance of

@@ -30,8 +30,8 @@ void add_response(const ScoreTable& table, const ScoreTable::Response& response,
   std::uint32_t judge = 0;
   const auto close_own = [&] {
     if (own.n > 1) {
-      out.own_rows += 1;
-      out.own_sd += own.sd();
+      out.judge_rows += 1;
+      out.judge_row_sd += own.sd();
     }
     own = {};
   };
@@ -97,8 +97,8 @@ Moments moments_of(std::span<const PromptMoments> prompts, std::span<const std::
     all.rows += m.rows;
     all.constant += m.constant;
     all.sd += m.sd;
-    all.own_rows += m.own_rows;
-    all.own_sd += m.own_sd;
+    all.judge_rows += m.judge_rows;
+    all.judge_row_sd += m.judge_row_sd;
     if (m.means == 0) continue;
     all.means += m.means;
     all.sum += m.sum;
@@ -114,7 +114,7 @@ Moments moments_of(std::span<const PromptMoments> prompts, std::span<const std::
           tie.value(),
           all.rows > 0 ? all.constant / all.rows : undefined,
           all.rows > 0 ? all.sd / all.rows : undefined,
-          all.own_rows > 0 ? all.own_sd / all.own_rows : undefined,
+          all.judge_rows > 0 ? all.judge_row_sd / all.judge_rows : undefined,
           all.means > of_prompts.n && inside > 1e-12 * all.squares / all.means
               ? variance(of_prompts.sum, of_prompts2.sum, of_prompts.n) / inside
               : undefined};

@@ -17,7 +17,7 @@ enum class Moment : int {
   tie,            ///< of the share of ties
   constant_rows,  ///< share of responses with two scores or more whose scores are all equal
   row_sd,         ///< mean over these responses of the standard deviation (ddof 1), levels
-  own_sd,         ///< the same over (response, judge) where the judge scored the response twice or more
+  judge_row_sd,   ///< the same over (response, judge) where the judge scored the response twice or more
   prompt_share,   ///< variance of prompts' mean scores over variance of responses' mean scores
 };
 inline constexpr int moment_count = 8;
@@ -25,10 +25,10 @@ using Moments = std::array<double, moment_count>;  ///< NaN = undefined
 
 /// What one prompt adds to each moment.
 struct PromptMoments {
-  double w = 0, flip = 0, tie = 0;         ///< NaN = undefined
-  double rows = 0, constant = 0, sd = 0;   ///< rows with two scores or more: how many, of which constant, sum of deviations
-  double own_rows = 0, own_sd = 0;         ///< (response, judge) with two scores or more: how many, sum of deviations
-  double means = 0, sum = 0, squares = 0;  ///< responses with scores: how many, sum and squares of their mean scores
+  double w = 0, flip = 0, tie = 0;          ///< NaN = undefined
+  double rows = 0, constant = 0, sd = 0;    ///< rows with two scores or more: how many, of which constant, sum of deviations
+  double judge_rows = 0, judge_row_sd = 0;  ///< (response, judge) with two scores or more: how many, sum of deviations
+  double means = 0, sum = 0, squares = 0;   ///< responses with scores: how many, sum and squares of their mean scores
 };
 
 std::vector<PromptMoments> prompt_moments(const ScoreTable& table);

@@ -152,6 +152,7 @@ const ScoredResponses* scored_responses(std::span<const Noise> list) {
 }
 
 int panel_size(std::span<const Noise> list) {
+  if (const ScoredResponses* responses = scored_responses(list)) return responses->judges;
   const LatentScale* scale = latent_scale(list);
   return scale ? std::max(1, scale->judges()) : 1;
 }

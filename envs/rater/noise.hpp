@@ -24,9 +24,9 @@ struct Traits {
   int veto_class = -1;   ///< -1 = not ambiguous, else quantile class of the response's own veto probability
   bool hack = false;     ///< the response hacks the reward
   int offset_class = 0;  ///< 0..trait_classes-1: quantile class of the judge's severity towards the prompt
-  int judge = 0;         ///< which judge of a panel answers (latent)
+  int judge = 0;         ///< which judge of a panel answers
   int judge_class = 0;   ///< 0..trait_classes-1: quantile class of that judge's lasting error about the response (latent)
-  int law = -1;          ///< which law of ScoredResponses the response has (resample); its quality then decides nothing
+  int law = -1;          ///< which row of ScoredResponses response and judge have (resample); quality and judge then decide nothing
 };
 inline constexpr int trait_classes = 8;
 
@@ -168,14 +168,16 @@ void describe(V& v, LatentNoise& c) {
                             .most = 100,
                             .same_length = true,
                             .ascending = true};
-  v.rows(thresholds_key, rows, places, "one row for each judge of the panel: K - 1 places on the scale that do not decrease, where x ~ N(0, 1)");
+  v.rows(thresholds_key, rows, places,
+         "one row for each judge of the panel: K - 1 places on the scale that do not decrease, where x ~ N(0, 1)");
   set_thresholds(c.scale, rows);
 }
 
-/// Responses of a file, each of which keeps its own law of scores. First of a list only. Rates no other world than its own.
+/// Responses of a file, each of which keeps each judge's law of scores. First of a list only. Rates no other world than its own.
 struct ResampleNoise {
   static constexpr std::string_view word = "resample";
-  static constexpr std::string_view help = "responses are drawn from a list, and each has a law of scores of its own";
+  static constexpr std::string_view help =
+      "responses are drawn from a list, and each has a law of scores of its own for every judge; several judges are called in turn";
   std::shared_ptr<const ScoredResponses> responses;  ///< null until it is read
   bool operator==(const ResampleNoise& o) const {
     return responses == o.responses || (responses && o.responses && *responses == *o.responses);
@@ -184,7 +186,9 @@ struct ResampleNoise {
 template <class V>
 void describe(V& v, ResampleNoise& c) {
   NumberRows laws, prompts;
+  int judges = c.responses ? c.responses->judges : 1;
   if (c.responses) split_responses(*c.responses, laws, prompts);
+  v.integer("judges", judges, 1, most_judges, "judges of the panel");
   constexpr RowsRule chances{.least_rows = 1,
                              .most_rows = most_laws,
                              .least_entries = 2,
@@ -200,9 +204,11 @@ void describe(V& v, ResampleNoise& c) {
                              .least = 0,
                              .most = most_laws - 1,
                              .whole = true};
-  v.rows("laws", laws, chances, "P(score) of a call, a row for each law; responses that have the same scores share one");
+  v.rows("laws", laws, chances,
+         "P(score) of a call: a row for each law, or of a panel a row for each of its judges; responses that have the same scores share a "
+         "law");
   v.rows("prompts", prompts, numbers, "the laws of each prompt's responses, numbered from 0");
-  c.responses = join_responses(laws, prompts);
+  c.responses = join_responses(laws, judges, prompts);
 }
 
 /// Severity of the judge towards a prompt: all its responses are rated as if their quality were q + sd z_p (in 8 classes), whatever the
@@ -251,7 +257,7 @@ bool has_prompt_spread(std::span<const Noise> list);
 const LatentScale* latent_scale(std::span<const Noise> list);
 /// The responses of a list that resamples a file; null when it does not.
 const ScoredResponses* scored_responses(std::span<const Noise> list);
-/// Judges that answer in turn: those of a latent scale, 1 of other lists.
+/// Judges that answer in turn: those of a latent scale or of resampled responses, 1 of other lists.
 int panel_size(std::span<const Noise> list);
 /// The sd of a list's per-prompt offset (0 when it has none).
 double offset_sd(std::span<const Noise> list);

@@ -2,23 +2,26 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "envs/rater/scored_responses.hpp"
 #include "kernels/score_table.hpp"
 
 namespace odrpo {
 
-inline constexpr std::uint32_t most_resampled = 65'536;  ///< responses; of a table with more, every n-th prompt is taken
+inline constexpr std::uint32_t most_resampled = 65'536;  ///< responses; of a table with more, prompts are chosen at random
 
 struct ResampledJudge {
   std::shared_ptr<const ScoredResponses> responses;
-  double concentration = 0;  ///< how many scores of its level's row a response's own counts are joined by
+  double concentration = 0;  ///< c: how many scores of its level's row join a judge's own scores of a response
+  std::string reason;        ///< why c is not fitted but 0, a clause without a full stop; empty where it is fitted
 };
 
-/// The law of a response with counts n_k of N scores is (n_k + c p_k) / (N + c). p is the pooled frequencies of all responses of its level
-/// (mean score, a half rounded up; learn_judge()); c is the concentration, 0.01 to 10,000, under which the counts are likeliest when each
-/// response's law is drawn from Dirichlet(c p). Scores of several judges are pooled. Throws Failure(Exit::bad_input) as learn_judge() does,
-/// and when no prompt has two responses with scores.
+/// Judge j, who gave a response n_k of N scores, has the law (n_k + c p_k) / (N + c) there. p is the frequency of j's scores of all responses
+/// of that level (mean score of all judges, a half rounded up), in panels with one score of the pooled row joined to it (learn_judge()).
+/// c, 0.01 to 1000, is where redrawn tables come nearest to this one in median and mean W, flips, ties, rows without spread and row
+/// deviation, each over its tolerance (moment_tolerance()). Where no judge scored a response twice, its scores are taken as lasting: c = 0.
+/// Throws Failure(Exit::bad_input) as learn_judge() does, for more than most_judges judges, and when no prompt has two responses with scores.
 ResampledJudge resample_responses(const ScoreTable& table);
 
 }  // namespace odrpo

@@ -6,8 +6,7 @@
 namespace odrpo {
 
 void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberRows& prompts) {
-  const std::size_t levels = static_cast<std::size_t>(responses.levels), count = responses.laws.size() / levels;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = 0; i < responses.rows(); ++i) {
     const auto row = responses.row(static_cast<std::uint32_t>(i));
     laws.emplace_back(row.begin(), row.end());
   }
@@ -15,17 +14,19 @@ void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberR
     prompts.emplace_back(responses.law.begin() + responses.first[p], responses.law.begin() + responses.first[p + 1]);
 }
 
-std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, const NumberRows& prompts) {
-  if (laws.empty() || prompts.empty()) return nullptr;
+std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, int judges, const NumberRows& prompts) {
+  const std::size_t count = laws.size() / static_cast<std::size_t>(judges);
+  if (laws.empty() || prompts.empty() || count * static_cast<std::size_t>(judges) != laws.size()) return nullptr;
   ScoredResponses made;
   made.levels = static_cast<int>(laws.front().size());
+  made.judges = judges;
   for (const auto& row : laws) made.laws.insert(made.laws.end(), row.begin(), row.end());
   std::vector<double> quality;
-  for (std::size_t i = 0; i < laws.size(); ++i) quality.push_back(made.quality(static_cast<std::uint32_t>(i)));
+  for (std::size_t i = 0; i < count; ++i) quality.push_back(made.quality(static_cast<std::uint32_t>(i)));
   made.first.push_back(0);
   for (const auto& prompt : prompts) {
     for (const double law : prompt) {
-      if (law >= static_cast<double>(laws.size())) return nullptr;
+      if (law >= static_cast<double>(count)) return nullptr;
       made.law.push_back(static_cast<std::uint32_t>(law));
     }
     std::stable_sort(made.law.begin() + made.first.back(), made.law.end(), [&](auto a, auto b) { return quality[a] < quality[b]; });

@@ -10,31 +10,38 @@
 
 namespace odrpo {
 
-/// P prompts with responses; of each response P(score = 1..K) of a call. Equal laws are kept once.
+/// P prompts with responses; of each response and judge P(score = 1..K) of a call. Equal laws are kept once.
 struct ScoredResponses {
   int levels = 0;                    ///< K
-  std::vector<double> laws;          ///< [laws][K], each sums to 1
+  int judges = 1;                    ///< J of a panel
+  std::vector<double> laws;          ///< [laws][J][K], each row sums to 1
   std::vector<std::uint32_t> first;  ///< [P + 1] the first response of each prompt; one response or more each
   std::vector<std::uint32_t> law;    ///< [responses] which law; in each prompt by ascending mean score
 
   std::size_t prompts() const { return first.empty() ? 0 : first.size() - 1; }
+  std::size_t rows() const { return levels > 0 ? laws.size() / static_cast<std::size_t>(levels) : 0; }
+  /// Judge j's row of law l is row l J + j.
   std::span<const double> row(std::uint32_t which) const {
     return {laws.data() + static_cast<std::size_t>(which) * static_cast<std::size_t>(levels), static_cast<std::size_t>(levels)};
   }
-  /// The mean score of a law: the true quality of its responses.
+  /// The mean score of a law over judges: the true quality of its responses.
   double quality(std::uint32_t which) const {
     double mean = 0;
-    int score = 1;
-    for (const double p : row(which)) mean += score++ * p;
-    return mean;
+    const auto all = static_cast<std::uint32_t>(judges);
+    for (std::uint32_t j = 0; j < all; ++j) {
+      int score = 1;
+      for (const double p : row(which * all + j)) mean += score++ * p;
+    }
+    return mean / judges;
   }
   bool operator==(const ScoredResponses&) const = default;
 };
-inline constexpr int most_laws = 1 << 20;  ///< of ScoredResponses
+inline constexpr int most_laws = 1 << 20;  ///< rows of ScoredResponses
 
-/// The same as lists: a row for each law, and for each prompt the laws of its responses.
+/// The same as lists: the rows, and for each prompt the laws of its responses.
 void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberRows& prompts);
-/// From lists: sorts each prompt's responses by mean score. Null when either list is empty or a prompt names a law that there is not.
-std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, const NumberRows& prompts);
+/// From lists: sorts each prompt's responses by mean score. Null when either list is empty, rows are no multiple of the judges, or a prompt
+/// names a law that there is not.
+std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, int judges, const NumberRows& prompts);
 
 }  // namespace odrpo

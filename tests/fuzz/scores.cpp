@@ -28,8 +28,9 @@ void check_channel(const Confusion& channel, const WorldProfile& world) {
 }
 
 void check_laws(const ScoredResponses& responses) {
-  const auto laws = static_cast<std::uint32_t>(responses.laws.size() / static_cast<std::size_t>(responses.levels));
-  for (std::uint32_t i = 0; i < laws; ++i) {
+  const auto rows = static_cast<std::uint32_t>(responses.rows()), laws = rows / static_cast<std::uint32_t>(responses.judges);
+  fuzz::require(laws * static_cast<std::uint32_t>(responses.judges) == rows, "a law without a row for each judge");
+  for (std::uint32_t i = 0; i < rows; ++i) {
     double sum = 0;
     for (const double p : responses.row(i)) sum += p;
     fuzz::require(std::abs(sum - 1) < 1e-9, "a law of a response does not sum to 1");

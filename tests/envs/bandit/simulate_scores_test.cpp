@@ -7,6 +7,7 @@
 
 #include "envs/rater/latent_draw.hpp"
 #include "envs/rater/prompt_statistics.hpp"
+#include "envs/rater/resampled.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
@@ -106,5 +107,49 @@ TEST_CASE("answers that nobody can read are simulated as such", "[simulate]") {
     const double share = static_cast<double>(table.unreadables()) / 3200;
     if (policy == ParsePolicy::resample) CHECK(share == 0);
     else CHECK(std::abs(share - 0.25) < 0.04);
+  }
+}
+
+TEST_CASE("resampled responses agree as their file does, single judges and panels", "[resample]") {
+  for (const int judges : {1, 3}) {
+    const ScoreTable file = draw_scores(panel(judges), ScoreShape{1200, 8, judges == 1 ? 9u : 3u}, 20261303).table;
+    RaterConfig rater;
+    rater.noise = {ResampleNoise{resample_responses(file).responses}};
+    const Means a = means_of(file), b = means_of(simulate_scores(rater, rated_world(5, 4000, 8), 9, 20261304).table);
+    INFO(judges << " judges: W " << a.w << " " << b.w << ", flips " << a.flip << " " << b.flip << ", ties " << a.tie << " " << b.tie
+                << ", rows without spread " << a.constant << " " << b.constant << ", row deviation " << a.sd << " " << b.sd);
+    CHECK(std::abs(a.w - b.w) < 0.03);
+    CHECK(std::abs(a.flip - b.flip) < 0.015);
+    CHECK(std::abs(a.tie - b.tie) < 0.02);
+    CHECK(std::abs(a.constant - b.constant) < 0.03);
+    CHECK(std::abs(a.sd - b.sd) < 0.03);
+  }
+}
+
+TEST_CASE("a world of as many responses as a file has them all", "[resample]") {
+  const ScoreTable file = draw_scores(panel(2), ScoreShape{40, 6, 2}, 20261305).table;
+  RaterConfig rater;
+  rater.noise = {ResampleNoise{resample_responses(file).responses}};
+  const ScoredResponses& all = *scored_responses(rater.noise);
+  for (const int actions : {3, 6, 12}) {
+    BanditConfig config = rated_world(5, 500, actions);
+    const BanditWorld world = make_bandit(config, resolve_source(config, rater), 20261306, false);
+    std::set<std::vector<std::uint32_t>> prompts;  // laws of each of the file's prompts, sorted
+    for (std::size_t p = 0; p < all.prompts(); ++p) {
+      std::vector<std::uint32_t> laws(all.law.begin() + all.first[p], all.law.begin() + all.first[p + 1]);
+      std::sort(laws.begin(), laws.end());
+      prompts.insert(laws);
+    }
+    for (std::size_t p = 0; p < 500; ++p) {
+      const auto first = world.law.begin() + static_cast<std::ptrdiff_t>(p * static_cast<std::size_t>(world.width));
+      std::vector<std::uint32_t> laws(first, first + actions);
+      std::sort(laws.begin(), laws.end());
+      const bool found = std::any_of(prompts.begin(), prompts.end(), [&](std::vector<std::uint32_t> prompt) {
+        if (actions == 12) prompt.insert(prompt.end(), prompt.begin(), prompt.end());  // each twice
+        std::sort(prompt.begin(), prompt.end());
+        return std::includes(prompt.begin(), prompt.end(), laws.begin(), laws.end());
+      });
+      CHECK(found);
+    }
   }
 }

@@ -113,14 +113,20 @@ TEST_CASE("a fit looks at the chosen prompts alone", "[latent]") {
   CHECK(fit_latent_scale(table, some).judge == fit_latent_scale(take_prompts(table, some.prompts)).judge);
 }
 
-TEST_CASE("of large tables every n-th prompt is looked at", "[latent]") {
+TEST_CASE("of large tables a random choice of prompts is looked at", "[latent]") {
   const ScoreTable table = draw_scores(single_judge(), ScoreShape{100, 4, 5}, 20261219).table;
   CHECK(thinned(table, numbers_to(100), 2000).size() == 100);
-  CHECK(thinned(table, numbers_to(100), 1999).size() == 50);
-  CHECK(thinned(table, {3, 5, 7, 9}, 40) == std::vector<std::uint32_t>{3, 7});
+  CHECK(thinned(table, numbers_to(100), 1999).size() == 99);  // 20 ratings a prompt
+  CHECK(thinned(table, {3, 5, 7, 9}, 40).size() == 2);
+  CHECK(thinned(table, {3, 5, 7, 9}, 1).size() == 1);
+  const auto some = thinned(table, numbers_to(100), 600);
+  REQUIRE(some.size() == 30);
+  CHECK(std::is_sorted(some.begin(), some.end()));
+  const auto first = std::count_if(some.begin(), some.end(), [](auto p) { return p < 50; });
+  CHECK((first > 5 && first < 25));
   const LatentFit fit = fit_latent_scale(draw_scores(single_judge(), ScoreShape{7000, 10, 10}, 20261220).table, {{}, false, 1});
-  CHECK(fit.prompts == 2334);  // 700,000 scores: every third
-  CHECK(fit.scores == 233'400);
+  CHECK(fit.prompts == 3000);  // of 700,000 scores 300,000
+  CHECK(fit.scores == 300'000);
   CHECK(fit.sigma.value == Approx(single_judge().sigma).margin(0.02));
 }
 

@@ -46,7 +46,7 @@ TEST_CASE("moments are means of the statistics of prompts", "[latent]") {
   CHECK(of(m, Moment::tie) == Approx(tie).epsilon(1e-12));
   CHECK(of(m, Moment::constant_rows) == Approx(constant / 320).epsilon(1e-12));
   CHECK(of(m, Moment::row_sd) == Approx(sd / 320).epsilon(1e-12));
-  CHECK(of(m, Moment::own_sd) == Approx(own / 1280).epsilon(1e-12));
+  CHECK(of(m, Moment::judge_row_sd) == Approx(own / 1280).epsilon(1e-12));
   const double mean = means / 320;
   CHECK(of(m, Moment::prompt_share) == Approx((of_prompts - mean * mean) / (squares / 320 - mean * mean)).epsilon(1e-9));
 }
@@ -62,7 +62,7 @@ TEST_CASE("moments of chosen prompts are those of the table of these prompts", "
 
 TEST_CASE("moments without a value are undefined", "[latent]") {
   const Moments one = moments_of(draw_scores(single_judge(), ScoreShape{9, 1, 4}, 20261205).table);
-  for (const Moment m : {Moment::median_w, Moment::mean_w, Moment::flip, Moment::tie, Moment::own_sd, Moment::prompt_share})
+  for (const Moment m : {Moment::median_w, Moment::mean_w, Moment::flip, Moment::tie, Moment::judge_row_sd, Moment::prompt_share})
     CHECK(std::isnan(of(one, m)));
   CHECK(of(one, Moment::row_sd) >= 0);
   const Moments single = moments_of(draw_scores(single_judge(), ScoreShape{9, 4, 1}, 20261206).table);

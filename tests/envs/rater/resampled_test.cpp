@@ -1,7 +1,12 @@
 // Responses that keep their own scores, and judges without any.
 #include "envs/rater/resampled.hpp"
 
+#include <algorithm>
+#include <cmath>
+
+#include "envs/rater/empirical.hpp"
 #include "envs/rater/heard_judges.hpp"
+#include "envs/rater/latent_draw.hpp"
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 
@@ -38,8 +43,68 @@ TEST_CASE("resampled responses: any number of scores", "[resample]") {
     REQUIRE(judge.responses->prompts() == 1);
     CHECK(judge.responses->quality(judge.responses->law[0]) == Approx(1).margin(0.2));
     CHECK(judge.responses->quality(judge.responses->law[1]) == Approx(3).margin(0.2));
-    CHECK((judge.concentration >= 0.01 && judge.concentration <= 1e4));
+    CHECK((judge.concentration >= 0.01 && judge.concentration <= 1000));
   }
+}
+
+TEST_CASE("resampled responses: each judge's own scores joined by those of its level, by definition", "[resample]") {
+  LatentScale panel;
+  panel.sigma = 0.3, panel.judge_sigma = 0.3;
+  settle_thresholds(panel, 3, std::vector{0.2, 0.3, 0.5, 0.5, 0.3, 0.2});
+  const ScoreTable table = draw_scores(panel, ScoreShape{200, 5, 2}, 20261301).table;
+  const ResampledJudge judge = resample_responses(table);
+  const ScoredResponses& made = *judge.responses;
+  const double c = judge.concentration;
+  CHECK(judge.reason.empty());
+  CHECK((c > 0.02 && c < 100));
+  REQUIRE(made.judges == 2);
+  REQUIRE(made.prompts() == 200);
+  const EmpiricalJudge pooled = learn_judge(table);
+  const auto counts_of = [&](const ScoreTable::Response& r) {
+    std::vector<double> n(6, 0.0);
+    for_each_score(table, r,
+                   [&](int level, std::uint32_t column) { n[table.columns[column].judge * 3 + static_cast<unsigned>(level) - 1] += 1; });
+    return n;
+  };
+  const auto level_of = [](const std::vector<double>& n) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 6; ++i) sum += n[i] * static_cast<double>(i % 3 + 1);
+    return static_cast<std::size_t>(std::floor(sum / 4 + 0.5)) - 1;
+  };
+  std::vector<std::vector<double>> rows(3, std::vector<double>(6, 0.0));
+  for (const auto& r : table.responses)
+    for (std::size_t i = 0; i < 6; ++i) rows[level_of(counts_of(r))][i] += counts_of(r)[i];
+  for (std::size_t p = 0; p < 200; ++p) {
+    std::vector<double> expected, found;  // mean scores of the prompt's laws
+    for (const auto& r : table.responses_of(table.prompts[p])) {
+      const std::vector<double> n = counts_of(r);
+      double mean = 0;
+      for (std::size_t j = 0; j < 2; ++j)
+        for (std::size_t k = 0; k < 3; ++k) {
+          const auto& of = rows[level_of(n)];
+          const double all = of[3 * j] + of[3 * j + 1] + of[3 * j + 2];
+          const double row = (of[3 * j + k] + (*pooled.channel.matrix.values)[level_of(n) * 3 + k]) / (all + 1);
+          mean += static_cast<double>(k + 1) * (n[3 * j + k] + c * row) / (2 + c) / 2;
+        }
+      expected.push_back(mean);
+    }
+    std::sort(expected.begin(), expected.end());
+    for (auto r = made.first[p]; r < made.first[p + 1]; ++r) found.push_back(made.quality(made.law[r]));
+    REQUIRE(found.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) CHECK(found[i] == Approx(expected[i]).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("resampled responses: where no judge scored twice, each keeps its own score", "[resample]") {
+  LatentScale panel;
+  settle_thresholds(panel, 3, std::vector{0.2, 0.3, 0.5, 0.5, 0.3, 0.2});
+  const ResampledJudge judge = resample_responses(draw_scores(panel, ScoreShape{50, 5, 1}, 20261302).table);
+  CHECK(judge.concentration == 0);
+  CHECK(judge.reason == "no judge scored a response twice");
+  for (const double p : judge.responses->laws) CHECK((p == 0 || p == 1));
+  ScoreTable many = draw_scores(panel, ScoreShape{2, 2, 2}, 1).table;
+  many.judges.resize(most_judges + 1);
+  CHECK_THROWS_AS(resample_responses(many), Failure);
 }
 
 TEST_CASE("judges without a readable score are left out, and a note says so", "[resample]") {
