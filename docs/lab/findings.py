@@ -281,7 +281,7 @@ def of_step_time(world):
     if world is TOY:
         table = world.table("step-time", "--value", "seconds", "--columns", "votes", "--compare", "percent")
         rows = table.compared(lambda c: "odrpo" in c["row"])
-        yield finding("Step time", "ODRPO adds no step time.", f"means from {min(r[1] for r in rows):+.1f} to {max(r[1] for r in rows):+.1f} % of a step",
+        yield finding("Step time", "ODRPO adds no step time.", f"{sum(significant(r[4]) for r in rows)} of {len(rows)} differences are significant; means from {min(r[1] for r in rows):+.1f} to {max(r[1] for r in rows):+.1f} % of a step",
                       ["The measured time of a step, 512 responses, in percent more than the baseline's. Times of a shared machine: read the intervals.", ""] +
                       listing(rows, ["row", "policy"], "%", 1) + ["", table.source()], world)
         return
