@@ -25,6 +25,7 @@ enum class Purpose : std::uint32_t {
   trait_response = 35,   ///< the rater's sigma class of a response: one block a response, or step = hash of the text
   trait_judge = 36,      ///< which judge of a panel is the first to rate a prompt
   trait_error = 37,      ///< class of a judge's lasting error about a response: as trait_response, block or step of the judge
+  trait_bias = 38,       ///< class of the error about a response that all calls share: as trait_response
 
   toy_prompt = 48,         ///< words of a prompt: two blocks
   toy_demonstration = 49,  ///< demonstration `step` of a prompt

@@ -77,9 +77,10 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
       errors_.add(entry.place,
                   first ? fmt::format("`{}`: the first noise model must make a distribution, and `{}` maps one", label, noise_word(*noise))
                         : fmt::format("`{}`: `{}` makes a distribution and can only be the first noise model", label, noise_word(*noise)));
-    // a response has one trait of ambiguity, a prompt one of severity
+    // a response has one trait of ambiguity and one of bias, a prompt one of severity
     const auto again = [&](const Noise& n) { return n.index() == noise->index(); };
-    if ((std::holds_alternative<Veto>(*noise) || std::holds_alternative<SeverityOffset>(*noise)) &&
+    if ((std::holds_alternative<Veto>(*noise) || std::holds_alternative<SeverityOffset>(*noise) ||
+         std::holds_alternative<SharedBias>(*noise)) &&
         std::any_of(value.begin(), value.end(), again))
       errors_.add(entry.place, fmt::format("`{}`: a noise list may hold one {} model", label, noise_word(*noise)));
     value.push_back(*noise);

@@ -65,8 +65,11 @@ void check_conventions(const Node& section, const Variant<EstimatorConfig>& vari
 
 // What means nothing beside responses that have their own scores.
 void check_resampled(const Node& section, const RaterConfig& c, Diagnostics& errors) {
-  if (scored_responses(c.noise) != nullptr && offset_sd(c.noise) > 0)
-    errors.add(section.key_place, "`offset` has no effect on a judge that is resampled: responses have their own scores, not a quality");
+  if (scored_responses(c.noise) == nullptr) return;
+  for (const auto& [word, sd] : {std::pair{SeverityOffset::word, offset_sd(c.noise)}, {SharedBias::word, bias_sd(c.noise)}})
+    if (sd > 0)
+      errors.add(section.key_place,
+                 fmt::format("`{}` has no effect on a judge that is resampled: responses have their own scores, not a quality", word));
 }
 
 }  // namespace

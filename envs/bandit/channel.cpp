@@ -19,7 +19,7 @@ LawCache::LawCache(const RaterConfig& rater, int levels, int votes)
       outcomes_(make_outcomes(rater, levels, votes)),
       stride_((outcomes_.count - 1 + 7) / 8 * 8) {}
 
-void LawCache::append_row(std::uint32_t code, std::vector<std::int32_t>& out) {
+void LawCache::append_row(std::uint64_t code, std::vector<std::int32_t>& out) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = rows_.find(code); known != rows_.end()) {
@@ -54,6 +54,7 @@ double most_rows(const BanditConfig& env, const RaterConfig& rater) {
   if (has_prompt_spread(rater.noise)) rows *= trait_classes;
   if (veto_share(rater.noise) > 0) rows *= trait_classes + 1;
   if (offset_sd(rater.noise) > 0) rows *= trait_classes;
+  if (bias_sd(rater.noise) > 0) rows *= trait_classes;
   if (const ScoredResponses* responses = scored_responses(rater.noise))
     rows = static_cast<double>(responses->rows()) * (veto_share(rater.noise) > 0 ? trait_classes + 1 : 1);
   rows *= latent_rows(rater.noise);
@@ -90,6 +91,7 @@ class WorldTraits {
         key_(key),
         spreads_(has_prompt_spread(rater.noise)),
         offsets_(offset_sd(rater.noise) > 0),
+        biases_(bias_sd(rater.noise) > 0),
         ambiguous_(veto_share(rater.noise)) {}
 
   // of a prompt, for call `turn` about its responses
@@ -111,6 +113,7 @@ class WorldTraits {
     t.hack = world_.hack[cell] != 0;
     if (!world_.law.empty()) t.law = static_cast<int>(world_.law[cell]) * judges_ + t.judge;
     t.quality = world_.quality16[cell] / 16.0;
+    if (biases_) t.bias_class = trait_class(draw(key_, Purpose::trait_bias, 0, prompt, response).x[0]);
     if (scale_ == nullptr) return t;
     if (scale_->spread > 0) t.spread_class = trait_class(draw(key_, Purpose::trait_response, 0, prompt, response).x[0]);
     if (scale_->judge_sigma > 0)
@@ -123,7 +126,7 @@ class WorldTraits {
   const LatentScale* scale_;
   int judges_;
   std::uint64_t key_;
-  bool spreads_, offsets_;
+  bool spreads_, offsets_, biases_;
   double ambiguous_;
 };
 
@@ -147,14 +150,14 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
   const std::size_t cells = world.quality16.size();
   rated.row.assign(static_cast<std::size_t>(rated.turns) * cells, 0);
   const WorldTraits traits(world, rater, key);
-  std::unordered_map<std::uint32_t, std::uint32_t> index;
+  std::unordered_map<std::uint64_t, std::uint32_t> index;
   for (int turn = 0; turn < rated.turns; ++turn)
     for (int p = 0; p < world.prompts; ++p) {
       const auto prompt = static_cast<std::uint32_t>(p);
       const Traits of_prompt = traits.of(prompt, turn);
       for (int a = 0; a < world.actions; ++a) {
         const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
-        const std::uint32_t code = row_code(traits.of(of_prompt, prompt, static_cast<std::uint32_t>(a)));
+        const std::uint64_t code = row_code(traits.of(of_prompt, prompt, static_cast<std::uint32_t>(a)));
         auto [at, fresh] = index.try_emplace(code, static_cast<std::uint32_t>(rated.threshold.size()));
         if (fresh) {
           if (stop.load(std::memory_order_relaxed)) return std::nullopt;

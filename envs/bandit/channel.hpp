@@ -23,7 +23,7 @@ class LawCache {
   LawCache(const RaterConfig& rater, int levels, int votes);
   /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
   /// threads that ask at once both compute it, with the same result).
-  void append_row(std::uint32_t code, std::vector<std::int32_t>& out);
+  void append_row(std::uint64_t code, std::vector<std::int32_t>& out);
   int stride() const { return stride_; }
   const Outcomes& outcomes() const { return outcomes_; }
   std::size_t rows_made() const;
@@ -37,7 +37,7 @@ class LawCache {
   Outcomes outcomes_;
   int stride_;  ///< outcomes - 1, rounded up to 8
   mutable std::mutex mutex_;
-  std::map<std::uint32_t, std::vector<std::int32_t>> rows_;
+  std::map<std::uint64_t, std::vector<std::int32_t>> rows_;
 };
 
 /// The arrays of a RatedWorld as plain pointers, for stage files.

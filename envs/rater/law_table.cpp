@@ -162,26 +162,26 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   return seconds * std::min(1 + n / 3, 9 + 17 * math::sqrt(n * p * (1 - p)));  // one law for each likely number of read calls
 }
 
-// bit 0 hack, 1..4 veto class + 1, then 5..7 spread class, 8..19 quality, 20..22 offset class, 23..25 judge class, 26..31 judge; where the
-// judge would be of_law, the law in 5..25 instead
+// bit 0 hack, 1..4 veto class + 1, then 5..7 spread class, 8..19 quality, 20..22 offset class, 23..25 judge class, 26..31 judge, 32..34
+// bias class; where the judge would be of_law, the law in 5..25 instead
 namespace {
-constexpr std::uint32_t of_law = 63;
+constexpr std::uint64_t of_law = 63;
 }
 
-std::uint32_t row_code(const Traits& t) {
-  const std::uint32_t both = (static_cast<std::uint32_t>(t.veto_class + 1) << 1) | (t.hack ? 1u : 0u);
-  if (t.law >= 0) return (of_law << 26) | (static_cast<std::uint32_t>(t.law) << 5) | both;
-  return (static_cast<std::uint32_t>(t.judge) << 26) | (static_cast<std::uint32_t>(t.judge_class) << 23) |
-         (static_cast<std::uint32_t>(t.offset_class) << 20) | (static_cast<std::uint32_t>(t.quality * 16.0) << 8) |
-         (static_cast<std::uint32_t>(t.spread_class) << 5) | both;
+std::uint64_t row_code(const Traits& t) {
+  const auto at = [](int value, int bit) { return static_cast<std::uint64_t>(value) << bit; };
+  const std::uint64_t both = at(t.veto_class + 1, 1) | (t.hack ? 1u : 0u);
+  if (t.law >= 0) return of_law << 26 | at(t.law, 5) | both;
+  return at(t.bias_class, 32) | at(t.judge, 26) | at(t.judge_class, 23) | at(t.offset_class, 20) |
+         at(static_cast<int>(t.quality * 16.0), 8) | at(t.spread_class, 5) | both;
 }
 
-Traits row_traits(std::uint32_t code) {
+Traits row_traits(std::uint64_t code) {
   const auto bits = [code](int at, int n) { return static_cast<int>((code >> at) & ((1u << n) - 1)); };
   Traits t;
   t.veto_class = bits(1, 4) - 1;
   t.hack = bits(0, 1) != 0;
-  if (code >> 26 == of_law) {
+  if (bits(26, 6) == static_cast<int>(of_law)) {
     t.law = bits(5, 21);
     return t;
   }
@@ -190,6 +190,7 @@ Traits row_traits(std::uint32_t code) {
   t.offset_class = bits(20, 3);
   t.judge_class = bits(23, 3);
   t.judge = bits(26, 6);
+  t.bias_class = bits(32, 3);
   return t;
 }
 

@@ -42,9 +42,9 @@ double law_cases(const RaterConfig& rater, int levels, int votes);
 /// Rough seconds of aggregate_law; where it refuses, an hour at least. Measured on one 2.6 GHz core.
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes);
 
-/// The code of a law row: all traits in 32 bits. Quality is in 1/16 level and up to 255 levels, of judges the first 63.
-std::uint32_t row_code(const Traits& traits);
-Traits row_traits(std::uint32_t code);
+/// The code of a law row: all traits in one word. Quality is in 1/16 level and up to 255 levels, of judges the first 63.
+std::uint64_t row_code(const Traits& traits);
+Traits row_traits(std::uint64_t code);
 
 /// Thresholds of a distribution over outcomes 1..K: a word x of 31 bits gives 1 + #{k : x > t_k}, k = 1..K-1. `out` has K-1 entries or
 /// more; the rest is filled with the largest integer, which no x exceeds. Probabilities are rounded to 2^-31.

@@ -110,7 +110,8 @@ void apply(const Confusion& n, const Traits& t, std::span<double> row) {
   const double* from = n.matrix.values->data() + (level - 1) * size;
   for (std::size_t k = 0; k < size; ++k) row[k] = from[k];
 }
-void apply(const SeverityOffset&, const Traits&, std::span<double>) {}  // it moved the quality before the first model
+void apply(const SeverityOffset&, const Traits&, std::span<double>) {}  // they moved the quality before the first model
+void apply(const SharedBias&, const Traits&, std::span<double>) {}
 void apply(const LatentNoise& n, const QualityCurve& curve, const Traits& t, double offset, std::span<double> row) {
   const double s = n.scale.spread > 0 ? math::exp(n.scale.spread * normal_class(t.spread_class)) : 1.0;
   double at = curve.place(t.quality) + offset * curve.level_length();
@@ -135,11 +136,17 @@ bool makes_distribution(const Noise& noise) {
          std::holds_alternative<LatentNoise>(noise) || std::holds_alternative<ResampleNoise>(noise);
 }
 
-double offset_sd(std::span<const Noise> list) {
+namespace {
+template <class Model>
+double sd_of(std::span<const Noise> list) {
   for (const Noise& noise : list)
-    if (const auto* offset = std::get_if<SeverityOffset>(&noise)) return offset->sd;
+    if (const auto* model = std::get_if<Model>(&noise)) return model->sd;
   return 0;
 }
+}  // namespace
+
+double offset_sd(std::span<const Noise> list) { return sd_of<SeverityOffset>(list); }
+double bias_sd(std::span<const Noise> list) { return sd_of<SharedBias>(list); }
 
 const LatentScale* latent_scale(std::span<const Noise> list) {
   const auto* latent = first_of<LatentNoise>(list);
@@ -175,7 +182,8 @@ int noise_levels(std::span<const Noise> list) {
   return confusion ? confusion->matrix.size : 0;
 }
 
-Channel::Channel(std::span<const Noise> list, int levels) : list_(list.begin(), list.end()), offset_sd_(offset_sd(list)) {
+Channel::Channel(std::span<const Noise> list, int levels)
+    : list_(list.begin(), list.end()), offset_sd_(offset_sd(list)), bias_sd_(bias_sd(list)) {
   const bool own = !list.empty() && makes_distribution(list.front()) && !std::holds_alternative<GaussianNoise>(list.front());
   if (own && noise_levels(list) != levels)
     throw Failure(Exit::internal, "a judge with levels of its own was asked for a row of another number of levels");
@@ -184,7 +192,8 @@ Channel::Channel(std::span<const Noise> list, int levels) : list_(list.begin(), 
 
 void Channel::row(const Traits& traits, std::span<double> row) const {
   Traits seen = traits;
-  const double offset = offset_sd_ > 0 ? offset_sd_ * normal_class(traits.offset_class) : 0.0;
+  double offset = offset_sd_ > 0 ? offset_sd_ * normal_class(traits.offset_class) : 0.0;
+  if (bias_sd_ > 0) offset += bias_sd_ * normal_class(traits.bias_class);
   seen.quality += offset;
   for (const Noise& noise : list_)
     std::visit(

@@ -24,6 +24,7 @@ struct Traits {
   int veto_class = -1;   ///< -1 = not ambiguous, else quantile class of the response's own veto probability
   bool hack = false;     ///< the response hacks the reward
   int offset_class = 0;  ///< 0..trait_classes-1: quantile class of the judge's severity towards the prompt
+  int bias_class = 0;    ///< 0..trait_classes-1: quantile class of the error about the response that all calls share
   int judge = 0;         ///< which judge of a panel answers
   int judge_class = 0;   ///< 0..trait_classes-1: quantile class of that judge's lasting error about the response (latent)
   int law = -1;          ///< which row of ScoredResponses response and judge have (resample); quality and judge then decide nothing
@@ -224,9 +225,22 @@ void describe(V& v, SeverityOffset& c) {
   v.number("sd", c.sd, 0.0, 100.0, "sd over prompts of the bias, levels");
 }
 
+/// An error about a response that all calls and judges share: each is rated as if its quality were q + sd z_pr (in 8 classes), whatever the
+/// place in the list. No number of votes averages it out. At most one of a list.
+struct SharedBias {
+  static constexpr std::string_view word = "bias";
+  static constexpr std::string_view help = "error about a response that all calls share: it is rated at q + sd z_pr";
+  double sd = 0.0;
+  bool operator==(const SharedBias&) const = default;
+};
+template <class V>
+void describe(V& v, SharedBias& c) {
+  v.number("sd", c.sd, 0.0, 100.0, "sd over responses of the bias, levels");
+}
+
 /// The catalogue; suite files name an alternative by its word: { model = "gaussian", sigma = 0.5 }.
-using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers, Veto, LowOutliers, Confusion, SeverityOffset, LatentNoise,
-                           ResampleNoise>;
+using Noise = std::variant<GaussianNoise, UniformFlip, MirrorFlip, HighOutliers, Veto, LowOutliers, Confusion, SeverityOffset, SharedBias,
+                           LatentNoise, ResampleNoise>;
 
 /// Does the model make a distribution (must be first of a list, and only there) or map one?
 bool makes_distribution(const Noise& noise);
@@ -242,7 +256,7 @@ class Channel {
 
  private:
   std::vector<Noise> list_;
-  double offset_sd_;
+  double offset_sd_, bias_sd_;
   std::shared_ptr<const QualityCurve> curve_;  // of a latent scale
 };
 
@@ -261,6 +275,8 @@ const ScoredResponses* scored_responses(std::span<const Noise> list);
 int panel_size(std::span<const Noise> list);
 /// The sd of a list's per-prompt offset (0 when it has none).
 double offset_sd(std::span<const Noise> list);
+/// The sd of a list's bias that all calls share (0 when it has none).
+double bias_sd(std::span<const Noise> list);
 /// How many rows a list's latent scale has for each quality: classes of the response's sigma and of lasting errors, judges.
 int latent_rows(std::span<const Noise> list);
 /// Which judge of a panel of n answers in call `turn` about a prompt's responses: one after the other from the prompt's first, which is a

@@ -61,6 +61,7 @@ TextLawCost text_law_cost(const RaterConfig& rater, int votes) {
   c.rows = 16.0 * (toy_levels - 1) + 1;
   if (has_prompt_spread(rater.noise)) c.rows *= trait_classes;
   if (offset_sd(rater.noise) > 0) c.rows *= trait_classes;
+  if (bias_sd(rater.noise) > 0) c.rows *= trait_classes;
   if (veto_share(rater.noise) > 0) c.rows *= trait_classes + 1;
   c.rows *= latent_rows(rater.noise);
   const double row = count_outcomes(failing, levels_of(rater), law_votes(rater, votes)) * sizeof(double) + 200;
@@ -115,7 +116,7 @@ const TextRater::Row& TextRater::row(const Text& text, const Verdict& verdict, i
   const Traits traits = text_traits(rater_.noise, key_, text, seen, turn);
   Traits besides = traits;  // the quality is in `seen`
   besides.quality = 0;
-  const std::uint32_t code = row_code(besides);
+  const std::uint64_t code = row_code(besides);
   auto at = rows_.find({seen, code});
   if (at == rows_.end()) {
     const std::size_t bytes = static_cast<std::size_t>(outcomes_.count) * sizeof(double) + sizeof(Row) + 128;

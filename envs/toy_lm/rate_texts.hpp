@@ -66,7 +66,7 @@ class TextRater {
   Outcomes outcomes_;            // of a row: of one call where calls are literal
   std::size_t call_outcomes_;    // of one call
   std::vector<int> answers_;     // literal calls: those that count
-  std::map<std::pair<SeenText, std::uint32_t>, Row> rows_;
+  std::map<std::pair<SeenText, std::uint64_t>, Row> rows_;
   double expected_calls_ = 0;
 };
 

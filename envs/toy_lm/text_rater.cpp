@@ -80,6 +80,7 @@ Traits text_traits(std::span<const Noise> noise, std::uint64_t key, const Text& 
   const std::uint32_t prompt = t.prompt->index;
   if (has_prompt_spread(noise)) traits.spread_class = static_cast<int>(draw(key, Purpose::trait_spread, 0, prompt, 0).x[0] >> 29);
   if (offset_sd(noise) > 0) traits.offset_class = static_cast<int>(draw(key, Purpose::trait_offset, 0, prompt, 0).x[0] >> 29);
+  if (bias_sd(noise) > 0) traits.bias_class = static_cast<int>(draw(key, Purpose::trait_bias, text_hash(key, t), prompt, 0).x[0] >> 29);
   if (const double share = veto_share(noise); share > 0) {
     const Words4 w = draw(key, Purpose::trait_veto, text_hash(key, t), prompt, 0);
     if (static_cast<double>(w.x[0]) * 0x1p-32 < share) traits.veto_class = static_cast<int>(w.x[1] >> 29);

@@ -199,6 +199,7 @@ TEST_CASE("judges that cannot be are refused at their places") {
       {"scores = \"judge.csv\"\nworld = \"resample\"\nworld_hack_share = 0.1",
        "`world_hack_share` has no effect here: none of a file's responses hacks"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\noffset.sd = 1", "`offset` has no effect on a judge that is resampled"},
+      {"scores = \"judge.csv\"\nworld = \"resample\"\nbias.sd = 1", "`bias` has no effect on a judge that is resampled"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\n[env.bandit]\nprofile = \"own\"", "rates none of another world"},
       {"scores = \"judge.csv\"\nworld = \"resample\"\n[env.bandit]\nhack_share = 0.5", "`hack_share` cannot stand beside rater r"},
       {"scores = \"judge.csv\"\nlatent.sigma = 1", "`latent` cannot stand beside them"},

@@ -100,27 +100,34 @@ TEST_CASE("a row's code keeps its traits") {
             CHECK(t.hack == hack);
             CHECK(t.offset_class == offset);
           }
-  std::set<std::uint32_t> codes;
+  std::set<std::uint64_t> codes;
   for (int judge : {0, 1, 31, most_judges - 1})
     for (int error : {0, 5, 7})
       for (int veto : {-1, 7})
         for (bool hack : {false, true}) {
-          const std::uint32_t code =
-              row_code({.quality = 100, .spread_class = 7, .veto_class = veto, .hack = hack, .judge = judge, .judge_class = error});
-          const Traits t = row_traits(code);
-          CHECK((t.quality == 100 && t.spread_class == 7 && t.veto_class == veto && t.hack == hack));
-          CHECK((t.judge == judge && t.judge_class == error && t.law == -1));
-          codes.insert(code);
+          for (int bias : {0, 7}) {
+            const std::uint64_t code = row_code({.quality = 100,
+                                                 .spread_class = 7,
+                                                 .veto_class = veto,
+                                                 .hack = hack,
+                                                 .bias_class = bias,
+                                                 .judge = judge,
+                                                 .judge_class = error});
+            const Traits t = row_traits(code);
+            CHECK((t.quality == 100 && t.spread_class == 7 && t.veto_class == veto && t.hack == hack && t.bias_class == bias));
+            CHECK((t.judge == judge && t.judge_class == error && t.law == -1));
+            codes.insert(code);
+          }
         }
   for (int law : {0, 1, most_laws - 1})
     for (int veto : {-1, 7})
       for (bool hack : {false, true}) {
-        const std::uint32_t code = row_code({.veto_class = veto, .hack = hack, .law = law});
+        const std::uint64_t code = row_code({.veto_class = veto, .hack = hack, .law = law});
         const Traits t = row_traits(code);
         CHECK((t.law == law && t.veto_class == veto && t.hack == hack));
         codes.insert(code);
       }
-  CHECK(codes.size() == 4 * 3 * 2 * 2 + 3 * 2 * 2);
+  CHECK(codes.size() == 4 * 3 * 2 * 2 * 2 + 3 * 2 * 2);
 }
 
 TEST_CASE("rating gives the same scores on every instruction set") {

@@ -153,3 +153,31 @@ TEST_CASE("a world of as many responses as a file has them all", "[resample]") {
     }
   }
 }
+
+TEST_CASE("a bias is shared by all calls about a response: votes do not average it out", "[simulate]") {
+  RaterConfig rater = preset("gauss");
+  BanditConfig config = rated_world(100, 400, 8);  // far from the ends: nothing is clipped
+  config.overrides = {.mean = 50, .mean_sd = 3, .spread = 5};
+  for (const double sd : {0.0, 4.0}) {
+    if (sd > 0) rater.noise.push_back(SharedBias{sd});
+    const SimulatedScores made = simulate_scores(rater, config, 256, 20261307);
+    double sum = 0, squares = 0, across = 0;
+    const auto& responses = made.table.responses;
+    for (std::size_t r = 0; r < responses.size(); ++r) {
+      double mean = 0;
+      for (const auto level : made.table.levels_of(responses[r])) mean += level / 256.0;
+      const double error = mean - made.quality[r];
+      sum += error, squares += error * error;
+      if (r % 2 == 1) {  // with the response before it, of the same prompt
+        double before = 0;
+        for (const auto level : made.table.levels_of(responses[r - 1])) before += level / 256.0;
+        across += error * (before - made.quality[r - 1]);
+      }
+    }
+    const double n = static_cast<double>(responses.size());
+    INFO("sd " << sd << ": " << std::sqrt(squares / n));
+    CHECK(std::abs(std::sqrt(squares / n) - sd) < 0.15);
+    CHECK(std::abs(sum / n) < 0.2);
+    CHECK(std::abs(across / (n / 2)) < 1.5);  // 16 if the bias were the prompt's; its error is .4
+  }
+}

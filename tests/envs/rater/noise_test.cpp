@@ -33,6 +33,7 @@ int literal_call(const std::vector<Noise>& list, const Traits& t, int levels, st
   double quality = t.quality;
   for (const Noise& noise : list)
     if (const auto* o = std::get_if<SeverityOffset>(&noise)) quality += o->sd * z_class[t.offset_class];
+    else if (const auto* b = std::get_if<SharedBias>(&noise)) quality += b->sd * z_class[t.bias_class];
   for (const Noise& noise : list) {
     if (const auto* n = std::get_if<GaussianNoise>(&noise)) {
       const double sigma = n->sigma * std::exp(n->spread * z_class[t.spread_class]);
@@ -88,11 +89,12 @@ TEST_CASE("channel rows are the law of the literal judge (chi-square), for every
       {confused(10), SeverityOffset{2.0}},
       {SeverityOffset{0.9}, GaussianNoise{0.7, 0.2, GaussianForm::rounded}, MirrorFlip{0.1}},
       {GaussianNoise{1.0, 0.0, GaussianForm::lattice}, Veto{0.1}, SeverityOffset{0.4}},
+      {GaussianNoise{0.6, 0.0, GaussianForm::rounded}, SharedBias{0.7}, SeverityOffset{0.4}},
   };
   for (const RaterPreset& preset : rater_presets())
     if (rater_levels(preset.config) == 0) lists.push_back(preset.config.noise);
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    for (const Traits& t : {Traits{6.4375, 2, -1, false, 1}, Traits{9.75, 7, 5, true, 6}}) {
+    for (const Traits& t : {Traits{6.4375, 2, -1, false, 1, 6}, Traits{9.75, 7, 5, true, 6, 0}}) {
       const int levels = 10, calls = 20000;
       const std::vector<double> row = row_of(lists[i], t, levels);
       CHECK(std::accumulate(row.begin(), row.end(), 0.0) == Approx(1.0).epsilon(1e-13));
@@ -173,6 +175,21 @@ TEST_CASE("an offset moves the quality by its class, wherever it stands, and of 
       for (int k = 0; k < 10; ++k) CHECK(after[k] == Approx(want[k]).epsilon(1e-9));
     }
   }
+}
+
+TEST_CASE("a bias moves the quality by the class of the response, as an offset does by that of the prompt") {
+  const GaussianNoise gauss{0.5, 0.3, GaussianForm::rounded};
+  LatentNoise latent;
+  latent.scale.sigma = 0.4;
+  settle_thresholds(latent.scale, 10, std::vector<double>(10, 0.1));
+  for (const Noise& first : {Noise{gauss}, Noise{latent}})
+    for (int c = 0; c < trait_classes; ++c) {
+      const Traits t{.quality = 5.25, .spread_class = 3, .bias_class = c}, other{.quality = 5.25, .spread_class = 3, .offset_class = c};
+      CHECK(row_of({first, SharedBias{0}}, t, 10) == row_of({first}, t, 10));
+      CHECK(row_of({first, SharedBias{0.8}}, t, 10) == row_of({first, SeverityOffset{0.8}}, other, 10));
+      CHECK(row_of({first, Veto{0.1}, SharedBias{0.8}}, t, 10) == row_of({first, SharedBias{0.8}, Veto{0.1}}, t, 10));
+      CHECK(row_of({first, SharedBias{0.8}}, t, 10) != row_of({first}, t, 10));
+    }
 }
 
 TEST_CASE("presets are found by word, start with a distribution and have different words") {

@@ -35,6 +35,7 @@ std::vector<RaterConfig> judges() {
   all.parse_failure = 0.1;
   all.text.json_odd = 0.5, all.text.json_broken = 0.4;
   all.noise.push_back(SeverityOffset{0.5});
+  all.noise.push_back(SharedBias{0.4});
   return {biased, failing, json, all};
 }
 
