@@ -137,10 +137,13 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
     text += fmt::format("; unreadable {}{}{}: {}", r.parse_failure > 0 ? "with probability " + number_text(r.parse_failure) : "",
                         r.parse_failure > 0 && broken ? ", and " : "", broken ? "where broken" : "",
                         help_of<ParsePolicy>(parse_words, r.parse_policy));
-  if (voting) {
+  const bool expected = r.aggregate == Aggregate::expected;
+  if (voting || expected) {
     text += fmt::format("; N votes: {}", word_of<Aggregate>(aggregate_words, r.aggregate));
     if (r.aggregate == Aggregate::mode) text += fmt::format(", tie {}", word_of<TieRule>(tie_words, r.tie));
-    if (const int judges = panel_size(r.noise); judges > 1) text += fmt::format(", of N draws, {} judges in turn", judges);
+    if (const int judges = panel_size(r.noise); judges > 1)
+      text += fmt::format(", {}, {} judges in turn", expected ? "not drawn" : "of N draws", judges);
+    else if (expected) text += ", not drawn";
     else text += r.sampling == Sampling::law ? ", drawn from its law" : ", of N draws";
   }
   const JudgeCost& cost = r.cost;

@@ -37,6 +37,19 @@ void LawCache::append_row(std::uint64_t code, std::vector<std::int32_t>& out) {
   rows_.try_emplace(code, std::move(thresholds));
 }
 
+double LawCache::expected_score(std::uint64_t code) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = expected_.find(code); known != expected_.end()) return known->second;
+  }
+  std::vector<double> row(static_cast<std::size_t>(levels_));
+  channel_.row(row_traits(code), row);
+  double mean = 0;
+  for (std::size_t k = 0; k < row.size(); ++k) mean += static_cast<double>(k + 1) * row[k];
+  const std::lock_guard lock(mutex_);
+  return expected_.try_emplace(code, mean).first->second;
+}
+
 std::size_t LawCache::bytes() const {
   BanditConfig env;
   env.levels = levels_;
@@ -130,6 +143,23 @@ class WorldTraits {
   double ambiguous_;
 };
 
+// The mean over `votes` calls of what each of them expects: judges of a panel in turn.
+void rate_by_expectation(const BanditWorld& world, const WorldTraits& traits, int panel, LawCache& laws, RatedWorld& rated) {
+  rated.expected.assign(world.quality16.size(), 0.0f);
+  const int turns = std::min(panel, rated.votes);
+  for (int p = 0; p < world.prompts; ++p) {
+    const auto prompt = static_cast<std::uint32_t>(p);
+    for (int a = 0; a < world.actions; ++a) {
+      double sum = 0;
+      for (int turn = 0; turn < turns; ++turn) {
+        const int calls = (rated.votes - turn + turns - 1) / turns;
+        sum += calls * laws.expected_score(row_code(traits.of(traits.of(prompt, turn), prompt, static_cast<std::uint32_t>(a))));
+      }
+      rated.expected[static_cast<std::size_t>(p) * world.width + a] = static_cast<float>(sum / rated.votes);
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
@@ -146,10 +176,14 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
   rated.real = real_valued(rater, votes);
   rated.missing = laws.outcomes().missing;
   rated.value = laws.outcomes().value;
+  const WorldTraits traits(world, rater, key);
+  if (rater.aggregate == Aggregate::expected) {
+    rate_by_expectation(world, traits, panel_size(rater.noise), laws, rated);
+    return rated;
+  }
   if (rater.sampling == Sampling::draws) rated.turns = std::min(panel_size(rater.noise), votes);
   const std::size_t cells = world.quality16.size();
   rated.row.assign(static_cast<std::size_t>(rated.turns) * cells, 0);
-  const WorldTraits traits(world, rater, key);
   std::unordered_map<std::uint64_t, std::uint32_t> index;
   for (int turn = 0; turn < rated.turns; ++turn)
     for (int p = 0; p < world.prompts; ++p) {

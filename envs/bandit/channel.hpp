@@ -24,6 +24,8 @@ class LawCache {
   /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
   /// threads that ask at once both compute it, with the same result).
   void append_row(std::uint64_t code, std::vector<std::int32_t>& out);
+  /// The mean score of one call.
+  double expected_score(std::uint64_t code);
   int stride() const { return stride_; }
   const Outcomes& outcomes() const { return outcomes_; }
   std::size_t rows_made() const;
@@ -38,6 +40,7 @@ class LawCache {
   int stride_;  ///< outcomes - 1, rounded up to 8
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::vector<std::int32_t>> rows_;
+  std::map<std::uint64_t, double> expected_;
 };
 
 /// The arrays of a RatedWorld as plain pointers, for stage files.
@@ -49,9 +52,10 @@ struct RatedView {
   int levels, votes, stride;
   TieRule tie;
   Aggregate aggregate;
-  int lowest;          ///< the first outcome's score
-  int missing;         ///< the outcome that means no score; -1 = none
-  const float* value;  ///< [outcomes] real reward of each outcome of the law, ascending, NaN = missing; null for whole scores
+  int lowest;             ///< the first outcome's score
+  int missing;            ///< the outcome that means no score; -1 = none
+  const float* expected;  ///< [P][width] the reward where it is not drawn; null where it is
+  const float* value;     ///< [outcomes] real reward of each outcome of the law, ascending, NaN = missing; null for whole scores
 };
 
 /// What a rater does in one world. Immutable.
@@ -65,15 +69,27 @@ struct RatedWorld {
   bool real = false;                    ///< rewards are real-valued
   int missing = -1;                     ///< see RatedView
   std::vector<float> value;             ///< see RatedView
+  std::vector<float> expected;          ///< see RatedView; `row` and `threshold` are then empty
   int turns = 1;                        ///< see RatedView
   std::vector<std::uint32_t> row;       ///< [turns][P][width] where the row starts in `threshold`
   std::vector<std::int32_t> threshold;  ///< [rows][stride]
   std::size_t bytes() const {
-    return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]) + value.size() * sizeof(value[0]);
+    return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]) + (value.size() + expected.size()) * sizeof(value[0]);
   }
   RatedView view() const {
-    return {row.data(), threshold.data(), turns,   row.size() / static_cast<std::size_t>(turns), levels, votes, stride, tie,
-            aggregate,  lowest,           missing, value.empty() ? nullptr : value.data()};
+    return {row.data(),
+            threshold.data(),
+            turns,
+            row.size() / static_cast<std::size_t>(turns),
+            levels,
+            votes,
+            stride,
+            tie,
+            aggregate,
+            lowest,
+            missing,
+            expected.empty() ? nullptr : expected.data(),
+            value.empty() ? nullptr : value.data()};
   }
 };
 

@@ -64,7 +64,7 @@ void mixed_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<con
 
 double count_outcomes(const RaterConfig& rater, int levels, int votes) {
   const double scores = scores_of(rater, levels), gap = has_gaps(rater) ? 1 : 0;
-  if (!real_valued(rater, votes)) return scores + gap;
+  if (!takes_mean(rater, votes)) return scores + gap;
   if (gap == 0) return (scores - 1) * votes + 1;
   double fractions = 0.304 * votes * votes + 0.15 * votes;
   if (votes <= 64) {
@@ -84,7 +84,7 @@ Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes) {
   o.lowest = lowest_score(rater);
   o.count = static_cast<int>(count);
   const int steps = scores_of(rater, levels) - 1;
-  if (!real_valued(rater, votes)) {
+  if (!takes_mean(rater, votes)) {
     if (has_gaps(rater)) o.missing = o.count - 1;
     return o;
   }
@@ -111,7 +111,7 @@ Outcomes make_outcomes(const RaterConfig& rater, int levels, int votes) {
 }
 
 void call_law(const RaterConfig& rater, const Channel& channel, const Traits& traits, int levels, std::span<double> call) {
-  const double p = rater.parse_failure;
+  const double p = failure_of(rater);
   const bool below = lowest_score(rater) == 0;
   const std::span<double> row = call.subspan(below ? 1 : 0, static_cast<std::size_t>(levels));
   channel.row(traits, row);
@@ -145,6 +145,7 @@ double law_cases(const RaterConfig& rater, int levels, int votes) {
 }
 
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
+  if (rater.aggregate == Aggregate::expected) return 0;
   // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
   const double n = votes, k = scores_of(rater, levels), p = rater.parse_failure;
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.36 s at N = 1024, K = 10

@@ -24,11 +24,13 @@ inline constexpr Word<TieRule> tie_words[] = {
 };
 
 /// What the scores of N calls become.
-enum class Aggregate { mode, median, mean };
+enum class Aggregate { mode, median, mean, expected };
 inline constexpr Word<Aggregate> aggregate_words[] = {
     {Aggregate::mode, "mode", "the most frequent score (majority vote); `tie` decides among several"},
     {Aggregate::median, "median", "the median score; the lower one of an even number"},
     {Aggregate::mean, "mean", "the mean score: a real-valued reward"},
+    {Aggregate::expected, "expected",
+     "the mean over calls of the expected score, as read from a call's probabilities of all scores: a real-valued reward"},
 };
 
 /// What happens when the judge's answer cannot be read.
@@ -59,6 +61,10 @@ struct RaterConfig {
   JudgeCost cost;  ///< decides nothing of a score
 };
 inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
+inline constexpr OnlyIf answers_only = word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean},
+                                               "aggregate = \"expected\" reads probabilities, not an answer");
+inline constexpr OnlyIf drawn_only =
+    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean}, "aggregate = \"expected\" draws nothing");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
 inline constexpr OnlyIf bandit_only = env_is("bandit", "it makes the bandit's world, and this suite has only toy-lm's");
 inline constexpr OnlyIf world_only =
@@ -70,31 +76,39 @@ void describe(V& v, RaterConfig& c) {
   v.models("noise", c.noise, "list of noise models; the first makes a distribution, each next one maps it");
   v.word("aggregate", c.aggregate, std::span<const Word<Aggregate>>(aggregate_words), "what the scores of N calls become");
   v.word("tie", c.tie, std::span<const Word<TieRule>>(tie_words), "which of several modes the vote returns", tie_only);
-  v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn");
-  v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read");
+  v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", drawn_only);
+  v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read", answers_only);
   v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then", failures_only);
   describe(v, c.world, rater_world_keys, world_only, hacks_only);
   describe(v, c.text);
   describe(v, c.cost);
 }
 
+/// Probability that a call gives no answer that can be read; 0 where none is read.
+inline double failure_of(const RaterConfig& c) { return c.aggregate == Aggregate::expected ? 0 : c.parse_failure; }
 /// Lowest score a rater gives: 0 when unreadable answers score 0, else 1.
-inline int lowest_score(const RaterConfig& c) { return c.parse_failure > 0 && c.parse_policy == ParsePolicy::zero ? 0 : 1; }
+inline int lowest_score(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::zero ? 0 : 1; }
 /// Can a response end without a score?
-inline bool has_gaps(const RaterConfig& c) { return c.parse_failure > 0 && c.parse_policy == ParsePolicy::drop; }
-/// Are the rewards of `votes` calls real-valued? (One call gives a whole score.)
-inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
+inline bool has_gaps(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::drop; }
+/// Does the law have fractions as outcomes? (One call gives a whole score.)
+inline bool takes_mean(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
+/// Are the rewards of `votes` calls real-valued?
+inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::expected || takes_mean(c, votes); }
 /// The rater without what its calls cost: equal for raters whose scores have one law.
 inline RaterConfig without_cost(RaterConfig c) {
   c.cost = {};
   return c;
 }
 /// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
-inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + c.parse_failure : 1; }
+inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + failure_of(c) : 1; }
 /// Levels K that the rater's matrix, thresholds or laws have; 0 = it takes any.
 inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
-/// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one.
-inline Sampling sampling_of(const RaterConfig& c, int votes) { return votes > 1 && panel_size(c.noise) > 1 ? Sampling::draws : c.sampling; }
+/// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one. Expected
+/// scores are not drawn.
+inline Sampling sampling_of(const RaterConfig& c, int votes) {
+  if (c.aggregate == Aggregate::expected) return Sampling::law;
+  return votes > 1 && panel_size(c.noise) > 1 ? Sampling::draws : c.sampling;
+}
 
 /// One row of the catalogue of raters.
 struct RaterPreset {

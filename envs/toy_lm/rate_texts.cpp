@@ -91,6 +91,7 @@ TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
 TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) const {
   std::vector<double> meant(levels_), read(levels_ + 1, 0.0);
   text_row(channel_, seen, traits, meant);
+  if (rater_.aggregate == Aggregate::expected) return {std::move(meant), static_cast<double>(votes_)};
   if (reading_.empty()) std::copy(meant.begin(), meant.end(), read.begin());
   else read_row(reading_, meant, read);
   // a call fails as a whole first, then its answer may not be readable
@@ -168,7 +169,21 @@ float TextRater::aggregate() {
   return static_cast<float>(static_cast<double>(sum) / n);
 }
 
+// The mean over the calls, of judges in turn, of what each of them expects.
+float TextRater::expected_score(const Text& text, const Verdict& verdict, int panel) {
+  double sum = 0;
+  for (int turn = 0; turn < std::min(panel, votes_); ++turn) {
+    const std::vector<double>& meant = row(text, verdict, turn).law;
+    double mean = 0;
+    for (std::size_t k = 0; k < meant.size(); ++k) mean += static_cast<double>(k + 1) * meant[k];
+    sum += mean * ((votes_ - turn + panel - 1) / panel);
+  }
+  return static_cast<float>(sum / votes_);
+}
+
 float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout) {
+  const auto panel = static_cast<std::uint32_t>(panel_size(rater_.noise));
+  if (rater_.aggregate == Aggregate::expected) return expected_score(text, verdict, static_cast<int>(panel));
   const Row* now = &row(text, verdict, 0);
   if (rater_.sampling == Sampling::law) {
     const int outcome = pick(now->law, word);
@@ -177,7 +192,6 @@ float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t 
   }
   answers_.clear();
   const std::uint32_t votes = static_cast<std::uint32_t>(votes_), prompt = text.prompt->index;
-  const auto panel = static_cast<std::uint32_t>(panel_size(rater_.noise));
   for (std::uint32_t v = 0; v < votes; ++v) {
     if (panel > 1 && v > 0) now = &row(text, verdict, static_cast<int>(v % panel));
     const std::uint32_t block = 2 * (rollout * votes + v);

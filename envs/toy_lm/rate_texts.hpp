@@ -17,7 +17,9 @@ std::vector<TextBias> biases_of(const TextJudge& judge);
 RaterConfig with_json_failures(RaterConfig rater);
 
 /// Chance that a call's answer cannot be read: parse_failure, then broken JSON (an upper bound: some broken answers can be read).
-inline double failure_chance(const RaterConfig& rater) { return rater.parse_failure + (1 - rater.parse_failure) * rater.text.json_broken; }
+inline double failure_chance(const RaterConfig& rater) {
+  return rater.aggregate == Aggregate::expected ? 0 : rater.parse_failure + (1 - rater.parse_failure) * rater.text.json_broken;
+}
 
 /// Most rows that texts can ask of a rater, about what they weigh (bytes), what one takes (seconds), and what one text rated by literal
 /// calls takes (seconds; 0 = by law).
@@ -38,9 +40,10 @@ class TextRater {
   static int pick(std::span<const double> law, std::uint32_t word);
   const Outcomes& outcomes() const { return outcomes_; }
 
-  /// The reward of a text: a score, a mean, or NaN for none. By law it is the outcome that `word` draws. By literal calls every answer is
-  /// meant, written and read, asked for again where the policy says so, and the answers are aggregated: attempt 0 or 1 of call v about the
-  /// response of `rollout` has the words draw(key, vote, step, prompt, 2 (rollout votes + v) + attempt), and toy_json's of the same place.
+  /// The reward of a text: a score, a mean, or NaN for none; an expected score uses no words. By law it is the outcome that `word` draws.
+  /// By literal calls every answer is meant, written and read, asked for again where the policy says so, and the answers are aggregated:
+  /// attempt 0 or 1 of call v about the response of `rollout` has the words draw(key, vote, step, prompt, 2 (rollout votes + v) + attempt),
+  /// and toy_json's of the same place.
   float reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout);
   /// Calls expected for the text asked for last: votes, and more where unreadable answers are asked for again.
   double expected_calls() const { return expected_calls_; }
@@ -54,6 +57,7 @@ class TextRater {
   const Row& row(const Text& text, const Verdict& verdict, int turn);
   int call(std::span<const double> meant, std::uint32_t step, std::uint32_t prompt, std::uint32_t block) const;
   float aggregate();
+  float expected_score(const Text& text, const Verdict& verdict, int panel);
 
   RaterConfig rater_;
   int votes_;

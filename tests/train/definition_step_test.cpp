@@ -34,7 +34,7 @@ RunSpec random_run(std::mt19937& g) {
     if (r.estimator.form == Form::grpo && r.estimator.compat == Compat::paper) r.estimator.ddof = any(g, {0, 1});
   } while (compat_refusal(r.estimator));
   r.votes = any(g, {1, 3});
-  r.rater.aggregate = any(g, {Aggregate::mode, Aggregate::median, Aggregate::mean});
+  r.rater.aggregate = any(g, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::expected});
   r.rater.parse_failure = any(g, {0.0, 0.3});
   r.rater.parse_policy = any(g, {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero});
   r.learn.steps = 4;

@@ -81,6 +81,27 @@ sampling = ["law", "draws"]
   }
 }
 
+TEST_CASE("rules: expected scores train every estimator, cost a call a vote, and one judge's second call adds nothing") {
+  const Suite suite = loaded(tiny + R"toml([grid]
+policy = ["tabular", "linear"]
+estimator = ["grpo", "maxrl", "rank-grpo", "odrpo-gini-median(grpo)"]
+rater = ["mixed"]
+votes = [1, 4]
+[rater.mixed]
+aggregate = "expected"
+)toml");
+  REQUIRE(suite.runs.size() == 2u * 4 * 2);
+  double gain[2] = {};
+  for (const RunSpec& spec : suite.runs) {
+    INFO(spec.id);
+    const RunRecord r = run(spec);
+    REQUIRE(r.status == RunStatus::ok);
+    CHECK(final_of(r, "judge_calls") == 60.0 * 8 * 8 * spec.votes);
+    gain[spec.votes == 4] += final_of(r, "final_gain");
+  }
+  CHECK(gain[0] == gain[1]);
+}
+
 TEST_CASE("rules: law and draws of every aggregate train to the same quality within noise") {
   for (const std::string rules : {"aggregate = \"median\"", "aggregate = \"mean\"", "tie = \"nearest-mean\"", "tie = \"median-low\"",
                                   "aggregate = \"mean\"\nparse_failure = 0.2\nparse_policy = \"drop\"",

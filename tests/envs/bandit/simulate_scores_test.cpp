@@ -2,9 +2,11 @@
 #include "envs/bandit/simulate_scores.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <set>
 
+#include "envs/bandit/channel.hpp"
 #include "envs/rater/latent_draw.hpp"
 #include "envs/rater/prompt_statistics.hpp"
 #include "envs/rater/resampled.hpp"
@@ -180,4 +182,38 @@ TEST_CASE("a bias is shared by all calls about a response: votes do not average 
     CHECK(std::abs(sum / n) < 0.2);
     CHECK(std::abs(across / (n / 2)) < 1.5);  // 16 if the bias were the prompt's; its error is .4
   }
+}
+
+TEST_CASE("expected scores are the means of literal calls, of judges in turn") {
+  RaterConfig mixed = preset("mixed"), three;
+  mixed.noise.push_back(SharedBias{0.6});
+  three.noise = {LatentNoise{panel(3)}};
+  for (RaterConfig rater : {mixed, three})
+    for (const int votes : {1, 2, 5}) {
+      BanditConfig config = rated_world(rater_levels(rater) > 0 ? 5 : 10, 20, 6);
+      config.feature_share = 0;
+      const SimulatedScores drawn = simulate_scores(rater, config, 300 * votes, 20261308);  // in turn: the first judge more often
+      rater.aggregate = Aggregate::expected;
+      const BanditWorld world = make_bandit(config, resolve_source(config, rater), 20261308, false);
+      LawCache laws(rater, config.levels, votes);
+      const std::atomic<bool> never{false};
+      const RatedWorld rated = *rate_world(world, rater, votes, 20261308, laws, never);
+      const int judges = panel_size(rater.noise);
+      for (std::size_t r = 0; r < drawn.table.responses.size(); ++r) {
+        // each judge's mean, weighed as the votes of this prompt are
+        std::vector<double> sum(static_cast<std::size_t>(judges), 0.0), count(sum), squares(sum);
+        for_each_score(drawn.table, drawn.table.responses[r], [&](int level, std::uint32_t column) {
+          const auto j = drawn.table.columns[column].judge;
+          sum[j] += level, count[j] += 1, squares[j] += level * level;
+        });
+        double mean = 0, variance = 0;
+        for (int v = 0; v < votes; ++v) {
+          const auto j = static_cast<std::size_t>(judges > 1 ? judge_in_turn(20261308, static_cast<std::uint32_t>(r / 6), v, judges) : 0);
+          mean += sum[j] / count[j] / votes;
+          variance += (squares[j] / count[j] - sum[j] / count[j] * sum[j] / count[j]) / count[j] / votes;
+        }
+        const double expected = static_cast<double>(rated.expected[r / 6 * static_cast<std::size_t>(world.width) + r % 6]);
+        CHECK(std::abs(expected - mean) < 5 * std::sqrt(variance) + 0.02);
+      }
+    }
 }

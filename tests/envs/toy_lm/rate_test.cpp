@@ -178,3 +178,28 @@ TEST_CASE("toy-lm: calls that are asked for again are counted") {
   broken.law(text, judge_text(text));
   CHECK(broken.expected_calls() == Approx(4 * (1 + 0.25 + 0.75 * 0.5)));
 }
+
+TEST_CASE("toy-lm: an expected score is the mean of what a call means, whatever the words, and answers are not parsed") {
+  const ToyLm world = make_toy_lm({}, 11);
+  RaterConfig rater = rater_presets()[2].config;  // wide
+  rater.noise.push_back(SharedBias{0.5});
+  rater.text.length_bias = 0.2;
+  rater.text.misfire = 0.25;
+  RaterConfig expected = rater;
+  expected.aggregate = Aggregate::expected;
+  expected.text.json_odd = 0.3, expected.text.json_broken = 0.3;  // change nothing
+  TextRater one(rater, 1, 5), mean(expected, 3, 5);
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const ToyPrompt prompt = make_prompt(world, i);
+    const auto response = demonstration(world, prompt, {}, i);
+    const Text text = read_text(world, prompt, response);
+    const Verdict verdict = judge_text(text);
+    double by_law = 0;
+    const auto law = one.law(text, verdict);
+    for (std::size_t k = 0; k < law.size(); ++k) by_law += static_cast<double>(k + 1) * law[k];
+    const auto reward = static_cast<double>(mean.reward(text, verdict, 7 + i, 0, i));
+    CHECK(reward == Approx(by_law).epsilon(1e-6));
+    CHECK(static_cast<double>(mean.reward(text, verdict, 0x80000000u + i, 3, i + 1)) == reward);
+    CHECK(mean.expected_calls() == 3);
+  }
+}
