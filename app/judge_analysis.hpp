@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/known_judges.hpp"
+#include "envs/bandit/effective_votes.hpp"
 #include "envs/rater/score_statistics.hpp"
 #include "kernels/score_table.hpp"
 #include "results/run_statistics.hpp"
@@ -22,6 +23,7 @@ struct JudgeAnalysis {
   std::vector<std::string> notes;   ///< printable
   std::int64_t prompts = 0, responses = 0, columns = 0, missing = 0, unreadable = 0;
   std::int64_t fewest = 0, most = 0;  ///< scores of a response that has one
+  std::vector<EffectiveVotes> worth;  ///< of a simulated rater; empty of a file
   int resamples = 0;
   std::uint64_t seed = 1;
   double friedman_chi2 = 0, friedman_df = 0, friedman_p = 0;  ///< of all prompts: the sums

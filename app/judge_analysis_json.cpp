@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/judge_analysis.hpp"
+#include "app/worth_of_votes.hpp"
 #include "results/score_scale.hpp"
 
 namespace odrpo::app {
@@ -149,6 +150,7 @@ std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysi
   out["pairs"] = pairs(a);
   out["gold"] = gold(a);
   const KnownJudge own = as_known(a);
+  out["effective_votes"] = worth_json(a.worth);
   out["compared"] = Json::array({known(own)});
   for (const JudgeAnalysis& other : compare) out["compared"].push_back(known(as_known(other)));
   for (const KnownJudge& j : known_judges()) out["compared"].push_back(known(j));

@@ -6,6 +6,7 @@
 
 #include "app/judge_analysis.hpp"
 #include "app/page.hpp"
+#include "app/worth_of_votes.hpp"
 #include "kernels/utf8.hpp"
 #include "results/score_scale.hpp"
 
@@ -245,7 +246,7 @@ KnownJudge as_known(const JudgeAnalysis& a) {
 }
 
 std::string analysis_text(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare) {
-  return heading(a) + '\n' + in_words(a) + known_rows(a, compare) + lists(a) + shares(a) + judges(a) + pairs(a) + gold(a);
+  return heading(a) + '\n' + in_words(a) + known_rows(a, compare) + worth_text(a.worth) + lists(a) + shares(a) + judges(a) + pairs(a) + gold(a);
 }
 
 }  // namespace odrpo::app

@@ -26,7 +26,8 @@ int judge_analyze(const JudgeAnalyzeOptions& o) {
   const std::vector<FigureRequest> figures = figure_requests(o.figures, o.path);
   const auto seed = static_cast<std::uint64_t>(o.seed);
   std::vector<NamedScores> inputs = judge_inputs(o.path, o);
-  const JudgeAnalysis analysis = analyze_scores(inputs[0].table, inputs[0].name, o.resamples, seed);
+  JudgeAnalysis analysis = analyze_scores(inputs[0].table, inputs[0].name, o.resamples, seed);
+  analysis.worth = inputs[0].worth;
   for (const std::string& path : o.compare)
     for (NamedScores& other : judge_inputs(path, o)) inputs.push_back(std::move(other));
   std::vector<JudgeAnalysis> compare;

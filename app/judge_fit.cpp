@@ -7,6 +7,7 @@
 #include "app/printable.hpp"
 #include "app/score_options.hpp"
 #include "app/usage.hpp"
+#include "app/worth_of_votes.hpp"
 #include "envs/rater/heard_judges.hpp"
 #include "kernels/failure.hpp"
 #include "spec/learned_judge.hpp"
@@ -22,7 +23,7 @@ int judge_fit(const JudgeFitOptions& o) {
                               printable_line(o.name)));
   if (!o.output.empty()) check_output(o.output, o.path);
   const ScoreTable table = heard_judges(read_score_table(o.path, how));
-  JudgeFit fit{printable_line(o.path), table_text(table) + besides_text(table, false), o.name, {}, table.values, {}, {}};
+  JudgeFit fit{printable_line(o.path), table_text(table) + besides_text(table, false), o.name, {}, table.values, {}, {}, {}};
   for (const auto& judge : table.judges) fit.judges.push_back(printable_line(judge.name));
   LatentFitOptions options;
   options.seed = static_cast<std::uint64_t>(o.seed);
@@ -33,6 +34,9 @@ int judge_fit(const JudgeFitOptions& o) {
     throw Failure(failure.code, fmt::format("{}: {}", fit.file, failure.what()));
   }
   fit.check = goodness_of_fit(table, options);
+  RaterConfig rater;
+  rater.noise = {LatentNoise{fit.fit.judge}};
+  fit.worth = worth_of(rater, table.levels(), options.seed);
   const std::string file = judge_file(fit), report = o.json ? fit_json(fit) : fit_report(fit);
   if (!o.output.empty()) write_output(o.output, file);
   put(report);

@@ -11,6 +11,7 @@
 
 #include "app/page.hpp"
 #include "app/printable.hpp"
+#include "app/worth_of_votes.hpp"
 #include "envs/rater/noise.hpp"
 #include "results/score_scale.hpp"
 #include "spec/text.hpp"
@@ -103,6 +104,7 @@ std::string fit_report(const JudgeFit& f) {
     text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", key, number(of.value), interval, help);
   }
   text += fmt::format("  [ ] 95 % intervals over prompts{}\n", f.fit.prompts < 10 ? ": none for fewer than ten" : "") + check_text(f.check);
+  text += worth_text(f.worth);
   text += "\nWhat the file cannot tell:\n";
   for (const std::string& line : limits_text(f)) text += paragraph("* " + line, 2, 4);
   return text;
@@ -135,6 +137,7 @@ std::string fit_json(const JudgeFit& f) {
                                                : s.verdict == FitVerdict::misses   ? "misses"
                                                                                    : "undefined"}});
   }
+  out["effective_votes"] = worth_json(f.worth);
   out["cannot_tell"] = limits_text(f);
   return out.dump(2, ' ', true) + "\n";
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "envs/bandit/effective_votes.hpp"
 #include "envs/rater/latent_check.hpp"
 #include "envs/rater/latent_fit.hpp"
 
@@ -16,6 +17,7 @@ struct JudgeFit {
   std::vector<double> values;       ///< [K] the scores that the levels stand for
   LatentFit fit;
   GoodnessOfFit check;
+  std::vector<EffectiveVotes> worth;  ///< of the fitted judge's calls
 };
 
 /// One page: the fitted numbers with intervals, goodness of fit, and what the file cannot tell.

@@ -10,6 +10,7 @@
 #include "app/judge_rater.hpp"
 #include "app/printable.hpp"
 #include "app/score_options.hpp"
+#include "app/worth_of_votes.hpp"
 #include "envs/bandit/simulate_scores.hpp"
 #include "kernels/failure.hpp"
 #include "spec/catalogue.hpp"
@@ -47,7 +48,8 @@ std::vector<NamedScores> of_suite(const std::string& path, std::uint64_t seed) {
       throw Failure(Exit::usage, fmt::format("{}: raters are simulated in the bandit, and its world is toy-lm", printable_line(path)));
     const auto named = [&](const NamedScores& other) { return other.name == run.rater_name; };
     if (std::any_of(all.begin(), all.end(), named)) continue;  // the same with other values of an axis
-    all.push_back({run.rater_name, simulate_scores(run.rater, run.env.bandit, votes, seed).table});
+    all.push_back(
+        {run.rater_name, simulate_scores(run.rater, run.env.bandit, votes, seed).table, worth_of(run.rater, run.env.bandit.levels, seed)});
   }
   return all;
 }
@@ -59,12 +61,13 @@ bool is_score_file(const std::string& path) {
 }
 
 std::vector<NamedScores> judge_inputs(const std::string& path, const JudgeAnalyzeOptions& o) {
-  if (is_score_file(path)) return {{printable_line(path), read_score_table(path, score_reading(o.scores))}};
+  if (is_score_file(path)) return {{printable_line(path), read_score_table(path, score_reading(o.scores)), {}}};
   const auto seed = static_cast<std::uint64_t>(o.seed);
   if (path.ends_with(".toml") && holds_suite(path)) return of_suite(path, seed);
   const RaterConfig rater = rater_named(path);
   const int levels = simulated_levels(rater, o.scores.levels);
-  return {{printable_line(path), simulate_scores(rater, rated_world(levels, paper_prompts, paper_responses), paper_samples, seed).table}};
+  return {{printable_line(path), simulate_scores(rater, rated_world(levels, paper_prompts, paper_responses), paper_samples, seed).table,
+           worth_of(rater, levels, seed)}};
 }
 
 }  // namespace odrpo::app

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/command.hpp"
+#include "envs/bandit/effective_votes.hpp"
 #include "kernels/score_table.hpp"
 
 namespace odrpo::app {
@@ -11,6 +12,7 @@ namespace odrpo::app {
 struct NamedScores {
   std::string name;  ///< printable: the file, or the rater
   ScoreTable table;
+  std::vector<EffectiveVotes> worth;  ///< of a simulated rater; empty of a file
 };
 
 /// Is `path` read as a file of scores? Otherwise it ends with .toml, or is a word of `list raters` and no file is called so.

@@ -260,6 +260,14 @@ write("odd.csv", odd["one score each"])
 analyze("odd.csv", "--figure", "kendall=x.svg", code=2, words="Kendall's W is undefined for every prompt")
 check(not os.path.exists("x.svg"), "no figure of nothing")
 
+# --- what calls are worth: of raters, whose errors are known
+worth = found("gauss", "--resamples", "1000")["effective_votes"]
+check([w["votes"] for w in worth] == [1, 2, 4, 8, 16, 32] and abs(worth[2]["worth"] - 4) < 0.1, "calls of gauss are almost independent")
+mixed = found("mixed", "--resamples", "1000")["effective_votes"]
+check(2 < mixed[5]["worth"] < 5, "ambiguous responses make calls of mixed share errors")
+check(found("scores.csv")["effective_votes"] is None and "calls about a response" not in analyze("scores.csv"), "of a file nothing is said")
+check("worth, independent calls" in analyze("veto", "--resamples", "1000"), "the page has them")
+
 # --- bad command lines and files
 for arguments, code, words in (
     ((), 2, "INPUT is required"),
