@@ -19,6 +19,7 @@ enum class Purpose : std::uint32_t {
   world_direction = 18,  ///< hidden direction of the features
   world_residual = 19,   ///< what the features do not explain: block = 2 normals
   world_hack = 20,       ///< does a response hack the reward: block = 4 responses
+  world_response = 21,   ///< which responses of a file a prompt has: block = 4 choices
   trait_spread = 32,     ///< the rater's sigma class of a prompt
   trait_veto = 33,       ///< is a response ambiguous, and its veto class: one block a response
   trait_offset = 34,     ///< the rater's severity class towards a prompt

@@ -27,6 +27,20 @@ std::optional<Noise> make_by_word(std::string_view word, std::index_sequence<I..
   return made;
 }
 
+/// Says why laws and prompts that are sound by themselves do not fit together.
+void explain_responses(const Node& entry, const std::string& label, Diagnostics& errors) {
+  const Node *laws = find_child(entry, "laws"), *prompts = find_child(entry, "prompts"), *judges = find_child(entry, "judges");
+  if (laws == nullptr || prompts == nullptr) return;
+  const std::size_t rows = laws->children.size(), each = judges == nullptr ? 1 : static_cast<std::size_t>(judges->integer);
+  if (each > 0 && rows % each != 0)
+    return errors.add(laws->place, fmt::format("`{}`: {} rows of `laws` are no multiple of {} judges", label, rows, each));
+  for (const Node& prompt : prompts->children)
+    for (const Node& law : prompt.children)
+      if (each > 0 && law.number >= static_cast<double>(rows / each))
+        return errors.add(law.place,
+                          fmt::format("`{}`: `prompts` names law {}, and there are {}, numbered from 0", label, law.number, rows / each));
+}
+
 }  // namespace
 
 std::span<const std::string_view> noise_words() { return all_noise_words; }
@@ -69,9 +83,7 @@ void FieldReader::read_list(const Node& node, std::vector<Noise>& value) {
     std::visit([&](auto& m) { describe(fields, m); }, *noise);
     fields.finish();
     const auto* resample = std::get_if<ResampleNoise>(&*noise);
-    if (resample != nullptr && !resample->responses && find_child(entry, "laws") != nullptr && find_child(entry, "prompts") != nullptr)
-      errors_.add(entry.place,
-                  fmt::format("`{}`: `prompts` names a law that `laws` has not, or a law lacks a row for one of the judges", label));
+    if (resample != nullptr && !resample->responses) explain_responses(entry, label, errors_);
     const bool first = i == 0;
     if (makes_distribution(*noise) != first)
       errors_.add(entry.place,

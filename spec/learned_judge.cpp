@@ -70,10 +70,17 @@ LearnedJudge learn_latent(const ScoreTable& whole) {
 LearnedJudge learn_resampled(const ScoreTable& whole) {
   const ScoreTable table = heard_judges(whole);
   ResampledJudge judge = resample_responses(table);
-  std::string found = fmt::format("{}{}; resampled: {} responses of {} prompts, ", table_text(table), besides_text(table, false),
-                                  judge.responses->law.size(), judge.responses->prompts());
-  if (judge.reason.empty()) found += fmt::format("{:.3g} scores of the level's row joined to each judge's own", judge.concentration);
-  else found += fmt::format("each judge always gives its own score ({})", judge.reason);
+  std::string found = fmt::format("{}{}; resampled: ", table_text(table), besides_text(table, false));
+  const auto used = static_cast<std::int64_t>(judge.responses->law.size());
+  const auto all = std::count_if(table.responses.begin(), table.responses.end(), [&](const auto& r) {
+    bool any = false;
+    for_each_score(table, r, [&](int, std::uint32_t) { any = true; });
+    return any;
+  });
+  found += used < all ? fmt::format("{} of {} responses, whole prompts chosen at random", used, all) : counted(used, "response");
+  found += " of " + counted(static_cast<std::int64_t>(judge.responses->prompts()), "prompt");
+  if (judge.reason.empty()) found += fmt::format(", concentration c = {:.3g} (docs/raters.md)", judge.concentration);
+  else found += fmt::format(", c = 0: {}, so that each always gives its own score", judge.reason);
   return {{ResampleNoise{std::move(judge.responses)}}, std::nullopt, std::move(found)};
 }
 

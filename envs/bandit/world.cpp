@@ -33,7 +33,9 @@ class PromptQuality {
  public:
   PromptQuality(const WorldSource& source, int levels, math::Normal2 of_prompt) : source_(source), levels_(levels) {
     if (source.responses) {
-      const std::size_t prompt = part(math::normal_cdf(of_prompt.a), source.responses->prompts());
+      const std::size_t prompts = source.responses->prompts();
+      const auto drawn = static_cast<std::size_t>(math::normal_cdf(of_prompt.a) * static_cast<double>(prompts));
+      const std::size_t prompt = std::min(drawn, prompts - 1);
       first_ = source.responses->first[prompt];
       count_ = source.responses->first[prompt + 1] - first_;
     } else if (source.curve) {
@@ -44,36 +46,42 @@ class PromptQuality {
       spread_ = source.profile.spread * math::exp(source.profile.spread_sd * of_prompt.b);
     }
   }
-  /// `quantile` of e among the prompt's responses: used, and `law` set, where responses are those of a file.
-  double at(double e, double quantile, std::uint32_t* law) const {
+  /// Of the response at e; where responses are those of a file, of number `which` by mean score instead, whose law `law` becomes.
+  double at(double e, std::uint32_t which, std::uint32_t* law) const {
     if (source_.responses) {
-      *law = source_.responses->law[first_ + part(quantile, count_)];
+      *law = source_.responses->law[first_ + which];
       return clip(source_.responses->quality(*law), 1.0, levels_);
     }
     const double place = centre_ + spread_ * e;
     return clip(source_.curve ? source_.curve->quality(place) : place, 1.0, levels_);
   }
 
+  /// Responses of the file's prompt.
+  std::uint32_t count() const { return static_cast<std::uint32_t>(count_); }
+
  private:
-  // which of n equal parts of 0..1 u lies in
-  static std::size_t part(double u, std::size_t n) {
-    const auto i = static_cast<std::size_t>(u * static_cast<double>(n));
-    return i < n ? i : n - 1;
-  }
   const WorldSource& source_;
   int levels_;
   double centre_ = 0, spread_ = 0;
   std::size_t first_ = 0, count_ = 0;
 };
 
-// (rank + u) / n of each place among n, u the same for all: a systematic sample, in which no response of a file comes twice unless the
-// world has more responses than the file
-void set_quantiles(const std::vector<double>& place, double u, std::vector<double>& out) {
-  std::vector<std::size_t> order(place.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+// Which of a prompt's `count` responses each place has: a random choice without repetition, whole copies first where there are more places
+// than responses; the better the place, the better the response.
+void choose_responses(const std::vector<double>& place, std::uint32_t count, std::uint64_t key, std::uint32_t prompt,
+                      std::vector<std::uint32_t>& which) {
+  std::vector<std::uint32_t> pool(count), chosen;
+  std::iota(pool.begin(), pool.end(), 0u);
+  while (chosen.size() + count <= place.size()) chosen.insert(chosen.end(), pool.begin(), pool.end());
+  for (std::uint32_t i = 0; chosen.size() < place.size(); ++i) {
+    std::swap(pool[i], pool[i + uniform_below(draw(key, Purpose::world_response, 0, prompt, i / 4).x[i % 4], count - i)]);
+    chosen.push_back(pool[i]);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  std::vector<std::uint32_t> order(place.size());
+  std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return place[a] < place[b]; });
-  for (std::size_t rank = 0; rank < order.size(); ++rank)
-    out[order[rank]] = (static_cast<double>(rank) + u) / static_cast<double>(order.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank) which[order[rank]] = chosen[rank];
 }
 
 bool asked_to_stop(const std::atomic<bool>* stop) { return stop && stop->load(std::memory_order_relaxed); }
@@ -163,7 +171,8 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
   const std::vector<double> signal = need_signal ? draw_features(w, config.features, key, stop) : std::vector<double>{};
   const double explained = math::sqrt(config.feature_share), rest = math::sqrt(1.0 - config.feature_share);
   double best_sum = 0, uniform_sum = 0;
-  std::vector<double> place(static_cast<std::size_t>(w.actions)), quantile(place.size(), 0.0);
+  std::vector<double> place(static_cast<std::size_t>(w.actions));
+  std::vector<std::uint32_t> which(place.size(), 0);
   for (int p = 0; p < w.prompts && !asked_to_stop(stop); ++p) {
     const math::Normal2 of_prompt = math::normal_pair(draw(key, Purpose::world_prompt, 0, static_cast<std::uint32_t>(p), 0).x);
     const PromptQuality quality(source, w.levels, of_prompt);
@@ -172,13 +181,13 @@ BanditWorld make_bandit(const BanditConfig& config, const WorldSource& source, s
       place[a] = rest * residual.next();
       if (!signal.empty()) place[a] += explained * signal[static_cast<std::size_t>(p) * place.size() + a];
     }
-    if (source.responses) set_quantiles(place, math::normal_cdf(of_prompt.b), quantile);
+    if (source.responses) choose_responses(place, quality.count(), key, static_cast<std::uint32_t>(p), which);
     double best = 0, sum = 0;
     Words4 hacks{};
     for (int a = 0; a < w.actions; ++a) {
       const std::size_t cell = static_cast<std::size_t>(p) * w.width + a;
       const auto at = static_cast<std::size_t>(a);
-      double q = quality.at(place[at], quantile[at], w.law.empty() ? nullptr : &w.law[cell]);
+      double q = quality.at(place[at], which[at], w.law.empty() ? nullptr : &w.law[cell]);
       if (a % 4 == 0) hacks = draw(key, Purpose::world_hack, 0, static_cast<std::uint32_t>(p), static_cast<std::uint32_t>(a / 4));
       if (static_cast<double>(hacks.x[a % 4]) * 0x1p-32 < profile.hack_share) {
         w.hack[cell] = 1;

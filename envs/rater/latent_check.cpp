@@ -57,7 +57,7 @@ FitVerdict verdict_of(const CheckedMoment& mean, double tolerance) {
 GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& options) {
   GoodnessOfFit out;
   std::vector<std::uint32_t> order =
-      thinned(table, options.prompts.empty() ? numbers_to(table.prompts.size()) : options.prompts, most_ratings);
+      thinned(table, options.prompts.empty() ? numbers_to(table.prompts.size()) : options.prompts, PromptSize::ratings, most_ratings);
   if (order.size() < 4) {
     out.reason = "two halves need four prompts or more";
     return out;

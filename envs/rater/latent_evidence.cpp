@@ -81,23 +81,35 @@ std::vector<std::uint32_t> numbers_to(std::size_t n) {
   return out;
 }
 
-std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, std::uint64_t most_ratings) {
-  std::uint64_t ratings = 0;
-  for (const std::uint32_t p : prompts)
-    for (const auto& response : table.responses_of(table.prompts[p])) ratings += response.count;
-  if (ratings <= most_ratings) return prompts;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> order;
-  for (const std::uint32_t p : prompts) order.emplace_back(draw(1, Purpose::resample, 0, 3, p).x[0], p);
-  std::sort(order.begin(), order.end());
-  std::vector<std::uint32_t> some;
-  std::uint64_t left = most_ratings;
-  for (const auto& [hash, p] : order) {
-    std::uint64_t of_prompt = 0;
-    for (const auto& response : table.responses_of(table.prompts[p])) of_prompt += response.count;
-    if (of_prompt > left && !some.empty()) break;
-    left -= std::min(of_prompt, left);
-    some.push_back(p);
+std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, PromptSize size,
+                                   std::uint64_t most) {
+  struct Prompt {
+    std::uint32_t order, number;
+    std::uint64_t size;
+  };
+  std::vector<Prompt> all;
+  std::uint64_t sum = 0;
+  for (const std::uint32_t p : prompts) {
+    std::uint64_t of = table.prompts[p].count;
+    if (size == PromptSize::ratings) {
+      of = 0;
+      for (const auto& response : table.responses_of(table.prompts[p])) of += response.count;
+    }
+    sum += of;
+    all.push_back({draw(1, Purpose::resample, 0, 3, p).x[0], p, of});
   }
+  if (sum <= most) return prompts;
+  std::sort(all.begin(), all.end(),
+            [](const Prompt& a, const Prompt& b) { return std::pair(a.order, a.number) < std::pair(b.order, b.number); });
+  std::vector<std::uint32_t> some;
+  std::uint64_t left = most;
+  for (const Prompt& p : all)
+    if (p.size <= left) {
+      left -= p.size;
+      some.push_back(p.number);
+    }
+  if (some.empty())
+    some = {std::min_element(all.begin(), all.end(), [](const Prompt& a, const Prompt& b) { return a.size < b.size; })->number};
   std::sort(some.begin(), some.end());
   return some;
 }

@@ -28,8 +28,12 @@ void refuse_what_says_nothing(const ScoreTable& table, const Evidence& evidence)
 /// 0, 1, .., n - 1.
 std::vector<std::uint32_t> numbers_to(std::size_t n);
 
-/// These prompts, or a random choice of them, always the same, that has at most so many ratings or is one prompt. Increasing.
-std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, std::uint64_t most_ratings);
+/// What a choice of prompts is limited by.
+enum class PromptSize { ratings, responses };
+
+/// These prompts, or a random choice of them, always the same, that together have at most `most` ratings or responses, or is the smallest
+/// prompt. Increasing.
+std::vector<std::uint32_t> thinned(const ScoreTable& table, const std::vector<std::uint32_t>& prompts, PromptSize size, std::uint64_t most);
 
 /// Of each judge's scores in these prompts (any may be given several times), the share of each level: [J][K]. Of a judge without scores
 /// there: equal shares.

@@ -130,7 +130,7 @@ double moment_tolerance(Moment moment, int levels) {
 
 LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& options) {
   const std::vector<std::uint32_t> all = options.prompts.empty() ? numbers_to(whole.prompts.size()) : options.prompts;
-  const ScoreTable table = take_prompts(whole, thinned(whole, all, most_scores));
+  const ScoreTable table = take_prompts(whole, thinned(whole, all, PromptSize::ratings, most_scores));
   const Evidence evidence = evidence_of(table);
   refuse_what_says_nothing(table, evidence);
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t most_compared = 200'000;  // scores of a redrawn table
 constexpr double redrawn_scores = 200'000;        // of all redrawn tables of one concentration
+constexpr std::uint64_t most_entries = 1 << 24;   // probabilities of all laws: 128 MiB
 
 using Counts = std::vector<std::uint32_t>;  // how many scores of each judge and level, [J][K]
 
@@ -31,63 +32,68 @@ bool count_scores(const ScoreTable& table, const ScoreTable::Response& response,
   return any;
 }
 
-/// The laws of responses from their counts.
-class Shrinkage {
+/// The level of a response, from 0: its mean score, a half rounded up. It has scores.
+std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& response) {
+  std::size_t n = 0, sum = 0;
+  for_each_score(table, response, [&](int level, std::uint32_t) { ++n, sum += static_cast<std::size_t>(level); });
+  return (2 * sum + n) / (2 * n) - 1;
+}
+
+/// How often each judge gives each score to responses of each level: [level][judge][score].
+class LevelRows {
  public:
-  explicit Shrinkage(const ScoreTable& table) : levels_(table.values.size()), judges_(table.judges.size()) {
+  explicit LevelRows(const ScoreTable& table) : levels_(table.values.size()), judges_(table.judges.size()) {
     const EmpiricalJudge pooled = learn_judge(table);
-    row_.assign(levels_ * judges_ * levels_, 0);
-    Counts counts;
-    for (const auto& response : table.responses)
-      if (judges_ > 1 && count_scores(table, response, counts))
-        for (std::size_t i = 0; i < counts.size(); ++i) row_[level_of(counts) * counts.size() + i] += counts[i];
-    for (std::size_t at = 0; at < row_.size(); at += levels_) {  // (level, judge)
+    rows_.assign(levels_ * judges_ * levels_, 0);
+    for (const auto& response : table.responses) {
+      if (judges_ == 1) break;  // the pooled row is the judge's
+      std::size_t level = levels_;
+      for_each_score(table, response, [&](int score, std::uint32_t column) {
+        if (level == levels_) level = level_of(table, response);
+        rows_[(level * judges_ + table.columns[column].judge) * levels_ + static_cast<std::size_t>(score) - 1] += 1;
+      });
+    }
+    for (std::size_t at = 0; at < rows_.size(); at += levels_) {  // (level, judge)
       const double* all = pooled.channel.matrix.values->data() + at / levels_ / judges_ * levels_;
       double n = 0;
-      for (std::size_t k = 0; k < levels_; ++k) n += row_[at + k];
-      for (std::size_t k = 0; k < levels_; ++k) row_[at + k] = (row_[at + k] + all[k]) / (n + 1);
+      for (std::size_t k = 0; k < levels_; ++k) n += rows_[at + k];
+      for (std::size_t k = 0; k < levels_; ++k) rows_[at + k] = (rows_[at + k] + all[k]) / (n + 1);
     }
   }
 
-  /// [J][K] of a response with these counts, at concentration c.
-  std::vector<double> laws(const Counts& counts, double c) const {
-    std::vector<double> out(counts.size());
-    const double* row = row_.data() + level_of(counts) * counts.size();
-    for (std::size_t at = 0; at < out.size(); at += levels_) {
-      double n = 0;
-      for (std::size_t k = 0; k < levels_; ++k) n += counts[at + k];
-      for (std::size_t k = 0; k < levels_; ++k) out[at + k] = n + c > 0 ? (counts[at + k] + c * row[at + k]) / (n + c) : row[at + k];
-    }
-    return out;
+  /// The law of a judge with these counts [K] of a response of that level, at concentration c; without scores and c the row itself.
+  void law(std::size_t level, std::size_t judge, const std::uint32_t* counts, double c, double* out) const {
+    const double* row = rows_.data() + (level * judges_ + judge) * levels_;
+    double n = 0;
+    for (std::size_t k = 0; k < levels_; ++k) n += counts[k];
+    for (std::size_t k = 0; k < levels_; ++k) out[k] = n + c > 0 ? (counts[k] + c * row[k]) / (n + c) : row[k];
   }
 
  private:
-  std::size_t level_of(const Counts& counts) const {  // from 0
-    std::size_t n = 0, sum = 0;
-    for (std::size_t i = 0; i < counts.size(); ++i) n += counts[i], sum += (i % levels_ + 1) * counts[i];
-    return (2 * sum + n) / (2 * n) - 1;
-  }
   std::size_t levels_, judges_;
-  std::vector<double> row_;  // [K][J][K]
+  std::vector<double> rows_;
 };
 
 /// Squared differences of the moments over their tolerances between a table and tables redrawn from the laws of a concentration.
 class Distance {
  public:
-  Distance(const ScoreTable& table, const Shrinkage& shrinkage)
+  Distance(const ScoreTable& table, const LevelRows& rows)
       : table_(table),
-        shrinkage_(shrinkage),
+        rows_(rows),
         observed_(moments_of(table)),
         repeats_(static_cast<std::uint32_t>(std::clamp(redrawn_scores / static_cast<double>(table.level.size() + 1), 1.0, 50.0))) {}
 
   double at(double c) const {
+    std::vector<ScoreTable> redrawn(repeats_, table_);
+    redraw(c, redrawn);
     Moments sum{};
-    for (std::uint32_t repeat = 0; repeat < repeats_; ++repeat) {
-      const Moments one = moments_of(redrawn(c, repeat));
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += one[i] / repeats_;
+    for (const ScoreTable& one : redrawn) {
+      const Moments m = moments_of(one);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += m[i] / repeats_;
     }
     double distance = 0;
-    for (const Moment moment : {Moment::median_w, Moment::mean_w, Moment::flip, Moment::tie, Moment::constant_rows, Moment::row_sd}) {
+    for (const Moment moment :
+         {Moment::median_w, Moment::mean_w, Moment::flip, Moment::tie, Moment::constant_rows, Moment::row_sd, Moment::judge_row_sd}) {
       const auto i = static_cast<std::size_t>(moment);
       const double miss = (sum[i] - observed_[i]) / moment_tolerance(moment, table_.levels());
       if (miss == miss) distance += miss * miss;
@@ -96,28 +102,37 @@ class Distance {
   }
 
  private:
-  ScoreTable redrawn(double c, std::uint32_t repeat) const {
-    ScoreTable out = table_;
-    Counts counts;
-    for (std::uint32_t r = 0; r < out.responses.size(); ++r) {
-      if (!count_scores(table_, table_.responses[r], counts)) continue;
-      const std::vector<double> laws = shrinkage_.laws(counts, c);
-      const auto& response = out.responses[r];
-      Words4 word{};
-      for (std::uint32_t n = 0; n < response.count; ++n) {
-        if (n % 4 == 0) word = draw(1, Purpose::latent_call, repeat, r, n / 4);
-        std::uint8_t& level = out.level[response.first + n];
-        if (level == ScoreTable::unreadable) continue;
-        const double* row = laws.data() + out.columns[out.column[response.first + n]].judge * out.values.size();
-        double left = static_cast<double>(word.x[n % 4]) * 0x1p-32;
-        level = 1;
-        while (level < out.values.size() && left >= row[level - 1]) left -= row[level++ - 1];
+  // ratings of a response are in order of judge: each judge's law is made once
+  void redraw(double c, std::vector<ScoreTable>& out) const {
+    const std::size_t levels = table_.values.size();
+    std::vector<std::uint32_t> counts(levels);
+    std::vector<double> law(levels);
+    for (std::uint32_t r = 0; r < table_.responses.size(); ++r) {
+      const auto& response = table_.responses[r];
+      const auto judge_at = [&](std::uint32_t i) { return table_.columns[table_.column[i]].judge; };
+      const std::uint32_t end = response.first + response.count;
+      for (std::uint32_t from = response.first, to; from < end; from = to) {
+        std::fill(counts.begin(), counts.end(), 0u);
+        bool any = false;
+        for (to = from; to < end && judge_at(to) == judge_at(from); ++to)
+          if (table_.level[to] != ScoreTable::unreadable) ++counts[table_.level[to] - 1u], any = true;
+        if (!any) continue;
+        rows_.law(level_of(table_, response), judge_at(from), counts.data(), c, law.data());
+        for (std::uint32_t i = from; i < to; ++i)
+          if (table_.level[i] != ScoreTable::unreadable)
+            for (std::uint32_t repeat = 0; repeat < repeats_; ++repeat)
+              out[repeat].level[i] = pick(law, draw(1, Purpose::latent_call, repeat / 4, r, i - response.first).x[repeat % 4]);
       }
     }
-    return out;
+  }
+  static std::uint8_t pick(const std::vector<double>& law, std::uint32_t word) {
+    double left = static_cast<double>(word) * 0x1p-32;
+    std::uint8_t level = 1;
+    while (level < law.size() && left >= law[level - 1u]) left -= law[level++ - 1u];
+    return level;
   }
   const ScoreTable& table_;
-  const Shrinkage& shrinkage_;
+  const LevelRows& rows_;
   Moments observed_;
   std::uint32_t repeats_;
 };
@@ -143,16 +158,29 @@ double fit_concentration(const Distance& distance) {
 }
 
 bool scored_twice(const ScoreTable& table) {
-  Counts counts;
   for (const auto& response : table.responses) {
-    if (!count_scores(table, response, counts)) continue;
-    for (std::size_t at = 0; at < counts.size(); at += table.values.size()) {
-      std::uint32_t n = 0;
-      for (std::size_t k = 0; k < table.values.size(); ++k) n += counts[at + k];
-      if (n > 1) return true;
-    }
+    std::uint32_t last = 0;
+    bool first = true, twice = false;
+    for_each_score(table, response, [&](int, std::uint32_t column) {
+      const std::uint32_t judge = table.columns[column].judge;
+      twice = twice || (!first && judge == last);
+      first = false, last = judge;
+    });
+    if (twice) return true;
   }
   return false;
+}
+
+/// A choice of prompts whose laws have room.
+ScoreTable with_room(const ScoreTable& whole) {
+  const std::uint64_t judges = whole.judges.size(), levels = whole.values.size();
+  const std::uint64_t most = std::min({std::uint64_t{most_resampled}, most_laws / judges, most_entries / (judges * levels)});
+  if (whole.responses.size() <= most) return whole;
+  const auto some = thinned(whole, numbers_to(whole.prompts.size()), PromptSize::responses, most);
+  if (whole.prompts[some[0]].count > most)
+    throw Failure(Exit::limits, "each prompt has more responses than the " + std::to_string(most) +
+                                    " whose scores can be kept; use world = \"latent\", or a part of the file");
+  return take_prompts(whole, some);
 }
 
 }  // namespace
@@ -161,21 +189,18 @@ ResampledJudge resample_responses(const ScoreTable& whole) {
   if (whole.judges.size() > most_judges)
     throw Failure(Exit::bad_input,
                   "a panel has at most " + std::to_string(most_judges) + " judges, not " + std::to_string(whole.judges.size()));
-  // each response has a law for each judge
-  const std::uint64_t most = std::min<std::uint64_t>(most_resampled, most_laws / whole.judges.size());
-  const std::uint64_t ratings = whole.level.size(), responses = std::max<std::uint64_t>(whole.responses.size(), 1);
-  const auto all = numbers_to(whole.prompts.size());
-  const ScoreTable table = responses > most ? take_prompts(whole, thinned(whole, all, ratings * most / responses)) : whole;
-  const Shrinkage shrinkage(whole);
+  const ScoreTable table = with_room(whole);
+  const LevelRows rows(whole);
 
   ResampledJudge judge;
   if (scored_twice(table)) {
-    const ScoreTable compared = take_prompts(table, thinned(table, numbers_to(table.prompts.size()), most_compared));
-    judge.concentration = fit_concentration(Distance(compared, shrinkage));
+    const ScoreTable compared = take_prompts(table, thinned(table, numbers_to(table.prompts.size()), PromptSize::ratings, most_compared));
+    judge.concentration = fit_concentration(Distance(compared, rows));
   } else {
     judge.reason = "no judge scored a response twice";
   }
 
+  const std::size_t levels = table.values.size();
   std::map<Counts, std::uint32_t> number;
   NumberRows laws;
   std::vector<std::vector<double>> prompts;
@@ -188,8 +213,9 @@ ResampledJudge resample_responses(const ScoreTable& whole) {
       const auto [at, fresh] = number.try_emplace(counts, static_cast<std::uint32_t>(number.size()));
       of_prompt.push_back(at->second);
       if (!fresh) continue;
-      const std::vector<double> rows = shrinkage.laws(counts, judge.concentration);
-      for (auto row = rows.begin(); row != rows.end(); row += table.levels()) laws.emplace_back(row, row + table.levels());
+      const std::size_t level = level_of(table, response);
+      for (std::size_t j = 0; j < table.judges.size(); ++j)
+        rows.law(level, j, counts.data() + j * levels, judge.concentration, laws.emplace_back(levels).data());
     }
     two = two || of_prompt.size() > 1;
     if (!of_prompt.empty()) prompts.push_back(std::move(of_prompt));

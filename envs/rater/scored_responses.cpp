@@ -16,7 +16,7 @@ void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberR
 
 std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, int judges, const NumberRows& prompts) {
   const std::size_t count = laws.size() / static_cast<std::size_t>(judges);
-  if (laws.empty() || prompts.empty() || count * static_cast<std::size_t>(judges) != laws.size()) return nullptr;
+  if (laws.empty() || prompts.empty() || count * static_cast<std::size_t>(judges) != laws.size() || laws.size() > most_laws) return nullptr;
   ScoredResponses made;
   made.levels = static_cast<int>(laws.front().size());
   made.judges = judges;

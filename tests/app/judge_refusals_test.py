@@ -34,24 +34,24 @@ FILES = (
     ("", 8, "f.csv:1:1: error: nothing in it"),
     (HEAD, 8, "f.csv:1:1: error: no scores below the header"),
     ("0,0,0,3\n0,0,1,4\n", 8, "f.csv:1:1: error: data where the header was expected"),
-    (HEAD + "0,0,0,3\n0,0,0,4\n", 8, "f.csv:3:1: error:"),
-    (HEAD + "0,0,0,3\n0,0\n", 8, "f.csv:3:"),
+    (HEAD + "0,0,0,3\n0,0,0,4\n", 8, "f.csv:3:1: error: prompt 0, response 0, sample 0 is given twice"),
+    (HEAD + "0,0,0,3\n0,0\n", 8, "f.csv:3:3: error: 2 fields, but the header has 4"),
     (HEAD + "0,0,0,nan\n0,0,1,2\n", 8, 'f.csv:2:7: error: score "nan" is no finite number'),
     (HEAD + "0,0,0,-inf\n0,0,1,2\n", 8, 'f.csv:2:7: error: score "-inf" is no finite number'),
-    (HEAD + "0,0,0,1e999\n0,0,1,2\n", 8, "f.csv:2:7: error:"),
-    (HEAD + '0,0,0,"1,000"\n0,0,1,2\n', 8, "f.csv:2:7: error:"),
-    (HEAD + '0,0,0,"3,5"\n0,0,1,2\n', 8, "f.csv:2:7: error:"),
-    (HEAD + "0,0,0,80%\n0,0,1,20%\n", 8, "f.csv:2:7: error:"),
-    (HEAD + "0,0,0,4/5\n0,0,1,3/5\n0,0,2,2/5\n", 8, "f.csv:"),
+    (HEAD + "0,0,0,1e999\n0,0,1,2\n", 8, 'f.csv:2:7: error: score "1e999" is out of the range'),
+    (HEAD + '0,0,0,"1,000"\n0,0,1,2\n', 8, "has a thousands separator: write the digits alone"),
+    (HEAD + '0,0,0,"3,5"\n0,0,1,2\n', 8, "has a decimal comma: write a point"),
+    (HEAD + "0,0,0,80%\n0,0,1,20%\n", 8, 'f.csv:2:7: error: 2 of 2 scores are no numbers, the first is "80%"'),
+    (HEAD + "0,0,0,4/5\n0,0,1,3/5\n0,0,2,2/5\n", 8, 'f.csv:2:7: error: 3 of 3 scores are no numbers, the first is "4/5"'),
     (HEAD + ",0,0,3\n", 8, "f.csv:2:1: error: prompt_id is empty"),
     (HEAD + "0,,0,3\n", 8, "f.csv:2:3: error: response_id is empty"),
     (HEAD.replace("score", "rating") + "0,0,0,3\n", 8, 'no column "score"'),
-    (HEAD.replace(",", ";") + "0;0;0;3\n", 8, "separated by"),
+    (HEAD.replace(",", ";") + "0;0;0;3\n", 8, "f.csv:1:1: error: columns separated by semicolons"),
     (JUDGED + "0,0,,3\n", 8, "f.csv:2:5: error: rater_id is empty"),
-    (HEAD + '0,0,0,"3\n', 8, "f.csv:2:7: error:"),
-    (HEAD + "0,0,0,3\x00\n0,0,1,2\n", 8, "f.csv:"),
+    (HEAD + '0,0,0,"3\n', 8, "f.csv:2:7: error: a quote that is not closed"),
+    (HEAD + "0,0,0,3\x00\n0,0,1,2\n", 8, "f.csv:2:8: error: a NUL byte"),
     (HEAD + "".join(f"0,0,{i},{i}\n" for i in range(101)), 8, "a scale has at most 100 levels"),
-    (HEAD[:-1] + ",gold\n0,0,0,3,1\n0,0,1,3,2\n", 8, "f.csv:3:"),
+    (HEAD[:-1] + ",gold\n0,0,0,3,1\n0,0,1,3,2\n", 8, "f.csv:3:9: error: gold of prompt 0, response 0 is 2, but 1 on line 2"),
     (HEAD[:-1] + ",gold\n0,0,0,3,best\n", 8, 'gold "best": a number is wanted'),
     # nothing to learn from: read, and refused without a line
     (table(lambda p, r, s: 3), 8, "f.csv: all scores of each prompt are equal"),
@@ -79,7 +79,7 @@ FILES = (
                                     for p in range(12) for r in range(4) for s in range(3)), 0, ""),
     (JUDGED.replace("rater_id", "rater_id,sample_id")
      + "".join(f"{p},{r},only,{s},{noisy(p, r, s)}\n" for p in range(12) for r in range(4) for s in range(3)), 0, ""),
-    (table(lambda p, r, s: "never" if s == "silent" else noisy(p, r, 0), header=JUDGED), 0, ""),
+    (table(lambda p, r, s: "never" if s == 2 else noisy(p, r, 0), header=JUDGED), 0, ""),
 )
 for i, (text, code, words) in enumerate(FILES):
     save("f.csv", text)
@@ -96,23 +96,23 @@ for i, (text, code, words) in enumerate(FILES):
 
 # --- judges' files: what `simulate` and `analyze` answer
 JUDGES = (
-    ("", 3, "j.toml"),
-    ("[rater.a]\n", 3, "j.toml"),
-    (GOOD.replace("sigma = ", "sigma = -"), 3, "j.toml:"),
+    ("", 3, "j.toml:1:1: error: the file is empty"),
+    ("[rater.a]\n", 3, "j.toml:1:8: error: [rater.a] needs a noise model"),
+    (GOOD.replace("sigma = ", "sigma = -"), 3, "`rater.judge.latent.sigma` is -0."),
     (GOOD.replace("sigma", "sigmma", 1), 3, 'did you mean `sigma`?'),
     (GOOD.replace("thresholds = [", "thresholds = [[3, 2, 1, 0], "), 3, "its numbers must not decrease"),
     (GOOD.replace("thresholds", "threshold"), 3, "thresholds` is missing"),
-    (GOOD + "\n[rater.other]\nbase = \"mixed\"\n", 3, "j.toml:"),
-    (GOOD + "\n[suite]\nname = \"x\"\n", 3, "j.toml"),
-    (GOOD.replace("[rater.judge]", "[rater.judge]\nfile = \"j.toml\""), 3, "j.toml:"),
+    (GOOD + "\n[rater.other]\nbase = \"mixed\"\n", 3, "a judge's file needs one section [rater.NAME]"),
+    (GOOD + "\n[suite]\nname = \"x\"\n", 3, ("a judge's file has one section [rater.NAME] and nothing else", "the section [grid] is missing")),
+    (GOOD.replace("[rater.judge]", "[rater.judge]\nfile = \"j.toml\""), 3, "unknown key `file` in [rater.judge]"),
     (GOOD.replace("[rater.judge]", "[rater.judge]\nscores = \"missing.csv\""), 3, "unknown key `scores`"),
     (GOOD.replace("prompt_share = ", "prompt_share = 1  # "), 0, ""),
-    (GOOD[: len(GOOD) // 2], 3, "j.toml:"),
+    (GOOD[: len(GOOD) // 2], 3, "a judge's file needs one section [rater.NAME]"),
 )
 for i, (text, code, words) in enumerate(JUDGES):
     save("j.toml", text)
-    for command in (("simulate",), ("analyze",)):
-        checks.call("judge", *command, "j.toml", code=code, words=words)
+    for command, told in zip(("simulate", "analyze"), words if isinstance(words, tuple) else (words, words)):
+        checks.call("judge", command, "j.toml", code=code, words=told)
 
 # --- command lines
 LINES = (
@@ -121,19 +121,19 @@ LINES = (
     (("fit", "."), 8, "is a directory"),
     (("fit", "good.csv", "--name", "two words"), 2, "cannot be a name"),
     (("fit", "good.csv", "--name", ""), 2, "empty"),
-    (("fit", "good.csv", "-o", "good.csv"), 5, "good.csv"),
+    (("fit", "good.csv", "-o", "good.csv"), 5, "it is the input itself"),
     (("fit", "good.csv", "-o", "no/such/folder.toml"), 5, "no/such"),
-    (("fit", "good.csv", "--rater", "who"), 8, "who"),
+    (("fit", "good.csv", "--rater", "who"), 8, 'no column "who"'),
     (("fit", "good.csv", "--rater", "sample_id / 0"), 8, "sample_id / 0"),
-    (("fit", "good.csv", "--scale", "1..3"), 8, "good.csv:"),
-    (("fit", "good.csv", "--seed", "-1"), 2, "--seed"),
+    (("fit", "good.csv", "--scale", "1..3"), 8, "is off the scale: 1..3"),
+    (("fit", "good.csv", "--seed", "-1"), 2, "--seed: -1 is not in 0.."),
     (("fit", "good.csv", "--resamples", "2000"), 2, "unknown flag"),
     (("simulate",), 2, "is required"),
     (("simulate", "mixd"), 2, 'did you mean "mixed"?'),
     (("simulate", "good.csv"), 2, "there is no rater"),
     (("simulate", "missing.toml"), 5, "missing.toml"),
-    (("simulate", "mixed", "--prompts", "0"), 2, "--prompts"),
-    (("simulate", "mixed", "--samples", "2000"), 2, "--samples"),
+    (("simulate", "mixed", "--prompts", "0"), 2, "--prompts: 0 is not in 1..65536"),
+    (("simulate", "mixed", "--samples", "2000"), 2, "--samples: 2000 is not in 1..1024"),
     (("simulate", "mixed", "--prompts", "65536", "--responses", "1024", "--samples", "1024"), 4, "more than"),
     (("simulate", "good.toml", "--levels", "10"), 2, "this judge has 5 levels"),
     (("simulate", "mixed", "-o", "x.xlsx"), 2, ".xlsx"),
@@ -150,5 +150,5 @@ check(open("good.csv").read().startswith(HEAD), "a refused output leaves its inp
 save("deaf.csv", JUDGED.replace("rater_id", "rater_id,sample_id") + "".join(
     f"{p},{r},heard,{s},{noisy(p, r, s)}\n" + (f"{p},{r},silent,0,none\n" if p < 6 and s == 0 else "") for p in range(12) for r in range(4) for s in range(3)))
 check("judge silent gave no score that could be read, and is left out" in checks.call("judge", "fit", "deaf.csv").replace("\n  ", " "), "a silent judge")
-check("2 judges" in checks.call("judge", "fit", "panel.csv", "--rater", "rater_id").replace("3 judges", "2 judges"), "judges of a panel")
+check("; 3 judges" in checks.call("judge", "fit", "panel.csv", "--rater", "rater_id").replace("\n  ", " "), "judges of a panel")
 checks.finish()

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "envs/bandit/channel.hpp"
@@ -126,6 +127,41 @@ TEST_CASE("resampled responses agree as their file does, single judges and panel
     CHECK(std::abs(a.constant - b.constant) < 0.03);
     CHECK(std::abs(a.sd - b.sd) < 0.03);
   }
+}
+
+TEST_CASE("fewer responses than a file's are random ones of a prompt", "[resample]") {
+  const ScoreTable file = draw_scores(panel(3), ScoreShape{1200, 8, 3}, 20261303).table;
+  RaterConfig rater;
+  rater.noise = {ResampleNoise{resample_responses(file).responses}};
+  ScoreTable three = file;  // three of each eight: they are in no order
+  three.responses.clear();
+  for (auto& prompt : three.prompts) {
+    const auto first = file.responses.begin() + prompt.first;
+    prompt.first = static_cast<std::uint32_t>(three.responses.size()), prompt.count = 3;
+    three.responses.insert(three.responses.end(), first, first + 3);
+  }
+  const Means a = means_of(three), b = means_of(simulate_scores(rater, rated_world(5, 4000, 3), 9, 20261304).table);
+  INFO("W " << a.w << " " << b.w << ", flips " << a.flip << " " << b.flip << ", ties " << a.tie << " " << b.tie);
+  CHECK(std::abs(a.w - b.w) < 0.04);
+  CHECK(std::abs(a.flip - b.flip) < 0.015);
+  CHECK(std::abs(a.tie - b.tie) < 0.025);
+  // each place of the file's order is drawn equally often, and each pair
+  std::vector<std::vector<double>> prompt(1, {0, 1, 2, 3, 4, 5});
+  NumberRows laws;
+  for (int i = 0; i < 6; ++i) laws.push_back({1 - 0.1 * i, 0.1 * i});
+  rater.noise = {ResampleNoise{join_responses(laws, 1, prompt)}};
+  const BanditConfig config = rated_world(2, 15'000, 2);
+  const BanditWorld world = make_bandit(config, resolve_source(config, rater), 20261309, false);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> pairs;
+  for (std::size_t p = 0; p < 15'000; ++p) {
+    const std::uint32_t x = world.law[p * static_cast<std::size_t>(world.width)],
+                        y = world.law[p * static_cast<std::size_t>(world.width) + 1];
+    pairs[std::minmax(x, y)] += 1;
+  }
+  CHECK(pairs.size() == 15);
+  double chi2 = 0;
+  for (const auto& [pair, n] : pairs) chi2 += (n - 1000) * (n - 1000) / 1000;
+  CHECK(chi2 < 36.1);  // 99.9 % of 14 degrees of freedom
 }
 
 TEST_CASE("a world of as many responses as a file has them all", "[resample]") {

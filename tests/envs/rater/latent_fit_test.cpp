@@ -87,7 +87,9 @@ TEST_CASE("a panel of one call each has its lasting errors in sigma", "[latent]"
   truth.sigma = 0.3, truth.judge_sigma = 0.4;  // together 0.5
   settle_thresholds(truth, 5, std::vector<double>(20, 0.2));
   const LatentFit fit = fit_latent_scale(draw_scores(truth, ScoreShape{1000, 8, 1}, 20261209).table);
-  check_not_fitted(fit.judge_sigma, "no response has scores of two judges, and two of one of them: only judge_sigma^2 + sigma^2 is known, and sigma has all of it");
+  check_not_fitted(
+      fit.judge_sigma,
+      "no response has scores of two judges, and two of one of them: only judge_sigma^2 + sigma^2 is known, and sigma has all of it");
   check_near("sigma", fit.sigma, 0.5);
   check_near("spread", fit.spread, truth.spread);
 }
@@ -115,11 +117,16 @@ TEST_CASE("a fit looks at the chosen prompts alone", "[latent]") {
 
 TEST_CASE("of large tables a random choice of prompts is looked at", "[latent]") {
   const ScoreTable table = draw_scores(single_judge(), ScoreShape{100, 4, 5}, 20261219).table;
-  CHECK(thinned(table, numbers_to(100), 2000).size() == 100);
-  CHECK(thinned(table, numbers_to(100), 1999).size() == 99);  // 20 ratings a prompt
-  CHECK(thinned(table, {3, 5, 7, 9}, 40).size() == 2);
-  CHECK(thinned(table, {3, 5, 7, 9}, 1).size() == 1);
-  const auto some = thinned(table, numbers_to(100), 600);
+  CHECK(thinned(table, numbers_to(100), PromptSize::ratings, 2000).size() == 100);
+  CHECK(thinned(table, numbers_to(100), PromptSize::ratings, 1999).size() == 99);  // 20 ratings a prompt
+  CHECK(thinned(table, numbers_to(100), PromptSize::responses, 399).size() == 99);
+  CHECK(thinned(table, {3, 5, 7, 9}, PromptSize::ratings, 40).size() == 2);
+  CHECK(thinned(table, {3, 5, 7, 9}, PromptSize::ratings, 1).size() == 1);
+  ScoreTable uneven = draw_scores(single_judge(), ScoreShape{100, 4, 5}, 20261219).table;  // one prompt has half of all ratings
+  for (std::uint32_t p = 1; p < 50; ++p) uneven.prompts[0].count += uneven.prompts[p].count, uneven.prompts[p].count = 0;
+  CHECK(thinned(uneven, numbers_to(100), PromptSize::ratings, 900).size() >= 49 + 44);
+  CHECK(thinned(uneven, {0, 60}, PromptSize::ratings, 1) == std::vector<std::uint32_t>{60});
+  const auto some = thinned(table, numbers_to(100), PromptSize::ratings, 600);
   REQUIRE(some.size() == 30);
   CHECK(std::is_sorted(some.begin(), some.end()));
   const auto first = std::count_if(some.begin(), some.end(), [](auto p) { return p < 50; });

@@ -107,6 +107,41 @@ TEST_CASE("resampled responses: where no judge scored twice, each keeps its own 
   CHECK_THROWS_AS(resample_responses(many), Failure);
 }
 
+TEST_CASE("resampled responses: what does not fit in the laws is left out or refused, never read wrongly", "[resample]") {
+  LatentScale panel;
+  std::vector<double> share;
+  for (int j = 0; j < 40; ++j) share.insert(share.end(), {0.2, 0.3, 0.5});
+  settle_thresholds(panel, 3, share);
+  const ScoreTable file = draw_scores(panel, ScoreShape{3000, 10, 1}, 20261310).table;  // 30,000 x 40 rows: more than there may be
+  const ResampledJudge judge = resample_responses(file);
+  CHECK(judge.responses->law.size() == most_laws / 40 / 10 * 10);
+  ScoreTable one = file;
+  one.prompts.resize(1);
+  one.prompts[0].count = 30'000;
+  try {
+    resample_responses(one);
+    FAIL("accepted");
+  } catch (const Failure& failure) {
+    CHECK(failure.code == Exit::limits);
+  }
+  NumberRows rows(most_laws, {0.5, 0.5});
+  CHECK(join_responses(rows, 1, {{0, most_laws - 1.0}}) != nullptr);
+  rows.push_back({0.5, 0.5});
+  CHECK(join_responses(rows, 1, {{0, 1}}) == nullptr);
+}
+
+TEST_CASE("resampled responses: many judges of whom few score a response take no longer than their scores", "[resample]") {
+  LatentScale panel;
+  std::vector<double> share(63 * 100, 0.01);
+  settle_thresholds(panel, 100, share);
+  ScoreTable file = draw_scores(panel, ScoreShape{200, 10, 2}, 20261311).table;
+  for (std::size_t i = 0; i < file.level.size(); ++i)  // two judges of 63 are heard
+    if ((i / 2 + i / 126) % 31 != 0) file.level[i] = ScoreTable::unreadable;
+  const ResampledJudge judge = resample_responses(file);
+  CHECK(judge.responses->judges == 63);
+  CHECK(judge.responses->law.size() == 2000);
+}
+
 TEST_CASE("judges without a readable score are left out, and a note says so", "[resample]") {
   const ScoreTable table = heard_judges(two_responses({1, 2, 0}, {3, 3, 0}, 1));
   REQUIRE(table.judges.size() == 1);
