@@ -14,6 +14,8 @@ enum class Purpose : std::uint32_t {
   replica_action = 6,  ///< the same for redraws of a batch (gradient signal and noise)
   replica_rating = 7,
   replica_vote = 8,
+  vote_judge = 9,  ///< which judge of a panel a call goes to, where each call draws one: words as those of the call
+  replica_vote_judge = 10,
   world_prompt = 16,     ///< centre and spread of a prompt
   world_feature = 17,    ///< features of a response: block = 2 normals
   world_direction = 18,  ///< hidden direction of the features

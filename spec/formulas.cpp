@@ -142,7 +142,7 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
     text += fmt::format("; N votes: {}", word_of<Aggregate>(aggregate_words, r.aggregate));
     if (r.aggregate == Aggregate::mode) text += fmt::format(", tie {}", word_of<TieRule>(tie_words, r.tie));
     if (const int judges = panel_size(r.noise); judges > 1)
-      text += fmt::format(", {}, {} judges in turn", expected ? "not drawn" : "of N draws", judges);
+      text += fmt::format(", {}, {} judges {}", expected ? "not drawn" : "of N draws", judges, draws_judges(r) ? "drawn anew" : "in turn");
     else if (expected) text += ", not drawn";
     else text += r.sampling == Sampling::law ? ", drawn from its law" : ", of N draws";
   }

@@ -181,7 +181,8 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
     rate_by_expectation(world, traits, panel_size(rater.noise), laws, rated);
     return rated;
   }
-  if (rater.sampling == Sampling::draws) rated.turns = std::min(panel_size(rater.noise), votes);
+  rated.any_judge = draws_judges(rater);
+  if (rater.sampling == Sampling::draws) rated.turns = rated.any_judge ? panel_size(rater.noise) : std::min(panel_size(rater.noise), votes);
   const std::size_t cells = world.quality16.size();
   rated.row.assign(static_cast<std::size_t>(rated.turns) * cells, 0);
   std::unordered_map<std::uint64_t, std::uint32_t> index;

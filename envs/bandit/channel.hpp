@@ -47,7 +47,8 @@ class LawCache {
 struct RatedView {
   const std::uint32_t* row;
   const std::int32_t* threshold;
-  int turns;              ///< judges of a panel whose calls are drawn one by one, in turn; 1 otherwise
+  int turns;              ///< judges of a panel whose calls are drawn one by one; 1 otherwise
+  bool any_judge;         ///< each call goes to a judge that is drawn, not to the next one
   std::size_t turn_rows;  ///< rows of one turn
   int levels, votes, stride;
   TieRule tie;
@@ -71,6 +72,7 @@ struct RatedWorld {
   std::vector<float> value;             ///< see RatedView
   std::vector<float> expected;          ///< see RatedView; `row` and `threshold` are then empty
   int turns = 1;                        ///< see RatedView
+  bool any_judge = false;               ///< see RatedView
   std::vector<std::uint32_t> row;       ///< [turns][P][width] where the row starts in `threshold`
   std::vector<std::int32_t> threshold;  ///< [rows][stride]
   std::size_t bytes() const {
@@ -80,6 +82,7 @@ struct RatedWorld {
     return {row.data(),
             threshold.data(),
             turns,
+            any_judge,
             row.size() / static_cast<std::size_t>(turns),
             levels,
             votes,

@@ -40,6 +40,24 @@ struct Bin {
   double n = 0, sum = 0;
 };
 
+using Calls = std::vector<std::pair<const Bin*, Moments2>>;  // of a response, one for each judge
+
+/// Error variance of the mean of N calls, each of a judge drawn anew: what the judges err by on average is shared, all else is noise of a
+/// call, severity too.
+double of_any_judge(const Calls& of, int votes) {
+  double quality = 0;  // what judges say on average of responses as good
+  for (const auto& [bin, call] : of) quality += bin->sum / bin->n / static_cast<double>(of.size());
+  double shared = 0, squares = 0, noise = 0;
+  for (const auto& [bin, call] : of) {
+    const double severity = bin->sum / bin->n - quality, lasting = call.mean - bin->sum / bin->n;
+    const double error = severity + (bin->n > 1 ? lasting * math::sqrt(bin->n / (bin->n - 1)) : 0);
+    shared += error / static_cast<double>(of.size());
+    squares += error * error / static_cast<double>(of.size());
+    noise += call.variance / static_cast<double>(of.size());
+  }
+  return shared * shared + (noise + squares - shared * shared) / votes;
+}
+
 }  // namespace
 
 std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig config, std::uint64_t key) {
@@ -55,9 +73,9 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
   const int judges = panel_size(rater.noise), turns = rated.turns, outcomes = laws.outcomes().count;
   const std::size_t cells = world.quality16.size();
 
-  std::map<std::uint32_t, Moments2> known;                          // by row
-  std::map<std::pair<int, int>, Bin> bins;                          // by quality and judge
-  std::vector<std::vector<std::pair<const Bin*, Moments2>>> calls;  // [responses][turns]
+  std::map<std::uint32_t, Moments2> known;  // by row
+  std::map<std::pair<int, int>, Bin> bins;  // by quality and judge
+  std::vector<Calls> calls;                 // [responses][turns]
   for (int p = 0; p < world.prompts; ++p)
     for (int a = 0; a < world.actions; ++a) {
       const std::size_t cell = static_cast<std::size_t>(p) * static_cast<std::size_t>(world.width) + static_cast<std::size_t>(a);
@@ -76,6 +94,10 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
   const auto error_variance = [&](int votes) {
     double sum = 0;
     for (const auto& of : calls) {
+      if (rated.any_judge) {
+        sum += of_any_judge(of, votes);
+        continue;
+      }
       double shared = 0, noise = 0;
       for (int turn = 0; turn < std::min(turns, votes); ++turn) {
         const double n = (votes - turn + turns - 1) / turns;
@@ -88,6 +110,12 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
     return sum;
   };
   std::vector<EffectiveVotes> out;
+  if (rated.any_judge) {
+    const double one = error_variance(1);
+    for (int votes = 1; votes <= most_votes; votes *= 2)
+      out.push_back({votes, one > 1e-9 ? one / error_variance(votes) : std::numeric_limits<double>::quiet_NaN()});
+    return out;
+  }
   double one = 0;  // of a single call, the mean over turns
   for (const auto& of : calls)
     for (const auto& [bin, call] : of) {

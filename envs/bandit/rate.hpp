@@ -4,6 +4,7 @@
 
 #include "envs/bandit/channel.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/random.hpp"
 #include "kernels/random_batch.hpp"
 
 namespace odrpo {
@@ -20,6 +21,19 @@ struct Seen {
   std::uint8_t* score;
   float* reward;
 };
+
+/// The calls about a response: who asks which question (kernels/random.hpp). `block` = that of the first call.
+struct CallWords {
+  std::uint64_t key;
+  Purpose purpose;  ///< vote or replica_vote
+  std::uint32_t step, prompt, block;
+};
+/// Which of `judges` answers call n, where each call draws its judge: the question of the call's own word, asked for another purpose.
+ODRPO_HD int drawn_judge(const CallWords& of, int n, int judges) {
+  const Purpose purpose = of.purpose == Purpose::replica_vote ? Purpose::replica_vote_judge : Purpose::vote_judge;
+  const Words4 w = draw(of.key, purpose, of.step, of.prompt, of.block + static_cast<std::uint32_t>(n / 4));
+  return static_cast<int>(uniform_below(w.x[n % 4], static_cast<std::uint32_t>(judges)));
+}
 
 struct RateStages {
   /// The reward of every rollout from word[b][blocks*4] (one word a rollout) through the law's thresholds.

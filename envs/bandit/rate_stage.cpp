@@ -84,6 +84,21 @@ ODRPO_HD int keep_readable(std::uint8_t* votes, int n, int missing) {
   return left;
 }
 
+// The N calls about a response: each of the next judge, or of one that is drawn.
+static void call_judges(const RatedView& rated, const std::uint32_t* row, const std::uint32_t* words, const CallWords& calls,
+                        std::uint8_t* votes) {
+  const auto score = [&](int turn, int v) {
+    const std::int32_t* t = rated.threshold + row[static_cast<std::size_t>(turn) * rated.turn_rows];
+    return static_cast<std::uint8_t>(rated.lowest + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));
+  };
+  if (rated.any_judge) {
+    for (int v = 0; v < rated.votes; ++v) votes[v] = score(drawn_judge(calls, v, rated.turns), v);
+    return;
+  }
+  for (int turn = 0; turn < rated.turns; ++turn)
+    for (int v = turn; v < rated.votes; v += rated.turns) votes[v] = score(turn, v);
+}
+
 static void by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
                      std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen) {
   const int blocks = (rated.votes + 3) / 4, lowest = rated.lowest, missing = rated.missing;
@@ -96,11 +111,7 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
       const int at = b * batch.rollouts + i;
       const std::uint32_t* row = of_prompt + batch.action[at];
       const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
-      for (int turn = 0; turn < rated.turns; ++turn) {
-        const std::int32_t* t = rated.threshold + row[static_cast<std::size_t>(turn) * rated.turn_rows];
-        for (int v = turn; v < rated.votes; v += rated.turns)
-          votes[v] = static_cast<std::uint8_t>(lowest + exceeded(t, rated.stride, static_cast<std::int32_t>(words[v] >> 1)));
-      }
+      call_judges(rated, row, words, {key, purpose, step, batch.prompt[b], first_block + static_cast<std::uint32_t>(i * blocks)}, votes);
       const int n = missing < 0 ? rated.votes : keep_readable(votes, rated.votes, lowest + missing);
       if (real) {
         int sum = 0;

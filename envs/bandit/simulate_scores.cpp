@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "envs/bandit/channel.hpp"
+#include "envs/bandit/rate.hpp"
 #include "envs/bandit/world.hpp"
 #include "envs/rater/latent_draw.hpp"
 #include "kernels/random.hpp"
@@ -28,7 +29,7 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
   const std::atomic<bool> never{false};
   const RatedWorld rated = *rate_world(world, rater, samples, key, laws, never);
 
-  const int judges = panel_size(rater.noise), rounds = (samples + judges - 1) / judges;
+  const int judges = panel_size(rater.noise), rounds = rated.any_judge ? samples : (samples + judges - 1) / judges;
   const std::size_t cells = world.quality16.size();
   SimulatedScores out{panel_columns(levels, judges, rounds), {}};
   std::vector<std::pair<std::uint32_t, std::uint8_t>> calls(static_cast<std::size_t>(samples));  // column, level
@@ -40,14 +41,17 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
       const std::size_t cell = static_cast<std::size_t>(p) * static_cast<std::size_t>(world.width) + static_cast<std::size_t>(r);
       const auto block = static_cast<std::uint32_t>(r) * static_cast<std::uint32_t>((samples + 3) / 4);
       Words4 word{};
+      const CallWords drawn{key, Purpose::vote, 0, prompt, block};
       for (int n = 0; n < samples; ++n) {
+        const int turn = rated.any_judge ? drawn_judge(drawn, n, judges) : n % rated.turns;
         if (n % 4 == 0) word = draw(key, Purpose::vote, 0, prompt, block + static_cast<std::uint32_t>(n / 4));
-        const std::int32_t* threshold = rated.threshold.data() + rated.row[static_cast<std::size_t>(n % rated.turns) * cells + cell];
+        const std::int32_t* threshold = rated.threshold.data() + rated.row[static_cast<std::size_t>(turn) * cells + cell];
         const auto x = static_cast<std::int32_t>(word.x[n % 4] >> 1);
         const int outcome = static_cast<int>(std::count_if(threshold, threshold + rated.stride, [x](std::int32_t t) { return x > t; }));
         const int score = outcome == rated.missing ? 0 : rated.lowest + outcome;
-        const int judge = judges > 1 ? judge_in_turn(key, prompt, n, judges) : 0;
-        calls[static_cast<std::size_t>(n)] = {static_cast<std::uint32_t>(judge * rounds + n / judges), static_cast<std::uint8_t>(score)};
+        const int judge = judges > 1 ? judge_in_turn(key, prompt, turn, judges) : 0;
+        calls[static_cast<std::size_t>(n)] = {static_cast<std::uint32_t>(judge * rounds + (rated.any_judge ? n : n / judges)),
+                                              static_cast<std::uint8_t>(score)};
         ScoreTable::Judge& of = out.table.judges[static_cast<std::size_t>(judge)];
         ++of.ratings;
         of.unreadable += score == 0;

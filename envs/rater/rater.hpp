@@ -48,12 +48,20 @@ inline constexpr Word<Sampling> sampling_words[] = {
     {Sampling::draws, "draws", "N literal draws, then the aggregate (the oracle)"},
 };
 
+/// Which judge of a panel answers a call.
+enum class JudgeOrder { turn, random };
+inline constexpr Word<JudgeOrder> order_words[] = {
+    {JudgeOrder::turn, "turn", "judges answer in turn, from a first one of the prompt: all its responses are rated by the same judges"},
+    {JudgeOrder::random, "random", "each call goes to a judge drawn anew: severity then orders responses"},
+};
+
 /// Config of [rater.NAME]: starts as a copy of its base preset.
 struct RaterConfig {
   std::vector<Noise> noise;
   WorldProfile world;  ///< the world in which this judge has its Kendall W; used by env profile = "rater"
   Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
+  JudgeOrder order = JudgeOrder::turn;  ///< panels only
   Sampling sampling = Sampling::law;
   double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
   ParsePolicy parse_policy = ParsePolicy::resample;
@@ -65,6 +73,8 @@ inline constexpr OnlyIf answers_only = word_is("aggregate", aggregate_words, {Ag
                                                "aggregate = \"expected\" reads probabilities, not an answer");
 inline constexpr OnlyIf drawn_only =
     word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean}, "aggregate = \"expected\" draws nothing");
+inline constexpr OnlyIf panels_only =
+    drawn_only && noise_is({LatentNoise::word, ResampleNoise::word}, "one judge answers every call");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
 inline constexpr OnlyIf bandit_only = env_is("bandit", "it makes the bandit's world, and this suite has only toy-lm's");
 inline constexpr OnlyIf world_only =
@@ -76,6 +86,7 @@ void describe(V& v, RaterConfig& c) {
   v.models("noise", c.noise, "list of noise models; the first makes a distribution, each next one maps it");
   v.word("aggregate", c.aggregate, std::span<const Word<Aggregate>>(aggregate_words), "what the scores of N calls become");
   v.word("tie", c.tie, std::span<const Word<TieRule>>(tie_words), "which of several modes the vote returns", tie_only);
+  v.word("order", c.order, std::span<const Word<JudgeOrder>>(order_words), "which judge of a panel answers a call", panels_only);
   v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", drawn_only);
   v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read", answers_only);
   v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then", failures_only);
@@ -103,11 +114,14 @@ inline RaterConfig without_cost(RaterConfig c) {
 inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + failure_of(c) : 1; }
 /// Levels K that the rater's matrix, thresholds or laws have; 0 = it takes any.
 inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
+/// Does each call draw its judge?
+inline bool draws_judges(const RaterConfig& c) { return c.order == JudgeOrder::random && panel_size(c.noise) > 1; }
 /// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one. Expected
 /// scores are not drawn.
 inline Sampling sampling_of(const RaterConfig& c, int votes) {
   if (c.aggregate == Aggregate::expected) return Sampling::law;
-  return votes > 1 && panel_size(c.noise) > 1 ? Sampling::draws : c.sampling;
+  const bool panel = panel_size(c.noise) > 1;
+  return panel && (votes > 1 || c.order == JudgeOrder::random) ? Sampling::draws : c.sampling;
 }
 
 /// One row of the catalogue of raters.

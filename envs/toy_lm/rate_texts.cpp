@@ -193,8 +193,13 @@ float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t 
   answers_.clear();
   const std::uint32_t votes = static_cast<std::uint32_t>(votes_), prompt = text.prompt->index;
   for (std::uint32_t v = 0; v < votes; ++v) {
-    if (panel > 1 && v > 0) now = &row(text, verdict, static_cast<int>(v % panel));
     const std::uint32_t block = 2 * (rollout * votes + v);
+    if (draws_judges(rater_)) {
+      const std::uint32_t judge = uniform_below(draw(key_, Purpose::vote_judge, step, prompt, block).x[0], panel);
+      now = &row(text, verdict, static_cast<int>(judge));
+    } else if (panel > 1 && v > 0) {
+      now = &row(text, verdict, static_cast<int>(v % panel));
+    }
     int answer = call(now->law, step, prompt, block);
     if (answer == 0 && rater_.parse_policy == ParsePolicy::resample) {
       answer = call(now->law, step, prompt, block + 1);

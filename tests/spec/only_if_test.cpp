@@ -252,7 +252,7 @@ int check_section() {
 }  // namespace
 
 TEST_CASE("a key that needs another one is refused where it is idle in all runs, and leaves no trace where it is idle in one") {
-  CHECK(check_section<RaterConfig>() == 14);
+  CHECK(check_section<RaterConfig>() == 15);
   CHECK(check_section<PolicyConfig>() == 3);
   CHECK(check_section<EstimatorConfig>() == 7);
   CHECK(check_section<LearnConfig>() == 7);

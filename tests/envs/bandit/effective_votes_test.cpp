@@ -58,6 +58,23 @@ TEST_CASE("judges of a panel share their lasting errors with themselves alone", 
   }
 }
 
+TEST_CASE("of judges drawn anew for each call severity is an error, and two calls may be one judge's", "[worth]") {
+  LatentScale scale;
+  scale.sigma = 0.3, scale.judge_sigma = 0.4;
+  scale.levels = 80;
+  for (int j = 0; j < 4; ++j)
+    for (int k = 0; k < 79; ++k) scale.threshold.push_back(0.125 * (k - 39.5) + (j % 2 == 0 ? 0.5 : -0.5));
+  RaterConfig rater;
+  rater.noise = {LatentNoise{scale}};
+  rater.order = JudgeOrder::random;
+  const double lasting = 0.4 * 0.4, noise = 0.3 * 0.3 + 0.125 * 0.125 / 12, severity = 0.25;
+  for (const EffectiveVotes& e : effective_votes(rater, rated_world(80, 4000, 8), 20261314)) {
+    const double wanted = (lasting + noise + severity) / (lasting / 4 + (0.75 * lasting + noise + severity) / e.votes);
+    INFO(e.votes << " votes");
+    CHECK(e.worth == Approx(wanted).epsilon(0.04));
+  }
+}
+
 TEST_CASE("a judge without errors has no worth, and answers that cannot be read are left out", "[worth]") {
   RaterConfig exact;
   exact.noise = {GaussianNoise{0.0, 0.0, GaussianForm::rounded}};

@@ -97,6 +97,29 @@ TEST_CASE("votes of a panel are calls of its judges in turn", "[panel]") {
   }
 }
 
+TEST_CASE("calls of a panel whose judges are drawn anew are the mixture of its judges", "[panel]") {
+  RaterConfig rater = panel();
+  rater.order = JudgeOrder::random;
+  const BanditWorld world = world_of(rater);
+  const int rounds = 6000;
+  for (const int votes : {1, 2, 6}) {
+    const std::vector<double> seen = rated_means(world, rater, votes, rounds, best_isa());
+    for (int p = 0; p < prompts; ++p)
+      for (int a = 0; a < actions; ++a) {
+        double mean = 0, squares = 0;
+        for (int j = 0; j < judges; ++j) {
+          const auto [m, s2] = call_of(world, rater, p, a, j);
+          mean += m / judges;
+          squares += (s2 + m * m) / judges;
+        }
+        INFO("votes " << votes << ", prompt " << p << ", response " << a);
+        CHECK(std::abs(seen[p * actions + a] - mean) < 4.5 * std::sqrt((squares - mean * mean) / votes / rounds) + 1e-5);
+      }
+    for (const Isa isa : {Isa::portable, Isa::avx2})
+      if (has_isa(isa)) CHECK(rated_means(world, rater, votes, 20, isa) == rated_means(world, rater, votes, 20, Isa::portable));
+  }
+}
+
 TEST_CASE("a panel's first judge is a hash of the prompt, and every judge begins somewhere", "[panel]") {
   std::vector<int> first(judges, 0);
   for (std::uint32_t p = 0; p < 3000; ++p) {
