@@ -59,25 +59,33 @@ bool decides_rater(std::string_view axis) {
 }
 
 // Lines `name<TAB>text`; a name whose axes make several texts has a line for each, called `name axis=value …`. Only axes that can matter
-// are looked at, so that a text is made once for each choice of them.
+// are looked at, so that a text is made once for each choice of them: from the run with the most votes, since fewer may never stop early.
 template <class Decides, class TextOf>
 std::string lines_by(const Suite& suite, std::string RunSpec::*name, Decides decides, TextOf text_of) {
   struct Line {
-    std::string name, axes, text;
+    std::string name, axes;
+    std::size_t run;
+    int votes;
+    std::string text = {};
   };
   std::vector<Line> lines;
-  std::set<std::string> met;
+  std::map<std::string, std::size_t> met;  // the line of a name and its axes
   std::map<std::string, std::set<std::string>> texts;  // of each name
   const bool by_world = decides(world_name) && suite.runs.front().env_name != suite.runs.back().env_name;
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
-    const RunSpec run = suite.runs[suite.runs.combination(c).first];
+    const std::size_t first = suite.runs.combination(c).first;
+    const RunSpec run = suite.runs[first];
     std::string axes;
     if (by_world) axes = fmt::format(" {}={}", world_name, run.env_name);
     for (const auto& [axis, value] : run.axes)
       if (decides(axis)) axes += fmt::format(" {}={}", axis, value_text(value));
-    if (!met.insert(run.*name + axes).second) continue;
-    lines.push_back({run.*name, axes, text_of(run)});
-    texts[run.*name].insert(lines.back().text);
+    const auto [at, fresh] = met.emplace(run.*name + axes, lines.size());
+    if (fresh) lines.push_back({run.*name, axes, first, run.votes});
+    else if (Line& line = lines[at->second]; run.votes > line.votes) line.run = first, line.votes = run.votes;
+  }
+  for (Line& line : lines) {
+    line.text = text_of(suite.runs[line.run]);
+    texts[line.name].insert(line.text);
   }
   std::string text;
   std::set<std::string> told;
@@ -139,7 +147,8 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
                         help_of<ParsePolicy>(parse_words, r.parse_policy));
   const bool expected = r.aggregate == Aggregate::expected;
   if (voting || expected) {
-    text += fmt::format("; N votes: {}", word_of<Aggregate>(aggregate_words, r.aggregate));
+    text += fmt::format("; N votes{}: {}", r.stop > 0 ? fmt::format(", or until a score was given {} times", r.stop) : "",
+                        word_of<Aggregate>(aggregate_words, r.aggregate));
     if (r.aggregate == Aggregate::mode) text += fmt::format(", tie {}", word_of<TieRule>(tie_words, r.tie));
     if (const int judges = panel_size(r.noise); judges > 1)
       text += fmt::format(", {}, {} judges {}", expected ? "not drawn" : "of N draws", judges, draws_judges(r) ? "drawn anew" : "in turn");

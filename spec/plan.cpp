@@ -147,6 +147,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   if (!errors.any()) tie_zip(zip, plan, errors);
   check_learning_keys(find_section<LearnConfig>(root), plan, errors);
   check_world_keys(find_section<RaterConfig>(root), plan, errors);
+  check_stops(find_section<RaterConfig>(root), plan, errors);
   for (std::size_t e = 0; e < plan.zip.entries && (e == 0 || !errors.any()); ++e) {  // those of one entry go together
     const Plan one = entry_plan(plan, e);
     check_learning(find_section<LearnConfig>(root), one, errors);

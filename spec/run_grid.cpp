@@ -207,6 +207,7 @@ struct RunGrid::Whole {
     spec.axes.reserve(v.axes.size());
     for (const AxisPlace& axis : v.axes) assign(spec, *axis.axis, axis.axis->values[axis.at]);
     spec.rater.sampling = sampling_of(spec.rater, spec.votes);
+    if (!stops_early(spec.rater, spec.votes)) spec.rater.stop = 0;
     settle(spec);
     spec.seed = static_cast<int>(i % seeds);
     spec.run_key = derive_key(static_cast<std::uint64_t>(plan.head.seed), static_cast<std::uint32_t>(spec.seed));

@@ -76,7 +76,9 @@ void BanditRun::sample_rollouts(int t) {
 }
 
 bool BanditRun::score_rollouts(int t, const std::atomic<bool>&) {
-  draw_scores(t, Draws::training());
+  const double made = draw_scores(t, Draws::training());
+  const RatedWorld& rated = *problem->rated;
+  if (rated.stop > 0 && t < problem->spec->learn.steps) calls_so_far += rated.calls.empty() ? made : expected_calls();
   return true;
 }
 
@@ -92,7 +94,7 @@ void BanditRun::draw_actions(int t, const Draws& draws) {
   policy.sample(word.data(), problem->action_blocks, action.data());
 }
 
-void BanditRun::draw_scores(int t, const Draws& draws) {
+double BanditRun::draw_scores(int t, const Draws& draws) {
   const RunSpec& spec = *problem->spec;
   const RateBatch batch{step.prompt.data(), action.data(), spec.learn.batch, spec.learn.rollouts, problem->world->width};
   const std::uint32_t at = static_cast<std::uint32_t>(t);
@@ -105,6 +107,16 @@ void BanditRun::draw_scores(int t, const Draws& draws) {
   problem->random->fill(word.data(), spec.run_key, draws.rating, at, step.prompt.data(), spec.learn.batch,
                         draws.replica * static_cast<std::uint32_t>(problem->action_blocks), problem->action_blocks);
   problem->rate->by_law(problem->rated->view(), batch, word.data(), problem->action_blocks, seen);
+  return 0;
+}
+
+double BanditRun::expected_calls() const {
+  double calls = 0;
+  for (std::size_t i = 0; i < action.size(); ++i) {
+    const std::size_t prompt = step.prompt[i / problem->spec->learn.rollouts];
+    calls += problem->rated->calls_of(prompt * problem->world->width + action[i]);
+  }
+  return calls;
 }
 
 RolloutTerms BanditRun::rollout_terms(int epoch) const {
@@ -149,7 +161,10 @@ double BanditRun::batch_truth() const {
   return truth / static_cast<double>(action.size());
 }
 
-double BanditRun::judge_calls() const { return bandit_judge_calls(*problem->spec); }
+double BanditRun::judge_calls() const {
+  const RunSpec& spec = *problem->spec;
+  return problem->rated->stop > 0 ? calls_so_far * calls_per_vote(spec.rater) : bandit_judge_calls(spec);
+}
 
 GradientQuality gradient_quality(BanditRun& run, int t) {
   const BanditProblem& problem = *run.problem;

@@ -52,6 +52,7 @@ struct BanditRun {
   std::vector<std::uint32_t> word;       ///< [B][blocks][4] random words
   std::vector<std::uint32_t> vote_word;  ///< scratch of literal votes
   std::vector<std::uint16_t> action;     ///< [B][G]
+  double calls_so_far = 0;               ///< of a judge that may stop early: expected calls of the steps, repeated answers apart
   GradientQuality gradient{};            ///< of the latest recorded batch
   bool finite = true;                    ///< was the policy's value finite when it was last recorded
 
@@ -76,14 +77,18 @@ struct BanditRun {
   template <class A>
   void keep(A& archive) {
     policy.keep(archive);
+    archive(calls_so_far);
   }
   void restored(int t) { policy.restored(first_update(t)); }
 
   /// The policy's update that step t begins with.
   int first_update(int t) const { return t * problem->spec->learn.epochs; }
-  /// Responses and scores of the batch's prompts for step t; `draws` says which random words they take.
+  /// Responses and scores of the batch's prompts for step t; `draws` says which random words they take. Scores drawn by literal calls:
+  /// returns how many were made.
   void draw_actions(int t, const Draws& draws);
-  void draw_scores(int t, const Draws& draws);
+  double draw_scores(int t, const Draws& draws);
+  /// Expected calls about the batch's responses, by the rows of their law.
+  double expected_calls() const;
   /// How the batch's rollouts enter the gradient of epoch e.
   RolloutTerms rollout_terms(int epoch) const;
 };
@@ -94,7 +99,7 @@ struct BanditRun {
 /// and the exact one; SNR: |mean g|^2 / trace of the covariance of g, both unbiased.
 GradientQuality gradient_quality(BanditRun& run, int t);
 
-/// Expected calls of the judge over a run in the bandit.
+/// Expected calls of the judge over a run in the bandit that makes all N calls about each response.
 double bandit_judge_calls(const RunSpec& spec);
 Cost bandit_cost(const RunSpec& spec);
 /// Rough seconds to make a run's world, which all runs of one seed and env share.

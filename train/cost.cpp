@@ -1,6 +1,7 @@
 // Records in bytes.
 #include "train/cost.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "results/record.hpp"
@@ -14,7 +15,8 @@ JudgeBill judge_bill(const RunSpec& spec, double calls) {
   if (!judge.any()) return bill;
   bill.calls = calls;
   const double steps = spec.learn.steps;
-  const double rounds = std::ceil(calls / steps / judge.parallel * (1 - 1e-12));  // a quotient that is whole but for its rounding stays so
+  double rounds = std::ceil(calls / steps / judge.parallel * (1 - 1e-12));  // a quotient that is whole but for its rounding stays so
+  if (stops_early(spec.rater, spec.votes)) rounds = std::max<double>(rounds, most_calls(spec.rater, spec.env.levels(), spec.votes));
   if (judge.seconds_per_call) bill.seconds = steps * (rounds * *judge.seconds_per_call);
   if (judge.price_per_call) bill.cost = calls * *judge.price_per_call;
   return bill;

@@ -13,10 +13,12 @@ struct JudgeBill {
   std::optional<double> seconds, cost;  ///< of all training steps, one after the other; in the unit of price_per_call
 };
 /// The bill of a run of so many calls. A step's calls are asked `parallel` at a time and answered before the next step:
-/// seconds = steps ceil(calls of a step / parallel) seconds_per_call, where a step has the run's mean number of calls.
+/// seconds = steps ceil(calls of a step / parallel) seconds_per_call, where a step has the run's mean number of calls. Calls that may end
+/// early are made one after the other: a step then has as many rounds as the most calls about one response, at least.
 JudgeBill judge_bill(const RunSpec& spec, double calls);
 
-/// Rough seconds of one core, bytes of memory while running, bytes on disk until the work folder is gone, expected calls of the judge.
+/// Rough seconds of one core, bytes of memory while running, bytes on disk until the work folder is gone, expected calls of the judge (of
+/// one that may stop early: as if it did not).
 struct Cost {
   double cpu_seconds = 0, memory_bytes = 0, disk_bytes = 0, judge_calls = 0;
   JudgeBill judge{};  ///< set by total_cost

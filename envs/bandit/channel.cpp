@@ -37,6 +37,19 @@ void LawCache::append_row(std::uint64_t code, std::vector<std::int32_t>& out) {
   rows_.try_emplace(code, std::move(thresholds));
 }
 
+double LawCache::calls(std::uint64_t code, int votes) {
+  const std::pair key(code, votes);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = calls_.find(key); known != calls_.end()) return known->second;
+  }
+  std::vector<double> call(static_cast<std::size_t>(count_outcomes(rater_, levels_, 1)));
+  call_law(rater_, channel_, row_traits(code), levels_, call);
+  const double expected = aggregate_calls(rater_, call, votes);
+  const std::lock_guard lock(mutex_);
+  return calls_.try_emplace(key, expected).first->second;
+}
+
 double LawCache::expected_score(std::uint64_t code) {
   {
     const std::lock_guard lock(mutex_);
@@ -183,6 +196,7 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
   }
   rated.any_judge = draws_judges(rater);
   if (rater.sampling == Sampling::draws) rated.turns = rated.any_judge ? panel_size(rater.noise) : std::min(panel_size(rater.noise), votes);
+  if (stops_early(rater, votes)) rated.stop = rater.stop;
   const std::size_t cells = world.quality16.size();
   rated.row.assign(static_cast<std::size_t>(rated.turns) * cells, 0);
   std::unordered_map<std::uint64_t, std::uint32_t> index;
@@ -200,6 +214,7 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
             throw Failure(Exit::limits,
                           "the law's table has more than 2^32 entries; use sampling = \"draws\" for this rater, or fewer votes");
           laws.append_row(code, rated.threshold);
+          if (rated.stop > 0 && rated.turns == 1) rated.calls.push_back(laws.calls(code, votes));
         }
         rated.row[static_cast<std::size_t>(turn) * cells + cell] = at->second;
       }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "envs/bandit/world.hpp"
@@ -24,6 +25,8 @@ class LawCache {
   /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
   /// threads that ask at once both compute it, with the same result).
   void append_row(std::uint64_t code, std::vector<std::int32_t>& out);
+  /// Expected calls about a response where up to `votes` calls are made, repeated answers apart (aggregate_calls, envs/rater/law_table.hpp).
+  double calls(std::uint64_t code, int votes);
   /// The mean score of one call.
   double expected_score(std::uint64_t code);
   int stride() const { return stride_; }
@@ -41,6 +44,7 @@ class LawCache {
   mutable std::mutex mutex_;
   std::map<std::uint64_t, std::vector<std::int32_t>> rows_;
   std::map<std::uint64_t, double> expected_;
+  std::map<std::pair<std::uint64_t, int>, double> calls_;
 };
 
 /// The arrays of a RatedWorld as plain pointers, for stage files.
@@ -57,6 +61,7 @@ struct RatedView {
   int missing;            ///< the outcome that means no score; -1 = none
   const float* expected;  ///< [P][width] the reward where it is not drawn; null where it is
   const float* value;     ///< [outcomes] real reward of each outcome of the law, ascending, NaN = missing; null for whole scores
+  int stop;               ///< literal calls end with the score that was given so often; 0 = after all of them
 };
 
 /// What a rater does in one world. Immutable.
@@ -75,9 +80,14 @@ struct RatedWorld {
   bool any_judge = false;               ///< see RatedView
   std::vector<std::uint32_t> row;       ///< [turns][P][width] where the row starts in `threshold`
   std::vector<std::int32_t> threshold;  ///< [rows][stride]
+  int stop = 0;                         ///< see RatedView
+  std::vector<double> calls;            ///< [rows] expected calls about a response; empty unless one judge may stop early
   std::size_t bytes() const {
-    return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]) + (value.size() + expected.size()) * sizeof(value[0]);
+    return row.size() * sizeof(row[0]) + threshold.size() * sizeof(threshold[0]) + (value.size() + expected.size()) * sizeof(value[0]) +
+           calls.size() * sizeof(calls[0]);
   }
+  /// Expected calls about the response of a cell. Only where `calls` has them.
+  double calls_of(std::size_t cell) const { return calls[row[cell] / static_cast<std::uint32_t>(stride)]; }
   RatedView view() const {
     return {row.data(),
             threshold.data(),
@@ -92,7 +102,8 @@ struct RatedWorld {
             lowest,
             missing,
             expected.empty() ? nullptr : expected.data(),
-            value.empty() ? nullptr : value.data()};
+            value.empty() ? nullptr : value.data(),
+            stop};
   }
 };
 

@@ -39,8 +39,8 @@ struct RateStages {
   /// The reward of every rollout from word[b][blocks*4] (one word a rollout) through the law's thresholds.
   void (*by_law)(const RatedView&, const RateBatch&, const std::uint32_t* word, int blocks, const Seen& seen);
   /// The same as the aggregate of N literal draws; words are draw(key, purpose, step, prompt, first_block + i ceil(N/4) + n/4).
-  /// `scratch` holds rollouts * ceil(N/4) * 4 words.
-  void (*by_draws)(const RatedView&, const RateBatch&, const RandomStages&, std::uint64_t key, Purpose purpose, std::uint32_t step,
+  /// `scratch` holds rollouts * ceil(N/4) * 4 words. Returns how many of the draws are calls that were made: all, unless the rater stops.
+  double (*by_draws)(const RatedView&, const RateBatch&, const RandomStages&, std::uint64_t key, Purpose purpose, std::uint32_t step,
                    std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen);
 };
 const RateStages& rate_stages(Isa isa);

@@ -99,11 +99,20 @@ static void call_judges(const RatedView& rated, const std::uint32_t* row, const 
     for (int v = turn; v < rated.votes; v += rated.turns) votes[v] = score(turn, v);
 }
 
-static void by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
+// How many calls are made until some score was given `stop` times; all of them when none is.
+ODRPO_HD int calls_made(const std::uint8_t* votes, int n, int stop, int missing) {
+  std::uint16_t count[128] = {};
+  for (int v = 0; v < n; ++v)
+    if (votes[v] != missing && ++count[votes[v]] == stop) return v + 1;
+  return n;
+}
+
+static double by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
                      std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen) {
   const int blocks = (rated.votes + 3) / 4, lowest = rated.lowest, missing = rated.missing;
   const bool real = rated.aggregate == Aggregate::mean && rated.votes > 1;
   std::uint8_t votes[1024];
+  double calls = 0;
   for (int b = 0; b < batch.batch; ++b) {
     random.fill(scratch, key, purpose, step, batch.prompt + b, 1, first_block, batch.rollouts * blocks);
     const std::uint32_t* of_prompt = rated.row + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
@@ -112,7 +121,10 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
       const std::uint32_t* row = of_prompt + batch.action[at];
       const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
       call_judges(rated, row, words, {key, purpose, step, batch.prompt[b], first_block + static_cast<std::uint32_t>(i * blocks)}, votes);
-      const int n = missing < 0 ? rated.votes : keep_readable(votes, rated.votes, lowest + missing);
+      const int unread = missing < 0 ? -1 : lowest + missing;
+      const int made = rated.stop > 0 ? calls_made(votes, rated.votes, rated.stop, unread) : rated.votes;
+      const int n = missing < 0 ? made : keep_readable(votes, made, unread);
+      calls += made;
       if (real) {
         int sum = 0;
         for (int v = 0; v < n; ++v) sum += votes[v];
@@ -122,6 +134,7 @@ static void by_draws(const RatedView& rated, const RateBatch& batch, const Rando
       seen.score[at] = n > 0 ? static_cast<std::uint8_t>(whole_score(rated, votes, n)) : no_score;
     }
   }
+  return calls;
 }
 
 extern const RateStages rate_table;

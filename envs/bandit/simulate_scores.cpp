@@ -25,6 +25,7 @@ SimulatedScores simulate_scores(RaterConfig rater, BanditConfig config, int samp
   const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
   rater.sampling = Sampling::draws;
   rater.aggregate = Aggregate::mode;  // calls are kept, not aggregated
+  rater.stop = 0;
   LawCache laws(rater, levels, 1);
   const std::atomic<bool> never{false};
   const RatedWorld rated = *rate_world(world, rater, samples, key, laws, never);

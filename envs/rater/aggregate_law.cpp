@@ -94,7 +94,7 @@ void sum_law(std::span<const double> pmf, int votes, std::span<double> out) {
   std::copy_n(sum.begin(), sum.length, out.begin() + sum.first);
 }
 
-void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out) {
+void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out, int most) {
   if (rater.aggregate == Aggregate::median) return median_law(pmf, votes, out);
   if (rater.tie == TieRule::nearest_mean) {
     const auto live = std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; });
@@ -103,7 +103,7 @@ void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes,
                                       std::to_string(votes) + " votes on " + std::to_string(live) +
                                       " levels; use sampling = \"draws\" for this rater");
   }
-  vote_law(pmf, votes, rater.tie, out);
+  vote_law(pmf, votes, rater.tie, out, most);
 }
 
 }  // namespace odrpo

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "envs/rater/series.hpp"
+#include "envs/rater/stop_law.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
@@ -14,6 +15,14 @@ namespace {
 
 /// Scores that one readable call can give: lowest..K.
 int scores_of(const RaterConfig& rater, int levels) { return levels + 1 - lowest_score(rater); }
+
+/// What a readable call says: its law without the outcome "no score".
+std::vector<double> readable_law(std::span<const double> call) {
+  std::vector<double> readable(call.begin(), call.end() - 1);
+  const double share = 1 - call.back();
+  for (double& x : readable) x = share > 0 ? x / share : 0;
+  return readable;
+}
 
 /// Fractions 0 <= a / b < 1, b <= order, in ascending order: Farey's rule makes each from the two before it.
 template <class Use>
@@ -26,20 +35,11 @@ void farey(int order, Use&& use) {
   }
 }
 
-/// Chance that `read` of `votes` calls can be read, read = 0..votes.
-std::vector<double> read_law(double failure, int votes) {
-  std::vector<double> fails, reads;
-  const double lambda = series::lambda(votes);
-  series::append_exponential(lambda * failure, votes, fails);
-  series::append_exponential(lambda * (1 - failure), votes, reads);
-  for (int n = 0; n <= votes; ++n) reads[n] = reads[n] * fails[votes - n] * series::scale(votes);
-  return reads;
-}
 constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
 
 /// The law over what is left of `votes` calls: votes and medians of n calls, or the fractions S / n.
 void mixed_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> pmf, int votes, std::span<double> out) {
-  const std::vector<double> read = read_law(rater.parse_failure, votes);
+  const std::vector<double> read = series::binomial(rater.parse_failure, votes);  // calls that can be read
   std::fill(out.begin(), out.end(), 0.0);
   out[outcomes.missing] = read[0];
   const int scores = static_cast<int>(pmf.size());
@@ -128,24 +128,40 @@ void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span
     return;
   }
   if (!has_gaps(rater)) {
-    if (rater.aggregate == Aggregate::mean) sum_law(call, votes, out);
+    if (stops_early(rater, votes)) stop_law(rater, call, 0, votes, out);
+    else if (rater.aggregate == Aggregate::mean) sum_law(call, votes, out);
     else whole_law(rater, call, votes, out);
     return;
   }
-  // what a readable call says
-  std::vector<double> readable(call.begin(), call.end() - 1);
-  const double share = 1 - call.back();
-  for (double& x : readable) x = share > 0 ? x / share : 0;
-  mixed_law(rater, outcomes, readable, votes, out);
+  const std::vector<double> readable = readable_law(call);
+  if (!stops_early(rater, votes)) return mixed_law(rater, outcomes, readable, votes, out);
+  stop_law(rater, readable, call.back(), votes, out);
+  out[outcomes.missing] = series::binomial(call.back(), votes)[0];
+}
+
+double aggregate_calls(const RaterConfig& rater, std::span<const double> call, int votes) {
+  if (!stops_early(rater, votes)) return votes;
+  return has_gaps(rater) ? stop_calls(rater, readable_law(call), call.back(), votes) : stop_calls(rater, call, 0, votes);
 }
 
 double law_cases(const RaterConfig& rater, int levels, int votes) {
   const bool enumerates = rater.sampling == Sampling::law && rater.aggregate == Aggregate::mode && rater.tie == TieRule::nearest_mean;
-  return enumerates && votes > 1 ? count_vectors(scores_of(rater, levels), votes) : 0;
+  if (!enumerates || votes == 1) return 0;
+  const int scores = scores_of(rater, levels);
+  if (!stops_early(rater, votes)) return count_vectors(scores, votes);
+  const int open = std::min(votes, scores * (rater.stop - 1));  // most scores of which none came often enough
+  return open == votes || has_gaps(rater) ? count_vectors(scores, open) : 0;
 }
 
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   if (rater.aggregate == Aggregate::expected) return 0;
+  if (stops_early(rater, votes)) {
+    // the law of those who stop, and of n calls without a winner, which has less to sum than any n calls
+    RaterConfig open = rater;
+    open.stop = 0;
+    const int scores = scores_of(rater, levels), most = std::min(votes, scores * (rater.stop - 1));
+    return stop_seconds(rater, scores, votes) + (most == votes || has_gaps(rater) ? aggregate_seconds(open, levels, most) : 0);
+  }
   // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
   const double n = votes, k = scores_of(rater, levels), p = rater.parse_failure;
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.36 s at N = 1024, K = 10

@@ -36,6 +36,9 @@ void call_law(const RaterConfig& rater, const Channel& channel, const Traits& tr
 /// Failure(Exit::limits) like vote_law.
 void aggregate_law(const RaterConfig& rater, const Outcomes& outcomes, std::span<const double> call, int votes, std::span<double> out);
 
+/// Expected calls about a response where N = `votes` iid calls may end early (stop), repeated answers apart; else N. `call` as above.
+double aggregate_calls(const RaterConfig& rater, std::span<const double> call, int votes);
+
 /// Count vectors that aggregate_law sums over; more than max_law_cases (envs/rater/vote.hpp) are refused. 0 where it needs none.
 double law_cases(const RaterConfig& rater, int levels, int votes);
 

@@ -62,6 +62,7 @@ struct RaterConfig {
   Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
   JudgeOrder order = JudgeOrder::turn;  ///< panels only
+  int stop = 0;  ///< a response is asked about until some score was given so often; 0 = by all N calls
   Sampling sampling = Sampling::law;
   double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
   ParsePolicy parse_policy = ParsePolicy::resample;
@@ -69,6 +70,7 @@ struct RaterConfig {
   JudgeCost cost;  ///< decides nothing of a score
 };
 inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
+inline constexpr OnlyIf mode_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" waits for equal scores");
 inline constexpr OnlyIf answers_only = word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean},
                                                "aggregate = \"expected\" reads probabilities, not an answer");
 inline constexpr OnlyIf drawn_only =
@@ -86,6 +88,8 @@ void describe(V& v, RaterConfig& c) {
   v.models("noise", c.noise, "list of noise models; the first makes a distribution, each next one maps it");
   v.word("aggregate", c.aggregate, std::span<const Word<Aggregate>>(aggregate_words), "what the scores of N calls become");
   v.word("tie", c.tie, std::span<const Word<TieRule>>(tie_words), "which of several modes the vote returns", tie_only);
+  v.integer("stop", c.stop, 0, 1024, "calls are made one after the other until some score was given so often, at most N; 0 = always N calls",
+            mode_only);
   v.word("order", c.order, std::span<const Word<JudgeOrder>>(order_words), "which judge of a panel answers a call", panels_only);
   v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", drawn_only);
   v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read", answers_only);
@@ -109,6 +113,14 @@ inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate ==
 inline RaterConfig without_cost(RaterConfig c) {
   c.cost = {};
   return c;
+}
+/// Can `votes` calls end early?
+inline bool stops_early(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mode && c.stop > 0 && c.stop < votes; }
+/// Most calls about one response, repeated answers apart: of a rater that stops, some score comes often enough by then.
+inline int most_calls(const RaterConfig& c, int levels, int votes) {
+  if (!stops_early(c, votes) || has_gaps(c)) return votes;
+  const long enough = static_cast<long>(levels + 1 - lowest_score(c)) * (c.stop - 1) + 1;
+  return enough < votes ? static_cast<int>(enough) : votes;
 }
 /// Expected judge calls for one vote: 1, or 1 + p where unreadable answers are asked for again.
 inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == ParsePolicy::resample ? 1 + failure_of(c) : 1; }

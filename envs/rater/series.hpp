@@ -48,4 +48,14 @@ inline double scale(int votes) {
   return s;
 }
 
+/// Chance that n of `trials` succeed where each fails with probability `failure`, n = 0..trials.
+inline std::vector<double> binomial(double failure, int trials) {
+  std::vector<double> fails, succeeds;
+  append_exponential(lambda(trials) * failure, trials, fails);
+  append_exponential(lambda(trials) * (1 - failure), trials, succeeds);
+  const double factor = scale(trials);
+  for (int n = 0; n <= trials; ++n) succeeds[n] = succeeds[n] * fails[trials - n] * factor;
+  return succeeds;
+}
+
 }  // namespace odrpo::series

@@ -27,6 +27,7 @@ struct Enumeration {
   int votes;
   TieRule tie;
   std::span<double> out;
+  int limit;  // of a level's count
   std::vector<int> counts = std::vector<int>(pmf.size(), 0);
   std::vector<int> modes = {};
 
@@ -46,12 +47,13 @@ struct Enumeration {
   /// `probability` of the counts so far times the multinomial coefficient of the votes used: C(left, c) p^c joins it level by level.
   void visit(std::size_t at, int left, double probability) {
     if (at + 1 == pmf.size()) {
+      if (left > limit) return;
       counts[at] = left;
       for (int c = 0; c < left; ++c) probability *= pmf[at];
       if (probability > 0) finish(probability);
       return;
     }
-    for (int c = 0; c <= left && probability > 0; ++c) {
+    for (int c = 0; c <= left && c <= limit && probability > 0; ++c) {
       counts[at] = c;
       visit(at + 1, left - c, probability);
       probability *= pmf[at] * (left - c) / (c + 1);
@@ -91,7 +93,7 @@ double count_vectors(int levels, int votes) {
   return cases;
 }
 
-void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out) {
+void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most) {
   std::vector<int> level;
   std::vector<double> live;
   for (std::size_t k = 0; k < pmf.size(); ++k)
@@ -100,7 +102,7 @@ void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std
   if (count_vectors(static_cast<int>(live.size()), votes) > max_law_cases)
     throw Failure(Exit::limits, "the law of this vote is a sum over more than 25 million count vectors; take fewer votes");
   std::fill(out.begin(), out.end(), 0.0);
-  if (!live.empty()) Enumeration{std::move(level), std::move(live), votes, tie, out}.visit(0, votes, 1.0);
+  if (!live.empty()) Enumeration{std::move(level), std::move(live), votes, tie, out, most}.visit(0, votes, 1.0);
 }
 
 }  // namespace odrpo

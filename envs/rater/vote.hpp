@@ -18,19 +18,21 @@ inline constexpr double max_law_cases = 25e6;  ///< count vectors beyond which n
 /// highest and median_low a sum over the winner's count of products of truncated exponential series, every term positive, so that small
 /// probabilities keep their relative accuracy (about 1e-13) and the same bits come out everywhere. nearest_mean sums
 /// over sets of tied levels, or count vectors where that is cheaper (docs/lab/vote-laws.md). Throws Failure(Exit::limits) beyond them.
-void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out);
+/// With `most`: out[k] = P(vote = level k, and no level has more than `most` votes).
+void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most = max_law_votes);
 
 /// Law of the median (the lower one of an even number) of iid scores: out[k] = P(median = level k). Same accuracy and limits.
 void median_law(std::span<const double> pmf, int votes, std::span<double> out);
 
-/// Law of the whole score that `rater` makes of exactly `votes` scores, by its aggregate and tie rule; not for the mean.
-void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out);
+/// Law of the whole score that `rater` makes of exactly `votes` scores, by its aggregate and tie rule; not for the mean. `most`: of the
+/// mode, as in vote_law.
+void whole_law(const RaterConfig& rater, std::span<const double> pmf, int votes, std::span<double> out, int most = max_law_votes);
 
 /// Law of the sum of `votes` iid scores that are 0..K-1 with probabilities pmf[K]: out[s], s = 0..votes (K-1).
 void sum_law(std::span<const double> pmf, int votes, std::span<double> out);
 
 /// The definition of the law: a sum over all count vectors. Refuses like nearest_mean above.
-void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out);
+void vote_law_by_counts(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most = max_law_votes);
 
 /// Throws Failure(Exit::limits) for votes outside of 1..max_law_votes, or more than max_law_levels levels of positive probability.
 void check_law_size(std::size_t levels, int votes);

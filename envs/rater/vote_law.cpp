@@ -99,9 +99,9 @@ Terms make_terms(std::span<const double> pmf, int votes) {
 }
 
 /// Counts above N/2 win alone: binomial terms.
-void add_majorities(const Terms& t, std::span<double> win) {
+void add_majorities(const Terms& t, int most, std::span<double> win) {
   for (int k = 0; k < t.levels; ++k)
-    for (int c = t.votes; 2 * c > t.votes; --c) win[k] += t.term(k)[c] * t.others(k)[t.votes - c];
+    for (int c = std::min(most, t.votes); 2 * c > t.votes; --c) win[k] += t.term(k)[c] * t.others(k)[t.votes - c];
 }
 
 /// win[k] += weight P(k wins with c), the last term of levels before k times z_before, of levels behind it times z_behind.
@@ -236,14 +236,14 @@ double nearest_mean_seconds(int levels, int votes) {
   return count_vectors(levels, votes) > max_law_cases ? std::max(price.counts, 3600.0) : std::min(price.counts, price.sets);
 }
 
-void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out) {
+void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<double> out, int most) {
   check_law_size(std::count_if(pmf.begin(), pmf.end(), [](double p) { return p > 0; }), votes);
-  if (tie == TieRule::nearest_mean && !ties_by_sets(pmf, votes)) return vote_law_by_counts(pmf, votes, tie, out);
+  if (tie == TieRule::nearest_mean && !ties_by_sets(pmf, votes)) return vote_law_by_counts(pmf, votes, tie, out, most);
   const Terms t = make_terms(pmf, votes);
   std::vector<double> win(t.levels, 0.0);
-  add_majorities(t, win);
+  add_majorities(t, most, win);
   Rows before(t.levels + 1, votes), behind(t.levels + 1, votes);
-  for (int c = t.levels > 0 ? (votes + t.levels - 1) / t.levels : votes; 2 * c <= votes; ++c) {
+  for (int c = t.levels > 0 ? (votes + t.levels - 1) / t.levels : votes; 2 * c <= votes && c <= most; ++c) {
     if (tie == TieRule::median_low) {
       add_count_median(t, c, win);
       continue;
@@ -259,7 +259,7 @@ void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<dou
     for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
   }
   std::fill(out.begin(), out.end(), 0.0);
-  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = t.levels == 1 ? 1.0 : win[k] * t.scale;  // a certain score is exactly certain
+  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = t.levels == 1 && votes <= most ? 1.0 : win[k] * t.scale;  // a certain score is exactly certain
 }
 
 }  // namespace odrpo

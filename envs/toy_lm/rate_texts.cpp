@@ -80,7 +80,8 @@ TextRater::TextRater(const RaterConfig& rater, int votes, std::uint64_t key)
       channel_(rater.noise, levels_),
       biases_(biases_of(rater.text)),
       outcomes_(make_outcomes(with_json_failures(rater), levels_, law_votes(rater, votes))),
-      call_outcomes_(static_cast<std::size_t>(make_outcomes(with_json_failures(rater), levels_, 1).count)) {
+      call_outcomes_(static_cast<std::size_t>(make_outcomes(with_json_failures(rater), levels_, 1).count)),
+      stop_(stops_early(rater, votes) ? rater.stop : 0) {
   if (!writes_json(rater.text)) return;
   reading_ = reading_matrix({rater.text.json_odd, rater.text.json_broken}, levels_);
   for (const auto& answer : answer_words)
@@ -97,16 +98,16 @@ TextRater::Row TextRater::make_row(const SeenText& seen, const Traits& traits) c
   // a call fails as a whole first, then its answer may not be readable
   for (int k = 0; k < levels_; ++k) read[k] *= 1 - rater_.parse_failure;
   read[levels_] = rater_.parse_failure + (1 - rater_.parse_failure) * read[levels_];
-  Row row{{}, static_cast<double>(votes_)};
+  RaterConfig seen_so = rater_;
+  seen_so.parse_failure = read[levels_];
+  std::vector<double> call(call_outcomes_);
+  settle_failures(rater_.parse_policy, read, call);
+  Row row{{}, aggregate_calls(seen_so, call, votes_)};
   if (rater_.parse_policy == ParsePolicy::resample) row.calls *= 1 + read[levels_];
   if (rater_.sampling == Sampling::draws) {
     row.law = std::move(meant);
     return row;
   }
-  RaterConfig seen_so = rater_;
-  seen_so.parse_failure = read[levels_];
-  std::vector<double> call(call_outcomes_);
-  settle_failures(rater_.parse_policy, read, call);
   row.law.resize(static_cast<std::size_t>(outcomes_.count));
   aggregate_law(seen_so, outcomes_, call, votes_, row.law);
   return row;
@@ -191,6 +192,8 @@ float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t 
     return outcomes_.value.empty() ? static_cast<float>(outcomes_.lowest + outcome) : outcomes_.value[static_cast<std::size_t>(outcome)];
   }
   answers_.clear();
+  std::array<int, 101> given{};  // of a scale of up to 100 levels
+  int made = 0;
   const std::uint32_t votes = static_cast<std::uint32_t>(votes_), prompt = text.prompt->index;
   for (std::uint32_t v = 0; v < votes; ++v) {
     const std::uint32_t block = 2 * (rollout * votes + v);
@@ -201,12 +204,17 @@ float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t 
       now = &row(text, verdict, static_cast<int>(v % panel));
     }
     int answer = call(now->law, step, prompt, block);
+    ++made;
     if (answer == 0 && rater_.parse_policy == ParsePolicy::resample) {
+      ++made;
       answer = call(now->law, step, prompt, block + 1);
       if (answer == 0) answer = 1;
     }
-    if (answer > 0 || rater_.parse_policy == ParsePolicy::zero) answers_.push_back(answer);
+    if (answer == 0 && rater_.parse_policy != ParsePolicy::zero) continue;
+    answers_.push_back(answer);
+    if (++given[static_cast<std::size_t>(answer)] == stop_) break;
   }
+  if (stop_ > 0 && panel > 1) expected_calls_ = made;
   return aggregate();
 }
 

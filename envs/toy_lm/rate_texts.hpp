@@ -43,9 +43,10 @@ class TextRater {
   /// The reward of a text: a score, a mean, or NaN for none; an expected score uses no words. By law it is the outcome that `word` draws.
   /// By literal calls every answer is meant, written and read, asked for again where the policy says so, and the answers are aggregated:
   /// attempt 0 or 1 of call v about the response of `rollout` has the words draw(key, vote, step, prompt, 2 (rollout votes + v) + attempt),
-  /// and toy_json's of the same place.
+  /// and toy_json's of the same place. A rater with `stop` makes the calls until it may end; a call's words do not depend on it.
   float reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout);
-  /// Calls expected for the text asked for last: votes, and more where unreadable answers are asked for again.
+  /// Calls expected for the text asked for last: votes, fewer where they may end early, and more where unreadable answers are asked for
+  /// again. Of a panel that may end early: those that were made.
   double expected_calls() const { return expected_calls_; }
 
  private:
@@ -70,6 +71,7 @@ class TextRater {
   Outcomes outcomes_;            // of a row: of one call where calls are literal
   std::size_t call_outcomes_;    // of one call
   std::vector<int> answers_;     // literal calls: those that count
+  int stop_;                     // literal calls end with the score that was given so often; 0 = after all of them
   std::map<std::pair<SeenText, std::uint64_t>, Row> rows_;
   double expected_calls_ = 0;
 };

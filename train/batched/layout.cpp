@@ -101,6 +101,7 @@ device::Layout make_layout(const RunSpec& spec) {
 std::string why_not_batched(const RunSpec& spec) {
   if (spec.env.kind != WorldKind::bandit) return "world toy-lm trains one run at a time";
   if (spec.rater.sampling == Sampling::draws && panel_size(spec.rater.noise) > 1) return "the judges of a panel answer one by one";
+  if (stops_early(spec.rater, spec.votes)) return "a judge that stops early is asked one call after the other";
   if (spec.rater.aggregate == Aggregate::expected) return "expected scores are not drawn";
   if (const device::Layout p = make_layout(spec); p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,

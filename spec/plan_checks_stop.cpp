@@ -1,0 +1,49 @@
+// Checks of `stop`: after how many equal scores a judge is asked no more.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "spec/plan.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::string_view stop_key = "stop";
+
+// the values that `stop` takes in a suite
+std::vector<std::int64_t> stops_of(const Variant<RaterConfig>& rater) {
+  const auto* axis = find_axis(rater.axes, stop_key);
+  if (axis == nullptr) return {rater.config.stop};
+  std::vector<std::int64_t> values;
+  for (const auto& v : axis->values) values.push_back(std::get<std::int64_t>(v));
+  return values;
+}
+
+bool may_vote(const Variant<RaterConfig>& rater) {
+  const auto* axis = find_axis(rater.axes, "aggregate");
+  if (axis == nullptr) return rater.config.aggregate == Aggregate::mode;
+  return has_value(*axis, std::string(word_of(std::span<const Word<Aggregate>>(aggregate_words), Aggregate::mode)));
+}
+
+}  // namespace
+
+void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors) {
+  if (plan.votes.empty()) return;
+  const int most = *std::max_element(plan.votes.begin(), plan.votes.end());
+  for (const auto& rater : plan.rater) {
+    const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
+    const Node* key = section == nullptr ? nullptr : find_child(*section, stop_key);
+    if (key == nullptr || !may_vote(rater)) continue;
+    auto stops = stops_of(rater);
+    if (std::find(stops.begin(), stops.end(), 1) != stops.end())
+      errors.add(key->place, "`stop` = 1 would ask once, whatever the votes", "0, or 2 and more; one call is votes = 1");
+    std::erase_if(stops, [](std::int64_t k) { return k < 2; });
+    if (!stops.empty() && *std::min_element(stops.begin(), stops.end()) >= most)
+      errors.add(key->key_place,
+                 fmt::format("`stop` has no effect here: no run has more than {} vote{}, so none ends early", most, most == 1 ? "" : "s"),
+                 most > 2 ? fmt::format("stop below {}, or more votes", most) : "more votes");
+  }
+}
+
+}  // namespace odrpo
