@@ -86,6 +86,8 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
   check_resampled(section, c, errors);
   if (panel_size(c.noise) > 1 && (find_axis(variant.axes, "sampling") != nullptr || c.sampling != Sampling::law))
     errors.add(place_of(&section, "sampling"), "`sampling` has no effect on a panel: several calls are drawn one by one, in turn");
+  if (const auto stops = values_of(variant.axes, "stop", c.stop); std::find(stops.begin(), stops.end(), 1) != stops.end())
+    errors.add(place_of(&section, "stop"), "`stop` = 1 would ask once, whatever the votes", "0, or 2 and more; one call is votes = 1");
   unreadable("parse_failure", c.parse_failure);
   unreadable("json_broken", c.text.json_broken);
   refuse_idle(SectionRuns<RaterConfig>{c, variant.axes, &section}, errors);

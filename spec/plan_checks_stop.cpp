@@ -36,9 +36,7 @@ void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors) {
     const Node* key = section == nullptr ? nullptr : find_child(*section, stop_key);
     if (key == nullptr || !may_vote(rater)) continue;
     auto stops = stops_of(rater);
-    if (std::find(stops.begin(), stops.end(), 1) != stops.end())
-      errors.add(key->place, "`stop` = 1 would ask once, whatever the votes", "0, or 2 and more; one call is votes = 1");
-    std::erase_if(stops, [](std::int64_t k) { return k < 2; });
+    std::erase_if(stops, [](std::int64_t k) { return k == 0; });
     if (!stops.empty() && *std::min_element(stops.begin(), stops.end()) >= most)
       errors.add(key->key_place,
                  fmt::format("`stop` has no effect here: no run has more than {} vote{}, so none ends early", most, most == 1 ? "" : "s"),

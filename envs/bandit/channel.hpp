@@ -25,7 +25,7 @@ class LawCache {
   /// Appends the thresholds of one law row (stride() values) to `out`; computes the row when it is not there yet (outside the lock: two
   /// threads that ask at once both compute it, with the same result).
   void append_row(std::uint64_t code, std::vector<std::int32_t>& out);
-  /// Expected calls about a response where up to `votes` calls are made, repeated answers apart (aggregate_calls, envs/rater/law_table.hpp).
+  /// Expected calls about a response where up to `votes` calls are made, repeated answers apart (aggregate_calls).
   double calls(std::uint64_t code, int votes);
   /// The mean score of one call.
   double expected_score(std::uint64_t code);

@@ -66,6 +66,7 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
     if (auto* offset = std::get_if<SeverityOffset>(&noise)) offset->sd = 0;
   rater.sampling = Sampling::draws;
   rater.aggregate = Aggregate::mode;
+  rater.stop = 0;
   const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
   LawCache laws(rater, config.levels, 1);
   const std::atomic<bool> never{false};

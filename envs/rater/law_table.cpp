@@ -144,26 +144,50 @@ double aggregate_calls(const RaterConfig& rater, std::span<const double> call, i
   return has_gaps(rater) ? stop_calls(rater, readable_law(call), call.back(), votes) : stop_calls(rater, call, 0, votes);
 }
 
+namespace {
+
+// How many numbers of read calls are likely enough to have a law of their own (negligible).
+double likely_reads(const RaterConfig& rater, double votes) {
+  const double p = rater.parse_failure;
+  return has_gaps(rater) ? std::min(1 + votes / 3, 9 + 17 * math::sqrt(votes * p * (1 - p))) : 1;
+}
+
+// What is left to the mode where a rater stops early: most readable calls without a winner, and how many such numbers of them are likely.
+struct Open {
+  int most;
+  double laws;
+};
+Open open_calls(const RaterConfig& rater, int levels, int votes) {
+  const double p = has_gaps(rater) ? rater.parse_failure : 0, likely = likely_reads(rater, votes);
+  const int most = std::min(votes, scores_of(rater, levels) * (rater.stop - 1));
+  const double fewest = votes * (1 - p) - 4.5 - 8.5 * math::sqrt(votes * p * (1 - p));
+  return {most, most == votes ? likely : p > 0 ? std::clamp(most - fewest, 0.0, likely) : 0};
+}
+
+}  // namespace
+
 double law_cases(const RaterConfig& rater, int levels, int votes) {
   const bool enumerates = rater.sampling == Sampling::law && rater.aggregate == Aggregate::mode && rater.tie == TieRule::nearest_mean;
   if (!enumerates || votes == 1) return 0;
   const int scores = scores_of(rater, levels);
   if (!stops_early(rater, votes)) return count_vectors(scores, votes);
-  const int open = std::min(votes, scores * (rater.stop - 1));  // most scores of which none came often enough
-  return open == votes || has_gaps(rater) ? count_vectors(scores, open) : 0;
+  const Open open = open_calls(rater, levels, votes);
+  return open.laws > 0 ? count_vectors(scores, open.most) : 0;
 }
 
 double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   if (rater.aggregate == Aggregate::expected) return 0;
   if (stops_early(rater, votes)) {
-    // the law of those who stop, and of n calls without a winner, which has less to sum than any n calls
-    RaterConfig open = rater;
-    open.stop = 0;
-    const int scores = scores_of(rater, levels), most = std::min(votes, scores * (rater.stop - 1));
-    return stop_seconds(rater, scores, votes) + (most == votes || has_gaps(rater) ? aggregate_seconds(open, levels, most) : 0);
+    // the laws of n calls without a winner have less to sum than those of any n calls
+    RaterConfig mode = rater;
+    mode.stop = 0;
+    if (has_gaps(rater)) mode.parse_failure = 0;
+    const Open open = open_calls(rater, levels, votes);
+    const double laws = open.laws > 0 ? open.laws * aggregate_seconds(mode, levels, open.most) : 0;
+    return laws + stop_seconds(rater, scores_of(rater, levels), votes);
   }
   // curves above what was measured at K = 5, 10, 100 and N up to 1024 (docs/lab/vote-laws.md)
-  const double n = votes, k = scores_of(rater, levels), p = rater.parse_failure;
+  const double n = votes, k = scores_of(rater, levels);
   double seconds = 1.1e-8 * n * n * math::sqrt(n) * levels * levels / 100.0;  // the mode: 0.36 s at N = 1024, K = 10
   if (rater.aggregate == Aggregate::median) {
     seconds = 1e-7 * k + 2.2e-10 * k * n * n;
@@ -175,8 +199,7 @@ double aggregate_seconds(const RaterConfig& rater, int levels, int votes) {
   } else if (rater.tie == TieRule::nearest_mean) {
     seconds = nearest_mean_seconds(static_cast<int>(k), votes);
   }
-  if (!has_gaps(rater)) return seconds;
-  return seconds * std::min(1 + n / 3, 9 + 17 * math::sqrt(n * p * (1 - p)));  // one law for each likely number of read calls
+  return seconds * likely_reads(rater, votes);
 }
 
 // bit 0 hack, 1..4 veto class + 1, then 5..7 spread class, 8..19 quality, 20..22 offset class, 23..25 judge class, 26..31 judge, 32..34

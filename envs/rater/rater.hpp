@@ -70,7 +70,8 @@ struct RaterConfig {
   JudgeCost cost;  ///< decides nothing of a score
 };
 inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
-inline constexpr OnlyIf mode_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" waits for equal scores");
+inline constexpr OnlyIf mode_only =
+    word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" waits for equal scores");
 inline constexpr OnlyIf answers_only = word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean},
                                                "aggregate = \"expected\" reads probabilities, not an answer");
 inline constexpr OnlyIf drawn_only =

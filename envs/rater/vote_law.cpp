@@ -243,7 +243,8 @@ void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<dou
   std::vector<double> win(t.levels, 0.0);
   add_majorities(t, most, win);
   Rows before(t.levels + 1, votes), behind(t.levels + 1, votes);
-  for (int c = t.levels > 0 ? (votes + t.levels - 1) / t.levels : votes; 2 * c <= votes && c <= most; ++c) {
+  const int last = std::min(votes / 2, most);
+  for (int c = t.levels > 0 ? (votes + t.levels - 1) / t.levels : votes; c <= last; ++c) {
     if (tie == TieRule::median_low) {
       add_count_median(t, c, win);
       continue;
@@ -259,7 +260,8 @@ void vote_law(std::span<const double> pmf, int votes, TieRule tie, std::span<dou
     for (int i = 0; i < nodes.count; ++i) add_count(t, c, nodes.z[i], nodes.z[i], nodes.weight[i], before, behind, win);
   }
   std::fill(out.begin(), out.end(), 0.0);
-  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = t.levels == 1 && votes <= most ? 1.0 : win[k] * t.scale;  // a certain score is exactly certain
+  const bool certain = t.levels == 1 && votes <= most;  // such a score is exactly certain
+  for (int k = 0; k < t.levels; ++k) out[t.level[k]] = certain ? 1.0 : win[k] * t.scale;
 }
 
 }  // namespace odrpo

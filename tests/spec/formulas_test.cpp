@@ -88,6 +88,10 @@ TEST_CASE("raters: axes that change one stand in its name, others do not") {
   CHECK(text.find("\ngauss\tnoise: ") != std::string::npos);
   CHECK(std::count(text.begin(), text.end(), '\n') == 3);
   CHECK(rater_lines(loaded(two, {"rater.r.gaussian.sigma=[0.1, 1]"})).starts_with("r gaussian.sigma=0.1\tnoise: gaussian sigma 0.1 "));
+  // the text is that of the run with the most votes, since the others may never stop early
+  const std::string stops = rater_lines(loaded(small_suite, {"grid.votes=[2, 8, 3]", "rater.mixed.stop=3"}));
+  CHECK(stops.ends_with("; N votes, or until a score was given 3 times: mode, tie first, drawn from its law; levels 1 to 10\n"));
+  CHECK(std::count(stops.begin(), stops.end(), '\n') == 1);
 }
 
 TEST_CASE("raters: one learned from scores names the file without its folder, and what it holds") {

@@ -1,5 +1,6 @@
 // What a judge's calls cost: final values against the model's definition, in both worlds and on an engine; digests that no clock changes.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -131,6 +132,24 @@ rollouts = 4
   CHECK(bill.calls == 180);
   CHECK(bill.seconds == 3 * 18.0);
   CHECK(bill.cost == 22.5);
+}
+
+TEST_CASE("a judge that stops early: rounds of a step are at least the most calls about one response") {
+  RunSpec spec = paid_run(8);
+  spec.rater.stop = 3;
+  const double calls = final_of(run(spec), "judge_calls") / 30;  // of a step, with 64 responses
+  CHECK(calls > 64 * 3);
+  CHECK(calls < 64 * 8);
+  for (const int parallel : {1, 20, 64, 1000}) {
+    spec.rater.cost.parallel = parallel;
+    const RunRecord r = run(spec);
+    INFO(parallel << " at a time, " << calls << " calls a step");
+    CHECK(final_of(r, "judge_seconds") == Approx(0.25 * std::max(8.0, std::ceil(calls / parallel))).epsilon(1e-14));
+    CHECK(final_of(r, "judge_cost") == final_of(r, "judge_calls") * 0.5);
+  }
+  spec.votes = 40, spec.rater.stop = 2;  // the eleventh score has been given before
+  CHECK(final_of(run(spec), "judge_seconds") == 0.25 * 11);
+  CHECK(judge_bill(spec, 1e6).cost == 0.5e6);
 }
 
 TEST_CASE("a suite's bill is the sum over its runs, of the raters that model one") {

@@ -1,12 +1,16 @@
 // Training under every rule of a run: aggregates, unreadable answers, dropped groups, epochs, conventions.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/random.hpp"
+#include "spec/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"
-#include "train/train.hpp"
 #include "train/bandit.hpp"
+#include "train/batched/engine.hpp"
+#include "train/batched/layout.hpp"
+#include "train/train.hpp"
 
 using namespace odrpo;
 
@@ -100,6 +104,80 @@ aggregate = "expected"
     gain[spec.votes == 4] += final_of(r, "final_gain");
   }
   CHECK(gain[0] == gain[1]);
+}
+
+TEST_CASE("rules: a judge that stops early is paid for the calls that its rows expect, by law and by draws alike") {
+  const std::string grid = "[grid]\npolicy = \"tabular\"\nestimator = \"grpo\"\nrater = \"r\"\nvotes = 8\n[rater.r]\n";
+  // without noise all calls are equal: k of them are made
+  for (const char* sampling : {"law", "draws"}) {
+    const Suite exact = loaded(tiny + grid + "base = \"clean\"\nstop = [0, 2, 7]\n", {"rater.r.sampling=" + std::string(sampling)});
+    for (const RunSpec& spec : exact.runs) {
+      INFO(spec.id);
+      CHECK(final_of(run(spec), "judge_calls") == Approx(60.0 * 8 * 8 * (spec.rater.stop > 0 ? spec.rater.stop : 8)).epsilon(1e-12));
+    }
+  }
+  // the first batch is the same by law and by draws, and so is what it expects; repeated answers come on top
+  const auto calls = [&](const char* sampling, int steps, const char* failure, int stop) {
+    const Suite suite = loaded(tiny + grid + "base = \"wide\"\n",
+                               {"rater.r.sampling=" + std::string(sampling), "learn.steps=" + std::to_string(steps),
+                                "rater.r.parse_failure=" + std::string(failure), "rater.r.stop=" + std::to_string(stop)});
+    const RunRecord r = run(suite.runs[0]);
+    REQUIRE(r.status == RunStatus::ok);
+    return final_of(r, "judge_calls");
+  };
+  CHECK(calls("law", 1, "0", 3) == calls("draws", 1, "0", 3));
+  CHECK(calls("law", 1, "0.3", 3) == calls("draws", 1, "0.3", 3));
+  for (const char* sampling : {"law", "draws"}) {
+    const double two = calls(sampling, 60, "0", 2), three = calls(sampling, 60, "0", 3), again = calls(sampling, 60, "0.3", 3);
+    CHECK(two > 60 * 64 * 2);
+    CHECK(three > 1.2 * two);
+    CHECK(three < 60 * 64 * 8 * 0.8);
+    CHECK(again > 1.2 * three);
+    CHECK(calls(sampling, 60, "0", 0) == 60 * 64 * 8);
+  }
+}
+
+TEST_CASE("rules: a panel that stops early counts the calls that it made") {
+  const Suite suite = loaded(tiny + R"toml([grid]
+policy = "tabular"
+estimator = "grpo"
+rater = "panel-essays"
+votes = 8
+[rater.panel-essays]
+stop = [0, 2]
+)toml");
+  const RunRecord all = run(suite.runs[0]), some = run(suite.runs[1]);
+  const double calls = final_of(some, "judge_calls");
+  CHECK(final_of(all, "judge_calls") == 60 * 64 * 8);
+  CHECK(calls == std::floor(calls));
+  CHECK(calls > 60 * 64 * 2);
+  CHECK(calls < 60 * 64 * 5);
+  CHECK(calls == final_of(run(suite.runs[1]), "judge_calls"));
+}
+
+TEST_CASE("rules: a run that no score can end early is the run without `stop`, to its name") {
+  const Suite suite = loaded(tiny + R"toml([grid]
+policy = "tabular"
+estimator = "grpo"
+rater = "mixed"
+votes = [1, 3, 4]
+[rater.mixed]
+stop = [0, 3, 9]
+)toml");
+  REQUIRE(suite.runs.size() == 9);
+  int different = 0;
+  for (const RunSpec& spec : suite.runs) {
+    const RunSpec plain = *std::find_if(suite.runs.begin(), suite.runs.end(), [&](const RunSpec& r) { return r.votes == spec.votes; });
+    INFO(spec.id);
+    const bool stops = spec.votes == 4 && spec.id.find("stop=3") != std::string::npos;
+    CHECK((canonical_text(spec) == canonical_text(plain)) == !stops);
+    CHECK((canonical_text(spec).find("rater.stop = 3\n") != std::string::npos) == stops);
+    CHECK((spec_key(spec) == spec_key(plain)) == !stops);
+    CHECK(why_not_batched(spec).empty() == !stops);
+    if (stops) CHECK(why_not_batched(spec) == "a judge that stops early is asked one call after the other");
+    different += stops;
+  }
+  CHECK(different == 1);
 }
 
 TEST_CASE("rules: law and draws of every aggregate train to the same quality within noise") {
