@@ -108,7 +108,7 @@ ODRPO_HD int calls_made(const std::uint8_t* votes, int n, int stop, int missing)
 }
 
 static double by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
-                     std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen) {
+                       std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen) {
   const int blocks = (rated.votes + 3) / 4, lowest = rated.lowest, missing = rated.missing;
   const bool real = rated.aggregate == Aggregate::mean && rated.votes > 1;
   std::uint8_t votes[1024];

@@ -62,7 +62,7 @@ struct RaterConfig {
   Aggregate aggregate = Aggregate::mode;
   TieRule tie = TieRule::first;
   JudgeOrder order = JudgeOrder::turn;  ///< panels only
-  int stop = 0;  ///< a response is asked about until some score was given so often; 0 = by all N calls
+  int stop = 0;                         ///< a response is asked about until some score was given so often; 0 = by all N calls
   Sampling sampling = Sampling::law;
   double parse_failure = 0;  ///< probability that a call's answer cannot be read, whatever it would have said
   ParsePolicy parse_policy = ParsePolicy::resample;
@@ -76,8 +76,7 @@ inline constexpr OnlyIf answers_only = word_is("aggregate", aggregate_words, {Ag
                                                "aggregate = \"expected\" reads probabilities, not an answer");
 inline constexpr OnlyIf drawn_only =
     word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean}, "aggregate = \"expected\" draws nothing");
-inline constexpr OnlyIf panels_only =
-    drawn_only && noise_is({LatentNoise::word, ResampleNoise::word}, "one judge answers every call");
+inline constexpr OnlyIf panels_only = drawn_only && noise_is({LatentNoise::word, ResampleNoise::word}, "one judge answers every call");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
 inline constexpr OnlyIf bandit_only = env_is("bandit", "it makes the bandit's world, and this suite has only toy-lm's");
 inline constexpr OnlyIf world_only =
@@ -89,8 +88,8 @@ void describe(V& v, RaterConfig& c) {
   v.models("noise", c.noise, "list of noise models; the first makes a distribution, each next one maps it");
   v.word("aggregate", c.aggregate, std::span<const Word<Aggregate>>(aggregate_words), "what the scores of N calls become");
   v.word("tie", c.tie, std::span<const Word<TieRule>>(tie_words), "which of several modes the vote returns", tie_only);
-  v.integer("stop", c.stop, 0, 1024, "calls are made one after the other until some score was given so often, at most N; 0 = always N calls",
-            mode_only);
+  v.integer("stop", c.stop, 0, 1024,
+            "calls are made one after the other until some score was given so often, at most N; 0 = always N calls", mode_only);
   v.word("order", c.order, std::span<const Word<JudgeOrder>>(order_words), "which judge of a panel answers a call", panels_only);
   v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", drawn_only);
   v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read", answers_only);
