@@ -31,6 +31,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
       {"grid.estimator=[window, moving]", "grid.votes=4", "rater.mixed.aggregate=mean", "record.every=12"},
       {"grid.estimator=window", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"rater.mixed.parse_policy=resample", "rater.mixed.parse_failure=0.3", "rater.mixed.json_broken=0.2"},
+      {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.parse_failure=0.3"},
   };
   std::mt19937 rng(5);
   int stops = 0;
@@ -83,6 +84,8 @@ window = 20
       {"learn.optimizer=sgd", "learn.lr=2", "learn.clip=0.05", "record.every=1"},
       {"learn.epochs=3", "learn.ratio_clip=0.1", "record.gradient=3"},
       {"grid.estimator=window", "grid.votes=3", "rater.mixed.aggregate=mean", "rater.mixed.sampling=draws"},
+      {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.sampling=[law, draws]"},
+      {"grid.rater=panel-dialogue", "grid.votes=8", "rater.panel-dialogue.stop=3"},
       {"rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
   };
   std::mt19937 rng(9);
