@@ -39,6 +39,7 @@ AxisValue default_of(const FieldInfo& f) {
 AxisValue other_of(const FieldInfo& f) {
   if (f.type == "word") return std::string(f.words[f.words[0].word == f.value ? 1 : 0].word);
   const double usual = std::stod(f.value);
+  if (f.key == "stop") return number_like(f, 2);  // 1 is refused
   if (f.type == "integer") return number_like(f, usual < largest(f) ? usual + 1 : usual - 1);
   return usual < largest(f) ? (usual + largest(f)) / 2 : usual / 2;
 }
@@ -119,7 +120,7 @@ std::string head<PolicyConfig>(const Setting&) {
 template <>
 std::string head<RaterConfig>(const Setting& values) {
   const bool bandit = word_at(values, env_need, "toy-lm") == "bandit";
-  return std::string("[suite]\nname = \"a\"\nseeds = 2\n[grid]\nestimator = \"grpo\"\nrater = \"r\"\n") +
+  return std::string("[suite]\nname = \"a\"\nseeds = 2\n[grid]\nestimator = \"grpo\"\nrater = \"r\"\nvotes = [4]\n") +
          (bandit ? "" : "env = \"toy-lm\"\npolicy = \"transformer\"\n") + "[rater.r]\nbase = \"mixed\"\n";
 }
 
@@ -252,7 +253,7 @@ int check_section() {
 }  // namespace
 
 TEST_CASE("a key that needs another one is refused where it is idle in all runs, and leaves no trace where it is idle in one") {
-  CHECK(check_section<RaterConfig>() == 15);
+  CHECK(check_section<RaterConfig>() == 16);
   CHECK(check_section<PolicyConfig>() == 3);
   CHECK(check_section<EstimatorConfig>() == 7);
   CHECK(check_section<LearnConfig>() == 7);
