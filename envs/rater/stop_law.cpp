@@ -20,7 +20,7 @@ namespace {
 using series::multiply, series::Rows;
 
 /// The live levels' terms (lambda p)^c / c!, c = 0..k.
-struct Terms {
+struct StopTerms {
   int stop = 0, levels = 0;
   double lambda = 1;
   std::vector<int> level;  // place in the pmf
@@ -30,8 +30,8 @@ struct Terms {
   int most_open() const { return levels * (stop - 1); }
 };
 
-Terms make_terms(std::span<const double> pmf, int stop, int votes) {
-  Terms t;
+StopTerms make_terms(std::span<const double> pmf, int stop, int votes) {
+  StopTerms t;
   t.stop = stop;
   t.lambda = series::lambda(votes);
   for (std::size_t k = 0; k < pmf.size(); ++k) {
@@ -45,7 +45,7 @@ Terms make_terms(std::span<const double> pmf, int stop, int votes) {
 }
 
 /// rows[to] = rows[from] times sum_{c<k} of a level, up to x^degree.
-void grow(const Terms& t, Rows& rows, int from, int to, int level, int degree) {
+void grow(const StopTerms& t, Rows& rows, int from, int to, int level, int degree) {
   rows.length[to] = std::min(degree + 1, rows.length[from] + t.stop - 1);
   multiply<false>(rows[from], rows.length[from], t.term(level), t.stop, rows[to], rows.length[to]);
 }
@@ -57,7 +57,7 @@ std::vector<double> tail_of(std::vector<double> read) {
 }
 
 /// out[j] += the chance that j wins, with n readable calls or more of probability at_least[n].
-void add_winners(const Terms& t, std::span<const double> at_least, std::span<double> out) {
+void add_winners(const StopTerms& t, std::span<const double> at_least, std::span<double> out) {
   const int last = std::min(static_cast<int>(at_least.size()) - 1, t.most_open() + 1), degree = last - t.stop;
   Rows before(t.levels + 1, degree + 1), behind(t.levels + 1, degree + 1), others(1, degree + 1);
   before[0][0] = behind[t.levels][0] = 1;
@@ -87,7 +87,7 @@ std::vector<double> readable_calls(double dropped, int votes) {
 
 void stop_law(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes, std::span<double> out) {
   constexpr double negligible = 1e-17;  // a number of read calls less likely than this is left out: 1024 of them make 1e-14
-  const Terms t = make_terms(pmf, rater.stop, votes);
+  const StopTerms t = make_terms(pmf, rater.stop, votes);
   const std::vector<double> read = readable_calls(dropped, votes);
   std::fill(out.begin(), out.end(), 0.0);
   if (t.levels == 1) out[t.level[0]] = 1 - read[0];  // a certain score is exactly certain
@@ -103,7 +103,7 @@ void stop_law(const RaterConfig& rater, std::span<const double> pmf, double drop
 
 double stop_calls(const RaterConfig& rater, std::span<const double> pmf, double dropped, int votes) {
   if (!stops_early(rater, votes) || dropped == 1) return votes;
-  const Terms t = make_terms(pmf, rater.stop, votes);
+  const StopTerms t = make_terms(pmf, rater.stop, votes);
   const std::vector<double> at_least = tail_of(readable_calls(dropped, votes));
   const int degree = std::min(votes - 1, t.most_open());
   Rows open(t.levels + 1, degree + 1);
