@@ -246,7 +246,8 @@ KnownJudge as_known(const JudgeAnalysis& a) {
 }
 
 std::string analysis_text(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare) {
-  return heading(a) + '\n' + in_words(a) + known_rows(a, compare) + worth_text(a.worth) + lists(a) + shares(a) + judges(a) + pairs(a) + gold(a);
+  return heading(a) + '\n' + in_words(a) + known_rows(a, compare) + worth_text(a.worth) + lists(a) + shares(a) + judges(a) + pairs(a) +
+         gold(a);
 }
 
 }  // namespace odrpo::app

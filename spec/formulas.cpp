@@ -69,7 +69,7 @@ std::string lines_by(const Suite& suite, std::string RunSpec::*name, Decides dec
     std::string text = {};
   };
   std::vector<Line> lines;
-  std::map<std::string, std::size_t> met;  // the line of a name and its axes
+  std::map<std::string, std::size_t> met;              // the line of a name and its axes
   std::map<std::string, std::set<std::string>> texts;  // of each name
   const bool by_world = decides(world_name) && suite.runs.front().env_name != suite.runs.back().env_name;
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {

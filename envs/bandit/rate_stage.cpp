@@ -1,4 +1,5 @@
 // Rewards by thresholds: a 31-bit word has as its outcome the number of thresholds that it exceeds.
+#include "envs/bandit/drawn_judge.hpp"
 #include "envs/bandit/rate.hpp"
 #include "envs/rater/vote_counts.hpp"
 #include "kernels/simd.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "envs/bandit/channel.hpp"
-#include "envs/bandit/rate.hpp"
+#include "envs/bandit/drawn_judge.hpp"
 #include "envs/bandit/world.hpp"
 #include "envs/rater/latent_draw.hpp"
 #include "kernels/random.hpp"

@@ -40,8 +40,8 @@ inline constexpr int most_laws = 1 << 20;  ///< rows of ScoredResponses
 
 /// The same as lists: the rows, and for each prompt the laws of its responses.
 void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberRows& prompts);
-/// From lists: sorts each prompt's responses by mean score. Null when either list is empty, there are more than most_laws rows or no multiple
-/// of the judges, or a prompt names a law that there is not.
+/// From lists: sorts each prompt's responses by mean score. Null when either list is empty, there are more than most_laws rows or no
+/// multiple of the judges, or a prompt names a law that there is not.
 std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, int judges, const NumberRows& prompts);
 
 }  // namespace odrpo

@@ -99,7 +99,8 @@ TEST_CASE("raters: one learned from scores names the file without its folder, an
                                  {"rater.judge.scores=" ODRPO_SOURCE_DIR "/tests/spec/judge.csv", "rater.judge.aggregate=mode"}, {});
   const std::string text = rater_lines(suite);
   INFO(text);
-  CHECK(text.starts_with("judge\tchannel learned from these scores: judge.csv: 12 prompts x 6 responses x 4 samples, 10 levels; latent scale: "));
+  CHECK(text.starts_with(
+      "judge\tchannel learned from these scores: judge.csv: 12 prompts x 6 responses x 4 samples, 10 levels; latent scale: "));
   CHECK(text.ends_with("; N votes: mode, tie first, drawn from its law; levels 1 to 10\n"));
 }
 

@@ -1,4 +1,6 @@
 // Calls until a score was given k times: the law against every sequence of calls, closed forms at the largest N, and what it refuses.
+#include "envs/rater/stop_law.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "envs/rater/law_table.hpp"
-#include "envs/rater/stop_law.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
