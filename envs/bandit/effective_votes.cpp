@@ -40,6 +40,12 @@ struct Bin {
   double n = 0, sum = 0;
 };
 
+/// What a judge says of a response beyond what it says of others as good: shared by all its calls. Freed of the response's part in the
+/// mean.
+double lasting_error(const Bin& bin, const Moments2& call) {
+  return bin.n > 1 ? (call.mean - bin.sum / bin.n) * math::sqrt(bin.n / (bin.n - 1)) : 0;
+}
+
 using Calls = std::vector<std::pair<const Bin*, Moments2>>;  // of a response, one for each judge
 
 /// Error variance of the mean of N calls, each of a judge drawn anew: what the judges err by on average is shared, all else is noise of a
@@ -49,8 +55,7 @@ double of_any_judge(const Calls& of, int votes) {
   for (const auto& [bin, call] : of) quality += bin->sum / bin->n / static_cast<double>(of.size());
   double shared = 0, squares = 0, noise = 0;
   for (const auto& [bin, call] : of) {
-    const double severity = bin->sum / bin->n - quality, lasting = call.mean - bin->sum / bin->n;
-    const double error = severity + (bin->n > 1 ? lasting * math::sqrt(bin->n / (bin->n - 1)) : 0);
+    const double severity = bin->sum / bin->n - quality, error = severity + lasting_error(*bin, call);
     shared += error / static_cast<double>(of.size());
     squares += error * error / static_cast<double>(of.size());
     noise += call.variance / static_cast<double>(of.size());
@@ -103,26 +108,22 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
       for (int turn = 0; turn < std::min(turns, votes); ++turn) {
         const double n = (votes - turn + turns - 1) / turns;
         const auto& [bin, call] = of[static_cast<std::size_t>(turn)];
-        if (bin->n > 1) shared += n * (call.mean - bin->sum / bin->n) * math::sqrt(bin->n / (bin->n - 1));
+        shared += n * lasting_error(*bin, call);
         noise += n * call.variance;
       }
       sum += (shared * shared + noise) / (static_cast<double>(votes) * votes);
     }
     return sum;
   };
+  double one = 0;  // of a single call; of judges in turn the mean over them
+  if (rated.any_judge) one = error_variance(1);
+  else
+    for (const auto& of : calls)
+      for (const auto& [bin, call] : of) {
+        const double shared = lasting_error(*bin, call);
+        one += (shared * shared + call.variance) / turns;
+      }
   std::vector<EffectiveVotes> out;
-  if (rated.any_judge) {
-    const double one = error_variance(1);
-    for (int votes = 1; votes <= most_votes; votes *= 2)
-      out.push_back({votes, one > 1e-9 ? one / error_variance(votes) : std::numeric_limits<double>::quiet_NaN()});
-    return out;
-  }
-  double one = 0;  // of a single call, the mean over turns
-  for (const auto& of : calls)
-    for (const auto& [bin, call] : of) {
-      const double shared = bin->n > 1 ? (call.mean - bin->sum / bin->n) * math::sqrt(bin->n / (bin->n - 1)) : 0;
-      one += (shared * shared + call.variance) / turns;
-    }
   for (int votes = 1; votes <= most_votes; votes *= 2)
     out.push_back({votes, one > 1e-9 ? one / error_variance(votes) : std::numeric_limits<double>::quiet_NaN()});
   return out;

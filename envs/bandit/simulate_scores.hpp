@@ -17,8 +17,9 @@ struct SimulatedScores {
 /// A world of the rater's own: P prompts x M responses on K levels, without features.
 BanditConfig rated_world(int levels, int prompts, int responses);
 
-/// N calls about each response of the bandit's world of `key`, rated call by call. Judges of a panel answer in turn. An answer that cannot
-/// be read for good is `unreadable` (policies drop and zero). `world.levels` are the rater's; features are left out. N >= 1.
+/// N calls about each response of the bandit's world of `key`, rated call by call. Judges of a panel answer by the rater's `order`. An
+/// answer that cannot be read for good is `unreadable` (policies drop and zero). `world.levels` are the rater's; features are left out. N
+/// >= 1.
 SimulatedScores simulate_scores(RaterConfig rater, BanditConfig world, int samples, std::uint64_t key);
 
 }  // namespace odrpo
