@@ -150,6 +150,24 @@ struct JudgeSimulateOptions {
 };
 int judge_simulate(const JudgeSimulateOptions&);
 
+struct JudgeAdviseOptions {
+  std::string path;  ///< a file of scores, a judge's file (.toml), or a word of `list raters`
+  ScoreOptions scores;
+  double calls = 0;                                     ///< of the whole training
+  std::optional<double> price_call, price_rollout;      ///< together, and without the next two
+  std::optional<double> seconds_call;
+  std::optional<int> parallel;
+  int batch = 64;
+  std::vector<std::string> rollouts, votes, rules, estimators, policies;  ///< each one word, or several with commas; empty = AdviceQuestion's
+  int seeds = 40, tuning_seeds = 16, drawn = 4;         ///< drawn: judges from the fit's uncertainty
+  long long seed = 1;
+  int jobs = 0;  ///< 0 = number of cores
+  bool thorough = false, json = false, quiet = false;
+  std::string figure;  ///< gain against cost; empty = none
+  std::string output;  ///< empty = stdout
+};
+int judge_advise(const JudgeAdviseOptions&);
+
 int compute();  ///< JSON lines on stdin to JSON lines on stdout
 
 struct DiffOptions {

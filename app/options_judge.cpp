@@ -21,6 +21,45 @@ void score_options(CLI::App& app, ScoreOptions& o) {
   app.add_option("--levels", o.levels, "the same for 1..K")->check(whole(2, most_levels))->type_name("K");
 }
 
+namespace {
+
+void advise_options(CLI::App& c, JudgeAdviseOptions& a) {
+  c.add_option("input", a.path, "a file of scores (CSV, TSV, JSON lines), a judge's file (.toml), or a word of `list raters`")
+      ->required()
+      ->type_name("INPUT");
+  c.add_option("--calls", a.calls, "judge calls of the whole training")->required()->check(CLI::Range(1.0, 1e12))->type_name("C");
+  const auto amount = CLI::Range(0.0, 1e9);
+  auto* price = c.add_option("--price-call", a.price_call, "price of a call: choices then cost the same money")->check(amount)->type_name("P");
+  auto* rollout =
+      c.add_option("--price-rollout", a.price_rollout, "price of generating an answer, in the same unit")->check(amount)->type_name("R");
+  price->needs(rollout), rollout->needs(price);
+  auto* seconds =
+      c.add_option("--seconds-call", a.seconds_call, "seconds of a call: choices then take the judge the same time")->check(positive())->type_name("S");
+  auto* parallel = c.add_option("--parallel", a.parallel, "calls at a time (default 1)")->check(whole(1, 1'000'000))->type_name("M");
+  parallel->needs(seconds), seconds->excludes(price), seconds->excludes(rollout);
+  c.add_option("--batch", a.batch, "prompts of a training step (default 64)")->check(whole(1, 256))->type_name("B");
+  repeated(c, "--rollouts", a.rollouts, "answers to a prompt that are considered (default 4,8,16)", "G,G");
+  repeated(c, "--votes", a.votes, "calls about an answer that are considered (default 1,2,4,8,16,32)", "N,N");
+  repeated(c, "--rules", a.rules, "what several calls may become: mean, mode, stop, expected (default all but expected)", "WORD,WORD");
+  repeated(c, "--estimators", a.estimators, "estimators that are considered (default: the six of suite judge-scores)", "WORD,WORD");
+  repeated(c, "--policies", a.policies, "what is trained (default linear,tabular)", "WORD,WORD");
+  c.add_option("--seeds", a.seeds, "fresh seeds that the finalists are reported on (default 40)")->check(whole(4, 10'000))->type_name("N");
+  c.add_option("--tuning-seeds", a.tuning_seeds, "seeds of the race (default 16)")->check(whole(8, 1000))->type_name("N");
+  c.add_option("--drawn-judges", a.drawn, "judges drawn from the uncertainty of a file's fit, to check the advice (default 4)")
+      ->check(whole(0, 100))
+      ->type_name("N");
+  c.add_flag("--thorough", a.thorough, "check the advice on the toy language model too (up to an hour)");
+  score_options(c, a.scores);
+  c.add_option("--seed", a.seed, "seed of everything (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
+  c.add_option("--jobs", a.jobs, "threads (default: the cores)")->check(whole(1, 1024))->type_name("N");
+  c.add_option("--figure", a.figure, "draw gain against cost to a .svg, .pdf or .png")->type_name("FILE");
+  c.add_flag("--json", a.json, "everything as JSON");
+  c.add_flag("-q,--quiet", a.quiet, "no progress");
+  c.add_option("-o,--output", a.output, "file to write (default: standard output)")->type_name("FILE");
+}
+
+}  // namespace
+
 void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int()>& chosen) {
   judge.require_subcommand(0, 1);
   judge.footer("`odrpo-bench judge COMMAND --help` explains a command.");
@@ -80,6 +119,11 @@ void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int(
       ->type_name("N");
   c->add_flag("--truth", s.truth, "a column `gold` with the true quality");
   c->add_option("-o,--output", s.output, "file to write: .csv, .tsv or .jsonl (default: CSV to standard output)")->type_name("FILE");
+
+  advise_options(*add("advise", "how to spend a number of judge calls: votes per answer, answers per prompt, estimator",
+                      "odrpo-bench judge advise scores.csv --calls 150000\n  odrpo-bench judge advise mixed --calls 150000 --figure advice.svg",
+                      [&a = commands.advise] { return judge_advise(a); }),
+                 commands.advise);
 }
 
 }  // namespace odrpo::app

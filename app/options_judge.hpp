@@ -7,13 +7,14 @@
 
 namespace odrpo::app {
 
-/// How a file of scores is read: `judge analyze`, `judge fit`.
+/// How a file of scores is read: `judge analyze`, `judge fit`, `judge advise`.
 void score_options(CLI::App& app, ScoreOptions& o);
 
 struct JudgeCommands {
   JudgeAnalyzeOptions analyze;
   JudgeFitOptions fit;
   JudgeSimulateOptions simulate;
+  JudgeAdviseOptions advise;
 };
 
 /// Adds the commands of `judge`; the one that stands on the command line sets `chosen`. `commands` outlives the parser.

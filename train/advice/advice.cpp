@@ -1,0 +1,214 @@
+// Fresh seeds, tests, checks.
+#include "train/advice/advice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace odrpo {
+namespace {
+
+constexpr int first_fresh = 1 << 16;       // a seed index beyond those of the race
+constexpr int points = 12;                 // of a choice's gain against cost
+constexpr std::size_t most_thorough = 4;  // choices on the toy language model
+
+std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& outcomes, double cost, int steps) {
+  std::vector<GainPoint> curve;
+  for (const std::vector<const Outcome*>& policy : outcomes)
+    for (const Outcome* outcome : policy)
+      if (outcome->failed) return curve;
+  const Outcome& first = *outcomes.front().front();
+  for (std::size_t i = 0; i < first.steps.size(); ++i) {
+    std::vector<double> gain(outcomes.front().size(), 0.0);
+    for (const auto& policy : outcomes)
+      for (std::size_t s = 0; s < gain.size(); ++s) gain[s] += 100 * policy[s]->gains[i] / static_cast<double>(outcomes.size());
+    curve.push_back({cost * first.steps[i] / steps, mean_interval(gain)});
+  }
+  return curve;
+}
+
+class Adviser {
+ public:
+  Adviser(const AdviceQuestion& question, Trials& trials, AdviceWork& work) : question_(question), trials_(trials), work_(work) {}
+  bool report(const JudgeWorld& judge, double later);
+  void compare();
+  void compare_votes();
+  void check_policies();
+  bool check(const CheckWorld& world, const std::vector<std::size_t>& of, double later);
+  std::vector<std::size_t> all_choices() const;
+  std::vector<std::size_t> thorough_choices() const;
+  Advice advice;
+
+ private:
+  void add_check(const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain);
+
+  const AdviceQuestion& question_;
+  Trials& trials_;
+  AdviceWork& work_;
+  std::vector<Gains> gains_;  // [choice], on the fresh seeds, in the order of advice.report
+};
+
+// the finalists on fresh seeds
+bool Adviser::report(const JudgeWorld& judge, double later) {
+  const std::vector<Contender>& finalists = advice.race.finalists;
+  const std::size_t policies = question_.policies.size();
+  std::vector<RunSpec> runs;
+  for (int seed = 0; seed < question_.report_seeds; ++seed)
+    for (std::size_t p = 0; p < policies; ++p)
+      for (const Contender& c : finalists)
+        runs.push_back(spec_of(question_, {&judge, c.choice, question_.policies[p], c.lr[p], c.steps, first_fresh + seed, points}));
+  const auto outcomes = work_.train(trials_, "fresh seeds", runs, later);
+  if (!outcomes) return false;
+  for (std::size_t c = 0; c < finalists.size(); ++c) {
+    ReportedChoice choice;
+    choice.from = finalists[c];
+    Gains gains(policies);
+    std::vector<std::vector<const Outcome*>> of(policies);
+    double calls = 0;
+    for (int seed = 0; seed < question_.report_seeds; ++seed)
+      for (std::size_t p = 0; p < policies; ++p) {
+        const Outcome& outcome = (*outcomes)[(static_cast<std::size_t>(seed) * policies + p) * finalists.size() + c];
+        of[p].push_back(&outcome);
+        gains[p].push_back(100 * outcome.gain);
+        choice.failed += outcome.failed;
+        calls += outcome.failed ? choice.from.calls * choice.from.steps * question_.batch * choice.from.choice.rollouts : outcome.calls;
+      }
+    choice.calls = calls / static_cast<double>(question_.report_seeds * static_cast<int>(policies));
+    choice.answers = static_cast<double>(choice.from.steps) * question_.batch * choice.from.choice.rollouts;
+    choice.cost = choice.from.steps * step_cost(question_, choice.from.choice, choice.calls / choice.answers);
+    for (const auto& gain : gains) choice.policy_gain.push_back(mean_interval(gain));
+    choice.gain = mean_over_policies(gains);
+    choice.mean = mean_interval(choice.gain);
+    choice.curve = curve_of(of, choice.cost, choice.from.steps);
+    advice.report.push_back(std::move(choice));
+    gains_.push_back(std::move(gains));
+  }
+  // best first
+  std::vector<std::size_t> order(advice.report.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return advice.report[a].mean.mean > advice.report[b].mean.mean; });
+  std::vector<ReportedChoice> report;
+  std::vector<Gains> sorted;
+  for (const std::size_t i : order) report.push_back(std::move(advice.report[i])), sorted.push_back(std::move(gains_[i]));
+  advice.report = std::move(report), gains_ = std::move(sorted);
+  return true;
+}
+
+// who is worse than the best, and the cheapest of the others: the one with the fewest answers to generate, as all else costs the same
+void Adviser::compare() {
+  std::vector<std::vector<double>> gain;
+  for (const ReportedChoice& choice : advice.report) gain.push_back(choice.gain);
+  const BesideBest all = beside_best(gain);
+  for (std::size_t i = 0; i < gain.size(); ++i) {
+    ReportedChoice& choice = advice.report[i];
+    choice.less = all.less[i], choice.p = all.p[i], choice.p_holm = all.p_holm[i];
+    choice.worse = choice.p_holm < advice_level;
+  }
+  advice.advised = all.best;
+  for (std::size_t i = 0; i < gain.size(); ++i)
+    if (!advice.report[i].worse && advice.report[i].answers < advice.report[advice.advised].answers) advice.advised = i;
+}
+
+void Adviser::compare_votes() {
+  std::map<int, std::size_t> best;  // by N: chosen on the tuning seeds
+  for (std::size_t i = 0; i < advice.report.size(); ++i) {
+    const auto [at, is_new] = best.try_emplace(advice.report[i].from.choice.votes, i);
+    if (!is_new && advice.report[i].from.tuning_mean() > advice.report[at->second].from.tuning_mean()) at->second = i;
+  }
+  std::vector<double> p;
+  for (const auto& [votes, i] : best) {
+    const std::size_t fewest = best.begin()->second;
+    advice.votes.push_back({i, i == fewest ? no_interval() : paired_difference(advice.report[i].gain, advice.report[fewest].gain)});
+    p.push_back(i == fewest ? std::nan("") : t_test_p(advice.votes.back().more));
+  }
+  p = holm_adjusted(p);
+  for (std::size_t i = 0; i < p.size(); ++i) advice.votes[i].p_holm = p[i];
+}
+
+// `of`: places in the report, in the order of `gain`; the advised choice is among them
+void Adviser::add_check(const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain) {
+  const BesideBest all = beside_best(gain);
+  const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), advice.advised) - of.begin());
+  advice.checks.push_back({name, of[all.best], all.less[at], all.p_holm[at]});
+}
+
+void Adviser::check_policies() {
+  if (question_.policies.size() < 2) return;
+  for (std::size_t p = 0; p < question_.policies.size(); ++p) {
+    std::vector<std::vector<double>> gain;
+    for (const Gains& of : gains_) gain.push_back(of[p]);
+    add_check(fmt::format("policy {} alone", word_of(std::span<const Word<PolicyKind>>(policy_words), question_.policies[p])), all_choices(), gain);
+  }
+}
+
+std::vector<std::size_t> Adviser::all_choices() const {
+  std::vector<std::size_t> all(advice.report.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+bool Adviser::check(const CheckWorld& world, const std::vector<std::size_t>& of, double later) {
+  std::vector<Contender> choices;
+  for (const std::size_t i : of) choices.push_back(advice.report[i].from);
+  const auto gains = gains_in(question_, world, std::move(choices), trials_, work_, later);
+  if (!gains) return false;
+  std::vector<std::vector<double>> mean;
+  for (const Gains& g : *gains) mean.push_back(mean_over_policies(g));
+  add_check(world.name, of, mean);
+  return true;
+}
+
+// The advised choice, the best, the best with the fewest calls about an answer, then the best of the other estimators.
+std::vector<std::size_t> Adviser::thorough_choices() const {
+  std::vector<std::size_t> of;
+  const auto add = [&](std::size_t i) {
+    if (of.size() < most_thorough && std::find(of.begin(), of.end(), i) == of.end()) of.push_back(i);
+  };
+  add(advice.advised), add(0), add(advice.votes.front().choice);
+  std::set<std::size_t> estimators;
+  for (const std::size_t i : of) estimators.insert(advice.report[i].from.choice.estimator);
+  for (std::size_t i = 0; i < advice.report.size(); ++i)
+    if (estimators.insert(advice.report[i].from.choice.estimator).second) add(i);
+  return of;
+}
+
+}  // namespace
+
+bool Advice::certain() const {
+  return std::all_of(checks.begin(), checks.end(), [](const AdviceCheck& check) { return check.holds; });
+}
+
+std::optional<Advice> advise(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<JudgeWorld>& others, Trials& trials,
+                             AdviceWork& work) {
+  Adviser adviser(question, trials, work);
+  auto raced = race(question, judge, trials, work);
+  if (!raced) return std::nullopt;
+  adviser.advice.race = std::move(*raced);
+  std::vector<CheckWorld> worlds;
+  for (const JudgeWorld& other : others) worlds.push_back(other_judge(question, other));
+  if (question.thorough) worlds.push_back(toy_language_model(judge));
+  const auto runs_from = [&](std::size_t first) {
+    double runs = 0;
+    for (std::size_t i = first; i < worlds.size(); ++i) runs += runs_of(worlds[i], adviser.advice.race.finalists.size());
+    return runs;
+  };
+  if (!adviser.report(judge, runs_from(0))) return std::nullopt;
+  adviser.compare();
+  adviser.compare_votes();
+  adviser.check_policies();
+  for (std::size_t i = 0; i < worlds.size(); ++i) {
+    const bool toy = i >= others.size();
+    if (!adviser.check(worlds[i], toy ? adviser.thorough_choices() : adviser.all_choices(), runs_from(i + 1))) return std::nullopt;
+  }
+  for (AdviceCheck& check : adviser.advice.checks)
+    check.holds = !(check.p_holm < advice_level / static_cast<double>(adviser.advice.checks.size()));
+  return std::move(adviser.advice);
+}
+
+}  // namespace odrpo

@@ -1,0 +1,65 @@
+// The advice of `judge advise`: the race's finalists on fresh seeds, the cheapest that cannot be told from the best, and whether it holds
+// with other judges (docs/advice.md).
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/advice/checks.hpp"
+#include "train/advice/comparison.hpp"
+#include "train/advice/race.hpp"
+
+namespace odrpo {
+
+/// Gain so far, where so much was spent.
+struct GainPoint {
+  double cost;
+  MeanInterval gain;  ///< points of headroom, over seeds
+};
+
+/// A finalist on the fresh seeds. Gains are in points (percent) of the headroom.
+struct ReportedChoice {
+  Contender from;
+  double calls = 0, answers = 0, cost = 0;  ///< of the whole training; calls as counted
+  std::vector<MeanInterval> policy_gain;    ///< of each policy
+  std::vector<double> gain;                 ///< [seed] mean over policies
+  MeanInterval mean;                        ///< of `gain`
+  MeanInterval less;                        ///< less the best's gain, seed by seed; NaN of the best
+  double p = 0, p_holm = 0;                 ///< that it is as good as the best; NaN of the best
+  bool worse = false;                       ///< p_holm < .05
+  int failed = 0;                           ///< trainings that diverged, whose gain counts as 0
+  std::vector<GainPoint> curve;             ///< gain against cost: a training of constant learning rate is its own shorter one
+};
+
+/// The best choice of so many calls about an answer, beside the best with the fewest.
+struct VotesRow {
+  std::size_t choice;       ///< place in Advice::report
+  MeanInterval more;        ///< gain less that of the row with the fewest calls; NaN in that row
+  double p_holm = 0;
+};
+
+/// The advised choice with another judge, or one policy alone.
+struct AdviceCheck {
+  std::string name;
+  std::size_t best = 0;  ///< place in Advice::report of the best one there
+  MeanInterval less;     ///< the advised one's gain less the best's; NaN where it is the best
+  double p_holm = 0;     ///< with Holm's correction over the choices there
+  bool holds = true;     ///< p_holm >= .05 / number of checks
+};
+
+struct Advice {
+  std::vector<ReportedChoice> report;  ///< best first
+  std::size_t advised = 0;             ///< place in `report`
+  std::vector<VotesRow> votes;         ///< ascending N
+  std::vector<AdviceCheck> checks;
+  RaceResult race;
+  std::vector<std::string> notes;
+  bool certain() const;
+};
+
+/// Nothing when it was stopped. Checked with each policy alone, with `others`, and with question.thorough on the toy language model.
+std::optional<Advice> advise(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<JudgeWorld>& others, Trials& trials,
+                             AdviceWork& work);
+
+}  // namespace odrpo

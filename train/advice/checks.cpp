@@ -1,0 +1,89 @@
+// Tunes the learning rates, then trains on fresh seeds.
+#include "train/advice/checks.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace odrpo {
+namespace {
+
+constexpr int first_seed = 1 << 17;  // an index beyond those of the race and of the report
+constexpr double factors[] = {1, 1 / 3.0, 3};
+// the toy language model's: from its suites (docs/toy-lm.md)
+constexpr double toy_rates[] = {1e-3, 2e-3, 4e-3, 8e-3};
+
+std::vector<double> rates_of(const CheckWorld& world, const Contender& choice, std::size_t policy) {
+  if (!world.rates.empty()) return world.rates;
+  std::vector<double> rates;
+  for (const double factor : factors) rates.push_back(choice.lr[policy] * factor);
+  return rates;
+}
+
+}  // namespace
+
+CheckWorld other_judge(const AdviceQuestion& question, const JudgeWorld& judge) {
+  return {judge.name, &judge, question.policies, {}, 4, question.check_seeds};
+}
+
+CheckWorld toy_language_model(const JudgeWorld& judge) {
+  return {"the toy language model", &judge, {PolicyKind::transformer}, {std::begin(toy_rates), std::end(toy_rates)}, 2, 8};
+}
+
+double runs_of(const CheckWorld& world, std::size_t choices) {
+  const std::size_t rates = world.rates.empty() ? std::size(factors) : world.rates.size();
+  return static_cast<double>(choices * world.policies.size() * (rates * static_cast<std::size_t>(world.tuning_seeds) + static_cast<std::size_t>(world.seeds)));
+}
+
+std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices, Trials& trials,
+                                           AdviceWork& work, double later) {
+  for (Contender& c : choices) {
+    if (c.choice.rule != VoteRule::stop) continue;
+    const auto calls = pilot_calls(question, *world.judge, c.choice, trials);
+    if (!calls) return std::nullopt;
+    c.calls = *calls;
+    c.steps = std::max(steps_within(question, c.choice, *calls), 1);
+  }
+  const auto trial = [&](const Contender& c, std::size_t policy, double rate, int seed) {
+    return spec_of(question, {world.judge, c.choice, world.policies[policy], rate, c.steps, first_seed + seed});
+  };
+  const std::string stage = "check: " + world.name;
+  const std::size_t policies = world.policies.size();
+
+  std::vector<RunSpec> runs;
+  for (int seed = 0; seed < world.tuning_seeds; ++seed)
+    for (std::size_t p = 0; p < policies; ++p)
+      for (const Contender& c : choices)
+        for (const double rate : rates_of(world, c, p)) runs.push_back(trial(c, p, rate, seed));
+  const auto tuned = work.train(trials, stage, runs, later + static_cast<double>(choices.size() * policies) * world.seeds);
+  if (!tuned) return std::nullopt;
+  std::vector<std::vector<std::vector<double>>> sum(choices.size(), std::vector<std::vector<double>>(policies));  // [choice][policy][rate]
+  std::size_t i = 0;
+  for (int seed = 0; seed < world.tuning_seeds; ++seed)
+    for (std::size_t p = 0; p < policies; ++p)
+      for (std::size_t c = 0; c < choices.size(); ++c) {
+        auto& of = sum[c][p];
+        of.resize(rates_of(world, choices[c], p).size());
+        for (double& gain : of) gain += (*tuned)[i++].gain;
+      }
+  std::vector<std::vector<double>> best(choices.size());  // [choice][policy] learning rate
+  for (std::size_t c = 0; c < choices.size(); ++c)
+    for (std::size_t p = 0; p < policies; ++p) {
+      const auto place = static_cast<std::size_t>(std::max_element(sum[c][p].begin(), sum[c][p].end()) - sum[c][p].begin());
+      best[c].push_back(rates_of(world, choices[c], p)[place]);
+    }
+
+  runs.clear();
+  for (int seed = 0; seed < world.seeds; ++seed)
+    for (std::size_t p = 0; p < policies; ++p)
+      for (std::size_t c = 0; c < choices.size(); ++c) runs.push_back(trial(choices[c], p, best[c][p], world.tuning_seeds + seed));
+  const auto outcomes = work.train(trials, stage, runs, later);
+  if (!outcomes) return std::nullopt;
+  std::vector<Gains> gains(choices.size(), Gains(policies));
+  i = 0;
+  for (int seed = 0; seed < world.seeds; ++seed)
+    for (std::size_t p = 0; p < policies; ++p)
+      for (Gains& of : gains) of[p].push_back(100 * (*outcomes)[i++].gain);
+  return gains;
+}
+
+}  // namespace odrpo

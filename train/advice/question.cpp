@@ -1,0 +1,139 @@
+// Choices, costs, and the run of a choice.
+#include "train/advice/question.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/random.hpp"
+#include "spec/text.hpp"
+#include "train/cost.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr int usual_rollouts = 8;     // of the training whose cost is the budget
+constexpr double rounding = 1e-9;     // a quotient that is whole but for its rounding stays so
+constexpr int most_stop_votes = 8;    // times k - 1: beyond, equal scores have come long before
+
+void add_rules(const AdviceQuestion& question, int votes, int judges, std::vector<AdviceChoice>& rules) {
+  for (const VoteRule rule : question.rules) switch (rule) {
+      case VoteRule::single: break;
+      case VoteRule::mean:
+        if (votes > 1) rules.push_back({.votes = votes, .rule = rule});
+        break;
+      case VoteRule::mode:
+        if (votes > 2) rules.push_back({.votes = votes, .rule = rule});
+        break;
+      case VoteRule::stop:
+        for (int k = 2; k <= 3; ++k)
+          if (votes > 2 * (k - 1) && votes <= most_stop_votes * (k - 1)) rules.push_back({.votes = votes, .rule = rule, .stop = k});
+        break;
+      case VoteRule::expected:  // further calls of one judge say the same
+        if (votes <= judges) rules.push_back({.votes = votes, .rule = rule});
+        break;
+    }
+}
+
+Aggregate aggregate_of(const AdviceChoice& choice) {
+  switch (choice.rule) {
+    case VoteRule::mean: return Aggregate::mean;
+    case VoteRule::expected: return Aggregate::expected;
+    default: return Aggregate::mode;
+  }
+}
+
+}  // namespace
+
+CostUnit cost_unit(const AdviceQuestion& question) {
+  return question.prices ? CostUnit::price : question.times ? CostUnit::seconds : CostUnit::calls;
+}
+
+double step_cost(const AdviceQuestion& question, const AdviceChoice& choice, double calls) {
+  const double answers = static_cast<double>(question.batch) * choice.rollouts;
+  if (question.prices) return answers * (calls * question.prices->call + question.prices->rollout);
+  if (!question.times) return answers * calls;
+  RunSpec step;
+  step.learn.steps = 1;
+  step.votes = choice.votes;
+  step.rater.aggregate = aggregate_of(choice);
+  step.rater.stop = choice.stop;
+  step.rater.cost = {question.times->seconds, question.times->parallel, {}};
+  return *judge_bill(step, answers * calls).seconds;
+}
+
+double budget_of(const AdviceQuestion& question) {
+  const AdviceChoice usual{.rollouts = usual_rollouts};
+  return question.calls / (static_cast<double>(question.batch) * usual_rollouts) * step_cost(question, usual, 1);
+}
+
+int steps_within(const AdviceQuestion& question, const AdviceChoice& choice, double calls) {
+  const double cost = step_cost(question, choice, calls);
+  const double steps = std::floor(budget_of(question) / cost * (1 + rounding));
+  return static_cast<int>(std::min(steps, 1e7));
+}
+
+std::vector<AdviceChoice> all_choices(const AdviceQuestion& question, const RaterConfig& rater) {
+  const int judges = std::max(panel_size(rater.noise), 1);
+  std::vector<AdviceChoice> rules, choices;
+  for (const int votes : question.votes) {
+    if (votes == 1) rules.push_back({});
+    add_rules(question, votes, judges, rules);
+  }
+  for (AdviceChoice choice : rules)
+    for (const int rollouts : question.rollouts)
+      for (std::size_t e = 0; e < question.estimators.size(); ++e) {
+        choice.rollouts = rollouts;
+        choice.estimator = e;
+        choices.push_back(choice);
+      }
+  return choices;
+}
+
+std::string rule_text(const AdviceChoice& choice) {
+  if (choice.rule == VoteRule::single) return "-";
+  if (choice.rule == VoteRule::stop) return fmt::format("stop {}", choice.stop);
+  return std::string(word_of(std::span<const Word<VoteRule>>(vote_rule_words), choice.rule));
+}
+
+std::string choice_text(const AdviceQuestion& question, const AdviceChoice& choice) {
+  const std::string rule = choice.rule == VoteRule::single ? "" : ", " + rule_text(choice);
+  return fmt::format("{} answers x {} call{}{}, {}", choice.rollouts, choice.votes, choice.votes == 1 ? "" : "s", rule,
+                     question.estimators[choice.estimator].name);
+}
+
+RunSpec spec_of(const AdviceQuestion& question, const Trial& trial) {
+  RunSpec spec;
+  spec.rater_name = trial.judge->name;
+  spec.rater = trial.judge->rater;
+  spec.estimator_name = question.estimators[trial.choice.estimator].name;
+  spec.estimator = question.estimators[trial.choice.estimator].config;
+  spec.policy.kind = trial.policy;
+  if (trial.policy == PolicyKind::transformer) {  // as suite toy-lm-quickstart
+    spec.env.kind = WorldKind::toy_lm;
+    spec.policy.transformer.eval_temperature = 1;
+    spec.policy.learning.warm_steps = 1200;
+    spec.learn.optimizer.kind = OptimizerKind::adamw;
+  }
+  if (const int levels = rater_levels(spec.rater); levels > 0) spec.env.text_levels = spec.env.bandit.levels = levels;
+  spec.votes = trial.choice.votes;
+  spec.rater.cost = {};
+  spec.rater.aggregate = aggregate_of(trial.choice);
+  spec.rater.stop = trial.choice.stop;
+  spec.rater.sampling = sampling_of(spec.rater, spec.votes);
+  spec.learn.steps = trial.steps;
+  spec.learn.batch = question.batch;
+  spec.learn.rollouts = trial.choice.rollouts;
+  spec.learn.kl = 0;
+  spec.learn.optimizer.lr = trial.lr;
+  spec.learn.optimizer.schedule = ScheduleKind::constant;
+  spec.learn.optimizer.warmup = 0;
+  spec.record.every = std::max(1, (trial.steps + trial.records - 1) / trial.records);
+  spec.seed = trial.seed;
+  spec.run_key = derive_key(question.seed, static_cast<std::uint32_t>(trial.seed));
+  spec.id = fmt::format("{}/{}/s{}", spec.rater_name, choice_text(question, trial.choice), trial.seed);
+  return spec;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,102 @@
+// The question of `judge advise`: how a training best spends the calls of a judge. Its choices, and what each costs (docs/advice.md).
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spec/spec.hpp"
+
+namespace odrpo {
+
+/// What the calls about one answer become.
+enum class VoteRule { single, mean, mode, stop, expected };
+inline constexpr Word<VoteRule> vote_rule_words[] = {
+    {VoteRule::single, "single", "one call about each answer"},
+    {VoteRule::mean, "mean", "the mean of N scores"},
+    {VoteRule::mode, "mode", "the most frequent of N scores"},
+    {VoteRule::stop, "stop", "calls until some score was given k times, at most N: the most frequent score"},
+    {VoteRule::expected, "expected", "the mean of N expected scores, read from a call's probabilities of all scores"},
+};
+
+/// One way to spend the calls. Two choices of one question cost the same.
+struct AdviceChoice {
+  int rollouts = 8;  ///< G, answers to a prompt
+  int votes = 1;     ///< N, calls about an answer; with rule `stop` at most
+  VoteRule rule = VoteRule::single;
+  int stop = 0;               ///< k of rule `stop`
+  std::size_t estimator = 0;  ///< place in AdviceQuestion::estimators
+  bool operator==(const AdviceChoice&) const = default;
+};
+
+struct NamedEstimator {
+  std::string name;
+  EstimatorConfig config;
+};
+
+/// A judge, in the world that it brings.
+struct JudgeWorld {
+  std::string name;
+  RaterConfig rater;
+};
+
+/// Price of a call and of generating an answer, in one unit.
+struct CallPrices {
+  double call = 0, rollout = 0;
+};
+/// How long a call takes, s, and how many are made at a time.
+struct CallTimes {
+  double seconds = 0;
+  int parallel = 1;
+};
+
+struct AdviceQuestion {
+  double calls = 0;  ///< C: calls of the whole training, with one call about each answer
+  std::optional<CallPrices> prices;
+  std::optional<CallTimes> times;  ///< at most one of the two
+  int batch = 64;                  ///< prompts of a step
+  std::vector<int> rollouts{4, 8, 16}, votes{1, 2, 4, 8, 16, 32};
+  std::vector<VoteRule> rules{VoteRule::mean, VoteRule::mode, VoteRule::stop};  ///< of several calls
+  std::vector<NamedEstimator> estimators;
+  std::vector<PolicyKind> policies{PolicyKind::linear, PolicyKind::tabular};  ///< a choice is worth its mean gain over these
+  int tuning_seeds = 16, report_seeds = 40;
+  int check_seeds = 24;  ///< of each other judge that the advice is checked with
+  bool thorough = false;  ///< check it on the toy language model too
+  std::uint64_t seed = 1;
+};
+
+/// The unit in which choices cost the same.
+enum class CostUnit { calls, price, seconds };
+CostUnit cost_unit(const AdviceQuestion& question);
+/// What the training may cost: C answers with a call each, 8 answers to a prompt.
+double budget_of(const AdviceQuestion& question);
+/// What a step of a choice costs, where an answer takes `calls` calls in the mean.
+double step_cost(const AdviceQuestion& question, const AdviceChoice& choice, double calls);
+/// Steps that the budget pays for: 0 where not even one.
+int steps_within(const AdviceQuestion& question, const AdviceChoice& choice, double calls);
+
+/// A training of fewer steps is no choice.
+inline constexpr int fewest_steps = 4;
+/// All choices: each rule that N calls allow (mode and stop from three calls on), each number of answers, each estimator. Unfiltered by
+/// what they cost.
+std::vector<AdviceChoice> all_choices(const AdviceQuestion& question, const RaterConfig& rater);
+
+/// "mean", "stop 2", "-" of one call.
+std::string rule_text(const AdviceChoice& choice);
+/// "8 answers x 2 calls, mean, grpo".
+std::string choice_text(const AdviceQuestion& question, const AdviceChoice& choice);
+
+/// One training of a choice in the bandit, or on the toy language model where the policy is a transformer.
+struct Trial {
+  const JudgeWorld* judge;
+  AdviceChoice choice;
+  PolicyKind policy = PolicyKind::linear;
+  double lr = 1;
+  int steps = 1;
+  int seed = 0;     ///< index; trials of one index share world and draws
+  int records = 1;  ///< so often the gain is recorded, about; the end included
+};
+RunSpec spec_of(const AdviceQuestion& question, const Trial& trial);
+
+}  // namespace odrpo

@@ -1,0 +1,58 @@
+// The race of `judge advise`: all choices train on a few tuning seeds, those that fall behind leave, the others go on with more (docs/advice.md).
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "train/advice/question.hpp"
+#include "train/advice/trials.hpp"
+
+namespace odrpo {
+
+/// How far an advice is. Runs of stages to come are an estimate.
+struct AdviceProgress {
+  std::string stage;
+  double runs_done = 0, runs_total = 0;
+  double seconds_done = 0, seconds_total = 0;  ///< as the cost model estimates them, of one core
+};
+
+/// Counts the work of all stages.
+class AdviceWork {
+ public:
+  explicit AdviceWork(std::function<void(const AdviceProgress&)> on_progress) : on_progress_(std::move(on_progress)) {}
+  /// Trains the runs of a stage, after which about `later` runs like them are to come. Nothing when it was stopped.
+  std::optional<std::vector<Outcome>> train(Trials& trials, const std::string& stage, const std::vector<RunSpec>& runs, double later);
+
+ private:
+  std::function<void(const AdviceProgress&)> on_progress_;
+  double runs_done_ = 0, seconds_done_ = 0;
+};
+
+/// A choice that is still in the race.
+struct Contender {
+  AdviceChoice choice;
+  int steps = 0;                      ///< that the budget pays for
+  double calls = 1;                   ///< about an answer, expected
+  std::vector<double> lr;             ///< of each policy: the best on the tuning seeds
+  std::vector<double> tuning;         ///< [tuning seed] mean gain over policies at those lr
+  double tuning_mean() const;
+};
+
+/// Expected calls about an answer, where calls may stop early: those of a short pilot training.
+std::optional<double> pilot_calls(const AdviceQuestion& question, const JudgeWorld& judge, const AdviceChoice& choice, Trials& trials);
+
+struct RaceResult {
+  std::vector<Contender> finalists;  ///< best first; with the best of each N, G, rule and estimator that the budget pays for
+  std::size_t choices = 0;           ///< that began
+  std::size_t too_dear = 0;          ///< left out: the budget pays for fewer than fewest_steps
+};
+
+/// Learning rates that are tried, each for each policy.
+inline constexpr double advice_rates[] = {0.03, 0.1, 0.3, 1, 3, 10, 30};
+
+/// Nothing when it was stopped. Failure(Exit::limits) where the budget pays for no choice.
+std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld& judge, Trials& trials, AdviceWork& work);
+
+}  // namespace odrpo
