@@ -41,7 +41,8 @@ void draw_advice_figure(const Advice& a, const AdviceQuestion& q, const AdviceIn
   if (std::find(shown.begin(), shown.end(), a.advised) == shown.end()) shown.push_back(a.advised);
   for (const std::size_t i : shown) {
     const AdviceChoice& c = a.report[i].from.choice;
-    names.push_back(fmt::format("{} x {}{}{}", c.rollouts, c.votes, c.rule == VoteRule::single ? "" : " " + rule_text(c), i == a.advised ? " (advised)" : ""));
+    names.push_back(fmt::format("{} x {}{}{}", c.rollouts, c.votes, c.rule == VoteRule::single ? "" : " " + rule_text(c),
+                                i == a.advised ? " (advised)" : ""));
   }
   const std::vector<SeriesStyle> styles = series_styles(names);
   for (std::size_t s = 0; s < shown.size(); ++s) {
@@ -52,9 +53,10 @@ void draw_advice_figure(const Advice& a, const AdviceQuestion& q, const AdviceIn
   }
   Figure figure;
   figure.panels.push_back(std::move(panel));
-  figure.caption = fmt::format("gain of training against what the judge costs ({}): the best choice of each number of calls about an answer, answers x calls, "
-                               "mean over policies and n = {} seeds, 95 % Student-t intervals",
-                               in.name, q.report_seeds);
+  figure.caption = fmt::format(
+      "gain of training against what the judge costs ({}): the best choice of each number of calls about an answer, answers x calls, "
+      "mean over policies and n = {} seeds, 95 % Student-t intervals",
+      in.name, q.report_seeds);
   write_output(path, draw_figure(figure, format_of(path), {5.5, 0}));
   print_note(fmt::format("{}: {}", printable_line(path), figure.caption));
 }

@@ -58,10 +58,14 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
   for (const ReportedChoice& c : a.report) json["choices"].push_back(choice_json(q, c));
   json["votes"] = Json::array();
   for (const VotesRow& row : a.votes)
-    json["votes"].push_back({{"votes", a.report[row.choice].from.choice.votes}, {"place", row.choice}, {"more", interval(row.more)}, {"p_holm", number(row.p_holm)}});
+    json["votes"].push_back({{"votes", a.report[row.choice].from.choice.votes},
+                             {"place", row.choice},
+                             {"more", interval(row.more)},
+                             {"p_holm", number(row.p_holm)}});
   json["checks"] = Json::array();
   for (const AdviceCheck& c : a.checks)
-    json["checks"].push_back({{"name", c.name}, {"holds", c.holds}, {"best_place", c.best}, {"less_best", interval(c.less)}, {"p_holm", number(c.p_holm)}});
+    json["checks"].push_back(
+        {{"name", c.name}, {"holds", c.holds}, {"best_place", c.best}, {"less_best", interval(c.less)}, {"p_holm", number(c.p_holm)}});
   json["notes"] = in.notes;
   json["raced"] = a.race.choices;
   json["too_dear"] = a.race.too_dear;

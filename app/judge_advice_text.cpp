@@ -48,16 +48,18 @@ std::string sentence(const Advice& a, const AdviceQuestion& q) {
     const auto others = std::count_if(a.report.begin() + 1, a.report.end(), [](const ReportedChoice& r) { return !r.worse; });
     if (others > 0) text += fmt::format("; {} more cannot be told from it", others);
   } else {
-    text += fmt::format("of {} choices at equal cost it is the cheapest that is not distinguishable from the best, {} % of the headroom against {} % "
-                        "({}) with {}",
-                        a.race.choices, plus_minus(c.mean, false), fmt::format("{:.1f}", a.report[0].mean.mean), plus_minus(c.less, true),
-                        choice_text(q, a.report[0].from.choice));
+    text += fmt::format(
+        "of {} choices at equal cost it is the cheapest that is not distinguishable from the best, {} % of the headroom against {} % "
+        "({}) with {}",
+        a.race.choices, plus_minus(c.mean, false), fmt::format("{:.1f}", a.report[0].mean.mean), plus_minus(c.less, true),
+        choice_text(q, a.report[0].from.choice));
   }
   return text + (a.certain() ? "." : ". This advice is uncertain: see below.");
 }
 
 std::string table(const Advice& a, const AdviceQuestion& q) {
-  std::string text = fmt::format("  {:>3} {:>3}  {:<8} {:<24}{:>7}  {:>11}  {:>13}\n", "G", "N", "rule", "estimator", "steps", "gain", "less best");
+  std::string text =
+      fmt::format("  {:>3} {:>3}  {:<8} {:<24}{:>7}  {:>11}  {:>13}\n", "G", "N", "rule", "estimator", "steps", "gain", "less best");
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < a.report.size() && rows.size() < shown_choices; ++i) rows.push_back(i);
   for (const VotesRow& row : a.votes) rows.push_back(row.choice);
@@ -68,8 +70,8 @@ std::string table(const Advice& a, const AdviceQuestion& q) {
     const ReportedChoice& c = a.report[i];
     const AdviceChoice& choice = c.from.choice;
     const std::string gain = plus_minus(c.mean, false), less = i == 0 ? "best" : plus_minus(c.less, true) + (c.worse ? "*" : " ");
-    text += fmt::format("{} {:>3} {:>3}  {:<8} {:<24}{:>7}  {:>11}  {:>13}", i == a.advised ? '>' : ' ', choice.rollouts, choice.votes, rule_text(choice),
-                        q.estimators[choice.estimator].name, c.from.steps, gain, less);
+    text += fmt::format("{} {:>3} {:>3}  {:<8} {:<24}{:>7}  {:>11}  {:>13}", i == a.advised ? '>' : ' ', choice.rollouts, choice.votes,
+                        rule_text(choice), q.estimators[choice.estimator].name, c.from.steps, gain, less);
     while (text.back() == ' ') text.pop_back();
     text += '\n';
   }
@@ -90,7 +92,8 @@ std::string votes_text(const Advice& a) {
   }
   const int fewest = votes_of(a.votes[0]);
   const std::string verdict = more ? "More votes pay" : less ? "More votes cost gain" : "More votes buy nothing";
-  return fmt::format("{}: at equal cost, the best choice with N calls about an answer against the best with {}: {}.", verdict, fewest, list);
+  return fmt::format("{}: at equal cost, the best choice with N calls about an answer against the best with {}: {}.", verdict, fewest,
+                     list);
 }
 
 std::string checks_text(const Advice& a, const AdviceQuestion& q) {
@@ -99,7 +102,9 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
   for (const AdviceCheck& c : a.checks) {
     holds += c.holds;
     if (c.holds) continue;
-    text += paragraph(fmt::format("{}: {} with {}", c.name, plus_minus(c.less, true) + " points against the best there,", choice_text(q, a.report[c.best].from.choice)), 2, 2);
+    text += paragraph(fmt::format("{}: {} with {}", c.name, plus_minus(c.less, true) + " points against the best there,",
+                                  choice_text(q, a.report[c.best].from.choice)),
+                      2, 2);
   }
   if (a.checks.empty()) return "";
   std::string names;
@@ -130,18 +135,25 @@ std::string advice_text(const Advice& a, const AdviceQuestion& q, const AdviceIn
   text += checks_text(a, q);
   for (const std::string& note : in.notes) text += paragraph("Note: " + note, 0, 2);
   const ReportedChoice& c = a.report[a.advised];
-  text += "\n" + paragraph(fmt::format("> the advised choice: {}, {} answers, {}; learning rate {}", cost_text(q, c.cost), count_text(c.answers),
-                                       fmt::format("{} calls", count_text(std::round(c.calls))), rates_text(c.from, q)),
-                           0, 2);
-  text += paragraph(fmt::format("G: answers to a prompt; N: calls about an answer, with rule stop k at most; steps of {} prompts. gain: % of the headroom at "
-                                "the end, mean over policies ({}), n = {} fresh seeds, 95 % Student-t intervals; less best: paired by seed; *: p < .05 after "
-                                "Holm's correction over {} choices. Each choice has the best of its learning rates on {} tuning seeds, on which {} choices "
-                                "raced.",
-                                q.batch, q.policies.size() == 2 ? "linear and tabular" : std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), q.policies[0])),
-                                q.report_seeds, a.report.size() - 1, q.tuning_seeds, a.race.choices),
-                    0, 2);
+  text +=
+      "\n" + paragraph(fmt::format("> the advised choice: {}, {} answers, {}; learning rate {}", cost_text(q, c.cost),
+                                   count_text(c.answers), fmt::format("{} calls", count_text(std::round(c.calls))), rates_text(c.from, q)),
+                       0, 2);
+  text += paragraph(
+      fmt::format(
+          "G: answers to a prompt; N: calls about an answer, with rule stop k at most; steps of {} prompts. gain: % of the headroom at "
+          "the end, mean over policies ({}), n = {} fresh seeds, 95 % Student-t intervals; less best: paired by seed; *: p < .05 after "
+          "Holm's correction over {} choices. Each choice has the best of its learning rates on {} tuning seeds, on which {} choices "
+          "raced.{}",
+          q.batch,
+          q.policies.size() == 2 ? "linear and tabular"
+                                 : std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), q.policies[0])),
+          q.report_seeds, a.report.size() - 1, q.tuning_seeds, a.race.choices,
+          a.advised == 0 ? "" : " Cheapest: the fewest answers to generate, as all else costs the same."),
+      0, 2);
   if (a.race.too_dear > 0)
-    text += paragraph(fmt::format("{} choices were left out: the budget pays for fewer than {} of their steps.", a.race.too_dear, fewest_steps), 0, 2);
+    text += paragraph(
+        fmt::format("{} choices were left out: the budget pays for fewer than {} of their steps.", a.race.too_dear, fewest_steps), 0, 2);
   text += fmt::format("{} trainings, {}\n", count_text(static_cast<double>(in.runs)), duration_text(in.seconds));
   return text;
 }

@@ -10,8 +10,8 @@ namespace odrpo::app {
 
 /// Where the judge comes from, and what the advice took.
 struct AdviceInput {
-  std::string name;                ///< printable: the file, or the rater
-  std::string found;               ///< what the file holds; empty of a rater
+  std::string name;   ///< printable: the file, or the rater
+  std::string found;  ///< what the file holds; empty of a rater
   bool file = false;
   std::vector<std::string> notes;  ///< what could not be checked
   std::size_t runs = 0;            ///< trainings

@@ -34,9 +34,8 @@
 namespace odrpo::app {
 namespace {
 
-constexpr const char* usual_estimators[] = {"grpo",         "rank-grpo",
-                                            "maxrl",        "odrpo(grpo)",
-                                            "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
+constexpr const char* usual_estimators[] = {
+    "grpo", "rank-grpo", "maxrl", "odrpo(grpo)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
 
 // "a,b" and "c" as a, b, c; no empty word, none twice
 std::vector<std::string> words_of(const std::vector<std::string>& given, const char* flag) {
@@ -71,7 +70,8 @@ T word_in(std::span<const Word<T>> words, const std::string& word, const char* f
   if (const auto found = find_word(words, word)) return *found;
   std::vector<std::string_view> names;
   for (const auto& w : words) names.push_back(w.word);
-  throw Failure(Exit::usage, fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, printable_line(word), one_of(names), did_you_mean(word, names)));
+  throw Failure(Exit::usage, fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, printable_line(word), one_of(names),
+                                         did_you_mean(word, names)));
 }
 
 // An estimator that a suite with these groups and votes would take; else its words.
@@ -79,11 +79,12 @@ NamedEstimator estimator_named(const std::string& word, const AdviceQuestion& qu
   using Estimators = CatalogueOf<EstimatorConfig>;
   const auto found = Estimators::find(word);
   if (!found)
-    throw Failure(Exit::usage,
-                  fmt::format("--estimators: there is no estimator \"{}\"{}", printable_line(word), did_you_mean(word, Estimators::words())));
-  const std::string suite = fmt::format("[suite]\nname = \"advise\"\nseed = 1\nseeds = 1\n[grid]\nrater = [\"a\", \"b\"]\nestimator = [\"{}\"]\nvotes = [{}]\n"
-                                        "[rater.a]\nbase = \"mixed\"\n[rater.b]\nbase = \"mixed\"\naggregate = \"mean\"\n[learn]\nrollouts = [{}]\n",
-                                        found->word, fmt::join(question.votes, ", "), fmt::join(question.rollouts, ", "));
+    throw Failure(Exit::usage, fmt::format("--estimators: there is no estimator \"{}\"{}", printable_line(word),
+                                           did_you_mean(word, Estimators::words())));
+  const std::string suite = fmt::format(
+      "[suite]\nname = \"advise\"\nseed = 1\nseeds = 1\n[grid]\nrater = [\"a\", \"b\"]\nestimator = [\"{}\"]\nvotes = [{}]\n"
+      "[rater.a]\nbase = \"mixed\"\n[rater.b]\nbase = \"mixed\"\naggregate = \"mean\"\n[learn]\nrollouts = [{}]\n",
+      found->word, fmt::join(question.votes, ", "), fmt::join(question.rollouts, ", "));
   try {
     load_suite_text("--estimators " + found->word, suite, {}, {});
   } catch (const Failure& failure) {
@@ -105,7 +106,8 @@ AdviceQuestion question_of(const JudgeAdviseOptions& o) {
   if (!o.votes.empty()) q.votes = numbers_of(o.votes, "--votes", 1, 1024);
   if (!o.rules.empty()) {
     q.rules.clear();
-    for (const std::string& word : words_of(o.rules, "--rules")) q.rules.push_back(word_in(std::span<const Word<VoteRule>>(vote_rule_words), word, "--rules"));
+    for (const std::string& word : words_of(o.rules, "--rules"))
+      q.rules.push_back(word_in(std::span<const Word<VoteRule>>(vote_rule_words), word, "--rules"));
   }
   if (!o.policies.empty()) {
     q.policies.clear();
@@ -126,7 +128,8 @@ AdviceQuestion question_of(const JudgeAdviseOptions& o) {
 
 // Where an advice that was stopped is kept: named by what it asks and of whom.
 std::string saved_name(const AdviceQuestion& q, const JudgeWorld& judge) {
-  std::string text = canonical_fields(judge.rater) + fmt::format("{} {} {} {} {}", q.calls, q.batch, q.seed, q.tuning_seeds, q.report_seeds);
+  std::string text =
+      canonical_fields(judge.rater) + fmt::format("{} {} {} {} {}", q.calls, q.batch, q.seed, q.tuning_seeds, q.report_seeds);
   if (q.prices) text += fmt::format(" price {} {}", q.prices->call, q.prices->rollout);
   if (q.times) text += fmt::format(" time {} {}", q.times->seconds, q.times->parallel);
   return fmt::format("judge-advice-{}.saved", sha256_hex(text).substr(0, 12));
@@ -144,7 +147,7 @@ Tally tally_of(const AdviceProgress& at, double elapsed) {
   tally.total = static_cast<std::size_t>(at.runs_total);
   tally.trained = static_cast<std::size_t>(at.runs_done);
   tally.elapsed = elapsed;
-  tally.work.steps_total = static_cast<std::uint64_t>(1000 * at.seconds_total), tally.work.steps_done = static_cast<std::uint64_t>(1000 * at.seconds_done);
+  tally.work.steps_total = static_cast<std::uint64_t>(at.steps_total), tally.work.steps_done = static_cast<std::uint64_t>(at.steps_done);
   tally.work.seconds_seen = at.seconds_done, tally.work.seconds_left = at.seconds_total - at.seconds_done;
   return tally;
 }
@@ -197,22 +200,30 @@ int judge_advise(const JudgeAdviseOptions& o) {
     StopOnSignal::line_begun(style.show && style.bar);
     bar.show(tally_of(at, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   });
-  const auto advice = advise(question, judges->fitted, judges->others, trials, work);
-  Tally over;
-  over.over = true;
-  bar.show(over);
-  StopOnSignal::line_begun(false);
-  if (!advice) {
+  const auto save = [&] {
     write_output(saved, trials.saved(version));
-    print_note(fmt::format("stopped: {} trainings are saved in {}; the same command continues", trials.known(), saved));
-    return static_cast<int>(Exit::stopped);
+    return fmt::format("{} trainings are saved in {}; the same command continues", trials.known(), saved);
+  };
+  try {
+    const auto advice = advise(question, judges->fitted, judges->others, trials, work);
+    Tally over;
+    over.over = true;
+    bar.show(over);
+    StopOnSignal::line_begun(false);
+    if (!advice) {
+      print_note("stopped: " + save());
+      return static_cast<int>(Exit::stopped);
+    }
+    input.runs = trials.known();
+    input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::string text = o.json ? advice_json(*advice, question, input) : advice_text(*advice, question, input);
+    if (o.output.empty()) put(text);
+    else write_output(o.output, text);
+    if (!o.figure.empty()) draw_advice_figure(*advice, question, input, o.figure);
+  } catch (const Failure& failure) {
+    if (trials.trained() == 0) throw;
+    throw Failure(failure.code, fmt::format("{}; {}", failure.what(), save()));
   }
-  input.runs = trials.known();
-  input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!o.figure.empty()) draw_advice_figure(*advice, question, input, o.figure);
-  const std::string text = o.json ? advice_json(*advice, question, input) : advice_text(*advice, question, input);
-  if (o.output.empty()) put(text);
-  else write_output(o.output, text);
   std::remove(saved.c_str());
   return static_cast<int>(Exit::ok);
 }

@@ -29,12 +29,14 @@ void advise_options(CLI::App& c, JudgeAdviseOptions& a) {
       ->type_name("INPUT");
   c.add_option("--calls", a.calls, "judge calls of the whole training")->required()->check(CLI::Range(1.0, 1e12))->type_name("C");
   const auto amount = CLI::Range(0.0, 1e9);
-  auto* price = c.add_option("--price-call", a.price_call, "price of a call: choices then cost the same money")->check(amount)->type_name("P");
+  auto* price =
+      c.add_option("--price-call", a.price_call, "price of a call: choices then cost the same money")->check(amount)->type_name("P");
   auto* rollout =
       c.add_option("--price-rollout", a.price_rollout, "price of generating an answer, in the same unit")->check(amount)->type_name("R");
   price->needs(rollout), rollout->needs(price);
-  auto* seconds =
-      c.add_option("--seconds-call", a.seconds_call, "seconds of a call: choices then take the judge the same time")->check(positive())->type_name("S");
+  auto* seconds = c.add_option("--seconds-call", a.seconds_call, "seconds of a call: choices then take the judge the same time")
+                      ->check(positive())
+                      ->type_name("S");
   auto* parallel = c.add_option("--parallel", a.parallel, "calls at a time (default 1)")->check(whole(1, 1'000'000))->type_name("M");
   parallel->needs(seconds), seconds->excludes(price), seconds->excludes(rollout);
   c.add_option("--batch", a.batch, "prompts of a training step (default 64)")->check(whole(1, 256))->type_name("B");
@@ -120,10 +122,11 @@ void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int(
   c->add_flag("--truth", s.truth, "a column `gold` with the true quality");
   c->add_option("-o,--output", s.output, "file to write: .csv, .tsv or .jsonl (default: CSV to standard output)")->type_name("FILE");
 
-  advise_options(*add("advise", "how to spend a number of judge calls: votes per answer, answers per prompt, estimator",
-                      "odrpo-bench judge advise scores.csv --calls 150000\n  odrpo-bench judge advise mixed --calls 150000 --figure advice.svg",
-                      [&a = commands.advise] { return judge_advise(a); }),
-                 commands.advise);
+  advise_options(
+      *add("advise", "how to spend a number of judge calls: votes per answer, answers per prompt, estimator",
+           "odrpo-bench judge advise scores.csv --calls 150000\n  odrpo-bench judge advise mixed --calls 150000 --figure advice.svg",
+           [&a = commands.advise] { return judge_advise(a); }),
+      commands.advise);
 }
 
 }  // namespace odrpo::app

@@ -14,8 +14,8 @@
 namespace odrpo {
 namespace {
 
-constexpr int first_fresh = 1 << 16;       // a seed index beyond those of the race
-constexpr int points = 12;                 // of a choice's gain against cost
+constexpr int first_fresh = 1 << 16;      // a seed index beyond those of the race
+constexpr int points = 12;                // of a choice's gain against cost
 constexpr std::size_t most_thorough = 4;  // choices on the toy language model
 
 std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& outcomes, double cost, int steps) {
@@ -92,7 +92,8 @@ bool Adviser::report(const JudgeWorld& judge, double later) {
   // best first
   std::vector<std::size_t> order(advice.report.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return advice.report[a].mean.mean > advice.report[b].mean.mean; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return advice.report[a].mean.mean > advice.report[b].mean.mean; });
   std::vector<ReportedChoice> report;
   std::vector<Gains> sorted;
   for (const std::size_t i : order) report.push_back(std::move(advice.report[i])), sorted.push_back(std::move(gains_[i]));
@@ -143,7 +144,8 @@ void Adviser::check_policies() {
   for (std::size_t p = 0; p < question_.policies.size(); ++p) {
     std::vector<std::vector<double>> gain;
     for (const Gains& of : gains_) gain.push_back(of[p]);
-    add_check(fmt::format("policy {} alone", word_of(std::span<const Word<PolicyKind>>(policy_words), question_.policies[p])), all_choices(), gain);
+    add_check(fmt::format("policy {} alone", word_of(std::span<const Word<PolicyKind>>(policy_words), question_.policies[p])),
+              all_choices(), gain);
   }
 }
 
@@ -187,17 +189,20 @@ bool Advice::certain() const {
 std::optional<Advice> advise(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<JudgeWorld>& others, Trials& trials,
                              AdviceWork& work) {
   Adviser adviser(question, trials, work);
-  auto raced = race(question, judge, trials, work);
-  if (!raced) return std::nullopt;
-  adviser.advice.race = std::move(*raced);
   std::vector<CheckWorld> worlds;
   for (const JudgeWorld& other : others) worlds.push_back(other_judge(question, other));
   if (question.thorough) worlds.push_back(toy_language_model(judge));
+  std::size_t finalists = usual_finalists;
   const auto runs_from = [&](std::size_t first) {
     double runs = 0;
-    for (std::size_t i = first; i < worlds.size(); ++i) runs += runs_of(worlds[i], adviser.advice.race.finalists.size());
+    for (std::size_t i = first; i < worlds.size(); ++i) runs += runs_of(worlds[i], i < others.size() ? finalists : most_thorough);
     return runs;
   };
+  const double report_runs = static_cast<double>(finalists * question.policies.size()) * question.report_seeds;
+  auto raced = race(question, judge, trials, work, report_runs + runs_from(0));
+  if (!raced) return std::nullopt;
+  adviser.advice.race = std::move(*raced);
+  finalists = adviser.advice.race.finalists.size();
   if (!adviser.report(judge, runs_from(0))) return std::nullopt;
   adviser.compare();
   adviser.compare_votes();

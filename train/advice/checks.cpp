@@ -31,11 +31,12 @@ CheckWorld toy_language_model(const JudgeWorld& judge) {
 
 double runs_of(const CheckWorld& world, std::size_t choices) {
   const std::size_t rates = world.rates.empty() ? std::size(factors) : world.rates.size();
-  return static_cast<double>(choices * world.policies.size() * (rates * static_cast<std::size_t>(world.tuning_seeds) + static_cast<std::size_t>(world.seeds)));
+  return static_cast<double>(choices * world.policies.size() *
+                             (rates * static_cast<std::size_t>(world.tuning_seeds) + static_cast<std::size_t>(world.seeds)));
 }
 
-std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices, Trials& trials,
-                                           AdviceWork& work, double later) {
+std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices,
+                                           Trials& trials, AdviceWork& work, double later) {
   for (Contender& c : choices) {
     if (c.choice.rule != VoteRule::stop) continue;
     const auto calls = pilot_calls(question, *world.judge, c.choice, trials);

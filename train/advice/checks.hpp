@@ -16,7 +16,7 @@ struct CheckWorld {
   std::string name;
   const JudgeWorld* judge = nullptr;
   std::vector<PolicyKind> policies;
-  std::vector<double> rates;      ///< learning rates that are tried; empty = each choice's own, a third of it and three times it
+  std::vector<double> rates;  ///< learning rates that are tried; empty = each choice's own, a third of it and three times it
   int tuning_seeds = 4, seeds = 24;
 };
 /// With another judge in the bandit; on the toy language model.
@@ -27,7 +27,7 @@ double runs_of(const CheckWorld& world, std::size_t choices);
 
 /// Gains of the choices, each at its best learning rate there, on fresh seeds. `later`: runs that are to come afterwards. Nothing when it
 /// was stopped.
-std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices, Trials& trials,
-                                           AdviceWork& work, double later);
+std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices,
+                                           Trials& trials, AdviceWork& work, double later);
 
 }  // namespace odrpo

@@ -12,14 +12,16 @@
 namespace odrpo {
 
 struct FileJudges {
-  JudgeWorld fitted;               ///< on a latent scale (fit_latent_scale)
-  std::vector<JudgeWorld> others;  ///< drawn from the fit's uncertainty: each fitted to a random half of the prompts; then the resampled one
+  JudgeWorld fitted;  ///< on a latent scale (fit_latent_scale)
+  std::vector<JudgeWorld>
+      others;  ///< drawn from the fit's uncertainty: each fitted to a random half of the prompts; then the resampled one
   std::vector<std::string> notes;  ///< why some are missing
 };
 
 /// A judge fitted to a random half of the prompts lies about as far from the one of all prompts as that one from the truth: the variance of
 /// a half less the whole is 2 v - v = v. `drawn` of them. Failure(Exit::bad_input) where not even one judge can be fitted to the whole.
 /// Nothing when `stop` was set.
-std::optional<FileJudges> judges_of(const ScoreTable& table, const std::string& file, int drawn, std::uint64_t seed, int jobs, const std::atomic<bool>& stop);
+std::optional<FileJudges> judges_of(const ScoreTable& table, const std::string& file, int drawn, std::uint64_t seed, int jobs,
+                                    const std::atomic<bool>& stop);
 
 }  // namespace odrpo

@@ -13,9 +13,9 @@
 namespace odrpo {
 namespace {
 
-constexpr int usual_rollouts = 8;     // of the training whose cost is the budget
-constexpr double rounding = 1e-9;     // a quotient that is whole but for its rounding stays so
-constexpr int most_stop_votes = 8;    // times k - 1: beyond, equal scores have come long before
+constexpr int usual_rollouts = 8;   // of the training whose cost is the budget
+constexpr double rounding = 1e-9;   // a quotient that is whole but for its rounding stays so
+constexpr int most_stop_votes = 8;  // times k - 1: beyond, equal scores have come long before
 
 void add_rules(const AdviceQuestion& question, int votes, int judges, std::vector<AdviceChoice>& rules) {
   for (const VoteRule rule : question.rules) switch (rule) {

@@ -61,7 +61,7 @@ struct AdviceQuestion {
   std::vector<NamedEstimator> estimators;
   std::vector<PolicyKind> policies{PolicyKind::linear, PolicyKind::tabular};  ///< a choice is worth its mean gain over these
   int tuning_seeds = 16, report_seeds = 40;
-  int check_seeds = 24;  ///< of each other judge that the advice is checked with
+  int check_seeds = 24;   ///< of each other judge that the advice is checked with
   bool thorough = false;  ///< check it on the toy language model too
   std::uint64_t seed = 1;
 };

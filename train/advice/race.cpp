@@ -21,13 +21,13 @@ namespace {
 
 // A stage trains on tuning seeds up to this share of all, and lets so many choices go on.
 struct RaceStage {
-  int share_of_16;      // tuning seeds so far, sixteenths of all
-  std::size_t keep;     // choices
-  int neighbours;       // learning rates kept on each side of a choice's best
+  int share_of_16;   // tuning seeds so far, sixteenths of all
+  std::size_t keep;  // choices
+  int neighbours;    // learning rates kept on each side of a choice's best
 };
 constexpr RaceStage stages[] = {{3, 72, 1}, {6, 32, 1}, {10, 16, 1}, {16, 10, 0}};
-constexpr std::size_t best_of_each = 1;   // of each N, G, rule and estimator: goes on whatever its rank
-constexpr double falls_behind = 0.05;     // two-sided p of a paired t test against the best: a choice that is so much worse leaves
+constexpr std::size_t best_of_each = 1;  // of each N, G, rule and estimator: goes on whatever its rank
+constexpr double falls_behind = 0.05;    // two-sided p of a paired t test against the best: a choice that is so much worse leaves
 
 constexpr int rates = static_cast<int>(std::size(advice_rates));
 
@@ -84,7 +84,8 @@ std::vector<Runner> those_that_go_on(std::vector<Runner> runners, std::size_t ke
   return on;
 }
 
-std::vector<RunSpec> runs_of(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<Runner>& runners, int from, int to) {
+std::vector<RunSpec> runs_of(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<Runner>& runners, int from,
+                             int to) {
   std::vector<RunSpec> runs;
   for (int seed = from; seed < to; ++seed)
     for (std::size_t p = 0; p < question.policies.size(); ++p)
@@ -100,18 +101,19 @@ double Contender::tuning_mean() const {
   return std::accumulate(tuning.begin(), tuning.end(), 0.0) / static_cast<double>(std::max<std::size_t>(tuning.size(), 1));
 }
 
-std::optional<std::vector<Outcome>> AdviceWork::train(Trials& trials, const std::string& stage, const std::vector<RunSpec>& runs, double later) {
-  double seconds = 0;
-  for (const RunSpec& run : runs) seconds += estimate_cost(run).cpu_seconds;
+std::optional<std::vector<Outcome>> AdviceWork::train(Trials& trials, const std::string& stage, const std::vector<RunSpec>& runs,
+                                                      double later) {
+  double seconds = 0, steps = 0;
+  for (const RunSpec& run : runs) seconds += estimate_cost(run).cpu_seconds, steps += run.learn.steps;
   const auto all = static_cast<double>(runs.size());
-  const double later_seconds = runs.empty() ? 0 : seconds / all * later;
+  const double with_later = runs.empty() ? 1 : 1 + later / all;
   const auto tell = [&](std::size_t done) {
     const double share = runs.empty() ? 1 : static_cast<double>(done) / all;
-    on_progress_({stage, runs_done_ + static_cast<double>(done), runs_done_ + all + later, seconds_done_ + share * seconds,
-                  seconds_done_ + seconds + later_seconds});
+    on_progress_({stage, runs_done_ + static_cast<double>(done), runs_done_ + all + later, steps_done_ + share * steps,
+                  steps_done_ + with_later * steps, seconds_done_ + share * seconds, seconds_done_ + with_later * seconds});
   };
   auto outcomes = trials.train(runs, tell);
-  runs_done_ += all, seconds_done_ += seconds;
+  runs_done_ += all, steps_done_ += steps, seconds_done_ += seconds;
   return outcomes;
 }
 
@@ -126,11 +128,14 @@ std::optional<double> pilot_calls(const AdviceQuestion& question, const JudgeWor
   return outcome->front().calls / (static_cast<double>(steps) * question.batch * pilot.rollouts);
 }
 
-std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld& judge, Trials& trials, AdviceWork& work) {
+std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld& judge, Trials& trials, AdviceWork& work,
+                               double later_runs) {
   RaceResult result;
   std::map<std::pair<int, int>, double> pilots;  // N and k of the rules that stop
   std::vector<Runner> runners;
-  for (const AdviceChoice& choice : all_choices(question, judge.rater)) {
+  const std::vector<AdviceChoice> choices = all_choices(question, judge.rater);
+  if (choices.empty()) throw Failure(Exit::usage, "--rules and --votes leave no choice: mean needs two calls or more, mode and stop three");
+  for (const AdviceChoice& choice : choices) {
     double calls = choice.votes * calls_per_vote(judge.rater);
     if (choice.rule == VoteRule::stop) {
       const auto [at, is_new] = pilots.try_emplace({choice.votes, choice.stop}, 0.0);
@@ -159,7 +164,7 @@ std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld&
     const RaceStage& stage = stages[s];
     const int to = std::max(from + 1, question.tuning_seeds * stage.share_of_16 / 16);
     const std::vector<RunSpec> runs = runs_of(question, judge, runners, from, to);
-    double later = 0;  // runs of the stages to come
+    double later = later_runs;  // and those of the stages to come
     for (std::size_t l = s + 1; l < std::size(stages); ++l)
       later += static_cast<double>(std::min(stages[l - 1].keep, runners.size()) * question.policies.size()) *
                (2 * stages[l - 1].neighbours + 1) * (stages[l].share_of_16 - stages[l - 1].share_of_16) * question.tuning_seeds / 16;

@@ -1,4 +1,5 @@
-// The race of `judge advise`: all choices train on a few tuning seeds, those that fall behind leave, the others go on with more (docs/advice.md).
+// The race of `judge advise`: all choices train on a few tuning seeds, those that fall behind leave, the others go on with more
+// (docs/advice.md).
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -15,6 +16,7 @@ namespace odrpo {
 struct AdviceProgress {
   std::string stage;
   double runs_done = 0, runs_total = 0;
+  double steps_done = 0, steps_total = 0;
   double seconds_done = 0, seconds_total = 0;  ///< as the cost model estimates them, of one core
 };
 
@@ -27,16 +29,16 @@ class AdviceWork {
 
  private:
   std::function<void(const AdviceProgress&)> on_progress_;
-  double runs_done_ = 0, seconds_done_ = 0;
+  double runs_done_ = 0, steps_done_ = 0, seconds_done_ = 0;
 };
 
 /// A choice that is still in the race.
 struct Contender {
   AdviceChoice choice;
-  int steps = 0;                      ///< that the budget pays for
-  double calls = 1;                   ///< about an answer, expected
-  std::vector<double> lr;             ///< of each policy: the best on the tuning seeds
-  std::vector<double> tuning;         ///< [tuning seed] mean gain over policies at those lr
+  int steps = 0;               ///< that the budget pays for
+  double calls = 1;            ///< about an answer, expected
+  std::vector<double> lr;      ///< of each policy: the best on the tuning seeds
+  std::vector<double> tuning;  ///< [tuning seed] mean gain over policies at those lr
   double tuning_mean() const;
 };
 
@@ -49,10 +51,14 @@ struct RaceResult {
   std::size_t too_dear = 0;          ///< left out: the budget pays for fewer than fewest_steps
 };
 
+/// About so many finalists there are.
+inline constexpr std::size_t usual_finalists = 16;
+
 /// Learning rates that are tried, each for each policy.
 inline constexpr double advice_rates[] = {0.03, 0.1, 0.3, 1, 3, 10, 30};
 
-/// Nothing when it was stopped. Failure(Exit::limits) where the budget pays for no choice.
-std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld& judge, Trials& trials, AdviceWork& work);
+/// `later`: runs that are to come afterwards, for progress. Nothing when it was stopped. Failure(Exit::usage) where no rule takes any of
+/// the question's N, Failure(Exit::limits) where the budget pays for no choice.
+std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld& judge, Trials& trials, AdviceWork& work, double later);
 
 }  // namespace odrpo

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# `judge advise`: what it prints against arithmetic of its own, stopping and going on, and questions that cannot be. Usage: judge_advise_test.py PROGRAM
+import json, os, signal, subprocess, time
+
+import checks
+from checks import check
+
+SMALL = ["--calls", "20000", "--rollouts", "4,8", "--votes", "1,2,8", "--estimators", "grpo,odrpo(maxrl)", "--seeds", "10", "--tuning-seeds", "8", "-q"]
+
+
+def mean(x):
+    return sum(x) / len(x)
+
+
+def near(a, b, tolerance=1e-9):
+    return abs(a - b) <= tolerance * max(1, abs(a), abs(b))
+
+
+# --- a rater: every number again from the gains of the seeds
+text = checks.call("judge", "advise", "mixed", *SMALL)
+a = json.loads(checks.call("judge", "advise", "mixed", *SMALL, "--json", "--figure", "advice.svg"))
+check("<svg" in open("advice.svg").read(), "the figure is drawn")
+choices = a["choices"]
+check(a["budget"] == {"unit": "calls", "amount": 20000, "calls": 20000}, f"budget {a['budget']}")
+check(a["raced"] == 2 * 2 * (1 + 2 + 1 + 2), f"{a['raced']} choices")  # single; mean of 2 and 8; mode of 8; stop 2 and 3 of 8
+for c in choices:
+    check(len(c["seeds"]) == c["gain"]["n"] == 10 and near(mean(c["seeds"]), c["gain"]["mean"]), "the mean of the seeds")
+    if c["rule"] != "stop":
+        check(c["steps"] == 20000 // (64 * c["rollouts"] * c["votes"]), f"steps of {c['rollouts']} x {c['votes']}")
+        check(near(c["calls"], c["steps"] * 64 * c["rollouts"] * c["votes"]), "calls of all steps")
+    else:
+        check(0.9 * 20000 < c["calls"] < 1.1 * 20000, f"a rule that stops spends about the budget: {c['calls']}")
+    check(near(c["answers"], c["steps"] * 64 * c["rollouts"]), "answers of all steps")
+    check(near(mean([p["gain"]["mean"] for p in c["policies"].values()]), c["gain"]["mean"]), "the mean over policies")
+check(choices == sorted(choices, key=lambda c: -c["gain"]["mean"]), "best first")
+best = choices[0]
+check(best["less_best"] is None and best["p"] is None, "the best has no difference")
+ranked = sorted((c["p"], i) for i, c in enumerate(choices) if i > 0)
+worst = 0
+for rank, (p, i) in enumerate(ranked):
+    c = choices[i]
+    differences = [x - y for x, y in zip(c["seeds"], best["seeds"])]
+    check(near(mean(differences), c["less_best"]["mean"]), "the difference from the best is taken by seed")
+    worst = max(worst, min(1, (len(ranked) - rank) * p))
+    check(near(worst, c["p_holm"], 1e-7) and c["worse"] == (c["p_holm"] < 0.05), f"Holm's p of choice {i}")
+good = [c for c in choices if not c["worse"]]
+check(a["advised"]["answers"] == min(c["answers"] for c in good), "the advised choice is the cheapest of those that are not worse")
+check(choices[a["advised_place"]] == a["advised"], "its place")
+for row in a["votes"]:
+    check(choices[row["place"]]["votes"] == row["votes"], "a row of votes has that number")
+check([c["name"] for c in a["checks"]] == ["policy linear alone", "policy tabular alone"], "a rater is checked with each policy")
+check(all(len(line) <= 80 for line in text.splitlines()), "80 columns")
+check(f"train with {a['advised']['estimator']}" in " ".join(text.split()), "the sentence names the advised estimator")
+check(sum(line.startswith(">") for line in text.splitlines()) == 2, "the advised row is marked, and explained")
+check(os.listdir(".") == ["advice.svg"], "nothing else is left")
+
+# --- a file: judges drawn from its fit, and its responses
+scores = checks.call("judge", "simulate", "panel-essays", "--prompts", "60", "--samples", "8", "--seed", "5")
+open("scores.csv", "w").write(scores)
+f = json.loads(checks.call("judge", "advise", "scores.csv", *SMALL, "--drawn-judges", "2", "--json"))
+check([c["name"] for c in f["checks"]] == ["policy linear alone", "policy tabular alone", "drawn judge 1", "drawn judge 2", "the file's responses"],
+      f"checks of a file: {[c['name'] for c in f['checks']]}")
+check("60 prompts x 8 responses" in f["found"], f["found"])
+check(f["certain"] == all(c["holds"] for c in f["checks"]), "certain where all hold")
+checks.call("judge", "fit", "scores.csv", "-o", "judge.toml")
+g = json.loads(checks.call("judge", "advise", "judge.toml", *SMALL, "--json"))
+check([c["seeds"] for c in g["choices"]] == [c["seeds"] for c in f["choices"]], "the fitted judge's file gives the gains of the scores' file")
+
+# --- money: eight calls cost less than eight answers where answers are dear
+m = json.loads(checks.call("judge", "advise", "mixed", *SMALL, "--price-call", "0.001", "--price-rollout", "0.009", "--json"))
+check(near(m["budget"]["amount"], 200) and m["budget"]["unit"] == "price", f"budget {m['budget']}")
+for c in m["choices"]:
+    price = c["calls"] * 0.001 + c["answers"] * 0.009
+    check(near(price, c["cost"], 1e-6) and price < 1.05 * 200, f"price {price}, said {c['cost']}")
+t = json.loads(checks.call("judge", "advise", "mixed", *SMALL, "--seconds-call", "2", "--parallel", "100000", "--json"))
+check(all(near(c["cost"], 2 * c["steps"], 1e-6) for c in t["choices"] if c["rule"] != "stop"), "with many calls at a time a step takes one call's time")
+
+# --- a stop: saved, and the same command continues to the same bits
+os.remove("advice.svg")
+command = [checks.program, "judge", "advise", "mixed", *SMALL, "--seed", "3", "--calls", "80000", "--json", "-o", "a.json"]
+command = [w for i, w in enumerate(command) if not (w == "20000" or (w == "--calls" and command[i + 1] == "20000"))]
+stopped = 0
+for wait in (0.3, 0.6, 0.9):
+    running = subprocess.Popen(command, stderr=subprocess.PIPE)
+    time.sleep(wait)
+    running.send_signal(signal.SIGINT)
+    errors = running.communicate()[1].decode()
+    check(running.returncode in (0, 75), f"exit {running.returncode} after SIGINT: {errors}")
+    if running.returncode == 0:
+        break
+    stopped += 1
+    check("the same command continues" in errors and not os.path.exists("a.json"), f"stopped: {errors}")
+    check(any(name.endswith(".saved") for name in os.listdir(".")) or "none" in errors, "something is saved")
+check(stopped > 0, "it was stopped at least once")
+subprocess.run(command, check=True, capture_output=True)
+resumed = json.load(open("a.json"))
+check(not any(name.endswith(".saved") for name in os.listdir(".")), "what was saved is gone when it is done")
+subprocess.run(command, check=True, capture_output=True)
+again = json.load(open("a.json"))
+for one in (resumed, again):
+    del one["seconds"]
+check(resumed == again, "a stopped advice ends as one that was not stopped")
+
+# --- what was saved is not trusted
+running = subprocess.Popen(command, stderr=subprocess.PIPE)
+time.sleep(0.4)
+running.send_signal(signal.SIGINT)
+running.communicate()
+for name in [n for n in os.listdir(".") if n.endswith(".saved")]:
+    with open(name, "r+b") as saved:
+        saved.seek(100)
+        saved.write(b"#")
+    ran = subprocess.run(command, capture_output=True)
+    check(ran.returncode == 0 and b"damaged" in ran.stderr, f"damaged: {ran.stderr.decode()}")
+
+# --- questions that cannot be
+for arguments, code, words in (
+    (["mixed"], 2, "--calls is required"),
+    (["mixed", "--calls", "100"], 4, "the budget pays for no choice"),
+    (["mixed", "--calls", "1e5", "--price-call", "1"], 2, "--price-call requires --price-rollout"),
+    (["mixed", "--calls", "1e5", "--price-call", "0", "--price-rollout", "0"], 2, "every choice would be free"),
+    (["mixed", "--calls", "1e5", "--price-call", "1", "--price-rollout", "1", "--seconds-call", "1"], 2, "excludes"),
+    (["mixed", "--calls", "1e5", "--parallel", "4"], 2, "--parallel requires --seconds-call"),
+    (["mixed", "--calls", "1e5", "--votes", "1,x"], 2, '"x" is no whole number from 1 to 1024'),
+    (["mixed", "--calls", "1e5", "--votes", "2,2"], 2, "2 is named twice"),
+    (["mixed", "--calls", "1e5", "--rollouts", "4,,8"], 2, "has an empty word"),
+    (["mixed", "--calls", "1e5", "--rules", "men"], 2, 'did you mean "mean"?'),
+    (["mixed", "--calls", "1e5", "--votes", "2", "--rules", "mode"], 2, "leave no choice"),
+    (["mixed", "--calls", "1e5", "--estimators", "grop"], 2, 'did you mean "grpo"?'),
+    (["mixed", "--calls", "1e5", "--estimators", "mc-grpo"], 2, "needs an odd number of rollouts"),
+    (["mixed", "--calls", "1e5", "--policies", "transformer"], 2, "--thorough"),
+    (["mixed", "--calls", "1e5", "--figure", "x.txt"], 2, "does not end in .svg, .pdf or .png"),
+    (["mixed", "--calls", "1e5", "--prompt", "p"], 2, "--prompt says how a file of scores is read"),
+    (["mixed", "--calls", "1e5", "-o", "nowhere/a.txt"], 5, "cannot write"),
+    (["nowhere.csv", "--calls", "1e5"], 5, "nowhere.csv"),
+    (["nobody.toml", "--calls", "1e5"], 5, "nobody.toml"),
+):
+    checks.call("judge", "advise", *arguments, code=code, words=words)
+open("flat.csv", "w").write("prompt_id,response_id,sample_id,score\n0,0,0,3\n0,0,1,3\n0,1,0,3\n")
+checks.call("judge", "advise", "flat.csv", "--calls", "1e5", code=8, words="flat.csv")
+checks.finish()
