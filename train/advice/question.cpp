@@ -116,7 +116,8 @@ RunSpec spec_of(const AdviceQuestion& question, const Trial& trial) {
     spec.policy.learning.warm_steps = 1200;
     spec.learn.optimizer.kind = OptimizerKind::adamw;
   }
-  if (const int levels = rater_levels(spec.rater); levels > 0) spec.env.text_levels = spec.env.bandit.levels = levels;
+  const int own = rater_levels(spec.rater);
+  if (const int levels = own > 0 ? own : question.levels; levels > 0) spec.env.text_levels = spec.env.bandit.levels = levels;
   spec.votes = trial.choice.votes;
   spec.rater.cost = {};
   spec.rater.aggregate = aggregate_of(trial.choice);

@@ -56,6 +56,7 @@ struct AdviceQuestion {
   std::optional<CallPrices> prices;
   std::optional<CallTimes> times;  ///< at most one of the two
   int batch = 64;                  ///< prompts of a step
+  int levels = 0;                  ///< K for a judge that takes any; 0 = the bandit's usual number
   std::vector<int> rollouts{4, 8, 16}, votes{1, 2, 4, 8, 16, 32};
   std::vector<VoteRule> rules{VoteRule::mean, VoteRule::mode, VoteRule::stop};  ///< of several calls
   std::vector<NamedEstimator> estimators;

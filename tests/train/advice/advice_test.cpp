@@ -77,7 +77,7 @@ TEST_CASE("what an advice reports") {
   REQUIRE(asked.told.back().runs_done <= asked.told.back().runs_total);
 }
 
-TEST_CASE("a judge without noise needs one call; a very noisy one whose calls are almost free needs many") {
+TEST_CASE("a judge without noise needs one call, a very noisy one whose calls are almost free many") {
   AdviceQuestion q = small_question(30'000, {"grpo", "odrpo(grpo)"});
   q.rollouts = {8};
   Asked clean;
