@@ -112,7 +112,7 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
     if (c.holds) names += (names.empty() ? "" : ", ") + c.name;
   std::string head;
   if (holds == a.checks.size()) head = paragraph(fmt::format("The advice holds with {}.", names), 0);
-  else head = paragraph(fmt::format("The advice is uncertain. It is worse than another with:"), 0);
+  else head = paragraph(fmt::format("The advice is uncertain. It is worse than another by more than {:g} point with:", check_margin), 0);
   if (holds != a.checks.size() && !names.empty()) text += paragraph(fmt::format("It holds with {}.", names), 2, 2);
   return "\n" + head + text;
 }

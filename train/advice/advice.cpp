@@ -212,7 +212,7 @@ std::optional<Advice> advise(const AdviceQuestion& question, const JudgeWorld& j
     if (!adviser.check(worlds[i], toy ? adviser.thorough_choices() : adviser.all_choices(), runs_from(i + 1))) return std::nullopt;
   }
   for (AdviceCheck& check : adviser.advice.checks)
-    check.holds = !(check.p_holm < advice_level / static_cast<double>(adviser.advice.checks.size()));
+    check.holds = !(check.less.mean < -check_margin && check.p_holm < advice_level / static_cast<double>(adviser.advice.checks.size()));
   return std::move(adviser.advice);
 }
 

@@ -39,13 +39,15 @@ struct VotesRow {
   double p_holm = 0;
 };
 
+inline constexpr double check_margin = 1;  ///< points: a smaller difference changes no advice
+
 /// The advised choice with another judge, or one policy alone.
 struct AdviceCheck {
   std::string name;
   std::size_t best = 0;  ///< place in Advice::report of the best one there
   MeanInterval less;     ///< the advised one's gain less the best's; NaN where it is the best
   double p_holm = 0;     ///< with Holm's correction over the choices there
-  bool holds = true;     ///< p_holm >= .05 / number of checks
+  bool holds = true;     ///< not worse by more than check_margin with p_holm < .05 / number of checks
 };
 
 struct Advice {
