@@ -153,8 +153,8 @@ void BatchEstimator::one(const double* reward, int n, double* out) const {
   if (!group::teaches(view_, all_equal, n)) return std::fill(out, out + n, 0.0);
   if (!group::needs_order(view_))
     return group::estimate<group::RealNumbers>(view_, group::Unsorted<const double*>{reward, n}, group::Array<double>{out});
-  Placed placed[most_rollouts];
-  double sorted[most_rollouts], advantage[most_rollouts];
+  Placed placed[most_scores];
+  double sorted[most_scores], advantage[most_scores];
   for (int i = 0; i < n; ++i) placed[i] = {reward[i], i};
   std::sort(placed, placed + n, [](const Placed& a, const Placed& b) { return a.value < b.value; });
   for (int i = 0; i < n; ++i) sorted[i] = placed[i].value;
@@ -169,7 +169,7 @@ void BatchEstimator::one(const double* reward, int n, double* out) const {
 // One group of which some may be missing, or of one.
 template <class T>
 void BatchEstimator::some(const T* seen, float* out) const {
-  double value[most_rollouts], advantage[most_rollouts];
+  double value[most_scores], advantage[most_scores];
   int n = 0;
   for (int i = 0; i < view_.rollouts; ++i)
     if (present(seen[i])) value[n++] = static_cast<double>(seen[i]);
@@ -178,9 +178,24 @@ void BatchEstimator::some(const T* seen, float* out) const {
   for (int i = 0; i < view_.rollouts; ++i) out[i] = present(seen[i]) ? static_cast<float>(advantage[n++]) : 0.0f;
 }
 
+// One group of more scores than the stages count in bytes; a form of levels.
+void BatchEstimator::large(const std::uint8_t* score, float* out) const {
+  std::int32_t reached[256] = {};
+  float advantage[256];
+  for (int i = 0; i < view_.rollouts; ++i) ++reached[score[i]];
+  for (int k = view_.levels; k >= 0; --k) reached[k] += reached[k + 1];
+  group::estimate<group::WholeNumbers>(view_, group::WideScores{reached, view_.levels}, group::Array<float>{advantage});
+  for (int i = 0; i < view_.rollouts; ++i) out[i] = advantage[score[i]];
+}
+
 void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
   if (halves_) return (*halves_)(*look_up_, score, static_cast<std::size_t>(groups), out);
   if (histograms_) return (*histograms_)(*look_up_, score, static_cast<std::size_t>(groups), out);
+  if (view_.rollouts > most_rollouts) {
+    const std::size_t size = static_cast<std::size_t>(view_.rollouts);
+    for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) large(score + g * size, out + g * size);
+    return;
+  }
   if (view_.rollouts > 1) return stages.estimate(view_, score, groups, out);
   for (int g = 0; g < groups; ++g) some(score + g, out + g);
 }

@@ -14,8 +14,8 @@
 
 namespace odrpo {
 
-/// Largest group of the batch forms.
-inline constexpr int most_rollouts = 255;
+/// Largest group of every form; and of forms of levels, whose groups may hold several votes of each response.
+inline constexpr int most_rollouts = 255, most_scores = 4096;
 
 struct EstimatorStages {
   /// out[group][G] advantages of score[group][G], scores 0..K, none missing, G >= 2.
@@ -37,7 +37,7 @@ inline bool reads_running_median(const EstimatorConfig& c) {
 /// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
 class BatchEstimator {
  public:
-  /// `rollouts` 1..most_rollouts, `levels` up to 100. Throws Failure as convention_of().
+  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure as convention_of().
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the median of rule `running` and remakes the terms; O(levels rollouts). Only when needs_median().
   void set_median(double median);
@@ -62,7 +62,7 @@ class BatchEstimator {
   /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double.
   void real(const float* reward, int groups, float* out) const;
 
-  /// Advantages of one group of real rewards: reward[n] to out[n], 1 <= n <= most_rollouts, no NaN.
+  /// Advantages of one group of real rewards: reward[n] to out[n], 1 <= n <= most_scores, no NaN.
   void one(const double* reward, int n, double* out) const;
 
  private:
@@ -74,6 +74,7 @@ class BatchEstimator {
   void fill_terms(double median, float* term) const;
   template <class T>
   void some(const T* seen, float* out) const;
+  void large(const std::uint8_t* score, float* out) const;
   EstimatorConfig config_;
   std::shared_ptr<std::vector<float>> term_;  // copies share it until one sets its own median
   std::shared_ptr<const Gaps> gaps_;

@@ -139,6 +139,16 @@ LevelRule level_rule(const EstimatorConfig& c) {
   return {row.divisor, row.ddof, row.eps, single_factor(row), c.k};
 }
 
+std::string_view refused_votes(const EstimatorConfig& c) {
+  if (row_of(c.form).basis != Basis::level) return "has no levels that a share of the votes could reach";
+  switch (level_rule(c).divisor) {
+    case Divisor::best_of:
+    case Divisor::best_of_centred: return "compares subsets of responses, not of votes";
+    case Divisor::others_deviation: return "compares a response with the others, and its own votes would be among them";
+    default: return "";
+  }
+}
+
 Weight level_weighting(const EstimatorConfig& c) { return c.form == Form::odrpo ? c.weight : row_of(c.form).weight; }
 
 Whitening whitening_after(const EstimatorConfig& c) {

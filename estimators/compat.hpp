@@ -65,6 +65,11 @@ Convention convention_of(const EstimatorConfig& config);
 /// The same as the rule of one level, for forms of Basis::level. Throws as convention_of().
 LevelRule level_rule(const EstimatorConfig& config);
 
+/// Why a group cannot hold several votes of each response (aggregate = "fraction"), as what the estimator does instead; empty when it can.
+/// It can where a member's advantage is a sum over levels of (1[r >= k] - mu_k) times a number of (k, mu_k): the mean over a response's
+/// votes then has the share of its votes that are >= k in place of the indicator. Throws as convention_of().
+std::string_view refused_votes(const EstimatorConfig& config);
+
 /// The weight of a level, for forms of Basis::level.
 Weight level_weighting(const EstimatorConfig& config);
 

@@ -80,8 +80,9 @@ struct RealNumbers {
 // reach is: no reach(i) is asked for after put(i).
 
 /// Whole scores 0..levels by counts: reached[v] members have at least score v, v = 0..levels + 1.
-struct Scores {
-  const std::uint8_t* reached;
+template <class Count>
+struct ScoresByCount {
+  const Count* reached;
   int levels;
   constexpr int first() const { return 0; }
   constexpr int end() const { return levels + 1; }
@@ -90,6 +91,8 @@ struct Scores {
   constexpr int reach(int i) const { return reached[i]; }
   constexpr int twice_rank(int i, int to) const { return 2 * reached[0] - reached[i] - reached[to]; }
 };
+using Scores = ScoresByCount<std::uint8_t>;       // groups of up to 255
+using WideScores = ScoresByCount<std::int32_t>;  // larger ones
 /// Sorted rewards; an entry stands where the first of its equals does. `Values` is anything with an index.
 template <class Values>
 struct Sorted {

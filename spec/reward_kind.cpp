@@ -7,7 +7,9 @@ namespace odrpo {
 
 RewardKind reward_kind(const RunSpec& spec) {
   const RaterConfig rater = with_json_failures(spec.rater);
-  return {real_valued(rater, spec.votes), has_gaps(rater), lowest_score(rater), spec.env.levels()};
+  return {real_valued(rater, spec.votes), has_gaps(rater), lowest_score(rater), spec.env.levels(), scores_of_response(rater, spec.votes)};
 }
+
+int group_size(const RunSpec& spec) { return spec.learn.rollouts * scores_of_response(spec.rater, spec.votes); }
 
 }  // namespace odrpo

@@ -10,7 +10,10 @@ struct RewardKind {
   bool gaps = false;  ///< responses may end without one
   int lowest = 1;     ///< lowest score
   int levels = 10;    ///< K
+  int votes = 1;      ///< scores of a response that the estimator takes apart
 };
 RewardKind reward_kind(const RunSpec& spec);
+/// Scores that are estimated as one group: of all responses to a prompt.
+int group_size(const RunSpec& spec);
 
 }  // namespace odrpo

@@ -42,7 +42,8 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator) {
     b.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
                      first_median(b.kind.levels));
   if (b.kind.real) b.reward.resize(rollouts);
-  else b.score.resize(rollouts);
+  else b.score.resize(rollouts * b.kind.votes);
+  if (b.kind.votes > 1) b.of_vote.resize(rollouts * b.kind.votes);
   if (b.kind.gaps || learn.dead_groups == DeadGroups::drop || leaves_pivot(spec.estimator.form)) b.mask.resize(rollouts);
   b.raw.resize(rollouts);
   b.advantage.resize(rollouts);
@@ -53,15 +54,53 @@ void begin_batch(RewardBatch& b) {
   if (b.median) b.estimator.set_median(b.median->value());  // of earlier batches; redraws of this batch use it too
 }
 
+namespace {
+
+/// The N votes of response i.
+std::span<const std::uint8_t> votes_of(const RewardBatch& b, std::size_t i) {
+  const std::size_t votes = static_cast<std::size_t>(b.kind.votes);
+  return {b.score.data() + i * votes, votes};
+}
+
+/// A response's advantage: the mean of those of its votes; 0 when it has none.
+void average_votes(RewardBatch& b) {
+  for (std::size_t i = 0; i < b.raw.size(); ++i) {
+    const float* advantage = b.of_vote.data() + i * b.kind.votes;
+    double sum = 0;
+    int there = 0;
+    for (const std::uint8_t vote : votes_of(b, i)) {
+      sum += static_cast<double>(*advantage++);  // 0 of a vote that is not there
+      there += vote != no_score;
+    }
+    b.raw[i] = there > 0 ? static_cast<float>(sum / there) : 0.0f;
+  }
+}
+
+/// A response takes part when one of its votes does.
+void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
+  std::vector<std::uint8_t> takes_part(b.score.size());
+  fill_mask(b.score.data(), learn.batch, learn.rollouts * b.kind.votes, drop, takes_part.data());
+  for (std::size_t i = 0; i < b.mask.size(); ++i) {
+    const auto first = takes_part.begin() + static_cast<std::ptrdiff_t>(i) * b.kind.votes;
+    b.mask[i] = std::find(first, first + b.kind.votes, 1) != first + b.kind.votes;
+  }
+}
+
+}  // namespace
+
 void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
                          std::span<const int> tokens) {
   const LearnConfig& learn = spec.learn;
-  if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, b.raw.data());
-  else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, b.raw.data());
-  else b.estimator(stages, b.score.data(), learn.batch, b.raw.data());
+  const bool apart = b.kind.votes > 1;
+  float* out = apart ? b.of_vote.data() : b.raw.data();
+  if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
+  else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, out);
+  else b.estimator(stages, b.score.data(), learn.batch, out);
+  if (apart) average_votes(b);
   if (!b.mask.empty()) {
     const bool drop = learn.dead_groups == DeadGroups::drop;
-    with_rewards(b, [&](const auto& seen) {
+    if (apart) fill_mask_by_votes(learn, drop, b);
+    else with_rewards(b, [&](const auto& seen) {
       fill_mask(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data());
       if (leaves_pivot(spec.estimator.form)) leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
     });
@@ -96,10 +135,28 @@ SeenSum sum_of(const std::vector<float>& reward) {
   return seen;
 }
 
+SeenSum sum_of_votes(const RewardBatch& b) {
+  SeenSum seen;
+  for (std::size_t i = 0; i < b.raw.size(); ++i) {
+    int sum = 0, there = 0;
+    for (const std::uint8_t vote : votes_of(b, i))
+      if (vote != no_score) sum += vote, ++there;
+    if (there > 0) seen.sum += static_cast<double>(sum) / there, seen.count += 1;
+  }
+  return seen;
+}
+
 }  // namespace
 
 SeenSum sum_seen(const RewardBatch& b) {
+  if (b.kind.votes > 1) return sum_of_votes(b);
   return with_rewards(b, [](const auto& rewards) { return sum_of(rewards); });
+}
+
+DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b) {
+  return with_rewards(b, [&](const auto& rewards) {
+    return dead_shares(rewards.data(), spec.learn.batch, group_size(spec), b.kind.levels, b.kind.lowest);
+  });
 }
 
 }  // namespace odrpo

@@ -30,15 +30,17 @@ class PromptOrder {
 /// How the advantages of a run are whitened.
 Whitening whitening_of(const RunSpec& spec);
 
-/// A batch's rewards and advantages, [B][G].
+/// A batch's rewards and advantages, [B][G]. Where the votes of a response stay apart (kind.votes = N > 1), its group has G N scores, and
+/// its advantage is the mean over those of its votes that are there.
 struct RewardBatch {
   RewardKind kind;
   BatchEstimator estimator;
   std::optional<RunningMedian> median{};  ///< of the rule `running`
-  std::vector<std::uint8_t> score{};      ///< seen; empty when rewards are real-valued
+  std::vector<std::uint8_t> score{};      ///< seen, [B][G] or [B][G][N]; empty when rewards are real-valued
   std::vector<float> reward{};            ///< seen; empty when they are whole scores
   std::vector<std::uint8_t> mask{};       ///< 1 = takes part in the update; empty when all do
   std::vector<float> raw{}, advantage{};  ///< as the estimator gives them, and as the update uses them
+  std::vector<float> of_vote{};           ///< [B][G][N] the estimator's; empty when votes do not stay apart
 
   const std::uint8_t* mask_or_null() const { return mask.empty() ? nullptr : mask.data(); }
 };
@@ -59,11 +61,14 @@ auto with_rewards(const RewardBatch& b, F f) {
   return b.kind.real ? f(b.reward) : f(b.score);
 }
 
-/// The rewards of a batch that are there.
+/// The rewards of a batch that are there; that of a response whose votes stay apart is their mean.
 struct SeenSum {
   double sum = 0, count = 0;
   double mean() const { return sum / count; }  // NaN when there are none
 };
 SeenSum sum_seen(const RewardBatch& b);
+
+/// Shares of the batch's groups and levels that teach nothing, over all scores of a group.
+DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b);
 
 }  // namespace odrpo

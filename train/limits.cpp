@@ -13,6 +13,7 @@
 #include "envs/rater/vote.hpp"
 #include "kernels/failure.hpp"
 #include "spec/canonical.hpp"
+#include "spec/reward_kind.hpp"
 #include "spec/text.hpp"
 #include "train/batch.hpp"
 #include "train/run_cache.hpp"
@@ -38,7 +39,7 @@ std::string law_text(const RunSpec& run) {
 std::string estimator_text(const RunSpec& run) {
   const EstimatorConfig& e = run.estimator;
   return fmt::format("{} {} {} {} {}\n", static_cast<int>(e.form), static_cast<int>(e.norm), static_cast<int>(e.weight), run.env.levels(),
-                     run.learn.rollouts) +
+                     group_size(run)) +
          canonical_fields(e);
 }
 
@@ -93,7 +94,7 @@ Cost total_cost(const Suite& suite, int jobs) {
   // rows of law are made once, a world once a seed
   using enum GridPart;
   Different laws(suite.runs, {env, rater, votes}, law_text), worlds(suite.runs, {env, rater, policy}, world_text),
-      different(suite.runs, {env, rater, estimator, learn}, estimator_text);
+      different(suite.runs, {env, rater, estimator, learn, votes}, estimator_text);
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
     const Combination all = suite.runs.combination(c);
     const RunSpec run = suite.runs[all.first];

@@ -50,9 +50,7 @@ BatchSummary summarise(const RunSpec& spec, const RewardBatch& b) {
     s.highest = a > s.highest ? a : s.highest;
   }
   s.rms = math::sqrt(squares / n);
-  s.dead = with_rewards(b, [&](const auto& rewards) {
-    return dead_shares(rewards.data(), spec.learn.batch, spec.learn.rollouts, b.kind.levels, b.kind.lowest);
-  });
+  s.dead = dead_shares(spec, b);
   return s;
 }
 

@@ -101,7 +101,7 @@ class LatestValue {
 class SharedEstimator {
  public:
   explicit SharedEstimator(const RunSpec& spec)
-      : bytes_(static_cast<std::size_t>(estimator_bytes(spec))), estimator_(spec.estimator, spec.env.levels(), spec.learn.rollouts) {}
+      : bytes_(static_cast<std::size_t>(estimator_bytes(spec))), estimator_(spec.estimator, spec.env.levels(), group_size(spec)) {}
   /// The estimator as it is once it knows of so many groups more.
   std::shared_ptr<const BatchEstimator> with(double groups, Isa isa) {
     const std::lock_guard lock(mutex_);
@@ -152,14 +152,14 @@ std::shared_ptr<const WarmStart> RunCache::warm_start(const std::string& key, co
 }
 
 std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, Isa isa, bool look_up) {
-  const std::string key = fmt::format("{} {} levels {} rollouts {}", estimator_word(spec.estimator), canonical_fields(spec.estimator),
-                                      spec.env.levels(), spec.learn.rollouts);
+  const std::string key = fmt::format("{} {} levels {} group {}", estimator_word(spec.estimator), canonical_fields(spec.estimator),
+                                      spec.env.levels(), group_size(spec));
   const RewardKind kind = reward_kind(spec);
   const bool whole = look_up && !kind.real && !kind.gaps;  // only then are groups looked up
   return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 
-double estimator_bytes(const RunSpec& spec) { return BatchEstimator::bytes(spec.estimator, spec.env.levels(), spec.learn.rollouts); }
+double estimator_bytes(const RunSpec& spec) { return BatchEstimator::bytes(spec.estimator, spec.env.levels(), group_size(spec)); }
 
 }  // namespace odrpo

@@ -137,6 +137,20 @@ void ToyLmRun::sample_rollouts(int t) {
   policy.sample(prompt_token.data(), word.data());
 }
 
+void ToyLmRun::score_text(const Text& text, std::size_t at, std::uint32_t word, std::uint32_t t, std::uint32_t rollout) {
+  RewardBatch& batch = step.batch;
+  if (const auto votes = static_cast<std::size_t>(batch.kind.votes); votes > 1) {
+    const std::span<std::uint8_t> to(&batch.score[at * votes], votes);
+    std::fill(to.begin(), to.end(), no_score);
+    const std::span<const int> answers = rater.votes(text, verdict[at], t, rollout);
+    std::transform(answers.begin(), answers.end(), to.begin(), [](int answer) { return static_cast<std::uint8_t>(answer); });
+    return;
+  }
+  const float reward = rater.reward(text, verdict[at], word, t, rollout);
+  if (batch.kind.real) batch.reward[at] = reward;
+  else batch.score[at] = reward == reward ? static_cast<std::uint8_t>(reward) : no_score;
+}
+
 bool ToyLmRun::score_rollouts(int t, const std::atomic<bool>& stop) {
   const RunSpec& spec = *problem->spec;
   const int rollouts = spec.learn.rollouts, width = problem->world.config.response_tokens, blocks = (rollouts + 3) / 4;
@@ -151,11 +165,9 @@ bool ToyLmRun::score_rollouts(int t, const std::atomic<bool>& stop) {
       const std::span<const Token> response(&written.token[at * width], static_cast<std::size_t>(written.length[at]));
       const Text text = read_text(problem->world, problem->prompts[step.prompt[b]], response);
       verdict[at] = judge_text(text);
-      const float reward = rater.reward(text, verdict[at], rating_word[(static_cast<std::size_t>(b) * blocks * 4) + i],
-                                        static_cast<std::uint32_t>(t), static_cast<std::uint32_t>(i));
+      score_text(text, at, rating_word[(static_cast<std::size_t>(b) * blocks * 4) + i], static_cast<std::uint32_t>(t),
+                 static_cast<std::uint32_t>(i));
       calls += rater.expected_calls();
-      if (step.batch.kind.real) step.batch.reward[at] = reward;
-      else step.batch.score[at] = reward == reward ? static_cast<std::uint8_t>(reward) : no_score;
     }
   }
   judge_calls_so_far = calls;

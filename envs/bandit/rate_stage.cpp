@@ -108,6 +108,11 @@ ODRPO_HD int calls_made(const std::uint8_t* votes, int n, int stop, int missing)
   return n;
 }
 
+// All votes of a response, those that cannot be read in their places.
+static void keep_votes(const RatedView& rated, const std::uint8_t* votes, int unread, std::uint8_t* to) {
+  for (int v = 0; v < rated.votes; ++v) to[v] = votes[v] == unread ? no_score : votes[v];
+}
+
 static double by_draws(const RatedView& rated, const RateBatch& batch, const RandomStages& random, std::uint64_t key, Purpose purpose,
                        std::uint32_t step, std::uint32_t first_block, std::uint32_t* scratch, const Seen& seen) {
   const int blocks = (rated.votes + 3) / 4, lowest = rated.lowest, missing = rated.missing;
@@ -123,6 +128,11 @@ static double by_draws(const RatedView& rated, const RateBatch& batch, const Ran
       const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
       call_judges(rated, row, words, {key, purpose, step, batch.prompt[b], first_block + static_cast<std::uint32_t>(i * blocks)}, votes);
       const int unread = missing < 0 ? -1 : lowest + missing;
+      if (rated.aggregate == Aggregate::fraction) {
+        keep_votes(rated, votes, unread, seen.score + static_cast<std::size_t>(at) * rated.votes);
+        calls += rated.votes;
+        continue;
+      }
       const int made = rated.stop > 0 ? calls_made(votes, rated.votes, rated.stop, unread) : rated.votes;
       const int n = missing < 0 ? made : keep_readable(votes, made, unread);
       calls += made;

@@ -24,13 +24,15 @@ inline constexpr Word<TieRule> tie_words[] = {
 };
 
 /// What the scores of N calls become.
-enum class Aggregate { mode, median, mean, expected };
+enum class Aggregate { mode, median, mean, expected, fraction };
 inline constexpr Word<Aggregate> aggregate_words[] = {
     {Aggregate::mode, "mode", "the most frequent score (majority vote); `tie` decides among several"},
     {Aggregate::median, "median", "the median score; the lower one of an even number"},
     {Aggregate::mean, "mean", "the mean score: a real-valued reward"},
     {Aggregate::expected, "expected",
      "the mean over calls of the expected score, as read from a call's probabilities of all scores: a real-valued reward"},
+    {Aggregate::fraction, "fraction",
+     "no aggregate: at each level ODRPO takes the share of the votes that reach it, instead of 0 or 1; estimators with levels only"},
 };
 
 /// What happens when the judge's answer cannot be read.
@@ -72,10 +74,15 @@ struct RaterConfig {
 inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" has ties");
 inline constexpr OnlyIf mode_only =
     word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" waits for equal scores");
-inline constexpr OnlyIf answers_only = word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean},
-                                               "aggregate = \"expected\" reads probabilities, not an answer");
+inline constexpr OnlyIf answers_only =
+    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::fraction},
+            "aggregate = \"expected\" reads probabilities, not an answer");
 inline constexpr OnlyIf drawn_only =
-    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean}, "aggregate = \"expected\" draws nothing");
+    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::fraction},
+            "aggregate = \"expected\" draws nothing");
+inline constexpr OnlyIf one_reward_only =
+    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean},
+            "aggregate = \"expected\" draws nothing, and the votes of \"fraction\" are always drawn one by one");
 inline constexpr OnlyIf panels_only = drawn_only && noise_is({LatentNoise::word, ResampleNoise::word}, "one judge answers every call");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
 inline constexpr OnlyIf bandit_only = env_is("bandit", "it makes the bandit's world, and this suite has only toy-lm's");
@@ -91,7 +98,7 @@ void describe(V& v, RaterConfig& c) {
   v.integer("stop", c.stop, 0, 1024,
             "calls are made one after the other until some score was given so often, at most N; 0 = always N calls", mode_only);
   v.word("order", c.order, std::span<const Word<JudgeOrder>>(order_words), "which judge of a panel answers a call", panels_only);
-  v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", drawn_only);
+  v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", one_reward_only);
   v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read", answers_only);
   v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then", failures_only);
   describe(v, c.world, rater_world_keys, world_only, hacks_only);
@@ -107,6 +114,8 @@ inline int lowest_score(const RaterConfig& c) { return failure_of(c) > 0 && c.pa
 inline bool has_gaps(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::drop; }
 /// Does the law have fractions as outcomes? (One call gives a whole score.)
 inline bool takes_mean(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
+/// Scores of a response that the estimator takes apart: all its votes, or their aggregate.
+inline int scores_of_response(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::fraction ? votes : 1; }
 /// Are the rewards of `votes` calls real-valued?
 inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::expected || takes_mean(c, votes); }
 /// The rater without what its calls cost: equal for raters whose scores have one law.
@@ -128,10 +137,11 @@ inline double calls_per_vote(const RaterConfig& c) { return c.parse_policy == Pa
 inline int rater_levels(const RaterConfig& c) { return noise_levels(c.noise); }
 /// Does each call draw its judge?
 inline bool draws_judges(const RaterConfig& c) { return c.order == JudgeOrder::random && panel_size(c.noise) > 1; }
-/// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one. Expected
-/// scores are not drawn.
+/// How the aggregate of `votes` calls is drawn: the calls of a panel have different laws, so several of them are drawn one by one, as are
+/// votes that stay apart. Expected scores are not drawn.
 inline Sampling sampling_of(const RaterConfig& c, int votes) {
   if (c.aggregate == Aggregate::expected) return Sampling::law;
+  if (scores_of_response(c, votes) > 1) return Sampling::draws;
   const bool panel = panel_size(c.noise) > 1;
   return panel && (votes > 1 || c.order == JudgeOrder::random) ? Sampling::draws : c.sampling;
 }

@@ -183,14 +183,19 @@ float TextRater::expected_score(const Text& text, const Verdict& verdict, int pa
 }
 
 float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout) {
-  const auto panel = static_cast<std::uint32_t>(panel_size(rater_.noise));
-  if (rater_.aggregate == Aggregate::expected) return expected_score(text, verdict, static_cast<int>(panel));
-  const Row* now = &row(text, verdict, 0);
-  if (rater_.sampling == Sampling::law) {
-    const int outcome = pick(now->law, word);
-    if (outcome == outcomes_.missing) return std::numeric_limits<float>::quiet_NaN();
-    return outcomes_.value.empty() ? static_cast<float>(outcomes_.lowest + outcome) : outcomes_.value[static_cast<std::size_t>(outcome)];
+  if (rater_.aggregate == Aggregate::expected) return expected_score(text, verdict, panel_size(rater_.noise));
+  if (rater_.sampling == Sampling::draws) {
+    votes(text, verdict, step, rollout);
+    return aggregate();
   }
+  const int outcome = pick(row(text, verdict, 0).law, word);
+  if (outcome == outcomes_.missing) return std::numeric_limits<float>::quiet_NaN();
+  return outcomes_.value.empty() ? static_cast<float>(outcomes_.lowest + outcome) : outcomes_.value[static_cast<std::size_t>(outcome)];
+}
+
+std::span<const int> TextRater::votes(const Text& text, const Verdict& verdict, std::uint32_t step, std::uint32_t rollout) {
+  const auto panel = static_cast<std::uint32_t>(panel_size(rater_.noise));
+  const Row* now = &row(text, verdict, 0);
   answers_.clear();
   std::array<int, 101> given{};  // of a scale of up to 100 levels
   int made = 0;
@@ -215,7 +220,7 @@ float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t 
     if (++given[static_cast<std::size_t>(answer)] == stop_) break;
   }
   if (stop_ > 0 && panel > 1) expected_calls_ = made;
-  return aggregate();
+  return answers_;
 }
 
 }  // namespace odrpo

@@ -45,6 +45,8 @@ class TextRater {
   /// attempt 0 or 1 of call v about the response of `rollout` has the words draw(key, vote, step, prompt, 2 (rollout votes + v) + attempt),
   /// and toy_json's of the same place. A rater with `stop` makes the calls until it may end; a call's words do not depend on it.
   float reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout);
+  /// The answers to those literal calls before they are aggregated, without the ones that stay unreadable; valid until the next call.
+  std::span<const int> votes(const Text& text, const Verdict& verdict, std::uint32_t step, std::uint32_t rollout);
   /// Calls expected for the text asked for last: votes, fewer where they may end early, and more where unreadable answers are asked for
   /// again. Of a panel that may end early: those that were made.
   double expected_calls() const { return expected_calls_; }

@@ -103,6 +103,7 @@ std::string why_not_batched(const RunSpec& spec) {
   if (spec.rater.sampling == Sampling::draws && panel_size(spec.rater.noise) > 1) return "the judges of a panel answer one by one";
   if (stops_early(spec.rater, spec.votes)) return "a judge that stops early is asked one call after the other";
   if (spec.rater.aggregate == Aggregate::expected) return "expected scores are not drawn";
+  if (scores_of_response(spec.rater, spec.votes) > 1) return "the votes of a response stay apart, and the device keeps their aggregate";
   if (const device::Layout p = make_layout(spec); p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
                        p.prompts);

@@ -1,0 +1,73 @@
+// Checks of aggregate = "fraction": which estimators take the votes of a response apart, and how many scores a group then has.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "estimators/batch.hpp"
+#include "estimators/compat.hpp"
+#include "spec/assign.hpp"
+#include "spec/plan.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::string_view aggregate_key = "aggregate";
+
+bool may_be_fraction(const Variant<RaterConfig>& rater) {
+  const auto* axis = find_axis(rater.axes, aggregate_key);
+  if (axis == nullptr) return rater.config.aggregate == Aggregate::fraction;
+  return has_value(*axis, std::string(word_of(std::span<const Word<Aggregate>>(aggregate_words), Aggregate::fraction)));
+}
+
+// why the estimator cannot, for some value of its axis `compat`; empty when it always can
+std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
+  std::vector<EstimatorConfig> configs{estimator.config};
+  if (const auto* axis = find_axis(estimator.axes, "compat")) {
+    configs.assign(axis->values.size(), estimator.config);
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      Assign visitor{axis->key, axis->values[i]};
+      describe(visitor, configs[i]);
+    }
+  }
+  for (const auto& config : configs) {
+    if (refused_convention(config)) continue;  // an error of its own
+    const std::string_view why = refused_votes(config);
+    if (why.empty()) continue;
+    const std::string system = config.compat == Compat::paper ? "" : fmt::format(" of compat \"{}\"", word_of<Compat>(compat_words, config.compat));
+    return fmt::format("estimator {}{} {}", shown(estimator.name), system, why);
+  }
+  return "";
+}
+
+// the most responses to a prompt
+std::int64_t most_responses(const Plan& plan) {
+  const auto* axis = find_axis(plan.learn_axes, "rollouts");
+  std::int64_t most = axis == nullptr ? plan.learn.rollouts : 0;
+  if (axis != nullptr)
+    for (const auto& value : axis->values) most = std::max(most, std::get<std::int64_t>(value));
+  return most;
+}
+
+}  // namespace
+
+void check_fractions(const Node* raters, const Plan& plan, Diagnostics& errors) {
+  if (plan.votes.empty()) return;
+  const std::int64_t votes = *std::max_element(plan.votes.begin(), plan.votes.end()), responses = most_responses(plan);
+  if (votes < 2) return;  // the score of one call
+  for (const auto& rater : plan.rater) {
+    const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
+    const Node* key = section == nullptr ? nullptr : find_child(*section, aggregate_key);
+    if (key == nullptr || !may_be_fraction(rater)) continue;
+    for (const auto& estimator : plan.estimator)
+      if (const std::string why = refusal_of(estimator); !why.empty())
+        errors.add(key->key_place, fmt::format("`aggregate` cannot be \"fraction\" here: {}", why),
+                   "an odrpo estimator, or aggregate = \"mean\"");
+    if (responses * votes > most_scores)
+      errors.add(key->key_place, fmt::format("`aggregate` = \"fraction\" makes one group of all votes of a prompt: {} responses x {} votes are more than {}",
+                                             responses, votes, most_scores),
+                 "fewer rollouts or votes, or aggregate = \"mean\"");
+  }
+}
+
+}  // namespace odrpo
