@@ -84,8 +84,12 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
       errors.add(place_of(&section, key), fmt::format("{} = 1 leaves no score that tells responses apart", key));
   };
   check_resampled(section, c, errors);
-  if (panel_size(c.noise) > 1 && (find_axis(variant.axes, "sampling") != nullptr || c.sampling != Sampling::law))
+  const bool sampling_given = find_axis(variant.axes, "sampling") != nullptr || c.sampling != Sampling::law;
+  const bool apart = c.aggregate == Aggregate::fraction && find_axis(variant.axes, "aggregate") == nullptr;
+  if (panel_size(c.noise) > 1 && sampling_given)
     errors.add(place_of(&section, "sampling"), "`sampling` has no effect on a panel: several calls are drawn one by one, in turn");
+  else if (apart && sampling_given)
+    errors.add(place_of(&section, "sampling"), "`sampling` has no effect here: the votes of aggregate = \"fraction\" are drawn one by one");
   if (const auto stops = values_of(variant.axes, "stop", c.stop); std::find(stops.begin(), stops.end(), 1) != stops.end())
     errors.add(place_of(&section, "stop"), "`stop` = 1 would ask once, whatever the votes", "0, or 2 and more; one call is votes = 1");
   unreadable("parse_failure", c.parse_failure);

@@ -80,9 +80,6 @@ inline constexpr OnlyIf answers_only =
 inline constexpr OnlyIf drawn_only =
     word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::fraction},
             "aggregate = \"expected\" draws nothing");
-inline constexpr OnlyIf one_reward_only =
-    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean},
-            "aggregate = \"expected\" draws nothing, and the votes of \"fraction\" are always drawn one by one");
 inline constexpr OnlyIf panels_only = drawn_only && noise_is({LatentNoise::word, ResampleNoise::word}, "one judge answers every call");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
 inline constexpr OnlyIf bandit_only = env_is("bandit", "it makes the bandit's world, and this suite has only toy-lm's");
@@ -98,7 +95,7 @@ void describe(V& v, RaterConfig& c) {
   v.integer("stop", c.stop, 0, 1024,
             "calls are made one after the other until some score was given so often, at most N; 0 = always N calls", mode_only);
   v.word("order", c.order, std::span<const Word<JudgeOrder>>(order_words), "which judge of a panel answers a call", panels_only);
-  v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", one_reward_only);
+  v.word("sampling", c.sampling, std::span<const Word<Sampling>>(sampling_words), "how the aggregated score is drawn", drawn_only);
   v.number("parse_failure", c.parse_failure, 0.0, 1.0, "probability that a call's answer cannot be read", answers_only);
   v.word("parse_policy", c.parse_policy, std::span<const Word<ParsePolicy>>(parse_words), "what happens then", failures_only);
   describe(v, c.world, rater_world_keys, world_only, hacks_only);

@@ -113,6 +113,49 @@ TEST_CASE("the batch form equals the definition on random groups of many sizes, 
   }
 }
 
+TEST_CASE("groups of levels may hold several votes of each response: up to 4096 scores, some of them missing") {
+  const unsigned seed = 20261123;
+  std::mt19937 g(seed);
+  INFO("seed " << seed);
+  int took = 0;
+  for (const EstimatorConfig& c : all_configs()) {
+    if (!refused_votes(c).empty()) continue;
+    ++took;
+    for (auto [levels, members] : {std::pair{10, 256}, {3, 300}, {100, 1000}, {5, most_scores}}) {
+      std::vector<std::uint8_t> score(static_cast<std::size_t>(members));
+      for (auto& s : score) s = static_cast<std::uint8_t>(1 + g() % static_cast<unsigned>(levels));
+      BatchEstimator fast(c, levels, members);
+      const double median = 1 + (levels - 1) * 0.37;
+      if (fast.needs_median()) fast.set_median(median);
+      std::vector<float> out(score.size()), gaps(score.size());
+      fast(estimator_stages(best_isa()), score.data(), 1, out.data());
+      INFO(estimator_word(c) << " eps " << c.eps << " levels " << levels << " members " << members);
+      CHECK(error(c, levels, score, out.data(), median) < 2e-5);
+      std::vector<std::uint8_t> there(score.begin(), score.end() - members / 3);
+      std::fill(score.end() - members / 3, score.end(), no_score);
+      fast.with_gaps(estimator_stages(best_isa()), score.data(), 1, gaps.data());
+      CHECK(error(c, levels, there, gaps.data(), median) < 2e-5);
+      CHECK(gaps.back() == 0);
+    }
+  }
+  CHECK(took > 5);
+}
+
+TEST_CASE("forms without levels, of subsets and against the others take no votes of a response apart") {
+  for (const std::string_view word : estimator_catalogue()) {
+    const EstimatorConfig c = *parse_estimator(word);
+    INFO(word);
+    CHECK(refused_votes(c).empty() == (word.starts_with("odrpo") || word == "convex-reinforce"));
+  }
+  EstimatorConfig c = *parse_estimator("odrpo(grpo)");
+  for (const auto& system : compat_words) {
+    c.compat = system.value;
+    if (compat_refusal(c)) continue;
+    INFO(system.word);
+    CHECK(refused_votes(c).empty() == (c.compat != Compat::nemo));
+  }
+}
+
 TEST_CASE("a table by histogram gives the bits of the pass over the group, whatever the order of its members") {
   const unsigned seed = 20261123;
   std::mt19937 g(seed);

@@ -8,6 +8,10 @@ namespace {
 std::string confusion(const std::string& matrix) { return "[rater.r]\nnoise = [{ model = \"confusion\", matrix = " + matrix + " }]\n"; }
 std::string rater(const std::string& lines) { return "[rater.r]\nbase = \"mixed\"\n" + lines; }
 std::string learn(const std::string& lines) { return "[learn]\n" + lines; }
+std::string fraction(const std::string& estimators, const std::string& votes, const std::string& more) {
+  return "[suite]\nname = \"a\"\n[grid]\nestimator = " + estimators + "\nrater = \"r\"\nvotes = " + votes +
+         "\n[rater.r]\nbase = \"mixed\"\naggregate = \"fraction\"\n" + more;
+}
 std::string estimator(const std::string& base, const std::string& lines) { return "[estimator.e]\nbase = \"" + base + "\"\n" + lines; }
 
 }  // namespace
@@ -83,6 +87,44 @@ TEST_CASE("raters that contradict themselves are refused") {
        rater("aggregate = \"mean\"\nstop = 2\n"),
        "8:1",
        {"`stop` has no effect here", "only aggregate = \"mode\" waits for equal scores"}},
+      {"fractions without levels",
+       fraction("[\"odrpo(grpo)\", \"grpo\"]", "[1, 4]", ""),
+       "9:1",
+       {"`aggregate` cannot be \"fraction\" here: estimator grpo has no levels", "an odrpo estimator, or aggregate = \"mean\""}},
+      {"fractions of subsets",
+       fraction("\"max-at-k\"", "[1, 4]", ""),
+       "9:1",
+       {"estimator max-at-k compares subsets of responses"}},
+      {"fractions against the others",
+       fraction("\"e\"", "[1, 4]", "[estimator.e]\nbase = \"odrpo(grpo)\"\ncompat = [\"trl\", \"nemo\"]\n"),
+       "9:1",
+       {"estimator e of compat \"nemo\" compares a response with the others, and its own votes"}},
+      {"fractions of too many votes",
+       fraction("\"odrpo(grpo)\"", "[1, 17]", "[learn]\nrollouts = [8, 255]\n"),
+       "9:1",
+       {"255 responses x 17 votes are more than 4096", "fewer rollouts or votes"}},
+      {"sampling of fractions",
+       fraction("\"odrpo(grpo)\"", "[1, 4]", "sampling = \"draws\"\n"),
+       "10:1",
+       {"`sampling` has no effect here: the votes of aggregate = \"fraction\" are drawn one by one"}},
+      {"equal scores of fractions",
+       fraction("\"odrpo(grpo)\"", "[1, 4]", "stop = 2\n"),
+       "10:1",
+       {"`stop` has no effect here", "only aggregate = \"mode\" waits for equal scores"}},
+      {"ties of fractions",
+       fraction("\"odrpo(grpo)\"", "[1, 4]", "tie = \"lowest\"\n"),
+       "10:1",
+       {"`tie` has no effect here"}},
+      {"fractions of one vote go with any estimator",
+       fraction("\"grpo\"", "1", ""),
+       "",
+       {},
+       Exit::ok},
+      {"fractions of most votes",
+       fraction("\"odrpo(grpo)\"", "256", "[learn]\nrollouts = 16\n"),
+       "",
+       {},
+       Exit::ok},
       {"one equal score", rater("stop = [0, 1]\n"), "7:1", {"`stop` = 1 would ask once", "one call is votes = 1"}},
       {"a negative stop", rater("stop = -2\n"), "7:8", {"`rater.r.stop` is -2, out of range", "0..1024"}},
       {"a fractional stop", rater("stop = 2.5\n"), "7:8", {"`rater.r.stop` must be a whole number"}},

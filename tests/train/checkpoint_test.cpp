@@ -32,6 +32,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
       {"grid.estimator=window", "rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"rater.mixed.parse_policy=resample", "rater.mixed.parse_failure=0.3", "rater.mixed.json_broken=0.2"},
       {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.parse_failure=0.3"},
+      {"grid.estimator=[window, moving]", "grid.votes=3", "rater.mixed.aggregate=fraction", "rater.mixed.parse_failure=0.3"},
   };
   std::mt19937 rng(5);
   int stops = 0;
@@ -87,6 +88,7 @@ window = 20
       {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.sampling=[law, draws]"},
       {"grid.rater=panel-dialogue", "grid.votes=8", "rater.panel-dialogue.stop=3"},
       {"rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
+      {"grid.estimator=window", "grid.votes=5", "rater.mixed.aggregate=fraction", "record.gradient=3", "learn.epochs=2"},
   };
   std::mt19937 rng(9);
   int stops = 0;

@@ -257,7 +257,13 @@ TEST_CASE("what cannot be batched says why") {
     r.learn.batch = 65536;
   });
   const std::string texts = why([](RunSpec& r) { r.env.kind = WorldKind::toy_lm; });
-  CAPTURE(wide, texts);
+  const std::string apart = why([](RunSpec& r) {
+    r.rater.aggregate = Aggregate::fraction;
+    r.votes = 4;
+    r.rater.sampling = sampling_of(r.rater, r.votes);
+  });
+  CAPTURE(wide, texts, apart);
+  CHECK(apart.find("stay apart") != std::string::npos);
   CHECK(wide.find("too large") != std::string::npos);
   CHECK(texts.find("toy-lm") != std::string::npos);
 }
