@@ -87,7 +87,7 @@ json number_of(const AxisValue& value) {
 json scalar_schema(const FieldInfo& f) {
   if (f.type == "word" || f.type == "words") return f.words.empty() ? json{{"type", "string"}, {"minLength", 1}} : word_schema(f.words);
   if (f.type == "string") return {{"type", "string"}};
-  json schema = {{"type", f.type == "integers" ? "integer" : f.type}};
+  json schema = {{"type", f.type == "integers" ? "integer" : f.type == "numbers" ? "number" : f.type}};
   if (f.min) schema["minimum"] = number_of(*f.min);
   if (f.max) schema["maximum"] = number_of(*f.max);
   return schema;
@@ -147,7 +147,7 @@ json reference(const std::string& name) { return {{"$ref", "#/definitions/" + na
 json model_schema(const Noise& noise, bool entry);
 
 json key_schema(const FieldInfo& f, bool axes) {
-  const bool axis = axes && f.type != "string" && f.type != "matrix" && f.type != "rows";
+  const bool axis = axes && f.type != "string" && f.type != "matrix" && f.type != "rows" && f.type != "numbers";
   json schema = {{"description", description_of(f, axis)}};
   if (const json value = default_of(f); !value.is_null()) schema["default"] = value;
   if (f.only_if.count > 0) schema["x-only-if"] = rule_of(f.only_if);
@@ -155,6 +155,7 @@ json key_schema(const FieldInfo& f, bool axes) {
   else if (f.type == "rows") schema.update(rows_schema());
   else if (f.type == "baselines") schema.update(baselines_schema());
   else if (f.type == "integers") schema.update(one_or_list(scalar_schema(f), 1));
+  else if (f.type == "numbers") schema.update({{"type", "array"}, {"minItems", 1}, {"items", scalar_schema(f)}});
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
   else if (f.type == "scale") schema.update(scale_schema());
   else if (f.type == "columns") schema.update(columns_schema());

@@ -16,7 +16,8 @@ namespace {
 // Keys younger than the first stored runs, with their defaults: left out where they have them, so that those runs keep their names.
 constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"},    {"rater.seconds_per_call", "unset"},
-    {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"}};
+    {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
+    {"rater.seconds", "unset"},   {"rater.prices", "unset"}};
 
 template <class C>
 void write_section(std::string_view section, C config, const FieldWriter::Out& out) {

@@ -1,4 +1,4 @@
-// Reads rows of numbers: the thresholds of a latent scale, the laws of a file's responses.
+// Reads numbers in lists and rows: what the judges of a panel cost, the thresholds of a latent scale, the laws of a file's responses.
 #include <fmt/format.h>
 
 #include "kernels/math.hpp"
@@ -26,6 +26,26 @@ std::string wrong_entry(const Node& entry, const Node* before, const RowsRule& r
 }
 
 }  // namespace
+
+void FieldReader::numbers(std::string_view key, std::vector<double>& value, double least, double most, std::string_view) {
+  const Node* node = take(key);
+  if (node == nullptr) return;
+  const std::string form = fmt::format("[0.5, 2, ...], numbers of {}..{}", number_text(least), number_text(most));
+  if (node->kind != Node::Kind::list || node->children.empty()) {
+    const std::string found = node->kind == Node::Kind::list ? "an empty list" : found_text(*node);
+    errors_.add(node->place, fmt::format("{} must be a list of numbers, not {}", label(key), found), form);
+    return;
+  }
+  std::vector<double> numbers;
+  for (const Node& entry : node->children) {
+    const bool number = entry.kind == Node::Kind::integer || entry.kind == Node::Kind::number;
+    if (!number || !(entry.number >= least && entry.number <= most))
+      return errors_.add(entry.place, fmt::format("{} has {}, which is no number of {}..{}", label(key), found_text(entry),
+                                                  number_text(least), number_text(most)));
+    numbers.push_back(entry.number);
+  }
+  value = std::move(numbers);
+}
 
 void FieldReader::rows(std::string_view key, NumberRows& value, const RowsRule& rule, std::string_view) {
   const Node* node = take(key);

@@ -54,6 +54,11 @@ class FieldWriter {
     if (value.size() == 1) out_(key, value[0], true);
     else names(key, value, help);
   }
+  void numbers(std::string_view key, std::vector<double>& value, double, double, std::string_view) {
+    std::string text;
+    for (const double x : value) text.append(text.empty() ? "[" : ", ").append(number_text(x));
+    out_(key, value.empty() ? "unset" : text + "]", false);
+  }
   /// A matrix is written as TOML writes it: [[0.9, 0.1], [0.1, 0.9]].
   void matrix(std::string_view key, Square& value, std::string_view) {
     std::string text = "[";

@@ -135,6 +135,12 @@ std::string bias_text(const RaterConfig& rater) {
   return text;
 }
 
+std::string numbers_text(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double x : numbers) text.append(text.empty() ? "" : ", ").append(number_text(x));
+  return text;
+}
+
 std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
   const RaterConfig& r = run.rater;
   const bool texts = run.env.kind == WorldKind::toy_lm;
@@ -157,7 +163,9 @@ std::string rater_text(const Suite& suite, const RunSpec& run, bool voting) {
   }
   const JudgeCost& cost = r.cost;
   if (cost.seconds_per_call) text += fmt::format("; {} s a call, {} at a time", number_text(*cost.seconds_per_call), cost.parallel);
+  if (!cost.seconds.empty()) text += fmt::format("; {} s a call by judge, {} at a time", numbers_text(cost.seconds), cost.parallel);
   if (cost.price_per_call) text += fmt::format("; price {} a call", number_text(*cost.price_per_call));
+  if (!cost.prices.empty()) text += fmt::format("; price {} a call by judge", numbers_text(cost.prices));
   return text + fmt::format("; levels 1 to {}", run.env.levels());
 }
 

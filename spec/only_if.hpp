@@ -47,6 +47,9 @@ struct ValueOf {
   }
   void choices(std::string_view k, std::vector<std::string>& v, std::span<const Choice>, std::string_view help) { names(k, v, help); }
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}
+  void numbers(std::string_view k, std::vector<double>& v, double, double, std::string_view) {
+    if (k == key) value = v.empty() ? std::string() : std::to_string(v.size()) + " numbers";
+  }
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void models(std::string_view k, std::vector<Noise>& list, std::string_view) {
@@ -82,6 +85,7 @@ class Conditional {
   void names(std::string_view, std::vector<std::string>&, std::string_view) {}
   void choices(std::string_view, std::vector<std::string>&, std::span<const Choice>, std::string_view) {}
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}
+  void numbers(std::string_view, std::vector<double>&, double, double, std::string_view) {}
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void models(std::string_view, std::vector<Noise>&, std::string_view) {}

@@ -74,6 +74,8 @@ void check_variant(const Node& section, const Variant<EstimatorConfig>& variant,
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
 void check_variant(const Node& section, const Variant<PolicyConfig>& variant, Diagnostics& errors);
 void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
+/// What the calls of each judge of a panel take and cost: a number for each, and none for all beside them. (plan_checks_judges.cpp)
+void check_judge_numbers(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
 /// Keys of [learn] that no run feels.
 void check_learning_keys(const Node* learn, const Plan& plan, Diagnostics& errors);
 /// Worlds have the levels of the raters' matrices.

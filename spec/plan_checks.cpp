@@ -84,6 +84,7 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
       errors.add(place_of(&section, key), fmt::format("{} = 1 leaves no score that tells responses apart", key));
   };
   check_resampled(section, c, errors);
+  check_judge_numbers(section, variant, errors);
   const bool sampling_given = find_axis(variant.axes, "sampling") != nullptr || c.sampling != Sampling::law;
   const bool apart = c.aggregate == Aggregate::fraction && find_axis(variant.axes, "aggregate") == nullptr;
   if (panel_size(c.noise) > 1 && sampling_given)
@@ -190,7 +191,7 @@ constexpr std::pair<std::string_view, std::string_view> judge_values[] = {
 // does a rater model what its calls take or cost?
 bool models_cost(const Variant<RaterConfig>& rater, std::string_view key) {
   const JudgeCost& cost = rater.config.cost;
-  return find_axis(rater.axes, key) != nullptr || (key == "seconds_per_call" ? cost.seconds_per_call : cost.price_per_call).has_value();
+  return find_axis(rater.axes, key) != nullptr || (key == "seconds_per_call" ? cost.timed() : cost.priced());
 }
 
 // Brings the values `win-rate-over-ESTIMATOR` to their estimators' names; one that the grid has not is an error at its place.

@@ -34,7 +34,8 @@ std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
     if (refused_convention(config)) continue;  // an error of its own
     const std::string_view why = refused_votes(config);
     if (why.empty()) continue;
-    const std::string system = config.compat == Compat::paper ? "" : fmt::format(" of compat \"{}\"", word_of<Compat>(compat_words, config.compat));
+    std::string system;
+    if (config.compat != Compat::paper) system = fmt::format(" of compat \"{}\"", word_of<Compat>(compat_words, config.compat));
     return fmt::format("estimator {}{} {}", shown(estimator.name), system, why);
   }
   return "";
@@ -64,8 +65,9 @@ void check_fractions(const Node* raters, const Plan& plan, Diagnostics& errors) 
         errors.add(key->key_place, fmt::format("`aggregate` cannot be \"fraction\" here: {}", why),
                    "an odrpo estimator, or aggregate = \"mean\"");
     if (responses * votes > most_scores)
-      errors.add(key->key_place, fmt::format("`aggregate` = \"fraction\" makes one group of all votes of a prompt: {} responses x {} votes are more than {}",
-                                             responses, votes, most_scores),
+      errors.add(key->key_place,
+                 fmt::format("`aggregate` = \"fraction\" makes all votes of a prompt one group: {} responses x {} votes are more than {}",
+                             responses, votes, most_scores),
                  "fewer rollouts or votes, or aggregate = \"mean\"");
   }
 }

@@ -63,6 +63,9 @@ BanditRun::BanditRun(const Problem& p)
   word.resize(batch * p.action_blocks * 4);
   if (spec.rater.sampling == Sampling::draws) vote_word.resize(static_cast<std::size_t>(spec.learn.rollouts) * ((spec.votes + 3) / 4) * 4);
   action.resize(batch * spec.learn.rollouts);
+  if (!bills_by_judge(spec)) return;
+  by_judge.assign(static_cast<std::size_t>(panel_size(spec.rater.noise)), 0.0);
+  if (p.rated->stop > 0) turn_calls.resize(batch * p.rated->turns);
 }
 
 void BanditRun::choose_prompts(int t) {
@@ -78,8 +81,21 @@ void BanditRun::sample_rollouts(int t) {
 bool BanditRun::score_rollouts(int t, const std::atomic<bool>&) {
   const double made = draw_scores(t, Draws::training());
   const RatedWorld& rated = *problem->rated;
-  if (rated.stop > 0 && t < problem->spec->learn.steps) calls_so_far += rated.calls.empty() ? made : expected_calls();
+  if (t == problem->spec->learn.steps) return true;  // the batch that is measured at the end
+  if (rated.stop > 0) calls_so_far += rated.calls.empty() ? made : expected_calls();
+  if (!by_judge.empty()) count_by_judge();
   return true;
+}
+
+void BanditRun::count_by_judge() {
+  const RunSpec& spec = *problem->spec;
+  const int judges = static_cast<int>(by_judge.size()), turns = std::min(judges, spec.votes);
+  for (std::size_t b = 0; b < step.prompt.size(); ++b)
+    for (int turn = 0; turn < turns; ++turn) {
+      const double all = static_cast<double>(spec.learn.rollouts) * ((spec.votes - turn + turns - 1) / turns);
+      by_judge[static_cast<std::size_t>(judge_in_turn(spec.run_key, step.prompt[b], turn, judges))] +=
+          turn_calls.empty() ? all : turn_calls[b * turns + turn];
+    }
 }
 
 void BanditRun::estimate_advantages() {
@@ -98,7 +114,7 @@ double BanditRun::draw_scores(int t, const Draws& draws) {
   const RunSpec& spec = *problem->spec;
   const RateBatch batch{step.prompt.data(), action.data(), spec.learn.batch, spec.learn.rollouts, problem->world->width};
   const std::uint32_t at = static_cast<std::uint32_t>(t);
-  const Seen seen{step.batch.score.data(), step.batch.reward.data()};
+  const Seen seen{step.batch.score.data(), step.batch.reward.data(), turn_calls.empty() ? nullptr : turn_calls.data()};
   if (problem->rated->sampling == Sampling::draws) {
     const std::uint32_t blocks = static_cast<std::uint32_t>(spec.learn.rollouts * ((spec.votes + 3) / 4));
     return problem->rate->by_draws(problem->rated->view(), batch, *problem->random, spec.run_key, draws.vote, at, draws.replica * blocks,

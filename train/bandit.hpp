@@ -53,6 +53,8 @@ struct BanditRun {
   std::vector<std::uint32_t> vote_word;  ///< scratch of literal votes
   std::vector<std::uint16_t> action;     ///< [B][G]
   double calls_so_far = 0;               ///< of a judge that may stop early: expected calls of the steps, repeated answers apart
+  CallsByJudge by_judge{};               ///< of the steps, where the bill needs them; else empty
+  std::vector<double> turn_calls{};      ///< [B][turns] of the latest batch, where calls may end early and are counted by judge
   GradientQuality gradient{};            ///< of the latest recorded batch
   bool finite = true;                    ///< was the policy's value finite when it was last recorded
 
@@ -78,6 +80,7 @@ struct BanditRun {
   void keep(A& archive) {
     policy.keep(archive);
     archive(calls_so_far);
+    if (!by_judge.empty()) archive(std::span<double>(by_judge));
   }
   void restored(int t) { policy.restored(first_update(t)); }
 
@@ -87,6 +90,8 @@ struct BanditRun {
   /// returns how many were made.
   void draw_actions(int t, const Draws& draws);
   double draw_scores(int t, const Draws& draws);
+  /// Counts the calls of each judge about the batch's responses.
+  void count_by_judge();
   /// Expected calls about the batch's responses, by the rows of their law.
   double expected_calls() const;
   /// How the batch's rollouts enter the gradient of epoch e.

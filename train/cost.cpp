@@ -9,7 +9,28 @@
 
 namespace odrpo {
 
-JudgeBill judge_bill(const RunSpec& spec, double calls) {
+namespace {
+
+// The mean over the calls of what a call of each judge takes or costs; of all judges the same where they have no list.
+std::optional<double> of_a_call(const std::optional<double>& all, const std::vector<double>& each, const CallsByJudge& by_judge) {
+  if (each.empty()) return all;
+  double sum = 0, calls = 0;
+  for (std::size_t j = 0; j < each.size(); ++j) {
+    const double weight = by_judge.empty() ? 1 : by_judge[j];
+    sum += weight * each[j], calls += weight;
+  }
+  return calls > 0 ? sum / calls : 0;
+}
+
+}  // namespace
+
+bool bills_by_judge(const RunSpec& spec) {
+  const RaterConfig& r = spec.rater;
+  const int judges = panel_size(r.noise);
+  return r.cost.by_judge() && judges > 1 && !draws_judges(r) && (spec.votes % judges != 0 || stops_early(r, spec.votes));
+}
+
+JudgeBill judge_bill(const RunSpec& spec, double calls, const CallsByJudge& by_judge) {
   const JudgeCost& judge = spec.rater.cost;
   JudgeBill bill;
   if (!judge.any()) return bill;
@@ -17,8 +38,8 @@ JudgeBill judge_bill(const RunSpec& spec, double calls) {
   const double steps = spec.learn.steps;
   double rounds = std::ceil(calls / steps / judge.parallel * (1 - 1e-12));  // a quotient that is whole but for its rounding stays so
   if (stops_early(spec.rater, spec.votes)) rounds = std::max<double>(rounds, most_calls(spec.rater, spec.env.levels(), spec.votes));
-  if (judge.seconds_per_call) bill.seconds = steps * (rounds * *judge.seconds_per_call);
-  if (judge.price_per_call) bill.cost = calls * *judge.price_per_call;
+  if (const auto seconds = of_a_call(judge.seconds_per_call, judge.seconds, by_judge)) bill.seconds = steps * (rounds * *seconds);
+  if (const auto price = of_a_call(judge.price_per_call, judge.prices, by_judge)) bill.cost = calls * *price;
   return bill;
 }
 

@@ -1,6 +1,7 @@
 // What a run costs, estimated from its spec alone: for preflight.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "spec/spec.hpp"
 
@@ -12,10 +13,15 @@ struct JudgeBill {
   double calls = 0;                     ///< of the runs whose rater models something
   std::optional<double> seconds, cost;  ///< of all training steps, one after the other; in the unit of price_per_call
 };
-/// The bill of a run of so many calls. A step's calls are asked `parallel` at a time and answered before the next step:
+/// How many of a run's calls each judge of a panel answered; empty = all equally many.
+using CallsByJudge = std::vector<double>;
+/// The bill of a run of so many calls. Where judges have numbers of their own, a call takes and costs the mean over the calls.
+/// A step's calls are asked `parallel` at a time and answered before the next step:
 /// seconds = steps ceil(calls of a step / parallel) seconds_per_call, where a step has the run's mean number of calls. Calls that may end
 /// early are made one after the other: a step then has as many rounds as the most calls about one response, at least.
-JudgeBill judge_bill(const RunSpec& spec, double calls);
+JudgeBill judge_bill(const RunSpec& spec, double calls, const CallsByJudge& by_judge = {});
+/// Does the bill of a run need to know which judge answered: numbers of each, and not all asked equally often?
+bool bills_by_judge(const RunSpec& spec);
 
 /// Rough seconds of one core, bytes of memory while running, bytes on disk until the work folder is gone, expected calls of the judge (of
 /// one that may stop early: as if it did not).

@@ -6,7 +6,6 @@
 #include <initializer_list>
 
 #include "kernels/failure.hpp"
-#include "train/cost.hpp"
 
 namespace odrpo {
 namespace {
@@ -49,7 +48,7 @@ const std::vector<double>& curve_of(const RunRecord& r, std::string_view name) {
 }
 
 void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, double final_reward, const CollapseWatch& watch,
-                  double judge_calls) {
+                  double judge_calls, const CallsByJudge& by_judge) {
   const std::vector<double>& quality = curve_of(r, "quality");
   const double headroom = between.best - between.start, last = quality.back(), auc = area(r.step, quality);
   r.finals = {
@@ -72,7 +71,7 @@ void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, do
       {"quality_fall", *std::max_element(quality.begin(), quality.end()) - last},
   };
   r.step_time_median = median_step_seconds(r, {stage_prompts, stage_policy, stage_rater, stage_estimator, stage_update});
-  const JudgeBill bill = judge_bill(spec, judge_calls);
+  const JudgeBill bill = judge_bill(spec, judge_calls, by_judge);
   if (bill.seconds) {
     const double judged = *bill.seconds / spec.learn.steps;
     r.finals.push_back({"judge_seconds", judged});

@@ -6,6 +6,7 @@
 #include "spec/spec.hpp"
 #include "train/batch.hpp"
 #include "train/collapse.hpp"
+#include "train/cost.hpp"
 
 namespace odrpo {
 
@@ -27,8 +28,8 @@ struct FinalReward {
 const std::vector<double>& curve_of(const RunRecord& r, std::string_view name);
 
 /// Fills finals and step_time_median from the curves, which are complete, drops the curves that the run does not have, and sets status ok.
-/// judge_calls: expected calls of the judge in all steps.
+/// judge_calls: expected calls of the judge in all steps; by_judge: those of each judge of a panel (bills_by_judge()).
 void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, double final_reward, const CollapseWatch& watch,
-                  double judge_calls);
+                  double judge_calls, const CallsByJudge& by_judge = {});
 
 }  // namespace odrpo

@@ -23,6 +23,7 @@ namespace odrpo {
 ///   const char* not_finite();                         what the latest record or update found not to be finite ("parameters are"), or null
 ///   Headroom headroom(const RunRecord&);              where gains are measured between
 ///   double judge_calls();                             expected calls of the judge over the run
+///   CallsByJudge by_judge;                            those of each judge, where the bill needs them (bills_by_judge()); else empty
 ///   void add_final_values(RunRecord&);                those of this world alone
 ///   static bool is_of_policy(CurveId);                does record_policy append to this curve
 ///   static constexpr bool measures_after_end;         does the last record have a batch of its own, which nothing learns from
@@ -132,7 +133,8 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
     }
     if (recorded) record_batch(*run, spec);
   }
-  close_record(run->record, spec, run->world.headroom(run->record), run->final_reward.mean(), run->collapse, run->world.judge_calls());
+  close_record(run->record, spec, run->world.headroom(run->record), run->final_reward.mean(), run->collapse, run->world.judge_calls(),
+               run->world.by_judge);
   run->world.add_final_values(run->record);
   return std::move(run->record);
 }

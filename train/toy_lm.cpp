@@ -120,6 +120,7 @@ ToyLmRun::ToyLmRun(const Problem& p)
   prompt_token.resize(batch * toy_prompt_tokens);
   rating_word.resize(batch * ((learn.rollouts + 3) / 4 * 4));
   verdict.resize(batch * learn.rollouts);
+  if (bills_by_judge(*p.spec)) by_judge.assign(static_cast<std::size_t>(panel_size(p.spec->rater.noise)), 0.0);
 }
 
 void ToyLmRun::choose_prompts(int t) {
@@ -158,6 +159,7 @@ bool ToyLmRun::score_rollouts(int t, const std::atomic<bool>& stop) {
                         spec.learn.batch, 0, blocks);
   const Rollouts& written = policy.rollouts();
   double calls = judge_calls_so_far;
+  CallsByJudge each = by_judge;
   for (int b = 0; b < spec.learn.batch; ++b) {
     if (stop.load(std::memory_order_relaxed)) return false;
     for (int i = 0; i < rollouts; ++i) {
@@ -168,9 +170,13 @@ bool ToyLmRun::score_rollouts(int t, const std::atomic<bool>& stop) {
       score_text(text, at, rating_word[(static_cast<std::size_t>(b) * blocks * 4) + i], static_cast<std::uint32_t>(t),
                  static_cast<std::uint32_t>(i));
       calls += rater.expected_calls();
+      const int judges = static_cast<int>(each.size()), asked = rater.asked();
+      for (int v = 0; judges > 0 && v < asked; ++v)
+        each[static_cast<std::size_t>(judge_in_turn(spec.run_key, text.prompt->index, v, judges))] += rater.expected_calls() / asked;
     }
   }
   judge_calls_so_far = calls;
+  by_judge = std::move(each);
   return true;
 }
 

@@ -52,6 +52,7 @@ struct ToyLmRun {
   std::vector<std::uint32_t> rating_word;   ///< [B][G] random words
   std::vector<Verdict> verdict;             ///< [B][G] the truth
   double judge_calls_so_far = 0;            ///< expected
+  CallsByJudge by_judge{};                  ///< of the steps, where the bill needs them; else empty
   TransformerReport report = {};            ///< of the last update
   std::vector<Token> first, latest;         ///< what the policy wrote before training, and at the latest record; empty: not finite
 
@@ -80,6 +81,7 @@ struct ToyLmRun {
     TransformerState state = policy.state();
     archive(state.trained, state.m, state.v);
     archive(judge_calls_so_far);
+    if (!by_judge.empty()) archive(std::span<double>(by_judge));
   }
   void restored(int t) { policy.restored(t * problem->spec->learn.epochs); }
 };

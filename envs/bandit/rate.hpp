@@ -20,6 +20,7 @@ struct RateBatch {
 struct Seen {
   std::uint8_t* score;
   float* reward;
+  double* turn_calls = nullptr;  ///< [B][turns] of literal calls: those that the judges of each turn answered; null = not asked for
 };
 
 struct RateStages {

@@ -119,6 +119,8 @@ static double by_draws(const RatedView& rated, const RateBatch& batch, const Ran
   const bool real = rated.aggregate == Aggregate::mean && rated.votes > 1;
   std::uint8_t votes[1024];
   double calls = 0;
+  if (seen.turn_calls)
+    for (int i = 0; i < batch.batch * rated.turns; ++i) seen.turn_calls[i] = 0;
   for (int b = 0; b < batch.batch; ++b) {
     random.fill(scratch, key, purpose, step, batch.prompt + b, 1, first_block, batch.rollouts * blocks);
     const std::uint32_t* of_prompt = rated.row + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
@@ -136,6 +138,8 @@ static double by_draws(const RatedView& rated, const RateBatch& batch, const Ran
       const int made = rated.stop > 0 ? calls_made(votes, rated.votes, rated.stop, unread) : rated.votes;
       const int n = missing < 0 ? made : keep_readable(votes, made, unread);
       calls += made;
+      if (seen.turn_calls)
+        for (int v = 0; v < made; ++v) seen.turn_calls[b * rated.turns + v % rated.turns] += 1;
       if (real) {
         int sum = 0;
         for (int v = 0; v < n; ++v) sum += votes[v];

@@ -209,6 +209,7 @@ std::span<const int> TextRater::votes(const Text& text, const Verdict& verdict, 
       now = &row(text, verdict, static_cast<int>(v % panel));
     }
     int answer = call(now->law, step, prompt, block);
+    asked_ = static_cast<int>(v) + 1;
     ++made;
     if (answer == 0 && rater_.parse_policy == ParsePolicy::resample) {
       ++made;

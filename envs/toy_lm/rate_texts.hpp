@@ -50,6 +50,8 @@ class TextRater {
   /// Calls expected for the text asked for last: votes, fewer where they may end early, and more where unreadable answers are asked for
   /// again. Of a panel that may end early: those that were made.
   double expected_calls() const { return expected_calls_; }
+  /// Of a panel whose judges answer in turn: how many of the N calls about the text asked for last were made, repeated answers apart.
+  int asked() const { return stop_ > 0 ? asked_ : votes_; }
 
  private:
   struct Row {
@@ -76,6 +78,7 @@ class TextRater {
   int stop_;                     // literal calls end with the score that was given so often; 0 = after all of them
   std::map<std::pair<SeenText, std::uint64_t>, Row> rows_;
   double expected_calls_ = 0;
+  int asked_ = 0;  // literal calls, repeated answers apart
 };
 
 }  // namespace odrpo

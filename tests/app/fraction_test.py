@@ -48,7 +48,7 @@ with open("apart.toml", "w") as file:
     file.write(SUITE)
 shown = call("check", "apart.toml")
 check("48 runs" in shown and "fraction" in shown, f"check: {shown}")
-shown = call("run", "apart.toml", "--jobs", "2")
+shown = " ".join(call("run", "apart.toml", "--jobs", "2").split())
 check("N votes: fraction, of N draws" in shown, f"the table does not say how votes are used: {shown}")
 with h5py.File("apart.h5") as f:
     text = lambda name: [x.decode() for x in f[name][:]]
@@ -76,7 +76,7 @@ with h5py.File("apart.h5") as f, h5py.File("alone.h5") as g:
 
 # what is refused, at its place
 call("check", "apart.toml", "--set", "grid.estimator=[grpo, \"odrpo(grpo)\"]", code=3,
-     words='apart.toml:19:1: error: `aggregate` cannot be "fraction" here: estimator grpo has no levels')
+     words='apart.toml:20:1: error: `aggregate` cannot be "fraction" here: estimator grpo has no levels')
 call("check", "apart.toml", "--set", "grid.votes=600", code=3, words="8 responses x 600 votes are more than 4096")
 call("check", "apart.toml", "--set", "rater.apart.stop=2", code=3, words="only aggregate = \"mode\" waits for equal scores")
 call("run", "apart.toml", "--dry-run", "--set", "grid.votes=512", "--set", "grid.rater=apart")

@@ -8,6 +8,7 @@ namespace {
 std::string confusion(const std::string& matrix) { return "[rater.r]\nnoise = [{ model = \"confusion\", matrix = " + matrix + " }]\n"; }
 std::string rater(const std::string& lines) { return "[rater.r]\nbase = \"mixed\"\n" + lines; }
 std::string learn(const std::string& lines) { return "[learn]\n" + lines; }
+std::string panel(const std::string& lines) { return "[rater.r]\nbase = \"panel-essays\"\n" + lines; }
 std::string fraction(const std::string& estimators, const std::string& votes, const std::string& more) {
   return "[suite]\nname = \"a\"\n[grid]\nestimator = " + estimators + "\nrater = \"r\"\nvotes = " + votes +
          "\n[rater.r]\nbase = \"mixed\"\naggregate = \"fraction\"\n" + more;
@@ -87,6 +88,26 @@ TEST_CASE("raters that contradict themselves are refused") {
        rater("aggregate = \"mean\"\nstop = 2\n"),
        "8:1",
        {"`stop` has no effect here", "only aggregate = \"mode\" waits for equal scores"}},
+      {"too few prices", panel("prices = [1, 2, 3]\n"), "7:1", {"`prices` has 3 numbers, and the panel has 4 judges"}},
+      {"too many seconds", panel("seconds = [1, 2, 3, 4, 5]\n"), "7:1", {"`seconds` has 5 numbers, and the panel has 4 judges"}},
+      {"prices of one judge", rater("prices = [1]\n"), "7:1", {"`prices` is for panels: one judge answers every call", "`price_per_call`"}},
+      {"two kinds of prices",
+       panel("price_per_call = 1\nprices = [1, 2, 3, 4]\n"),
+       "8:1",
+       {"`prices` cannot stand beside `price_per_call`"}},
+      {"two kinds of seconds",
+       panel("seconds_per_call = [1, 2]\nseconds = [1, 2, 3, 4]\n"),
+       "8:1",
+       {"`seconds` cannot stand beside `seconds_per_call`"}},
+      {"a negative price", panel("prices = [1, 2, -3, 4]\n"), "7:17", {"`rater.r.prices` has -3, which is no number of 0..1e+09"}},
+      {"a price in words", panel("prices = [1, \"2\", 3, 4]\n"), "7:14", {"which is no number"}},
+      {"one price", panel("prices = 2\n"), "7:10", {"`rater.r.prices` must be a list of numbers, not"}},
+      {"no price", panel("prices = []\n"), "7:10", {"must be a list of numbers, not an empty list"}},
+      {"calls at a time of judges without seconds",
+       panel("prices = [1, 2, 3, 4]\nparallel = 2\n"),
+       "8:1",
+       {"`parallel` has no effect here"}},
+      {"calls at a time of judges with seconds", panel("seconds = [1, 2, 3, 4]\nparallel = 2\n"), "", {}, Exit::ok},
       {"fractions without levels",
        fraction("[\"odrpo(grpo)\", \"grpo\"]", "[1, 4]", ""),
        "9:1",

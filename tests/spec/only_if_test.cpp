@@ -71,12 +71,19 @@ AxisValue value_for(const Need& need, bool holds) {
   return {};
 }
 
-// all needs hold
+// all needs hold, or the first where one is enough
 template <class C>
 Setting active(const OnlyIf& rule) {
   Setting values;
-  for (const Need& need : rule.list()) values[need.key] = value_for<C>(need, true);
+  for (const Need& need : rule.list())
+    if (!rule.any || values.empty()) values[need.key] = value_for<C>(need, true);
   return values;
+}
+// a list of numbers, which is absent where it is not given
+template <class C>
+bool is_numbers(std::string_view key) {
+  const auto fields = all_fields<C>();
+  return std::any_of(fields.begin(), fields.end(), [&](const FieldInfo& f) { return f.key == key && f.type == "numbers"; });
 }
 // Each setting leaves the key without effect: one need is broken, or, where one would be enough, all are.
 template <class C>
@@ -85,7 +92,7 @@ std::vector<Setting> idle(const OnlyIf& rule) {
   for (const Need& broken : rule.list()) {
     Setting values = active<C>(rule);
     for (const Need& need : rule.list())
-      if (rule.any || need == broken) values[need.key] = value_for<C>(need, false);
+      if ((rule.any || need == broken) && !is_numbers<C>(need.key)) values[need.key] = value_for<C>(need, false);
     all.push_back(values);
   }
   return all;

@@ -1,4 +1,4 @@
-// aggregate = "fraction": what training makes of all votes of a prompt, against the formula with the share f_ik of votes that reach a level.
+// aggregate = "fraction": what training makes of all votes of a prompt, against the formula with the shares f_ik of votes that reach k.
 #include <cmath>
 #include <random>
 
@@ -167,7 +167,7 @@ TEST_CASE("fraction: the votes are the literal calls of the other aggregates, of
       RunSpec apart = fraction_run("odrpo(grpo)", 5);
       if (panel)
         for (const RaterPreset& preset : rater_presets())
-          if (preset.word == "panel-dialogue") apart.rater = preset.config, apart.env.bandit.levels = rater_levels(preset.config.noise.empty() ? apart.rater : preset.config);
+          if (preset.word == "panel-dialogue") apart.rater = preset.config, apart.env.bandit.levels = rater_levels(preset.config);
       apart.rater.aggregate = Aggregate::fraction;
       apart.rater.parse_failure = failure, apart.rater.parse_policy = policy;
       apart.rater.sampling = sampling_of(apart.rater, apart.votes);
@@ -175,7 +175,8 @@ TEST_CASE("fraction: the votes are the literal calls of the other aggregates, of
       mean.rater.aggregate = Aggregate::mean;
       mean.rater.sampling = Sampling::draws;
       RunCache shared;
-      const BanditProblem one = *make_bandit_problem(apart, shared, best_isa(), never), two = *make_bandit_problem(mean, shared, best_isa(), never);
+      const BanditProblem one = *make_bandit_problem(apart, shared, best_isa(), never);
+      const BanditProblem two = *make_bandit_problem(mean, shared, best_isa(), never);
       BanditRun a(one), b(two);
       for (int t = 0; t < 20; ++t) {
         train_step(a, t, {.update = false}, never);
@@ -237,7 +238,7 @@ TEST_CASE("fraction: a running median pools all votes, and redraws of the gradie
 }
 
 TEST_CASE("toy-lm: fraction takes the votes that the mean takes, as one group") {
-  const std::string lm = R"([suite]
+  const std::string lm = R"toml([suite]
 name = "lm"
 [grid]
 env = "toy-lm"
@@ -260,7 +261,7 @@ warm_batch = 16
 steps = 3
 batch = 4
 rollouts = 3
-)";
+)toml";
   for (const std::vector<std::string>& set :
        {std::vector<std::string>{}, {"rater.apart.parse_failure=0.5", "rater.apart.parse_policy=drop", "rater.mean.parse_failure=0.5",
                                      "rater.mean.parse_policy=drop"}}) {

@@ -1,6 +1,7 @@
 // What a judge's calls cost: final values against the model's definition, in both worlds and on an engine; digests that no clock changes.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,10 @@
 #include "tests/train/batched/host_backend.hpp"
 #include "tests/train/tiny.hpp"
 #include "tests/train/trained.hpp"
+#include "train/bandit.hpp"
+#include "train/batched/layout.hpp"
 #include "train/limits.hpp"
+#include "train/toy_lm.hpp"
 
 using namespace odrpo;
 
@@ -150,6 +154,131 @@ TEST_CASE("a judge that stops early: rounds of a step are at least the most call
   spec.votes = 40, spec.rater.stop = 2;  // the eleventh score has been given before
   CHECK(final_of(run(spec), "judge_seconds") == 0.25 * 11);
   CHECK(judge_bill(spec, 1e6).cost == 0.5e6);
+}
+
+TEST_CASE("judges of a panel with prices and times of their own: each call is billed as the judge's who answers it") {
+  const std::vector<double> prices{1, 2, 4, 16}, seconds{0.5, 1, 0.25, 2};
+  RunSpec spec = small_run(PolicyKind::tabular, "odrpo(grpo)", 1);
+  for (const RaterPreset& preset : rater_presets())
+    if (preset.word == "panel-essays") spec.rater = preset.config;
+  REQUIRE(panel_size(spec.rater.noise) == 4);
+  spec.env.bandit.levels = rater_levels(spec.rater);
+  spec.learn.steps = 30;
+  spec.rater.cost = {.seconds_per_call = {}, .parallel = 48, .price_per_call = {}, .seconds = seconds, .prices = prices};
+  int uneven = 0;
+  for (const int votes : {1, 3, 4, 6, 8})
+    for (const int stop : {0, 2})
+      for (const Aggregate aggregate : {Aggregate::mode, Aggregate::fraction, Aggregate::expected})
+        for (const double failure : {0.0, 0.25}) {
+          if (stop > 0 && aggregate != Aggregate::mode) continue;
+          spec.votes = votes;
+          spec.rater.stop = stop < votes ? stop : 0;
+          spec.rater.aggregate = aggregate;
+          spec.rater.parse_failure = aggregate == Aggregate::expected ? 0 : failure;
+          spec.rater.sampling = sampling_of(spec.rater, votes);
+          INFO(votes << " votes, stop " << spec.rater.stop << ", aggregate " << static_cast<int>(aggregate));
+          const RunRecord r = run(spec);
+          // the same words, with every vote kept; one vote is drawn from its law
+          RunSpec kept = spec;
+          kept.rater.aggregate = Aggregate::fraction, kept.rater.stop = 0;
+          kept.rater.sampling = Sampling::draws;
+          RunCache shared;
+          const BanditProblem problem = *make_bandit_problem(spec, shared, best_isa(), never);
+          const BanditProblem apart = *make_bandit_problem(kept, shared, best_isa(), never);
+          BanditRun s(problem), votes_of(apart);
+          double calls = 0, price = 0, time = 0;
+          for (int t = 0; t < spec.learn.steps; ++t) {
+            train_step(s, t, {.update = true}, never);
+            votes_of.step.prompt = s.step.prompt;
+            votes_of.action = s.action;
+            votes_of.draw_scores(t, Draws::training());
+            for (std::size_t i = 0; i < s.action.size(); ++i) {
+              std::map<int, int> given;
+              for (int v = 0; v < votes; ++v) {
+                const int judge = judge_in_turn(spec.run_key, s.step.prompt[i / 8], v, 4);
+                calls += 1, price += prices[static_cast<std::size_t>(judge)], time += seconds[static_cast<std::size_t>(judge)];
+                const int score = votes_of.step.batch.score[i * static_cast<std::size_t>(votes) + static_cast<std::size_t>(v)];
+                if (spec.rater.stop > 0 && ++given[score] == spec.rater.stop) break;
+              }
+            }
+          }
+          const double again = 1 + spec.rater.parse_failure;
+          CHECK(final_of(r, "judge_calls") == Approx(calls * again).epsilon(1e-12));
+          CHECK(final_of(r, "judge_cost") == Approx(price * again).epsilon(1e-12));
+          double rounds = std::ceil(calls * again / 30 / 48 * (1 - 1e-12));
+          if (spec.rater.stop > 0) rounds = std::max<double>(rounds, most_calls(spec.rater, spec.env.levels(), votes));
+          CHECK(final_of(r, "judge_seconds") == Approx(rounds * time / calls).epsilon(1e-12));
+          uneven += std::fabs(price / calls - 23.0 / 4) > 0.01;
+          // before the run nobody knows which judge is first
+          CHECK(judge_bill(spec, 100).cost == Approx(575));
+          CHECK(bills_by_judge(spec) == (votes % 4 != 0 || spec.rater.stop > 0));
+        }
+  CHECK(uneven > 10);
+  spec.rater.order = JudgeOrder::random;
+  spec.rater.aggregate = Aggregate::mode, spec.rater.stop = 0, spec.votes = 3;
+  spec.rater.sampling = sampling_of(spec.rater, 3);
+  const RunRecord drawn = run(spec);
+  CHECK(final_of(drawn, "judge_cost") == Approx(final_of(drawn, "judge_calls") * 23 / 4));
+  spec.rater.order = JudgeOrder::turn, spec.votes = 1;
+  spec.rater.sampling = Sampling::law;
+  CHECK(why_not_batched(spec).find("each judge") != std::string::npos);
+  CHECK(canonical_text(spec).find("rater.seconds = [0.5, 1, 0.25, 2]\nrater.prices = [1, 2, 4, 16]\n") != std::string::npos);
+  spec.rater.cost = {};
+  CHECK(canonical_text(spec).find("prices") == std::string::npos);
+}
+
+TEST_CASE("toy-lm: the calls of each judge of a panel are billed, those that stop early too") {
+  const std::string lm = R"toml([suite]
+name = "lm"
+[grid]
+env = "toy-lm"
+rater = "r"
+policy = "p"
+estimator = "grpo"
+votes = 6
+[rater.r]
+base = "panel-essays"
+prices = [1, 2, 4, 16]
+seconds = [0.5, 1, 0.25, 2]
+parallel = 7
+[policy.p]
+base = "transformer"
+warm_steps = 5
+[learn]
+steps = 3
+batch = 4
+rollouts = 4
+)toml";
+  for (const std::vector<std::string>& set :
+       {std::vector<std::string>{}, {"rater.r.stop=2"}, {"rater.r.stop=2", "rater.r.parse_failure=0.3"}, {"rater.r.aggregate=expected"}}) {
+    const Suite suite = loaded(lm, set);
+    const RunSpec& spec = suite.runs[0];
+    INFO(spec.id << (set.empty() ? "" : set.front()));
+    RunCache shared;
+    const auto problem = make_toy_lm_problem(spec, shared, best_isa(), never);
+    ToyLmRun s(*problem);
+    for (int t = 0; t < 3; ++t) train_step(s, t, {}, never);
+    REQUIRE(s.by_judge.size() == 4);
+    double calls = 0, price = 0;
+    for (std::size_t j = 0; j < 4; ++j) calls += s.by_judge[j], price += s.by_judge[j] * std::vector<double>{1, 2, 4, 16}[j];
+    const RunRecord r = run(spec);
+    CHECK(calls == Approx(final_of(r, "judge_calls")).epsilon(1e-12));
+    CHECK(final_of(r, "judge_cost") == Approx(price).epsilon(1e-12));
+    if (spec.rater.stop > 0) continue;
+    std::vector<double> want(4, 0.0);
+    PromptOrder order(spec.env.prompts(), 4);
+    std::vector<std::uint32_t> prompt(4);
+    for (int t = 0; t < 3; ++t) {
+      order.choose(random_stages(best_isa()), spec.run_key, t, prompt.data());
+      for (const std::uint32_t p : prompt)
+        for (int v = 0; v < 6; ++v) want[static_cast<std::size_t>(judge_in_turn(spec.run_key, problem->prompts[p].index, v, 4))] += 4;
+    }
+    for (std::size_t j = 0; j < 4; ++j) CHECK(s.by_judge[j] == Approx(want[j]));
+    CHECK(suite.runs.size() == 1);
+    CHECK(check_limits(suite).judge.cost == Approx(3 * 16 * 6 * 23.0 / 4));
+    const Suite again = loaded(suite.resolved);
+    CHECK(spec_key(again.runs[0]) == spec_key(spec));
+  }
 }
 
 TEST_CASE("a suite's bill is the sum over its runs, of the raters that model one") {

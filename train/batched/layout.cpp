@@ -11,6 +11,7 @@
 #include "train/batch.hpp"
 #include "train/batched/engine.hpp"
 #include "train/batched/step.hpp"
+#include "train/cost.hpp"
 
 namespace odrpo {
 namespace {
@@ -101,6 +102,7 @@ device::Layout make_layout(const RunSpec& spec) {
 std::string why_not_batched(const RunSpec& spec) {
   if (spec.env.kind != WorldKind::bandit) return "world toy-lm trains one run at a time";
   if (spec.rater.sampling == Sampling::draws && panel_size(spec.rater.noise) > 1) return "the judges of a panel answer one by one";
+  if (bills_by_judge(spec)) return "the calls of each judge are counted, and the device does not know who answers";
   if (stops_early(spec.rater, spec.votes)) return "a judge that stops early is asked one call after the other";
   if (spec.rater.aggregate == Aggregate::expected) return "expected scores are not drawn";
   if (scores_of_response(spec.rater, spec.votes) > 1) return "the votes of a response stay apart, and the device keeps their aggregate";
