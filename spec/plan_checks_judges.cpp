@@ -6,6 +6,10 @@
 namespace odrpo {
 
 void check_judge_numbers(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors) {
+  // noise or a file that could not be read is an error of its own
+  const auto& noise = variant.config.noise;
+  const auto* matrix = noise.empty() ? nullptr : std::get_if<Confusion>(&noise.front());
+  if (noise.empty() || (matrix != nullptr && matrix->matrix.size == 0)) return;
   const JudgeCost& cost = variant.config.cost;
   const auto judges = static_cast<std::size_t>(panel_size(variant.config.noise));
   const struct {

@@ -120,6 +120,9 @@ BAD = [
         "[rater.r]\nbase = 'mixed'\nlow.q = 0.1",
         "[rater.r]\nbase = 'mixed'\nlow = 0.1",
         "[rater.r]\nbase = 'mixed'\naggregate = 'max'",
+        "[rater.r]\nbase = 'panel-essays'\nprices = 2",
+        "[rater.r]\nbase = 'panel-essays'\nprices = []",
+        "[rater.r]\nbase = 'panel-essays'\nseconds = [1, 2, -3, 4]",
         "[rater.r]\nbase = 'mixed'\nparse_policy = 'retry'",
         "[rater.r]\nbase = 'mixed'\nworld_spread_sd = 6",
         "[rater.r]\nnoise = []",
@@ -199,6 +202,7 @@ GOOD = [
         "[rater.r]\nbase = 'hack'\noffset.sd = 0.5",
         "zip = [{ votes = 1, 'learn.steps' = 80 }, { votes = 8, learn.steps = 10 }]",
         "zip = [{ rater.mixed.low.p = 0.1, policy = 'linear' }, { 'rater.mixed.low.p' = 0.2, policy = 'tabular' }]",
+        "[rater.r]\nbase = 'panel-essays'\nseconds = [1, 2, 3, 4]\nparallel = 4\nprices = [0, 0.5, 1, 2]",
         "[rater.mixed]\nseconds_per_call = [0.5, 2]\nparallel = 64\nprice-per-call = 0",
     ]),
 ]
