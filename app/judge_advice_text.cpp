@@ -26,6 +26,7 @@ std::string calls_text(const AdviceChoice& c) {
     case VoteRule::mean: return fmt::format("{} calls and take their mean score", c.votes);
     case VoteRule::mode: return fmt::format("{} calls and take their most frequent score", c.votes);
     case VoteRule::stop: return fmt::format("calls until some score came {} times, at most {}", c.stop, c.votes);
+    case VoteRule::fraction: return fmt::format("{} calls and take the share that reaches each level", c.votes);
     case VoteRule::expected: return fmt::format("{} call{} and read the expected score", c.votes, c.votes == 1 ? "" : "s");
   }
   return "";
@@ -41,7 +42,7 @@ std::string rates_text(const Contender& c, const AdviceQuestion& q) {
 std::string sentence(const Advice& a, const AdviceQuestion& q) {
   const ReportedChoice& c = a.report[a.advised];
   const AdviceChoice& choice = c.from.choice;
-  std::string text = fmt::format("Make {} about each of {} answers to a prompt and train with {}: ", calls_text(choice), choice.rollouts,
+  std::string text = fmt::format("About each of {} answers to a prompt make {}; train with {}: ", choice.rollouts, calls_text(choice),
                                  q.estimators[choice.estimator].name);
   if (a.advised == 0) {
     text += fmt::format("of {} choices at equal cost it is the best, {} % of the headroom", a.race.choices, plus_minus(c.mean, false));

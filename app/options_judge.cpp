@@ -42,7 +42,7 @@ void advise_options(CLI::App& c, JudgeAdviseOptions& a) {
   c.add_option("--batch", a.batch, "prompts of a training step (default 64)")->check(whole(1, 256))->type_name("B");
   repeated(c, "--rollouts", a.rollouts, "answers to a prompt that are considered (default 4,8,16)", "G,G");
   repeated(c, "--votes", a.votes, "calls about an answer that are considered (default 1,2,4,8,16,32)", "N,N");
-  repeated(c, "--rules", a.rules, "what several calls may become: mean, mode, stop, expected (default all but expected)", "WORD,WORD");
+  repeated(c, "--rules", a.rules, "what several calls may become: mean, mode, stop (default), expected, fraction", "WORD,WORD");
   repeated(c, "--estimators", a.estimators, "estimators that are considered (default: the six of suite judge-scores)", "WORD,WORD");
   repeated(c, "--policies", a.policies, "what is trained (default linear,tabular)", "WORD,WORD");
   c.add_option("--seeds", a.seeds, "fresh seeds that the finalists are reported on (default 40)")->check(whole(4, 10'000))->type_name("N");

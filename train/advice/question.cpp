@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "estimators/batch.hpp"
+#include "estimators/compat.hpp"
 #include "kernels/random.hpp"
 #include "spec/text.hpp"
 #include "train/cost.hpp"
@@ -21,6 +23,7 @@ void add_rules(const AdviceQuestion& question, int votes, int judges, std::vecto
   for (const VoteRule rule : question.rules) switch (rule) {
       case VoteRule::single: break;
       case VoteRule::mean:
+      case VoteRule::fraction:
         if (votes > 1) rules.push_back({.votes = votes, .rule = rule});
         break;
       case VoteRule::mode:
@@ -36,10 +39,15 @@ void add_rules(const AdviceQuestion& question, int votes, int judges, std::vecto
     }
 }
 
+bool takes_rule(const EstimatorConfig& estimator, const AdviceChoice& choice) {
+  return choice.rule != VoteRule::fraction || (refused_votes(estimator).empty() && choice.rollouts * choice.votes <= most_scores);
+}
+
 Aggregate aggregate_of(const AdviceChoice& choice) {
   switch (choice.rule) {
     case VoteRule::mean: return Aggregate::mean;
     case VoteRule::expected: return Aggregate::expected;
+    case VoteRule::fraction: return Aggregate::fraction;
     default: return Aggregate::mode;
   }
 }
@@ -86,7 +94,7 @@ std::vector<AdviceChoice> all_choices(const AdviceQuestion& question, const Rate
       for (std::size_t e = 0; e < question.estimators.size(); ++e) {
         choice.rollouts = rollouts;
         choice.estimator = e;
-        choices.push_back(choice);
+        if (takes_rule(question.estimators[e].config, choice)) choices.push_back(choice);
       }
   return choices;
 }

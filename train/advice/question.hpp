@@ -11,13 +11,14 @@
 namespace odrpo {
 
 /// What the calls about one answer become.
-enum class VoteRule { single, mean, mode, stop, expected };
+enum class VoteRule { single, mean, mode, stop, expected, fraction };
 inline constexpr Word<VoteRule> vote_rule_words[] = {
     {VoteRule::single, "single", "one call about each answer"},
     {VoteRule::mean, "mean", "the mean of N scores"},
     {VoteRule::mode, "mode", "the most frequent of N scores"},
     {VoteRule::stop, "stop", "calls until some score was given k times, at most N: the most frequent score"},
     {VoteRule::expected, "expected", "the mean of N expected scores, read from a call's probabilities of all scores"},
+    {VoteRule::fraction, "fraction", "at each level the share of N scores that reach it: estimators with levels only"},
 };
 
 /// One way to spend the calls. Two choices of one question cost the same.
@@ -79,8 +80,8 @@ int steps_within(const AdviceQuestion& question, const AdviceChoice& choice, dou
 
 /// A training of fewer steps is no choice.
 inline constexpr int fewest_steps = 4;
-/// All choices: each rule that N calls allow (mode and stop from three calls on), each number of answers, each estimator. Unfiltered by
-/// what they cost.
+/// All choices: each rule that N calls allow (mode and stop from three calls on), each number of answers, each estimator that takes the
+/// rule. Unfiltered by what they cost.
 std::vector<AdviceChoice> all_choices(const AdviceQuestion& question, const RaterConfig& rater);
 
 /// "mean", "stop 2", "-" of one call.

@@ -59,6 +59,10 @@ TEST_CASE("every rule, number of answers and estimator is a choice once") {
     if (choice.rule == VoteRule::mode) REQUIRE(choice.votes > 2);
   }
   REQUIRE(texts.size() == all.size());
+  q.rules = {VoteRule::fraction};
+  q.estimators.push_back({"odrpo(maxrl)", CatalogueOf<EstimatorConfig>::find("odrpo(maxrl)")->config});
+  REQUIRE(all_choices(q, judge_named("mixed").rater).size() == 3 * 3 + 5 * 3);  // of one call three estimators, else one
+  q.estimators.pop_back();
   q.rules = {VoteRule::expected};
   REQUIRE(all_choices(q, judge_named("mixed").rater).size() == 2 * 3 * 2);  // further calls of one judge say the same
   REQUIRE(all_choices(q, judge_named("panel-essays").rater).size() == (1 + 3) * 3 * 2);
