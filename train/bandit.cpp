@@ -225,6 +225,8 @@ Cost bandit_cost(const RunSpec& spec) {
   c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.bandit.features : 16)) +
                    2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +
                    cells * 24 + estimator_bytes(spec) + 2 * recorded + watch_bytes(spec.record, spec.learn.steps);
+  if (const int votes = scores_of_response(spec.rater, spec.votes); votes > 1)
+    c.memory_bytes += rollouts * votes * 6;  // their scores, masks and advantages
   c.disk_bytes = stored_bytes(recorded);
   c.judge_calls = bandit_judge_calls(spec);
   return c;
