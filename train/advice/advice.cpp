@@ -63,7 +63,7 @@ bool Adviser::report(const JudgeWorld& judge, double later) {
     for (std::size_t p = 0; p < policies; ++p)
       for (const Contender& c : finalists)
         runs.push_back(spec_of(question_, {&judge, c.choice, question_.policies[p], c.lr[p], c.steps, first_fresh + seed, points}));
-  const auto outcomes = work_.train(trials_, "fresh seeds", runs, later);
+  const auto outcomes = work_.train(trials_, runs, later);
   if (!outcomes) return false;
   for (std::size_t c = 0; c < finalists.size(); ++c) {
     ReportedChoice choice;

@@ -47,7 +47,6 @@ std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const
   const auto trial = [&](const Contender& c, std::size_t policy, double rate, int seed) {
     return spec_of(question, {world.judge, c.choice, world.policies[policy], rate, c.steps, first_seed + seed});
   };
-  const std::string stage = "check: " + world.name;
   const std::size_t policies = world.policies.size();
 
   std::vector<RunSpec> runs;
@@ -55,7 +54,7 @@ std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const
     for (std::size_t p = 0; p < policies; ++p)
       for (const Contender& c : choices)
         for (const double rate : rates_of(world, c, p)) runs.push_back(trial(c, p, rate, seed));
-  const auto tuned = work.train(trials, stage, runs, later + static_cast<double>(choices.size() * policies) * world.seeds);
+  const auto tuned = work.train(trials, runs, later + static_cast<double>(choices.size() * policies) * world.seeds);
   if (!tuned) return std::nullopt;
   std::vector<std::vector<std::vector<double>>> sum(choices.size(), std::vector<std::vector<double>>(policies));  // [choice][policy][rate]
   std::size_t i = 0;
@@ -77,7 +76,7 @@ std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const
   for (int seed = 0; seed < world.seeds; ++seed)
     for (std::size_t p = 0; p < policies; ++p)
       for (std::size_t c = 0; c < choices.size(); ++c) runs.push_back(trial(choices[c], p, best[c][p], world.tuning_seeds + seed));
-  const auto outcomes = work.train(trials, stage, runs, later);
+  const auto outcomes = work.train(trials, runs, later);
   if (!outcomes) return std::nullopt;
   std::vector<Gains> gains(choices.size(), Gains(policies));
   i = 0;

@@ -29,6 +29,7 @@ constexpr RaceStage stages[] = {{3, 72, 1}, {6, 32, 1}, {10, 16, 1}, {16, 10, 0}
 constexpr std::size_t best_of_each = 1;  // of each N, G, rule and estimator: goes on whatever its rank
 constexpr double falls_behind = 0.05;    // two-sided p of a paired t test against the best: a choice that is so much worse leaves
 
+constexpr int most_steps = 10'000'000;  // of a training
 constexpr int rates = static_cast<int>(std::size(advice_rates));
 
 // A choice of the race with the gains of all its trainings.
@@ -101,15 +102,19 @@ double Contender::tuning_mean() const {
   return std::accumulate(tuning.begin(), tuning.end(), 0.0) / static_cast<double>(std::max<std::size_t>(tuning.size(), 1));
 }
 
-std::optional<std::vector<Outcome>> AdviceWork::train(Trials& trials, const std::string& stage, const std::vector<RunSpec>& runs,
-                                                      double later) {
+std::optional<std::vector<Outcome>> AdviceWork::train(Trials& trials, const std::vector<RunSpec>& runs, double later) {
   double seconds = 0, steps = 0;
   for (const RunSpec& run : runs) seconds += estimate_cost(run).cpu_seconds, steps += run.learn.steps;
   const auto all = static_cast<double>(runs.size());
   const double with_later = runs.empty() ? 1 : 1 + later / all;
+  if (const double hours = with_later * seconds / 3600; hours > most_advice_hours)
+    throw Failure(Exit::limits,
+                  fmt::format("the trainings would take about {:.0f} hours of one core, more than the limit of {:.0f}; fewer --calls, or "
+                              "fewer --rollouts, --votes, --rules or --estimators to choose from",
+                              hours, most_advice_hours));
   const auto tell = [&](std::size_t done) {
     const double share = runs.empty() ? 1 : static_cast<double>(done) / all;
-    on_progress_({stage, runs_done_ + static_cast<double>(done), runs_done_ + all + later, steps_done_ + share * steps,
+    on_progress_({runs_done_ + static_cast<double>(done), runs_done_ + all + later, steps_done_ + share * steps,
                   steps_done_ + with_later * steps, seconds_done_ + share * seconds, seconds_done_ + with_later * seconds});
   };
   auto outcomes = trials.train(runs, tell);
@@ -146,6 +151,9 @@ std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld&
       }
       calls = at->second;
     }
+    if (step_cost(question, choice, calls) * most_steps < budget_of(question))
+      throw Failure(Exit::limits, fmt::format("the budget pays for more than {} steps of {}; fewer --calls or a larger --batch", most_steps,
+                                              choice_text(question, choice)));
     Contender contender{choice, steps_within(question, choice, calls), calls, {}, {}};
     if (contender.steps < fewest_steps) {
       ++result.too_dear;
@@ -168,7 +176,7 @@ std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld&
     for (std::size_t l = s + 1; l < std::size(stages); ++l)
       later += static_cast<double>(std::min(stages[l - 1].keep, runners.size()) * question.policies.size()) *
                (2 * stages[l - 1].neighbours + 1) * (stages[l].share_of_16 - stages[l - 1].share_of_16) * question.tuning_seeds / 16;
-    const auto outcomes = work.train(trials, fmt::format("race {} of {}", s + 1, std::size(stages)), runs, later);
+    const auto outcomes = work.train(trials, runs, later);
     if (!outcomes) return std::nullopt;
     std::size_t i = 0;
     for (int seed = from; seed < to; ++seed)

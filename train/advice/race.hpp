@@ -14,18 +14,21 @@ namespace odrpo {
 
 /// How far an advice is. Runs of stages to come are an estimate.
 struct AdviceProgress {
-  std::string stage;
   double runs_done = 0, runs_total = 0;
   double steps_done = 0, steps_total = 0;
   double seconds_done = 0, seconds_total = 0;  ///< as the cost model estimates them, of one core
 };
+
+/// Hours of one core that an advice may take, as estimated.
+inline constexpr double most_advice_hours = 48;
 
 /// Counts the work of all stages.
 class AdviceWork {
  public:
   explicit AdviceWork(std::function<void(const AdviceProgress&)> on_progress) : on_progress_(std::move(on_progress)) {}
   /// Trains the runs of a stage, after which about `later` runs like them are to come. Nothing when it was stopped.
-  std::optional<std::vector<Outcome>> train(Trials& trials, const std::string& stage, const std::vector<RunSpec>& runs, double later);
+  /// Failure(Exit::limits) where all of it would take more than most_advice_hours.
+  std::optional<std::vector<Outcome>> train(Trials& trials, const std::vector<RunSpec>& runs, double later);
 
  private:
   std::function<void(const AdviceProgress&)> on_progress_;
