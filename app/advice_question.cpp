@@ -18,7 +18,7 @@
 namespace odrpo::app {
 namespace {
 
-constexpr const char* usual_estimators[] = {
+constexpr const char* advised_estimators[] = {
     "grpo", "rank-grpo", "maxrl", "odrpo(grpo)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
 
 // "a,b" and "c" as a, b, c; no empty word, none twice
@@ -104,7 +104,7 @@ AdviceQuestion advice_question(const JudgeAdviseOptions& o) {
     }
   }
   std::vector<std::string> names = words_of(o.estimators, "--estimators");
-  if (names.empty()) names.assign(std::begin(usual_estimators), std::end(usual_estimators));
+  if (names.empty()) names.assign(std::begin(advised_estimators), std::end(advised_estimators));
   for (const std::string& name : names) q.estimators.push_back(estimator_named(name, q));
   q.report_seeds = o.seeds, q.tuning_seeds = o.tuning_seeds;
   q.thorough = o.thorough;
