@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -51,6 +50,12 @@ void load_saved(const std::string& path, const std::string& version, Trials& tri
   } catch (const Failure&) {
   }
   print_note(fmt::format("note: {} is damaged or another version's: ignored", path));
+}
+
+// Nothing else that may have that name is touched.
+void remove_saved(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(std::filesystem::symlink_status(path, ignored))) std::filesystem::remove(path, ignored);
 }
 
 Tally tally_of(const AdviceProgress& at, double elapsed) {
@@ -132,7 +137,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     if (trials.trained() == 0) throw;
     throw Failure(failure.code, fmt::format("{}; {}", failure.what(), save()));
   }
-  std::remove(saved.c_str());
+  remove_saved(saved);
   return static_cast<int>(Exit::ok);
 }
 

@@ -44,8 +44,8 @@ for rank, (p, i) in enumerate(ranked):
     worst = max(worst, min(1, (len(ranked) - rank) * p))
     check(near(worst, c["p_holm"], 1e-7) and c["worse"] == (c["p_holm"] < 0.05), f"Holm's p of choice {i}")
 good = [c for c in choices if not c["worse"]]
-check(a["advised"]["answers"] == min(c["answers"] for c in good), "the advised choice is the cheapest of those that are not worse")
-check(choices[a["advised_place"]] == a["advised"], "its place")
+cheap = [c for c in good if 0.9 * c["answers"] <= min(g["answers"] for g in good)]
+check(a["advised"] == cheap[0] == choices[a["advised_place"]], "the advised choice is the best of the cheapest of those that are not worse")
 for row in a["votes"]:
     check(choices[row["place"]]["votes"] == row["votes"], "a row of votes has that number")
 check([c["name"] for c in a["checks"]] == ["policy linear alone", "policy tabular alone"], "a rater is checked with each policy")

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int first_fresh = 1 << 16;      // a seed index beyond those of the race
 constexpr int points = 12;                // of a choice's gain against cost
+constexpr double as_cheap = 0.9;          // numbers of answers that differ by less, for instance because steps are whole, cost the same
 constexpr std::size_t most_thorough = 4;  // choices on the toy language model
 
 std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& outcomes, double cost, int steps) {
@@ -101,7 +102,8 @@ bool Adviser::report(const JudgeWorld& judge, double later) {
   return true;
 }
 
-// who is worse than the best, and the cheapest of the others: the one with the fewest answers to generate, as all else costs the same
+// who is worse than the best, and the cheapest of the others: the best of those with about the fewest answers to generate, as all else
+// costs the same
 void Adviser::compare() {
   std::vector<std::vector<double>> gain;
   for (const ReportedChoice& choice : advice.report) gain.push_back(choice.gain);
@@ -111,9 +113,11 @@ void Adviser::compare() {
     choice.less = all.less[i], choice.p = all.p[i], choice.p_holm = all.p_holm[i];
     choice.worse = choice.p_holm < advice_level;
   }
-  advice.advised = all.best;
-  for (std::size_t i = 0; i < gain.size(); ++i)
-    if (!advice.report[i].worse && advice.report[i].answers < advice.report[advice.advised].answers) advice.advised = i;
+  double fewest = advice.report[all.best].answers;
+  for (const ReportedChoice& choice : advice.report)
+    if (!choice.worse) fewest = std::min(fewest, choice.answers);
+  const auto cheapest = [&](const ReportedChoice& choice) { return !choice.worse && choice.answers * as_cheap <= fewest; };
+  advice.advised = static_cast<std::size_t>(std::find_if(advice.report.begin(), advice.report.end(), cheapest) - advice.report.begin());
 }
 
 void Adviser::compare_votes() {
