@@ -92,7 +92,7 @@ void BanditRun::count_by_judge() {
   const int judges = static_cast<int>(by_judge.size()), turns = std::min(judges, spec.votes);
   for (std::size_t b = 0; b < step.prompt.size(); ++b)
     for (int turn = 0; turn < turns; ++turn) {
-      const double all = static_cast<double>(spec.learn.rollouts) * ((spec.votes - turn + turns - 1) / turns);
+      const double all = static_cast<double>(spec.learn.rollouts) * calls_of_turn(spec.votes, turn, turns);
       by_judge[static_cast<std::size_t>(judge_in_turn(spec.run_key, step.prompt[b], turn, judges))] +=
           turn_calls.empty() ? all : turn_calls[b * turns + turn];
     }

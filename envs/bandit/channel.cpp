@@ -165,7 +165,7 @@ void rate_by_expectation(const BanditWorld& world, const WorldTraits& traits, in
     for (int a = 0; a < world.actions; ++a) {
       double sum = 0;
       for (int turn = 0; turn < turns; ++turn) {
-        const int calls = (rated.votes - turn + turns - 1) / turns;
+        const int calls = calls_of_turn(rated.votes, turn, turns);
         sum += calls * laws.expected_score(row_code(traits.of(traits.of(prompt, turn), prompt, static_cast<std::uint32_t>(a))));
       }
       rated.expected[static_cast<std::size_t>(p) * world.width + a] = static_cast<float>(sum / rated.votes);

@@ -106,7 +106,7 @@ std::vector<EffectiveVotes> effective_votes(RaterConfig rater, BanditConfig conf
       }
       double shared = 0, noise = 0;
       for (int turn = 0; turn < std::min(turns, votes); ++turn) {
-        const double n = (votes - turn + turns - 1) / turns;
+        const double n = calls_of_turn(votes, turn, turns);
         const auto& [bin, call] = of[static_cast<std::size_t>(turn)];
         shared += n * lasting_error(*bin, call);
         noise += n * call.variance;

@@ -282,6 +282,8 @@ int latent_rows(std::span<const Noise> list);
 /// Which judge of a panel of n answers in call `turn` about a prompt's responses: one after the other from the prompt's first, which is a
 /// hash of (key, prompt). All responses of a prompt are rated by the same judges, whose severity therefore does not order them.
 int judge_in_turn(std::uint64_t key, std::uint32_t prompt, int turn, int n);
+/// How many of `votes` calls the judge of a turn 0..turns - 1 answers when `turns` judges take turns: calls turn, turn + turns, ….
+inline int calls_of_turn(int votes, int turn, int turns) { return (votes - turn + turns - 1) / turns; }
 /// Levels K that a list's matrix, thresholds or laws are for; 0 = any.
 int noise_levels(std::span<const Noise> list);
 
