@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "app/figure_format.hpp"
 #include "app/judge_advice_text.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
@@ -12,18 +13,9 @@
 #include "results/figure.hpp"
 
 namespace odrpo::app {
-namespace {
-
-FigureFormat format_of(const std::string& path) {
-  for (const auto& format : figure_formats)
-    if (path.ends_with("." + std::string(format.word))) return format.value;
-  throw Failure(Exit::usage, fmt::format("--figure: \"{}\" does not end in .svg, .pdf or .png", printable_line(path)));
-}
-
-}  // namespace
 
 void check_advice_figure(const std::string& path, const std::string& input) {
-  format_of(path);
+  figure_format("--figure", path);
   check_output(path, input);
 }
 
@@ -57,7 +49,7 @@ void draw_advice_figure(const Advice& a, const AdviceQuestion& q, const AdviceIn
       "gain of training against what the judge costs ({}): the best choice of each number of calls about an answer, answers x calls, "
       "mean over policies and n = {} seeds, 95 % Student-t intervals",
       in.name, q.report_seeds);
-  write_output(path, draw_figure(figure, format_of(path), {5.5, 0}));
+  write_output(path, draw_figure(figure, figure_format("--figure", path), {5.5, 0}));
   print_note(fmt::format("{}: {}", printable_line(path), figure.caption));
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/figure_format.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
 #include "app/usage.hpp"
@@ -23,13 +24,6 @@ constexpr Word<JudgeFigure> kinds[] = {
     {JudgeFigure::kendall, "kendall", "histogram of Kendall's W over prompts"},
     {JudgeFigure::rows, "rows", "heat maps of mean, sd, skewness and excess kurtosis of each response's scores"},
 };
-
-FigureFormat format_of(const std::string& word, const std::string& path) {
-  for (const auto& format : figure_formats)
-    if (path.ends_with("." + std::string(format.word))) return format.value;
-  throw Failure(Exit::usage,
-                fmt::format("--figure {}: \"{}\" does not end in .svg, .pdf or .png", printable_line(word), printable_line(path)));
-}
 
 Figure kendall_figure(const JudgeAnalysis& a) {
   const std::vector<double>& w = a.sums.w.value;
@@ -91,7 +85,7 @@ std::vector<FigureRequest> figure_requests(const std::vector<std::string>& words
     if (path.empty()) throw Failure(Exit::usage, fmt::format("--figure {0}: a file must follow, as {0}=FILE.svg", printable_line(name)));
     for (const FigureRequest& other : requests)
       if (other.path == path) throw Failure(Exit::usage, fmt::format("--figure: two figures would go to \"{}\"", printable_line(path)));
-    requests.push_back({*kind, path, format_of(name, path)});
+    requests.push_back({*kind, path, figure_format("--figure " + name, path)});
     check_output(path, input);
   }
   return requests;

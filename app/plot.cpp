@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/figure_format.hpp"
 #include "app/output_file.hpp"
 #include "app/plot_weights.hpp"
 #include "app/printable.hpp"
@@ -85,13 +86,6 @@ double inches(const char* flag, const std::string& text, double least, double mo
   return *value;
 }
 
-/// The format that the name of the output ends in.
-FigureFormat format_of(const std::string& path) {
-  for (const auto& format : figure_formats)
-    if (path.ends_with("." + std::string(format.word))) return format.value;
-  throw Failure(Exit::usage, fmt::format("-o: \"{}\" does not end in .svg, .pdf or .png", printable_line(path)));
-}
-
 /// Flags that say nothing about this kind of figure.
 void check_flags(const PlotOptions& o, const Kind& kind) {
   const bool weights = !kind.of_file;
@@ -129,7 +123,7 @@ int plot(const PlotOptions& o) {
       if (o.output.ends_with("." + std::string(form.word)))
         throw Failure(Exit::usage, fmt::format("-o: --data writes CSV, and \"{}\" is the name of a figure", printable_line(o.output)));
   const std::string output = !o.output.empty() || o.data ? o.output : fmt::format("{}.svg", kind.word);
-  const FigureFormat format = o.data ? FigureFormat::svg : format_of(output);
+  const FigureFormat format = o.data ? FigureFormat::svg : figure_format("-o", output);
   FigureSize size;
   if (!o.width.empty()) size.width = inches("--width", o.width, 2, 20);
   if (!o.height.empty()) size.height = inches("--height", o.height, 1, 30);

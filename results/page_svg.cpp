@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/failure.hpp"
+#include "results/markup.hpp"
 #include "results/page.hpp"
 #include "results/page_text.hpp"
 
@@ -131,7 +132,7 @@ std::string root_text(const Tag& tag, const std::string& title, double scale) {
     }
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\"{} role=\"img\" aria-label=\"{}\">", size,
-      page::html_text(title));
+      markup_text(title));
 }
 
 }  // namespace

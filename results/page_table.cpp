@@ -6,6 +6,7 @@
 
 #include "kernels/utf8.hpp"
 #include "results/csv.hpp"
+#include "results/markup.hpp"
 #include "results/page.hpp"
 #include "results/page_text.hpp"
 #include "results/table.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t short_name = 32;        ///< columns of a name that stays 
 constexpr std::size_t legend_bytes = 20'000;  ///< of one table
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
-std::string name_html(std::string_view name) { return html_text(cut_text(name, longest_name)); }
+std::string name_html(std::string_view name) { return markup_text(cut_text(name, longest_name)); }
 
 /// The numbers behind the texts of a cell and of its comparison, in the order of the grid.
 std::vector<double> numbers_of(const TableCell& cell, const TableModel& table, std::size_t parts) {
@@ -45,7 +46,7 @@ std::vector<double> numbers_of(const TableCell& cell, const TableModel& table, s
 /// "74.1 ± 0.8": its first word, bold where it is among the best, then the rest; a star at a place of its own.
 std::string cell_html(const std::string& text, bool bold, bool starred) {
   const std::size_t end = std::min(text.find(' '), text.size());
-  std::string first = html_text(text.substr(0, end)), rest = text.substr(end);
+  std::string first = markup_text(text.substr(0, end)), rest = text.substr(end);
   if (bold) first = "<b>" + first + "</b>";
   std::string star;
   if (starred) {
@@ -53,7 +54,7 @@ std::string cell_html(const std::string& text, bool bold, bool starred) {
     if (at != std::string::npos) rest.erase(at, 2);
     star = at != std::string::npos ? "<em>*</em>" : "<em></em>";
   }
-  return first + (rest.empty() ? "" : fmt::format(" <span>{}</span>", html_text(rest.substr(1)))) + star;
+  return first + (rest.empty() ? "" : fmt::format(" <span>{}</span>", markup_text(rest.substr(1)))) + star;
 }
 
 std::string statistic_of(const TableModel& table, std::size_t column) {
@@ -105,8 +106,8 @@ std::size_t append_block(std::string& out, const TableModel& table, const TableB
   if (table.blocks.size() > 1) caption += (caption.empty() ? "" : "; ") + cut_text(block_text(table, block, false), 4 * longest_name);
   std::string text =
       fmt::format("<div class=\"scroll{}\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table>\n{}{}<tbody>\n",
-                  columns > 0 && columns * grid.heading[0].size() > wide_table ? " wide" : "", caption.empty() ? "table" : html_text(caption),
-                  caption.empty() ? "" : fmt::format("<caption>{}</caption>\n", html_text(caption)), head_html(table, grid, columns));
+                  columns > 0 && columns * grid.heading[0].size() > wide_table ? " wide" : "", caption.empty() ? "table" : markup_text(caption),
+                  caption.empty() ? "" : fmt::format("<caption>{}</caption>\n", markup_text(caption)), head_html(table, grid, columns));
   std::size_t rows = 0;
   for (; rows < table.rows.size() && out.size() + text.size() < limit; ++rows) text += row_html(table, block, grid, rows, columns);
   if (rows == 0) return 0;
@@ -133,8 +134,8 @@ void append_tables(std::string& out, const TableModel& table, std::size_t limit)
   if (out.size() >= limit) return;
   std::vector<std::string> legend;
   for (const std::string& sentence : table_sentences(table, Legend::full))
-    legend.push_back(html_text(cut_text(sentence, 10 * longest_name)));
-  if (const std::string best = best_sentence(table); !best.empty()) legend.push_back(html_text(best));
+    legend.push_back(markup_text(cut_text(sentence, 10 * longest_name)));
+  if (const std::string best = best_sentence(table); !best.empty()) legend.push_back(markup_text(best));
   append_list(out, legend, legend_bytes);
 }
 

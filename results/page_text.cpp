@@ -37,19 +37,6 @@ std::string bytes_of_hex(std::string_view hex) {
 
 }  // namespace
 
-std::string html_text(std::string_view text, std::string_view keep) {
-  std::string out;
-  for (const char c : printable_text(text, keep)) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else if (c == '\'') out += "&#39;";
-    else out += c;
-  }
-  return out;
-}
-
 std::string cut_text(std::string_view text, std::size_t characters) {
   std::size_t at = 0;
   for (std::size_t n = 0; at < text.size(); ++n) {

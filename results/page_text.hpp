@@ -10,9 +10,6 @@
 
 namespace odrpo::page {
 
-/// Any text as HTML, between tags or in a quoted attribute: printable_text (controls in `keep` stay), then & < > " ' as entities.
-std::string html_text(std::string_view text, std::string_view keep = {});
-
 /// A text cut after so many characters, with "…" where it was cut.
 std::string cut_text(std::string_view text, std::size_t characters);
 

@@ -1,0 +1,162 @@
+// The gate's decisions against their definitions: block values, Holm's levels, the order of verdicts, what a decided case keeps.
+#include "results/gate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "results/statistics.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+/// Blocks with exactly this mean and sample sd.
+std::vector<double> blocks_of(int n, double mean, double sd) {
+  std::vector<double> out;
+  for (int i = 0; i < n; ++i) out.push_back(i % 2 == 0 ? 1.0 : -1.0);
+  const double scale = sd / mean_interval(out).sd;
+  for (double& x : out) x = mean + scale * x;
+  return out;
+}
+
+GateCase case_of(double change, double sd = 0.001, double control = 0, int n = 10) {
+  GateCase c;
+  c.change = blocks_of(n, change, sd);
+  c.control = blocks_of(n, control, sd);
+  return c;
+}
+
+GateVerdict verdict_of(GateCase c, const GateRules& rules = {}) {
+  judge_look({&c, 1}, rules);
+  REQUIRE(c.verdict);
+  return *c.verdict;
+}
+
+}  // namespace
+
+TEST_CASE("gate: the value of a block is the median of the logarithms of its ratios") {
+  CHECK(block_value(std::vector<double>{1, 2, 4}, std::vector<double>{2, 2, 2}) == Approx(0));
+  CHECK(block_value(std::vector<double>{1, 1, 1, 1}, std::vector<double>{2, 8, 1, 1e9}) == Approx((std::log(2) + std::log(8)) / 2));
+}
+
+TEST_CASE("gate: verdicts by the interval of one case") {
+  CHECK(verdict_of(case_of(std::log(1.05))) == GateVerdict::slower);
+  CHECK(verdict_of(case_of(-std::log(1.05))) == GateVerdict::faster);
+  CHECK(verdict_of(case_of(0)) == GateVerdict::same);
+  CHECK(verdict_of(case_of(std::log(1.019), 0.0083)) == GateVerdict::same);  // above the limit, but within 3 %, and not surely above
+  GateCase open = case_of(0.05, 0.1);
+  judge_look({&open, 1}, {});
+  CHECK_FALSE(open.verdict);  // to be measured on
+  CHECK(verdict_of(case_of(0.05, 0.4, 0, 80)) == GateVerdict::inconclusive);
+}
+
+TEST_CASE("gate: the first verdict that holds") {
+  GateCase c = case_of(0.1, 0.001, 0.1);
+  CHECK(verdict_of(c) == GateVerdict::void_control);
+  c.differs = true;
+  CHECK(verdict_of(c) == GateVerdict::different);
+  CHECK(verdict_of(case_of(0, 0.001, -0.1)) == GateVerdict::void_control);
+  CHECK(verdict_of(case_of(0.1, 0.001, 0.005)) == GateVerdict::slower);  // the control is within the limit
+}
+
+TEST_CASE("gate: the interval is Student's, at the level of one look") {
+  std::mt19937_64 random(GENERATE(1, 2, 3));
+  std::normal_distribution<double> normal(0.01, 0.02);
+  GateCase c;
+  for (int i = 0; i < 20; ++i) c.change.push_back(normal(random)), c.control.push_back(normal(random));
+  judge_look({&c, 1}, {});
+  const MeanInterval want = mean_interval(c.change, 0.995);
+  CHECK(c.estimate.lo == Approx(want.lo));
+  CHECK(c.estimate.hi == Approx(want.hi));
+  CHECK(c.estimate.ratio() == Approx(std::exp(want.mean)));
+}
+
+TEST_CASE("gate: equal blocks have the sd of a clock of whole nanoseconds, not 0") {
+  const GateCase c = [] {
+    GateCase x;
+    x.change.assign(10, 0.05);
+    x.control.assign(10, 0.0);
+    judge_look({&x, 1}, {});
+    return x;
+  }();
+  CHECK(c.verdict == GateVerdict::slower);
+  CHECK(c.estimate.sd == Approx(1e-5));
+  CHECK(c.estimate.p < 1e-10);
+}
+
+TEST_CASE("gate: an interval lies beyond the limit exactly where Holm's adjusted p is at most alpha") {
+  const unsigned seed = GENERATE(range(1u, 41u));
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const GateRules rules;
+  std::vector<GateCase> cases(1 + random() % 30);
+  for (GateCase& c : cases) {
+    const double mean = std::uniform_real_distribution<double>(-0.04, 0.04)(random),
+                 sd = std::uniform_real_distribution<double>(0.001, 0.02)(random);
+    std::normal_distribution<double> normal(mean, sd);
+    for (int i = 0; i < 10; ++i) c.change.push_back(normal(random)), c.control.push_back(0.2 * normal(random));
+  }
+  judge_look(cases, rules);
+  std::vector<double> p;
+  for (const GateCase& c : cases) p.push_back(c.estimate.p);
+  const std::vector<double> adjusted = holm_adjusted(p);
+  const double limit = std::log1p(rules.limit);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const bool beyond = cases[i].estimate.lo > limit || cases[i].estimate.hi < -limit;
+    CAPTURE(i, adjusted[i], cases[i].estimate.mean);
+    CHECK(beyond == (adjusted[i] <= rules.alpha));
+  }
+}
+
+TEST_CASE("gate: a decided case keeps verdict, interval and p, and counts among the cases") {
+  std::vector<GateCase> cases = {case_of(0.1), case_of(0.03, 0.02)};
+  judge_look(cases, {});
+  REQUIRE(cases[0].verdict == GateVerdict::slower);
+  REQUIRE_FALSE(cases[1].verdict);
+  const GateEstimate before = cases[0].estimate;
+  cases[0].change.assign(20, 0.0);  // nobody measures it again; if somebody did, nothing would change
+  cases[1].change = blocks_of(20, 0.03, 0.02);
+  cases[1].control = blocks_of(20, 0, 0.02);
+  judge_look(cases, {});
+  CHECK(cases[0].verdict == GateVerdict::slower);
+  CHECK(cases[0].estimate.p == before.p);
+  CHECK(cases[0].estimate.lo == before.lo);
+  CHECK(cases[1].estimate.alpha == Approx(0.005));  // the other one was below alpha / 2
+  std::vector<GateCase> weak = {case_of(0), case_of(0.03, 0.02, 0, 10)};
+  judge_look(weak, {});
+  CHECK(weak[1].estimate.alpha == Approx(0.005 / 2));  // the smallest of two
+}
+
+TEST_CASE("gate: controls are a family of their own") {
+  std::vector<GateCase> cases;
+  for (int i = 0; i < 20; ++i) cases.push_back(case_of(0.2));
+  cases.push_back(case_of(0, 0.004, 0.0155));  // p of the control about 0.003: below alpha, not below alpha / 21
+  judge_look(cases, {});
+  CHECK(cases.back().verdict == GateVerdict::same);
+  GateCase alone = case_of(0, 0.004, 0.0155);
+  judge_look({&alone, 1}, {});
+  CHECK(alone.verdict == GateVerdict::void_control);
+}
+
+TEST_CASE("gate: the smallest change found is found 19 times of 20") {
+  std::mt19937_64 random(7);
+  const GateRules rules{.looks = {20}};
+  const double sd = 0.01;
+  GateCase c = case_of(0, sd, 0, 20);
+  judge_look({&c, 1}, rules);
+  const double change = std::log1p(smallest_found(c.estimate, rules));
+  std::normal_distribution<double> normal(change, sd);
+  int found = 0;
+  const int trials = 4000;
+  for (int t = 0; t < trials; ++t) {
+    GateCase x;
+    for (int i = 0; i < 20; ++i) x.change.push_back(normal(random)), x.control.push_back(0.0);
+    judge_look({&x, 1}, rules);
+    found += x.verdict == GateVerdict::slower;
+  }
+  INFO("found " << found << " of " << trials << ", seed 7");
+  CHECK(found > 0.93 * trials);
+  CHECK(found < 0.975 * trials);
+}
