@@ -1,7 +1,9 @@
 // Every estimator's batch form at (G=8, K=10) and (G=16, K=5), for 64 and for a million groups; with gaps, of reals, nemo's; whitening.
 #include <fmt/format.h>
 
+#include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -12,89 +14,113 @@
 namespace odrpo::perf {
 namespace {
 
-void advantages(benchmark::State& state, EstimatorConfig config, int levels, int rollouts, int groups, bool tabulated) {
+constexpr std::size_t large = 100'000;  // groups or values: their set-up takes longer than a gate's repetition
+
+/// Scores on 1..levels that crowd near the top.
+std::vector<std::uint8_t> scores_near_the_top(int levels, std::size_t n) {
   std::mt19937 g(1);
-  std::vector<std::uint8_t> score(static_cast<std::size_t>(groups) * rollouts);
+  std::vector<std::uint8_t> score(n);
   std::binomial_distribution<int> near_the_top(levels - 1, 0.7);
   for (auto& s : score) s = static_cast<std::uint8_t>(1 + near_the_top(g));
-  const AlignedFloats aligned(score.size());  // so that large outputs stream
-  float* out = aligned.get();
-  BatchEstimator estimator(config, levels, rollouts);
-  if (estimator.needs_median()) estimator.set_median(0.5 * (levels + 1));
-  const EstimatorStages& stages = estimator_stages(best_isa());
-  if (tabulated) {
-    estimator.expect(1e12, best_isa());
-    if (!estimator.tabulated()) return state.SkipWithError("has no table");
-  }
-  const CpuTimer timer;
-  for (auto _ : state) {
-    estimator(stages, score.data(), groups, out);
-    benchmark::ClobberMemory();
-  }
-  state.counters["ns_per_group"] = timer.seconds() * 1e9 / (static_cast<double>(state.iterations()) * groups);
-  report_share(state, timer, score.size(), score.size() * sizeof(float));
+  return score;
+}
+
+Microbenchmark advantages(const std::string& name, EstimatorConfig config, int levels, int rollouts, int groups, bool tabulated) {
+  const std::size_t n = static_cast<std::size_t>(groups) * rollouts;
+  return {name, n, n * sizeof(float), groups, !tabulated && static_cast<std::size_t>(groups) < large, [=] {
+            struct State {
+              std::vector<std::uint8_t> score;
+              AlignedFloats out;  // aligned, so that large outputs stream
+              BatchEstimator estimator;
+            };
+            const auto state =
+                std::make_shared<State>(State{scores_near_the_top(levels, n), AlignedFloats(n), BatchEstimator(config, levels, rollouts)});
+            if (state->estimator.needs_median()) state->estimator.set_median(0.5 * (levels + 1));
+            if (tabulated) {
+              state->estimator.expect(1e12, best_isa());
+              if (!state->estimator.tabulated()) throw std::runtime_error("has no table");
+            }
+            const EstimatorStages& stages = estimator_stages(best_isa());
+            return app::Work{
+                [] {}, repeated([state, &stages, groups] { state->estimator(stages, state->score.data(), groups, state->out.get()); }),
+                [state, n] { return app::byte_checksum(state->out.get(), n * sizeof(float)); }};
+          }};
 }
 
 // One score in 20 missing.
-void with_gaps(benchmark::State& state, EstimatorConfig config, int levels, int rollouts, int groups) {
-  std::mt19937 g(1);
-  std::vector<std::uint8_t> score(static_cast<std::size_t>(groups) * rollouts);
-  for (auto& s : score) s = g() % 20 == 0 ? no_score : static_cast<std::uint8_t>(1 + g() % levels);
-  std::vector<float> out(score.size());
-  const BatchEstimator estimator(config, levels, rollouts);
-  const CpuTimer timer;
-  for (auto _ : state) {
-    estimator.with_gaps(estimator_stages(best_isa()), score.data(), groups, out.data());
-    benchmark::ClobberMemory();
-  }
-  state.counters["ns_per_group"] = timer.seconds() * 1e9 / (static_cast<double>(state.iterations()) * groups);
-  report_share(state, timer, score.size(), out.size() * sizeof(float));
+Microbenchmark with_gaps(const std::string& name, EstimatorConfig config, int levels, int rollouts, int groups) {
+  const std::size_t n = static_cast<std::size_t>(groups) * rollouts;
+  return {name, n, n * sizeof(float), groups, true, [=] {
+            struct State {
+              std::vector<std::uint8_t> score;
+              std::vector<float> out;
+              BatchEstimator estimator;
+            };
+            const auto state = std::make_shared<State>(
+                State{std::vector<std::uint8_t>(n), std::vector<float>(n), BatchEstimator(config, levels, rollouts)});
+            std::mt19937 g(1);
+            for (auto& s : state->score) s = g() % 20 == 0 ? no_score : static_cast<std::uint8_t>(1 + g() % levels);
+            return app::Work{[] {}, repeated([state, groups] {
+                               state->estimator.with_gaps(estimator_stages(best_isa()), state->score.data(), groups, state->out.data());
+                             }),
+                             [state, n] { return app::byte_checksum(state->out.data(), n * sizeof(float)); }};
+          }};
 }
 
 // Means of 8 votes.
-void real(benchmark::State& state, EstimatorConfig config, int levels, int rollouts, int groups) {
-  std::mt19937 g(1);
-  std::vector<float> reward(static_cast<std::size_t>(groups) * rollouts);
-  for (auto& r : reward) r = 1 + static_cast<float>(g() % (8 * (levels - 1) + 1)) / 8;
-  std::vector<float> out(reward.size());
-  BatchEstimator estimator(config, levels, rollouts);
-  if (estimator.needs_median()) estimator.set_median(0.5 * (levels + 1));
-  const CpuTimer timer;
-  for (auto _ : state) {
-    estimator.real(reward.data(), groups, out.data());
-    benchmark::ClobberMemory();
-  }
-  state.counters["ns_per_group"] = timer.seconds() * 1e9 / (static_cast<double>(state.iterations()) * groups);
-  report_share(state, timer, reward.size() * sizeof(float), out.size() * sizeof(float));
+Microbenchmark real(const std::string& name, EstimatorConfig config, int levels, int rollouts, int groups) {
+  const std::size_t n = static_cast<std::size_t>(groups) * rollouts;
+  return {name, n * sizeof(float), n * sizeof(float), groups, true, [=] {
+            struct State {
+              std::vector<float> reward, out;
+              BatchEstimator estimator;
+            };
+            const auto state =
+                std::make_shared<State>(State{std::vector<float>(n), std::vector<float>(n), BatchEstimator(config, levels, rollouts)});
+            std::mt19937 g(1);
+            for (auto& r : state->reward) r = 1 + static_cast<float>(g() % (8 * (levels - 1) + 1)) / 8;
+            if (state->estimator.needs_median()) state->estimator.set_median(0.5 * (levels + 1));
+            return app::Work{[] {}, repeated([state, groups] { state->estimator.real(state->reward.data(), groups, state->out.data()); }),
+                             [state, n] { return app::byte_checksum(state->out.data(), n * sizeof(float)); }};
+          }};
 }
 
-void running_median(benchmark::State& state, RunningKind kind) {
-  std::mt19937 g(1);
-  std::vector<float> reward(512);
-  for (auto& r : reward) r = 1 + static_cast<float>(g() % 73) / 8;
-  RunningMedian median({kind, MedianRule::lower, 4096, 0.9}, 5);
-  const CpuTimer timer;
-  for (auto _ : state) median.add_batch(reward);
-  report_share(state, timer, reward.size() * sizeof(float), 0);
+// A median over earlier batches: it moves on, so it has no checksum.
+Microbenchmark running_median(const std::string& name, RunningKind kind) {
+  return {name, 512 * sizeof(float), 0, 0, true, [=] {
+            std::mt19937 g(1);
+            std::vector<float> reward(512);
+            for (auto& r : reward) r = 1 + static_cast<float>(g() % 73) / 8;
+            return app::Work{[] {}, repeated([reward, median = RunningMedian({kind, MedianRule::lower, 4096, 0.9}, 5)]() mutable {
+                               median.add_batch(reward);
+                             })};
+          }};
 }
 
-void whiten(benchmark::State& state, int n, bool masked) {
-  std::mt19937 g(1);
-  std::vector<float> advantage(n);
-  for (auto& a : advantage) a = static_cast<float>(g() % 1000) / 100;
-  std::vector<std::uint8_t> kept(n);
-  for (auto& k : kept) k = g() % 10 != 0;
-  const CpuTimer timer;
-  for (auto _ : state) {
-    estimator_stages(best_isa()).whiten({true}, advantage.data(), masked ? kept.data() : nullptr, n);
-    benchmark::ClobberMemory();
-  }
-  report_share(state, timer, advantage.size() * sizeof(float), advantage.size() * sizeof(float));
+// In place: every repetition starts from the same values.
+Microbenchmark whiten(const std::string& name, int n, bool masked) {
+  const std::size_t bytes = static_cast<std::size_t>(n) * sizeof(float);
+  return {name, bytes, bytes, 0, static_cast<std::size_t>(n) < large, [=] {
+            struct State {
+              std::vector<float> start, advantage;
+              std::vector<std::uint8_t> kept;
+            };
+            const auto state = std::make_shared<State>();
+            std::mt19937 g(1);
+            for (int i = 0; i < n; ++i) state->start.push_back(static_cast<float>(g() % 1000) / 100);
+            for (int i = 0; i < n; ++i) state->kept.push_back(g() % 10 != 0);
+            state->advantage = state->start;
+            return app::Work{
+                [state] { state->advantage = state->start; }, repeated([state, n, masked] {
+                  estimator_stages(best_isa()).whiten({true}, state->advantage.data(), masked ? state->kept.data() : nullptr, n);
+                }),
+                [state, bytes] { return app::byte_checksum(state->advantage.data(), bytes); }};
+          }};
 }
 
 }  // namespace
 
-void register_estimators() {
+void add_estimators(Catalogue& catalogue) {
   for (std::string_view word : estimator_catalogue()) {
     std::vector<std::pair<std::string, EstimatorConfig>> rows{{std::string(word), *parse_estimator(word)}};
     if (rows[0].second.weight == Weight::gini_median)
@@ -109,38 +135,26 @@ void register_estimators() {
           for (bool tabulated : {false, true}) {
             if (tabulated && config.median == MedianRule::running) continue;
             const char* form = tabulated ? "advantage_table" : "advantage";
-            benchmark::RegisterBenchmark(fmt::format("{}/{}/G{}/K{}/groups{}", form, name, rollouts, levels, groups).c_str(),
-                                         [config = config, levels = levels, rollouts = rollouts, groups, tabulated](benchmark::State& s) {
-                                           advantages(s, config, levels, rollouts, groups, tabulated);
-                                         });
+            catalogue.push_back(advantages(fmt::format("{}/{}/G{}/K{}/groups{}", form, name, rollouts, levels, groups), config, levels,
+                                           rollouts, groups, tabulated));
           }
   }
   for (const char* word : {"grpo", "odrpo-gini(grpo)"}) {
     EstimatorConfig config = *parse_estimator(word);
     config.compat = Compat::nemo;
     for (int groups : {64, 1'000'000})
-      benchmark::RegisterBenchmark(fmt::format("advantage/{},nemo/G8/K10/groups{}", word, groups).c_str(),
-                                   [config, groups](benchmark::State& s) { advantages(s, config, 10, 8, groups, false); });
+      catalogue.push_back(advantages(fmt::format("advantage/{},nemo/G8/K10/groups{}", word, groups), config, 10, 8, groups, false));
   }
-  for (std::string_view word : estimator_catalogue()) {
-    const EstimatorConfig config = *parse_estimator(word);
+  for (std::string_view word : estimator_catalogue())
     for (auto [rollouts, levels] : {std::pair{8, 10}, {32, 100}})
-      benchmark::RegisterBenchmark(
-          fmt::format("advantage_real/{}/G{}/K{}/groups64", word, rollouts, levels).c_str(),
-          [config, levels = levels, rollouts = rollouts](benchmark::State& s) { real(s, config, levels, rollouts, 64); });
-  }
-  for (const char* word : {"grpo", "odrpo-gini-median(grpo)"}) {
-    const EstimatorConfig config = *parse_estimator(word);
-    benchmark::RegisterBenchmark(fmt::format("advantage_with_gaps/{}/G8/K10/groups64", word).c_str(),
-                                 [config](benchmark::State& s) { with_gaps(s, config, 10, 8, 64); });
-  }
+      catalogue.push_back(
+          real(fmt::format("advantage_real/{}/G{}/K{}/groups64", word, rollouts, levels), *parse_estimator(word), levels, rollouts, 64));
+  for (const char* word : {"grpo", "odrpo-gini-median(grpo)"})
+    catalogue.push_back(with_gaps(fmt::format("advantage_with_gaps/{}/G8/K10/groups64", word), *parse_estimator(word), 10, 8, 64));
   for (const auto& kind : running_words)
-    benchmark::RegisterBenchmark(fmt::format("running_median/real/{}/n512", kind.word).c_str(),
-                                 [kind = kind.value](benchmark::State& s) { running_median(s, kind); });
+    catalogue.push_back(running_median(fmt::format("running_median/real/{}/n512", kind.word), kind.value));
   for (int n : {512, 8'000'000})
-    for (bool masked : {false, true})
-      benchmark::RegisterBenchmark(fmt::format("whiten{}/n{}", masked ? ",masked" : "", n).c_str(),
-                                   [n, masked](benchmark::State& s) { whiten(s, n, masked); });
+    for (bool masked : {false, true}) catalogue.push_back(whiten(fmt::format("whiten{}/n{}", masked ? ",masked" : "", n), n, masked));
 }
 
 }  // namespace odrpo::perf

@@ -1,7 +1,10 @@
-// The microbenchmark program: all --benchmark_* flags are Google Benchmark's own.
+// The microbenchmark program: all --benchmark_* flags are Google Benchmark's own; with --worker it answers a gate's requests.
 #include <benchmark/benchmark.h>
 
+#include <iostream>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "app/build_facts.hpp"
 #include "app/usage.hpp"
@@ -10,7 +13,44 @@
 #include "tests/perf/bench.hpp"
 #include "tests/perf/gpu_bench.hpp"
 
+namespace odrpo::perf {
+namespace {
+
+void run(benchmark::State& state, const Microbenchmark& b) {
+  app::Work work;
+  try {
+    work = b.make();
+  } catch (const std::runtime_error& nothing) {
+    return state.SkipWithError(nothing.what());
+  }
+  work.reset();
+  const CpuTimer timer;
+  while (state.KeepRunningBatch(static_cast<benchmark::IterationCount>(state.max_iterations)))
+    work.run(static_cast<long long>(state.max_iterations));
+  if (b.groups > 0) state.counters["ns_per_group"] = timer.seconds() * 1e9 / (static_cast<double>(state.iterations()) * b.groups);
+  report_share(state, timer, b.in, b.out);
+}
+
+}  // namespace
+
+void register_with_benchmark(const Catalogue& catalogue) {
+  for (const Microbenchmark& b : catalogue) benchmark::RegisterBenchmark(b.name.c_str(), [&b](benchmark::State& state) { run(state, b); });
+}
+
+}  // namespace odrpo::perf
+
 int main(int argc, char** argv) {
+  odrpo::perf::Catalogue catalogue;
+  odrpo::perf::add_estimators(catalogue);
+  odrpo::perf::add_stages(catalogue);
+  odrpo::perf::add_steps(catalogue);
+  if (argc == 2 && std::string_view(argv[1]) == "--worker") {
+    std::vector<odrpo::app::WorkCase> cases;
+    for (const auto& b : catalogue)
+      if (b.served) cases.push_back({b.name, b.make});
+    odrpo::app::serve(cases, std::cin, std::cout);
+    return 0;
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   const odrpo::app::BuildFacts build = odrpo::app::build_facts();
@@ -18,9 +58,7 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("odrpo_revision", build.revision);
   benchmark::AddCustomContext("isa", std::string(odrpo::isa_name(odrpo::best_isa())));
   benchmark::AddCustomContext("share", "time of a plain copy of the same bytes on this thread / time of the benchmark (1 = copy speed)");
-  odrpo::perf::register_estimators();
-  odrpo::perf::register_stages();
-  odrpo::perf::register_steps();
+  odrpo::perf::register_with_benchmark(catalogue);
   odrpo::perf::register_transformer();
   odrpo::perf::register_gpu();
   const bool any = benchmark::RunSpecifiedBenchmarks() > 0;  // else the library has said why: no such benchmark, no regular expression

@@ -28,21 +28,42 @@ struct Middle {
   }
 };
 
-void stage(const std::string& name, const RunSpec& spec, std::size_t in, std::size_t out, std::function<void(Middle&)> call) {
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
-    Middle m(spec);
-    const CpuTimer timer;
-    for (auto _ : state) {
-      call(m);
-      benchmark::ClobberMemory();
-    }
-    report_share(state, timer, in, out);
-  });
+/// A stage of a training that moves on: it has no checksum.
+Microbenchmark stage(const std::string& name, const RunSpec& spec, std::size_t in, std::size_t out, std::function<void(Middle&)> call) {
+  return {name, in, out, 0, true, [=] {
+            const auto m = std::make_shared<Middle>(spec);
+            return app::Work{[] {}, repeated([m, call] { call(*m); })};
+          }};
+}
+
+/// Worlds of one key after another.
+Microbenchmark new_world(bool features) {
+  const std::size_t size = 256 * 32 * (4 + 2 + 1 + (features ? 24 * 4 : 0));
+  return {features ? "setup/world/features" : "setup/world/plain", size, size, 0, true, [=] {
+            BanditConfig c;
+            c.feature_share = features ? 0.5 : 0.0;
+            return app::Work{[] {}, repeated([c, features, key = std::uint64_t{0}]() mutable {
+                               benchmark::DoNotOptimize(make_bandit(c, {}, ++key, features));
+                             })};
+          }};
+}
+
+Microbenchmark law_row(int votes, TieRule tie) {
+  return {fmt::format("setup/law_row/{}/n{}", word_of(std::span<const Word<TieRule>>(tie_words), tie), votes), 80, 80, 0, true, [=] {
+            const auto law = std::make_shared<std::vector<double>>(10);
+            std::vector<double> call(10);
+            channel_row(rater_presets()[0].config.noise, {.quality = 6.4375}, call);
+            return app::Work{[] {}, repeated([law, call, votes, tie] { vote_law(call, votes, tie, *law); }),
+                             [law] { return app::byte_checksum(law->data(), law->size() * sizeof(double)); }};
+          }};
 }
 
 }  // namespace
 
-void register_stages() {
+void add_stages(Catalogue& catalogue) {
+  const auto stage = [&](const std::string& name, const RunSpec& spec, std::size_t in, std::size_t out, std::function<void(Middle&)> call) {
+    catalogue.push_back(perf::stage(name, spec, in, out, std::move(call)));
+  };
   const RunSpec tabular = yardstick("grpo", 1, Sampling::law), draws = yardstick("grpo", 32, Sampling::draws);
   RunSpec linear = tabular;
   linear.policy.kind = PolicyKind::linear;
@@ -61,40 +82,19 @@ void register_stages() {
     stage(fmt::format("stage/exact_record/{}", name), spec, in * 4, 256,
           [](Middle& m) { benchmark::DoNotOptimize(m.state.policy.exact(m.problem.world->quality.data())); });
   }
-  stage("stage/sample_rollouts", tabular, cells * row, words + actions,
-        [](Middle& m) { m.state.draw_actions(m.t, Draws::training()); });
+  stage("stage/sample_rollouts", tabular, cells * row, words + actions, [](Middle& m) { m.state.draw_actions(m.t, Draws::training()); });
   stage("stage/score_rollouts/law", tabular, actions + rollouts * 4, words + scores,
         [](Middle& m) { m.state.draw_scores(m.t, Draws::training()); });
   stage("stage/score_rollouts/draws32", draws, actions + rollouts * 4, words * 32 + scores,
         [](Middle& m) { m.state.draw_scores(m.t, Draws::training()); });
   stage("stage/estimate_advantages", tabular, scores, advantages * 3, [](Middle& m) { m.state.estimate_advantages(); });
   stage("stage/random_words", tabular, prompts * 4, words, [](Middle& m) {
-    m.problem.random->fill(m.state.word.data(), 1, Purpose::action, static_cast<std::uint32_t>(m.t++), m.state.step.prompt.data(), 64, 0, 2);
+    m.problem.random->fill(m.state.word.data(), 1, Purpose::action, static_cast<std::uint32_t>(m.t++), m.state.step.prompt.data(), 64, 0,
+                           2);
   });
-  for (bool features : {false, true})
-    benchmark::RegisterBenchmark(features ? "setup/world/features" : "setup/world/plain", [features](benchmark::State& state) {
-      BanditConfig c;
-      c.feature_share = features ? 0.5 : 0.0;
-      std::uint64_t key = 0;
-      const CpuTimer timer;
-      for (auto _ : state) benchmark::DoNotOptimize(make_bandit(c, {}, ++key, features));
-      const std::size_t size = 256 * 32 * (4 + 2 + 1 + (features ? 24 * 4 : 0));
-      report_share(state, timer, size, size);
-    });
+  for (bool features : {false, true}) catalogue.push_back(new_world(features));
   for (int votes : {8, 16, 32})
-    for (TieRule tie : {TieRule::first, TieRule::lowest})
-      benchmark::RegisterBenchmark(
-          fmt::format("setup/law_row/{}/n{}", word_of(std::span<const Word<TieRule>>(tie_words), tie), votes).c_str(),
-          [=](benchmark::State& state) {
-            std::vector<double> call(10), law(10);
-            channel_row(rater_presets()[0].config.noise, {.quality = 6.4375}, call);
-            const CpuTimer timer;
-            for (auto _ : state) {
-              vote_law(call, votes, tie, law);
-              benchmark::ClobberMemory();
-            }
-            report_share(state, timer, 80, 80);
-          });
+    for (TieRule tie : {TieRule::first, TieRule::lowest}) catalogue.push_back(law_row(votes, tie));
 }
 
 }  // namespace odrpo::perf

@@ -1,9 +1,12 @@
 // A whole run-step of the yardstick, recording every 10th step: the number to hold against numpy.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
 
 #include "kernels/random.hpp"
+#include "results/result_digest.hpp"
 #include "tests/perf/bench.hpp"
 #include "train/train.hpp"
 
@@ -31,30 +34,46 @@ RunSpec yardstick(const char* estimator, int votes, Sampling sampling) {
 
 namespace {
 
-// One iteration = one step of a run of 1000; the world and the law's rows are made before the clock starts.
-void run_steps(benchmark::State& state, RunSpec spec) {
-  RunCache shared;
-  const std::atomic<bool> stop{false};
-  RunRecord last = train(spec, shared, stop);
-  const CpuTimer timer;
-  while (state.KeepRunningBatch(spec.learn.steps)) benchmark::DoNotOptimize(last = train(spec, shared, stop));
+// One iteration is one step of runs of 1000, the last of which may be shorter; the world and the law's rows are made before the clock
+// starts.
+Microbenchmark run_steps(const std::string& name, const RunSpec& spec) {
   // a step reads and writes: rows of theta, m, v, root and gradient, probabilities and sums, words, actions, scores, advantages
   const std::size_t cells = 64 * 32 * 4, rollouts = 512;
-  report_share(state, timer, cells * 6 + rollouts * 15, cells * 7 + rollouts * 23);
+  return {name, cells * 6 + rollouts * 15, cells * 7 + rollouts * 23, 0, true, [spec] {
+            struct State {
+              RunSpec spec;
+              RunCache shared;
+              RunRecord last;
+              void train_steps(long long n) {
+                const std::atomic<bool> stop{false};
+                for (const int whole = 1000; n > 0; n -= whole) {
+                  spec.learn.steps = static_cast<int>(std::min<long long>(n, whole));
+                  last = train(spec, shared, stop);
+                }
+              }
+            };
+            const auto state = std::make_shared<State>();
+            state->spec = spec;
+            state->train_steps(1);
+            return app::Work{[] {}, [state](long long n) { state->train_steps(n); },
+                             [state] {
+                               return result_digest({&state->last, 1}).substr(0, 16);
+                             }};
+          }};
 }
 
 }  // namespace
 
-void register_steps() {
+void add_steps(Catalogue& catalogue) {
   for (const char* estimator : {"grpo", "maxrl", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"})
     for (Sampling sampling : {Sampling::law, Sampling::draws})
       for (int votes : {1, 8, 32})
-        benchmark::RegisterBenchmark(
-            fmt::format("run_step/{}/{}/n{}", estimator, word_of(std::span<const Word<Sampling>>(sampling_words), sampling), votes).c_str(),
-            [=](benchmark::State& state) { run_steps(state, yardstick(estimator, votes, sampling)); });
+        catalogue.push_back(run_steps(
+            fmt::format("run_step/{}/{}/n{}", estimator, word_of(std::span<const Word<Sampling>>(sampling_words), sampling), votes),
+            yardstick(estimator, votes, sampling)));
   RunSpec linear = yardstick("grpo", 8, Sampling::law);
   linear.policy.kind = PolicyKind::linear;
-  benchmark::RegisterBenchmark("run_step/linear/grpo/law/n8", [=](benchmark::State& state) { run_steps(state, linear); });
+  catalogue.push_back(run_steps("run_step/linear/grpo/law/n8", linear));
 }
 
 }  // namespace odrpo::perf
