@@ -200,6 +200,28 @@ struct ExplainOptions {
 };
 int explain(const ExplainOptions&);
 
+struct GateOptions {
+  std::string baseline, candidate, kind, suite;
+  std::vector<std::string> cases, fail_on;
+  std::string limit;   ///< "1%" or "0.01"; empty = 1 %
+  std::string counts;  ///< a word of count_words; empty = auto
+  bool only_counts = false;
+  double max_seconds = 0, deadline = 60;
+  std::optional<long long> seed;
+  bool json = false, quiet = false;
+  std::string junit, markdown;  ///< files; empty = none
+  bool self_test = false;
+  int trials = 0;  ///< 0 = as many as end in 40 s
+};
+int gate(const GateOptions&);
+
+struct WorkerOptions {
+  SuiteOptions suite;     ///< empty path = the microbenchmarks
+  std::string self_test;  ///< "baseline" or "candidate" of `gate --self-test`; empty = none
+};
+/// Answers a gate's requests on stdin until it ends.
+int worker(const WorkerOptions&);
+
 /// What this machine is and how steady its clock is.
 int doctor(bool json);
 

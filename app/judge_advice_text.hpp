@@ -12,7 +12,6 @@ namespace odrpo::app {
 struct AdviceInput {
   std::string name;   ///< printable: the file, or the rater
   std::string found;  ///< what the file holds; empty of a rater
-  bool file = false;
   std::vector<std::string> notes;  ///< what could not be checked
   std::size_t runs = 0;            ///< trainings
   double seconds = 0;

@@ -84,7 +84,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
   const StopOnSignal signals(stop, o.quiet);
 
   // the judge, and others that it might be
-  AdviceInput input{printable_line(o.path), "", file, {}};
+  AdviceInput input{printable_line(o.path), "", {}};
   std::optional<FileJudges> judges;
   if (file) {
     const ScoreTable table = read_score_table(o.path, how);

@@ -12,6 +12,7 @@
 
 #include "app/command.hpp"
 #include "app/options.hpp"
+#include "app/options_gate.hpp"
 #include "app/options_judge.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
@@ -49,6 +50,8 @@ struct Commands {
   StatsOptions stats;
   DiffOptions diff;
   VerifyOptions verify;
+  GateOptions gate;
+  WorkerOptions worker;
   ExplainOptions explain;
   JudgeCommands judge;
   bool version = false, json = false, table_json = false, doctor_json = false;
@@ -150,6 +153,16 @@ struct Commands {
     c->add_option("files", verify.paths, "result files")->required()->transform(unmarked)->type_name("FILE.h5");
     c->add_flag("--json", verify.json, "as JSON");
     limit_options(*c, verify.max_seconds, verify.max_memory);
+
+    c = add("gate", "is a change slower? compare two builds, benchmark programs, workers or commands; exit 10 when it is",
+            "odrpo-bench gate --kind self --baseline old/odrpo-bench --candidate new/odrpo-bench --junit gate.xml\n"
+            "  odrpo-bench gate --kind worker --baseline 'python3 worker.py old' --candidate 'python3 worker.py new'",
+            [this] { return app::gate(gate); });
+    gate_options(*c, gate);
+
+    c = add("worker", "answer a gate's requests: training steps of a suite's runs, or the microbenchmarks",
+            R"(echo '{"list": true}' | odrpo-bench worker suites/quickstart.toml)", [this] { return app::worker(worker); });
+    worker_options(*c, worker);
 
     c = add(
         "explain", "advantages of one group, level by level, under every convention",

@@ -36,8 +36,8 @@ CLI::Validator positive() {
           ""};
 }
 
-void suite_options(CLI::App& app, SuiteOptions& o) {
-  app.add_option("suite", o.path, "the suite file")->required()->type_name("SUITE.toml");
+void suite_options(CLI::App& app, SuiteOptions& o, bool file_required) {
+  app.add_option("suite", o.path, "the suite file")->required(file_required)->type_name("SUITE.toml");
   repeated(app, "--set", o.set, "change one value of the suite, e.g. --set suite.seeds=3; may be repeated", "KEY=VALUE");
   repeated(app, "--only", o.only, "keep the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
 }

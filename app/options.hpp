@@ -16,7 +16,7 @@ CLI::Validator whole(long long least, long long most);
 /// A number above 0 and at most 1e9, plainly written.
 CLI::Validator positive();
 
-void suite_options(CLI::App& app, SuiteOptions& o);
+void suite_options(CLI::App& app, SuiteOptions& o, bool file_required = true);
 void jobs_option(CLI::App& app, int& jobs);
 void device_options(CLI::App& app, DeviceOptions& o);
 /// What reading a file may take: CPU seconds and MB.

@@ -26,6 +26,7 @@ install(DIRECTORY examples DESTINATION ${_share})
 install(DIRECTORY docs DESTINATION ${_share} FILES_MATCHING PATTERN "*.md")
 if(TARGET odrpo-bench)
   install(TARGETS odrpo-bench DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS odrpo-count-allocations DESTINATION lib/odrpo-bench)  # where the command `gate` looks for it
   install(DIRECTORY suites DESTINATION ${_share} FILES_MATCHING PATTERN "*.toml" PATTERN "*.schema.json")
 endif()
 if(TARGET odrpo-bench-perf)

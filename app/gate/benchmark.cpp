@@ -1,0 +1,240 @@
+// The kind benchmark: starts programs made with Google Benchmark and reads their JSON.
+#include "app/gate/benchmark.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/printable.hpp"
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double aim_seconds = 0.7e-3;
+constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of a program's stdout
+constexpr std::size_t together = 8;                        // benchmarks of a start
+constexpr std::size_t most_benchmarks = 10'000;
+
+[[noreturn]] void refuse(const std::string& who, const std::string& what) { throw Failure(Exit::runs_failed, who + ": " + what); }
+
+/// The stdout of the program with more flags.
+std::string output_of(Side side, const GateCommands& commands, ChildKeeper& keeper, const std::vector<std::string>& flags,
+                      LiveCounters* counters = nullptr) {
+  ChildCommand command = commands.side[side];
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+  ChildStart start{.reads_requests = false};
+  if (counters != nullptr) command = counters->counted(std::move(command)), start = counters->start(std::move(start));
+  std::string text;
+  const std::string who = side_names[side];
+  {
+    Child child(who, command, commands.rules, start);
+    const ChildEnd end = child.finish(
+        [&](std::string_view bytes) {
+          if (text.size() + bytes.size() > most_bytes) refuse(who, "the program writes more than 64 MiB to its stdout");
+          text += bytes;
+        },
+        "the benchmark program");
+    if (!end.good()) refuse(who, fmt::format("the program ended with {}{}", end.text(), child.last_words()));
+  }
+  keeper.no_orphans(who);
+  return text;
+}
+
+/// How long a repetition is: iterations, or seconds as a text.
+std::vector<std::string> flags_for(const std::vector<std::string>& names, const std::string& length) {
+  return {"--benchmark_filter=" + benchmark_filter(names), "--benchmark_format=json", "--benchmark_color=false",
+          "--benchmark_repetitions=1", "--benchmark_min_time=" + length};
+}
+
+std::map<std::string, BenchmarkResult> results_of(Side side, const GateCommands& commands, ChildKeeper& keeper,
+                                                  const std::vector<std::string>& names, const std::string& length) {
+  std::map<std::string, BenchmarkResult> out;
+  for (auto& r : parse_benchmarks(side_names[side], output_of(side, commands, keeper, flags_for(names, length)))) {
+    const std::string name = r.name;
+    out.emplace(name, std::move(r));  // the first of several
+  }
+  for (const auto& name : names)
+    if (!out.contains(name)) refuse(side_names[side], fmt::format("the program has not run its benchmark \"{}\"", printable_line(name)));
+  return out;
+}
+
+/// Does the library take "3x", a number of iterations? Older ones refuse it, or take it for no flag.
+bool takes_iterations(const GateCommands& commands, ChildKeeper& keeper, const std::string& name) {
+  for (const Side side : {baseline, candidate}) try {
+      const auto results = results_of(side, commands, keeper, {name}, "3x");
+      if (results.at(name).iterations != 3) return false;
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::runs_failed) throw;
+      return false;
+    }
+  return true;
+}
+
+const std::string by_time = fmt::format("{:g}", aim_seconds);
+/// Release 1.8 warns of a time without its unit, and takes it.
+std::string iterations_text(long long n) { return fmt::format("{}x", n); }
+
+}  // namespace
+
+std::vector<BenchmarkResult> parse_benchmarks(const std::string& who, const std::string& text) {
+  const std::size_t from = text.find('{');
+  const Json document =
+      from == std::string::npos ? Json() : Json::parse(text.begin() + static_cast<std::ptrdiff_t>(from), text.end(), nullptr, false);
+  if (!document.is_object() || !document.contains("benchmarks") || !document["benchmarks"].is_array())
+    refuse(who, fmt::format("the output is not the JSON of Google Benchmark: \"{}\"",
+                            printable_line(std::string_view(text).substr(0, std::min<std::size_t>(text.size(), 120)))));
+  std::vector<BenchmarkResult> out;
+  for (const Json& b : document["benchmarks"]) {
+    if (!b.is_object() || b.value("run_type", "iteration") != "iteration") continue;
+    BenchmarkResult r;
+    const auto text_of = [&](const char* key) { return b.contains(key) && b[key].is_string() ? b[key].get<std::string>() : std::string(); };
+    const auto number_of = [&](const char* key) { return b.contains(key) && b[key].is_number() ? b[key].get<double>() : std::nan(""); };
+    r.name = text_of("run_name").empty() ? text_of("name") : text_of("run_name");
+    if (b.contains("error_occurred") && b["error_occurred"] == true) {
+      r.error = text_of("error_message").empty() ? "an error" : text_of("error_message");
+      out.push_back(std::move(r));
+      continue;
+    }
+    const std::string unit = text_of("time_unit");
+    const double scale = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : std::nan("");
+    const bool real = r.name.ends_with("/real_time") || r.name.ends_with("/manual_time");
+    r.ns = scale * number_of(real ? "real_time" : "cpu_time");
+    if (!(r.ns > 0) || !std::isfinite(r.ns)) refuse(who, fmt::format("benchmark \"{}\": its time is not above 0", printable_line(r.name)));
+    r.iterations = std::isnan(number_of("iterations")) ? 0 : static_cast<long long>(number_of("iterations"));
+    if (b.contains("checksum") && b["checksum"].is_primitive()) r.checksum = b["checksum"].dump();
+    if (const double allocations = number_of("allocs_per_iter"); !std::isnan(allocations)) r.allocations = allocations;
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+std::string benchmark_filter(const std::vector<std::string>& names) {
+  std::string out = "^(";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) out += '|';
+    for (const char c : names[i]) {
+      if (std::string_view(R"(.[]{}()*+?^$|\)").find(c) != std::string_view::npos) out += '\\';
+      out += c;
+    }
+  }
+  return out + ")$";
+}
+
+std::vector<std::string> benchmark_names(Side side, const GateCommands& commands, ChildKeeper& keeper) {
+  std::vector<std::string> out;
+  std::set<std::string> seen;
+  const std::string text = output_of(side, commands, keeper, {"--benchmark_list_tests=true"});
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string name = text.substr(at, end - at);
+    at = end + 1;
+    if (!name.empty() && seen.insert(name).second) out.push_back(name);
+  }
+  if (out.empty())
+    throw Failure(Exit::no_baseline, fmt::format("{}: the program has no benchmarks: nothing can be compared", side_names[side]));
+  if (out.size() > most_benchmarks) refuse(side_names[side], fmt::format("more than {} benchmarks", most_benchmarks));
+  return out;
+}
+
+GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::uint64_t seed,
+                        std::vector<GateLeftOut>& left_out) {
+  GateKind kind;
+  kind.clock = "cpu";
+  const bool iterations = !cases.empty() && takes_iterations(commands, keeper, cases[0]);
+  for (std::size_t from = 0; from < cases.size(); from += together) {
+    const std::vector<std::string> names(cases.begin() + static_cast<std::ptrdiff_t>(from),
+                                         cases.begin() + static_cast<std::ptrdiff_t>(std::min(from + together, cases.size())));
+    const auto results = results_of(baseline, commands, keeper, names, by_time);
+    for (const auto& name : names) {
+      const BenchmarkResult& r = results.at(name);
+      if (!r.error.empty()) {
+        left_out.push_back({name, fmt::format("the baseline says: {}", printable_line(r.error))});
+        continue;
+      }
+      kind.cases.push_back(name);
+      kind.repeat.push_back(iterations ? std::max(1LL, static_cast<long long>(1e9 * aim_seconds / r.ns)) : 0);
+    }
+  }
+  const auto random = std::make_shared<Random>(seed);
+  kind.block = [&commands, &keeper, random, iterations, all = kind.cases, repeat = kind.repeat](
+                   std::span<const std::size_t> active, std::span<CaseBlock> blocks, std::span<Checksums*> checksums) {
+    const std::size_t size = iterations ? 1 : together;
+    const std::vector<std::size_t> order = random_order(active.size(), *random);
+    for (std::size_t from = 0; from < order.size(); from += size) {
+      const std::span<const std::size_t> places = std::span(order).subspan(from, std::min(size, order.size() - from));
+      std::vector<std::string> names;
+      for (const std::size_t k : places) names.push_back(all[active[k]]);
+      const std::string length = iterations ? iterations_text(repeat[active[places[0]]]) : by_time;
+      for (int pair = 0; pair < pairs_per_block; ++pair)
+        for (const std::size_t side : random_order(side_count, *random)) {
+          const auto results = results_of(static_cast<Side>(side), commands, keeper, names, length);
+          for (const std::size_t k : places) {
+            const BenchmarkResult& r = results.at(all[active[k]]);
+            if (!r.error.empty())
+              refuse(side_names[side], fmt::format("benchmark \"{}\": {}", printable_line(r.name), printable_line(r.error)));
+            checksums[k]->add(static_cast<Side>(side), r.checksum);
+            blocks[k].ns[side].push_back(r.ns);
+          }
+        }
+    }
+  };
+  return kind;
+}
+
+namespace {
+
+/// Counts of a benchmark on one side, twice: of 2 n iterations less n, or those that the program reports.
+struct BenchmarkTotals {
+  std::vector<double> instructions, allocations;
+};
+BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side, const std::string& name,
+                          long long n) {
+  BenchmarkTotals out;
+  const auto run = [&](const std::string& length, std::optional<double>& reported) {
+    LiveCounters counters(tools);
+    for (const BenchmarkResult& r :
+         parse_benchmarks(side_names[side], output_of(side, commands, keeper, flags_for({name}, length), &counters)))
+      if (r.name == name) reported = r.allocations;
+    return counters.read();
+  };
+  for (int again = 0; again < 2; ++again) {
+    std::optional<double> reported;
+    if (n == 0) {
+      run(by_time, reported);
+    } else {
+      const CountTotals one = run(iterations_text(n), reported), two = run(iterations_text(2 * n), reported);
+      if (one.instructions && two.instructions) out.instructions.push_back(*two.instructions - *one.instructions);
+      if (!reported && one.allocations && two.allocations) out.allocations.push_back(*two.allocations - *one.allocations);
+    }
+    if (reported) out.allocations.push_back(*reported);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::vector<GateCount>> count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
+                                                     const GateKind& kind, const std::function<void(std::size_t)>& tell) {
+  std::vector<std::vector<GateCount>> out(kind.cases.size());
+  for (std::size_t i = 0; i < kind.cases.size(); ++i) {
+    tell(i);
+    const BenchmarkTotals base = totals_of(tools, commands, keeper, baseline, kind.cases[i], kind.repeat[i]);
+    const BenchmarkTotals other = totals_of(tools, commands, keeper, candidate, kind.cases[i], kind.repeat[i]);
+    const auto add = [&](const char* what, const std::vector<double>& a, const std::vector<double>& b) {
+      if (!a.empty() && !b.empty()) out[i].push_back(count_of(what, a, b));
+    };
+    add("instructions", base.instructions, other.instructions);
+    add("allocations", base.allocations, other.allocations);
+  }
+  return out;
+}
+
+}  // namespace odrpo::app

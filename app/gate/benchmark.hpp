@@ -1,0 +1,41 @@
+// The kind benchmark: two programs made with Google Benchmark.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/gate/counts.hpp"
+#include "app/gate/measure.hpp"
+#include "app/gate/report.hpp"
+
+namespace odrpo::app {
+
+/// What a benchmark's repetition said in the program's JSON.
+struct BenchmarkResult {
+  std::string name;  ///< as --benchmark_list_tests has it
+  double ns = 0;     ///< of an iteration: CPU time, or real time where the benchmark asks for that
+  long long iterations = 0;
+  std::string checksum;               ///< of a counter "checksum"; empty: none
+  std::string error;                  ///< empty: none
+  std::optional<double> allocations;  ///< of an iteration, where the program has a memory manager
+};
+/// From the program's stdout; what stands before its first "{" is left out. Failure runs_failed, with `who`, for other text.
+std::vector<BenchmarkResult> parse_benchmarks(const std::string& who, const std::string& text);
+
+/// A regular expression (POSIX extended and ECMAScript) for exactly these names.
+std::string benchmark_filter(const std::vector<std::string>& names);
+
+/// The benchmarks of a program. Failure runs_failed; no_baseline where it has none.
+std::vector<std::string> benchmark_names(Side side, const GateCommands& commands, ChildKeeper& keeper);
+
+/// Looks at each case once on the baseline. Cases that fail there go to `left_out`. A repetition has as many iterations as take the
+/// baseline 0.7 ms where the library can be told so (release 1.8 and later), else as many as take 0.7 ms.
+GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::uint64_t seed,
+                        std::vector<GateLeftOut>& left_out);
+
+/// Instructions where the library takes a number of iterations; allocations where the program reports them.
+std::vector<std::vector<GateCount>> count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
+                                                     const GateKind& kind, const std::function<void(std::size_t)>& tell);
+
+}  // namespace odrpo::app

@@ -1,0 +1,277 @@
+// Counts that need no clock: the processor's counter, Valgrind's, and a library that counts allocations.
+#include "app/gate/counts.hpp"
+
+#include <fmt/format.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "app/gate/worker.hpp"
+#include "app/printable.hpp"
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* library_name = "libodrpo-count-allocations.so";
+
+/// Beside the program, as it is built; or where it is installed.
+std::string find_library() {
+  std::error_code error;
+  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {here, here.parent_path() / "lib" / "odrpo-bench"})
+    if (fs::is_regular_file(folder / library_name, error)) return (folder / library_name).string();
+  return "";
+}
+
+std::string find_valgrind() {
+  try {
+    return find_command("valgrind", {"valgrind"}).file;
+  } catch (const Failure&) {
+    return "";
+  }
+}
+
+/// A folder that goes with everything in it.
+struct TemporaryFolder {
+  fs::path path;
+  TemporaryFolder() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "odrpo-gate-XXXXXX").string();
+    if (error || mkdtemp(name.data()) == nullptr)
+      throw Failure(Exit::io, fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
+    path = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code error;
+    fs::remove_all(path, error);
+  }
+};
+
+/// "==12== Collected : 228581" of a log of callgrind; nothing where it has none.
+std::optional<double> collected(const fs::path& log) {
+  std::ifstream file(log);
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t at = line.find("Collected : ");
+    if (at == std::string::npos) continue;
+    const double value = std::strtod(line.c_str() + at + std::strlen("Collected : "), nullptr);
+    if (value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+bool agree(const std::vector<double>& totals) {
+  const auto [lo, hi] = std::minmax_element(totals.begin(), totals.end());
+  return *hi - *lo <= 1e-3 * std::abs(*hi);
+}
+
+}  // namespace
+
+int open_event(unsigned type, unsigned long long config, pid_t pid) {
+  perf_event_attr event{};
+  event.size = sizeof event;
+  event.type = type;
+  event.config = config;
+  event.disabled = 1;
+  event.enable_on_exec = 1;
+  event.inherit = 1;
+  event.exclude_kernel = 1;
+  event.exclude_hv = 1;
+  return static_cast<int>(syscall(SYS_perf_event_open, &event, pid, -1, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+CountTools find_count_tools(CountWish wish) {
+  CountTools tools;
+  if (wish == CountWish::off) {
+    tools.instructions_by = tools.allocations_by = "none: --counts off";
+    return tools;
+  }
+  tools.allocations_library = find_library();
+  tools.allocations_by =
+      tools.allocations_library.empty() ? fmt::format("none: {} is not beside the program", library_name) : "a preloaded library";
+  std::string why;
+  if (wish != CountWish::callgrind) {
+    const int event = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
+    why = fmt::format("perf events: {}", std::strerror(errno));
+    tools.perf = event >= 0;
+    if (event >= 0) close(event);
+    if (tools.perf) {
+      tools.instructions_by = "perf events";
+      return tools;
+    }
+    if (wish == CountWish::perf) throw Failure(Exit::usage, fmt::format("--counts perf: this host has no such counter ({})", why));
+  }
+  tools.valgrind = find_valgrind();
+  tools.callgrind_seconds = wish == CountWish::automatic ? 60 : 0;
+  if (tools.valgrind.empty()) {
+    if (wish == CountWish::callgrind) throw Failure(Exit::usage, "--counts callgrind: there is no program \"valgrind\" in PATH");
+    tools.instructions_by = fmt::format("none: {}; no valgrind in PATH", why);
+  } else {
+    tools.instructions_by = "callgrind";
+  }
+  return tools;
+}
+
+LiveCounters::LiveCounters(const CountTools& tools) : tools_(tools) {
+  if (tools.allocations_library.empty()) return;
+  page_fd_ = memfd_create("odrpo-count", MFD_CLOEXEC);
+  if (page_fd_ < 0 || ftruncate(page_fd_, 4096) != 0) throw Failure(Exit::io, fmt::format("cannot share a page: {}", std::strerror(errno)));
+  void* const page = mmap(nullptr, 4096, PROT_READ, MAP_SHARED, page_fd_, 0);
+  if (page == MAP_FAILED) throw Failure(Exit::io, fmt::format("cannot share a page: {}", std::strerror(errno)));
+  page_ = static_cast<const volatile std::uint64_t*>(page);
+}
+
+LiveCounters::~LiveCounters() {
+  if (page_ != nullptr) munmap(const_cast<std::uint64_t*>(page_), 4096);
+  if (page_fd_ >= 0) close(page_fd_);
+  if (event_ >= 0) close(event_);
+}
+
+ChildCommand LiveCounters::counted(ChildCommand command) const {
+  if (page_fd_ < 0) return command;
+  bool preloads = false;
+  for (auto& variable : command.environment)
+    if (variable.starts_with("LD_PRELOAD=")) variable += ":" + tools_.allocations_library, preloads = true;
+  if (!preloads) command.environment.push_back("LD_PRELOAD=" + tools_.allocations_library);
+  command.environment.push_back(fmt::format("ODRPO_COUNT_ALLOCATIONS={}", page_fd_));
+  return command;
+}
+
+ChildStart LiveCounters::start(ChildStart start) {
+  if (page_fd_ >= 0) start.inherited.push_back(page_fd_);
+  if (tools_.perf) start.before_exec = [this](pid_t pid) { event_ = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, pid); };
+  return start;
+}
+
+CountTotals LiveCounters::read() const {
+  CountTotals out;
+  std::uint64_t value = 0;
+  if (event_ >= 0 && ::read(event_, &value, sizeof value) == sizeof value) out.instructions = static_cast<double>(value);
+  if (page_ != nullptr && page_[0] == 1) out.allocations = static_cast<double>(page_[1]);
+  return out;
+}
+
+double callgrind_total(const CountTools& tools, const ChildCommand& command, const std::function<void(const ChildCommand&)>& use) {
+  const TemporaryFolder folder;
+  ChildCommand under = command;
+  under.file = tools.valgrind;
+  under.arguments = {"valgrind",
+                     "--tool=callgrind",
+                     "--trace-children=yes",
+                     "--callgrind-out-file=/dev/null",
+                     "--log-file=" + (folder.path / "%p.log").string(),
+                     command.file};
+  under.arguments.insert(under.arguments.end(), command.arguments.begin() + 1, command.arguments.end());
+  use(under);
+  double total = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path)) total += collected(entry.path()).value_or(0);
+  if (total == 0) throw Failure(Exit::runs_failed, "callgrind has counted nothing; --counts off measures without it");
+  return total;
+}
+
+GateCount count_of(const std::string& what, const std::vector<double>& base, const std::vector<double>& other) {
+  return {what, base.back(), other.back(), agree(base) && agree(other)};
+}
+
+namespace {
+
+struct CaseTotals {
+  std::vector<double> instructions, allocations;
+};
+
+/// Of units n: what 2 n units take more than n, twice.
+CaseTotals live_totals(Worker& worker, const LiveCounters& counters, const std::string& name, long long n) {
+  CaseTotals out;
+  worker.measure(name, n);
+  worker.measure(name, 2 * n);
+  const auto difference = [](const std::optional<double>& a, const std::optional<double>& b, const std::optional<double>& c,
+                             std::vector<double>& to) {
+    if (a && b && c) to.push_back((*c - *b) - (*b - *a));
+  };
+  for (int i = 0; i < 2; ++i) {
+    const CountTotals a = counters.read();
+    worker.measure(name, n);
+    const CountTotals b = counters.read();
+    worker.measure(name, 2 * n);
+    const CountTotals c = counters.read();
+    difference(a.instructions, b.instructions, c.instructions, out.instructions);
+    difference(a.allocations, b.allocations, c.allocations, out.allocations);
+  }
+  return out;
+}
+
+std::vector<CaseTotals> live_totals(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side,
+                                    const GateKind& kind, const std::function<void(std::size_t)>& tell) {
+  std::vector<CaseTotals> out;
+  if (!tools.perf && tools.allocations_library.empty()) return std::vector<CaseTotals>(kind.cases.size());
+  LiveCounters counters(tools);
+  {
+    Worker worker(side_names[side], counters.counted(commands.side[side]), commands.rules, counters.start());
+    for (std::size_t i = 0; i < kind.cases.size(); ++i) {
+      tell(i);
+      out.push_back(live_totals(worker, counters, kind.cases[i], kind.repeat[i]));
+    }
+    worker.close();
+  }
+  keeper.no_orphans(side_names[side]);
+  return out;
+}
+
+/// What the last of `times` requests for a case takes: a life with so many less a life with one request less.
+double callgrind_case(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side, const std::string& name,
+                      long long n) {
+  const auto life = [&](int requests) {
+    const double total = callgrind_total(tools, commands.side[side], [&](const ChildCommand& under) {
+      ChildRules rules = commands.rules;
+      rules.deadline *= 100;  // Valgrind's processor is some 50 times slower
+      Worker worker(side_names[side], under, rules);
+      for (int i = 0; i < requests; ++i) worker.measure(name, n);
+      worker.close();
+    });
+    keeper.no_orphans(side_names[side]);
+    return total;
+  };
+  return life(3) - life(2);
+}
+
+}  // namespace
+
+std::vector<std::vector<GateCount>> count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
+                                                 const GateKind& kind, const std::function<void(std::size_t)>& tell) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<std::vector<GateCount>> out(kind.cases.size());
+  const std::vector<CaseTotals> base = live_totals(tools, commands, keeper, baseline, kind, tell);
+  const std::vector<CaseTotals> other = live_totals(tools, commands, keeper, candidate, kind, tell);
+  const auto begin = Clock::now();
+  for (std::size_t i = 0; i < kind.cases.size(); ++i) {
+    const auto add = [&](const char* what, const std::vector<double>& a, const std::vector<double>& b) {
+      if (!a.empty() && !b.empty()) out[i].push_back(count_of(what, a, b));
+    };
+    add("instructions", base[i].instructions, other[i].instructions);
+    const bool time_left =
+        tools.callgrind_seconds == 0 || std::chrono::duration<double>(Clock::now() - begin).count() < tools.callgrind_seconds;
+    if (!tools.valgrind.empty() && time_left) {
+      tell(i);
+      const auto total = [&](Side side) { return callgrind_case(tools, commands, keeper, side, kind.cases[i], kind.repeat[i]); };
+      add("instructions", {total(baseline), total(baseline)}, {total(candidate)});
+    }
+    add("allocations", base[i].allocations, other[i].allocations);
+  }
+  return out;
+}
+
+}  // namespace odrpo::app

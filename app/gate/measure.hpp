@@ -1,0 +1,91 @@
+// Measuring for a gate: blocks of interleaved pairs of three processes (baseline, candidate, a second baseline), until every case is
+// decided.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/gate/child.hpp"
+#include "results/gate.hpp"
+
+namespace odrpo::app {
+
+/// The three that are measured in turn; the second baseline is a live A/A control.
+enum Side { baseline, candidate, control };
+inline constexpr int side_count = 3;
+inline constexpr std::array<const char*, side_count> side_names = {"baseline", "candidate", "second baseline"};
+
+/// What a gate starts: equally long command lines.
+struct GateCommands {
+  std::array<ChildCommand, side_count> side;
+  ChildRules rules;
+};
+/// Of two command lines, as command_words() and find_command() read them, with `more` words behind each. Failure usage or io.
+GateCommands gate_commands(const std::string& baseline, const std::string& candidate, const std::vector<std::string>& more,
+                           const ChildRules& rules);
+
+/// A case's block: times above 0 of its repetitions.
+struct CaseBlock {
+  std::array<std::vector<double>, side_count> ns;   ///< [pairs_per_block], of the clock that decides
+  std::array<std::vector<double>, side_count> cpu;  ///< [pairs_per_block] where another clock was read too; else empty
+};
+
+/// What a case's repetitions computed, as far as its program tells.
+class Checksums {
+ public:
+  /// Empty: none was told.
+  void add(Side side, const std::string& text);
+  bool varies() const { return varies_; }  ///< among repetitions of the two baselines: nothing can be compared
+  bool differs() const { return !varies_ && told_ && !baseline_.empty() && candidate_ != baseline_; }
+  const std::string& of_baseline() const { return baseline_; }
+  const std::string& of_candidate() const { return candidate_; }  ///< the first that differs, else the baseline's
+
+ private:
+  std::string baseline_, candidate_;
+  bool known_ = false, told_ = false, varies_ = false;
+};
+
+using Random = std::mt19937_64;
+/// 0, 1, 2, … in random order.
+std::vector<std::size_t> random_order(std::size_t n, Random& random);
+
+/// One of the cores that this process may use. The sides of a block share one: neighbours on a host make cores differ by tens of percent.
+int random_core(Random& random);
+
+/// A kind of measurement, ready to measure its cases.
+struct GateKind {
+  std::vector<std::string> cases;
+  std::vector<long long> repeat;  ///< units of a repetition, of each case
+  std::string clock;              ///< "cpu" or "wall"
+  /// Measures a block of the cases `active`, which begins and ends the processes: blocks[i] and checksums[i] are those of case active[i].
+  std::function<void(std::span<const std::size_t> active, std::span<CaseBlock> blocks, std::span<Checksums*> checksums)> block;
+};
+
+struct GateRun {
+  std::vector<GateCase> decisions;  ///< all decided
+  std::vector<Checksums> checksums;
+  std::vector<std::vector<double>> cpu;  ///< [case][blocks] as GateMeasurement::cpu
+  std::vector<double> baseline_ns;       ///< [case] median over blocks of the block's median
+  bool out_of_time = false;              ///< undecided cases are inconclusive, because max_seconds was over
+};
+
+struct GateProgress {
+  int block = 0, next_look = 0;  ///< blocks measured, and needed for the next look
+  std::size_t undecided = 0, cases = 0;
+};
+
+struct MeasureHow {
+  GateRules rules;
+  double max_seconds = 0;   ///< no block begins afterwards; 0 = no limit
+  bool each_alone = false;  ///< every case is a family of its own: no correction for many
+  std::function<void(const GateProgress&)> tell = [](const GateProgress&) {};                          ///< before every block
+  std::function<void(std::size_t i, const CaseBlock&)> record = [](std::size_t, const CaseBlock&) {};  ///< every block of every case
+};
+/// Measures until every case has a verdict.
+GateRun measure(const GateKind& kind, const MeasureHow& how);
+
+}  // namespace odrpo::app

@@ -1,0 +1,77 @@
+// What a gate's decisions mean: order, failures, exit code.
+#include "app/gate/report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+namespace {
+
+bool counts_changed(const GateReport& r, std::size_t i) {
+  const auto& counts = r.measured[i].counts;
+  return std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
+}
+
+bool named(const GateReport& r, GateVerdict verdict) {
+  const auto& all = r.fail_on.verdicts;
+  return std::find(all.begin(), all.end(), verdict) != all.end();
+}
+
+bool undecided(GateVerdict v) { return v == GateVerdict::void_control || v == GateVerdict::inconclusive; }
+
+/// 0 is worst.
+int badness(const std::optional<GateVerdict>& verdict) {
+  if (!verdict) return 6;
+  switch (*verdict) {
+    case GateVerdict::different: return 0;
+    case GateVerdict::slower: return 1;
+    case GateVerdict::void_control: return 2;
+    case GateVerdict::inconclusive: return 3;
+    case GateVerdict::faster: return 4;
+    case GateVerdict::same: break;
+  }
+  return 5;
+}
+
+}  // namespace
+
+double GateCount::change() const {
+  if (candidate == baseline) return 0;
+  return baseline == 0 ? std::numeric_limits<double>::infinity() : candidate / baseline - 1;
+}
+bool GateCount::reported() const { return exact && std::abs(change()) > reported_change; }
+
+std::vector<std::size_t> worst_first(const GateReport& r) {
+  std::vector<std::size_t> order(r.decisions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto key = [&](std::size_t i) {
+    const double lo = r.decisions[i].estimate.blocks > 0 ? r.decisions[i].estimate.lo : 0;
+    return std::tuple(badness(r.decisions[i].verdict), !counts_changed(r, i), -lo);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+bool fails(const GateReport& r, std::size_t i) {
+  const auto& verdict = r.decisions[i].verdict;
+  return (verdict && named(r, *verdict)) || (r.fail_on.counts && counts_changed(r, i));
+}
+
+int gate_exit(const GateReport& r) {
+  Exit exit = Exit::ok;
+  for (std::size_t i = 0; i < r.decisions.size(); ++i) {
+    if (!fails(r, i)) continue;
+    const auto& verdict = r.decisions[i].verdict;
+    const bool only_undecided = verdict && undecided(*verdict) && !(r.fail_on.counts && counts_changed(r, i));
+    if (!only_undecided) return static_cast<int>(Exit::different);
+    exit = Exit::inconclusive;
+  }
+  return static_cast<int>(exit);
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,86 @@
+// What a gate has measured and decided, and its forms: a page of text, JSON, JUnit, Markdown with a figure, annotations of GitHub.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/gate.hpp"
+
+namespace odrpo::app {
+
+/// A count of a case's repetition on both sides: "instructions", "allocations".
+struct GateCount {
+  std::string what;
+  double baseline = 0, candidate = 0;
+  bool exact = true;  ///< two measurements of each side agree within 0.1 %; else the count says nothing
+
+  double change() const;  ///< candidate / baseline - 1; 0 where both are 0, infinity where only the baseline is
+  bool reported() const;  ///< exact, and changed by more than reported_change
+};
+inline constexpr double reported_change = 0.005;
+
+/// A case of the gate beside its decision (GateReport::decisions at the same place).
+struct GateMeasurement {
+  long long repeat = 1;     ///< units of work in a repetition, fixed from the baseline
+  double baseline_ns = 0;   ///< of a repetition: median over blocks of the block's median
+  std::string clock;        ///< "cpu" or "wall"
+  std::vector<double> cpu;  ///< kind process: [blocks] ln(candidate / baseline) of CPU time; else empty
+  std::vector<GateCount> counts;
+  std::string checksum;            ///< of the baseline; empty: the worker has none
+  std::string candidate_checksum;  ///< the first that differs from it; else the same
+  bool checksum_varies = false;    ///< the baseline's differ from repetition to repetition: not compared
+};
+
+/// A case that is not compared, and why: "only the baseline has it", "the baseline says: …".
+struct GateLeftOut {
+  std::string name, why;
+};
+
+/// Words of --fail-on: every verdict but same, and a change of counts.
+struct GateFailOn {
+  std::vector<GateVerdict> verdicts = {GateVerdict::slower, GateVerdict::different};
+  bool counts = false;
+};
+
+struct GateReport {
+  std::string kind;                 ///< self, benchmark, worker or process
+  std::string baseline, candidate;  ///< commands, as given; not printable
+  GateRules rules;
+  GateFailOn fail_on;
+  std::vector<GateCase> decisions;  ///< all with a verdict, unless timed is false
+  std::vector<GateMeasurement> measured;
+  std::vector<GateLeftOut> left_out;
+  bool timed = true;           ///< false: only counts and checksums were compared
+  std::string counted_by;      ///< "perf events", "callgrind", …; else why instructions are not counted: "none: …"
+  std::string allocations_by;  ///< the same of allocations
+  std::string host;            ///< "AMD EPYC, 2 cores, load 0.3"
+  std::uint64_t seed = 0;      ///< of the order within pairs
+  double seconds = 0;          ///< of the whole gate
+};
+
+/// Places of the cases, worst first: by verdict (different, slower, void, inconclusive, faster, same), then those whose counts changed,
+/// then by the ratio's lower bound, highest first.
+std::vector<std::size_t> worst_first(const GateReport& report);
+
+/// Does this case fail by `fail_on`? Only different, slower, faster and counts are failures of exit code 10; void and inconclusive of 11.
+bool fails(const GateReport& report, std::size_t i);
+/// ok, different (10) where a case is so by fail_on, else inconclusive (11) where one is void or inconclusive by fail_on.
+int gate_exit(const GateReport& report);
+
+/// 80 columns: what was compared, one line a case (ratio, interval, verdict; counts that changed), worst first, and the outcome.
+std::string gate_text(const GateReport& report);
+/// Everything, blocks included, so that the decisions can be computed again.
+std::string gate_json(const GateReport& report);
+/// JUnit's XML: a test case each; failing ones (fails()) have a failure, left-out ones are skipped.
+std::string gate_junit(const GateReport& report);
+/// A summary of a CI job; `svg`: the address of the figure beside it, empty = none.
+std::string gate_markdown(const GateReport& report, const std::string& svg);
+/// The intervals as an SVG of its own.
+std::string gate_svg(const GateReport& report);
+/// GitHub's workflow commands ("::error title=…::…"), at most 10 lines, worst first: errors for failing cases, warnings for other void,
+/// inconclusive, slower and different ones and for counts that changed.
+std::string gate_annotations(const GateReport& report);
+
+}  // namespace odrpo::app

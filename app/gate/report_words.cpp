@@ -1,0 +1,112 @@
+// Words and numbers that the forms of a gate's report share.
+#include "app/gate/report_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/printable.hpp"
+#include "kernels/utf8.hpp"
+
+namespace odrpo::app {
+namespace {
+
+std::string_view word_for(GateVerdict v) { return word_of(std::span<const Word<GateVerdict>>(gate_verdict_words), v); }
+
+/// 1234567 -> "1,234,567".
+std::string grouped(double value) {
+  std::string digits = fmt::format("{:.0f}", value);
+  for (int at = static_cast<int>(digits.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  return digits;
+}
+
+}  // namespace
+
+std::string short_text(std::string_view text, std::size_t width) {
+  return shortened(printable_line(text.substr(0, std::min<std::size_t>(text.size(), 10'000))), width);
+}
+
+std::string verdict_word(const GateReport& r, std::size_t i) {
+  if (r.decisions[i].verdict) return std::string(word_for(*r.decisions[i].verdict));
+  const auto& counts = r.measured[i].counts;
+  return std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); }) ? "counts" : "-";
+}
+
+std::string ratio_text(const GateEstimate& e) { return fmt::format("{:.3f}", e.ratio()); }
+std::string interval_text(const GateEstimate& e) { return fmt::format("[{:.3f}, {:.3f}]", e.ratio_lo(), e.ratio_hi()); }
+std::string checksum_text(const std::string& checksum) { return checksum.empty() ? "none" : short_text(checksum, 20); }
+
+std::string count_text(const GateCount& c) {
+  const std::string change = std::isfinite(c.change()) ? fmt::format("{:+.1f} %", 100 * c.change()) : "from none";
+  return fmt::format("{} {} ({} to {})", c.what, change, grouped(c.baseline), grouped(c.candidate));
+}
+
+std::string outcome_text(const GateReport& r) {
+  std::string out;
+  const std::size_t n = r.decisions.size();
+  for (const auto& w : gate_verdict_words) {
+    const auto count = std::count_if(r.decisions.begin(), r.decisions.end(), [&](const GateCase& c) { return c.verdict == w.value; });
+    if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, w.word);
+  }
+  std::size_t changed = 0;
+  for (const auto& m : r.measured)
+    changed += std::any_of(m.counts.begin(), m.counts.end(), [](const GateCount& c) { return c.reported(); });
+  if (changed > 0) out += fmt::format("{}counts changed in {}", out.empty() ? "" : ", ", changed);
+  if (out.empty()) out = "no count has changed";
+  return fmt::format("{} case{}: {} (exit {})", n, n == 1 ? "" : "s", out, gate_exit(r));
+}
+
+std::string rules_text(const GateReport& r) {
+  std::vector<std::string> words;
+  for (const GateVerdict v : r.fail_on.verdicts) words.emplace_back(word_for(v));
+  if (r.fail_on.counts) words.emplace_back("counts");
+  return fmt::format("kind {}, limit {:g} %, fails on {}", r.kind, 100 * r.rules.limit,
+                     words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", ")));
+}
+
+std::string intervals_sentence(const GateReport& r) {
+  if (!r.timed) return "No time was measured.";
+  int least = 0, most = 0;
+  for (const GateCase& c : r.decisions) {
+    least = least == 0 ? c.estimate.blocks : std::min(least, c.estimate.blocks);
+    most = std::max(most, c.estimate.blocks);
+  }
+  return fmt::format("Ratio: candidate / baseline, {} time. Intervals: {:g} %{}, Student t over n = {} blocks of {} pairs.",
+                     r.measured.empty() ? "cpu" : r.measured[0].clock, 100 * (1 - r.rules.alpha),
+                     r.decisions.size() > 1 ? fmt::format(" and wider by Holm's correction over {} cases", r.decisions.size()) : "",
+                     least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most), pairs_per_block);
+}
+
+std::string case_sentence(const GateReport& r, std::size_t i) {
+  const GateCase& c = r.decisions[i];
+  const GateMeasurement& m = r.measured[i];
+  std::vector<std::string> parts;
+  const std::string ratio =
+      c.estimate.blocks > 0 ? fmt::format("{} {} times the baseline's time", ratio_text(c.estimate), interval_text(c.estimate)) : "";
+  if (c.verdict) switch (*c.verdict) {
+      case GateVerdict::different:
+        parts.push_back(fmt::format("different: checksum {} where the baseline has {}", checksum_text(m.candidate_checksum),
+                                    checksum_text(m.checksum)));
+        if (!ratio.empty()) parts.push_back(ratio);
+        break;
+      case GateVerdict::slower: parts.push_back(fmt::format("slower: {}, limit {:g}", ratio, 1 + r.rules.limit)); break;
+      case GateVerdict::faster: parts.push_back(fmt::format("faster: {}", ratio)); break;
+      case GateVerdict::void_control:
+        parts.push_back(fmt::format("void: the second baseline process took {} {} times the first one's time; the host was too noisy",
+                                    ratio_text(c.control_estimate), interval_text(c.control_estimate)));
+        break;
+      case GateVerdict::same: parts.push_back(fmt::format("same: {}", ratio)); break;
+      case GateVerdict::inconclusive:
+        parts.push_back(fmt::format("inconclusive: {}; a slow-down of {:.1f} % or more would have been found 19 times of 20", ratio,
+                                    100 * smallest_found(c.estimate, r.rules)));
+        break;
+    }
+  for (const GateCount& count : m.counts)
+    if (count.reported()) parts.push_back(count_text(count));
+  if (m.checksum_varies) parts.push_back("the baseline's checksums vary and are not compared");
+  if (parts.empty()) parts.push_back("no count has changed by more than 0.5 %");
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,101 @@
+// `gate --self-test`: trials of the gate on work whose true change is known, and what other methods say of the same recordings.
+#include "app/gate/self_test.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/gate/worker.hpp"
+#include "results/gate_rivals.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr double added_work[] = {0, 0.02, 0.05, 0.10};
+constexpr const char* case_names[] = {"same", "plus 2 %", "plus 5 %", "plus 10 %"};  // of `worker --self-test`
+constexpr double default_seconds = 38;
+constexpr double two_means_threshold = 0.05, u_test_alpha = 0.05;
+
+/// Times of a case's blocks until the first look.
+struct Recordings {
+  struct Times {
+    std::vector<double> of_baseline, of_candidate;
+  };
+  Times interleaved, in_sequence;
+  int blocks = 0;
+
+  void add(const CaseBlock& block, int first_look) {
+    const auto append = [&](std::vector<double>& to, Side side) { to.insert(to.end(), block.ns[side].begin(), block.ns[side].end()); };
+    if (++blocks > first_look) return;
+    append(interleaved.of_baseline, baseline);
+    append(interleaved.of_candidate, candidate);
+    if (blocks <= first_look / 2) append(in_sequence.of_baseline, baseline);
+    else append(in_sequence.of_candidate, candidate);
+  }
+};
+
+void judge(const Recordings::Times& t, SelfTestRow::Others& others) {
+  others.two_means.push_back(two_means_verdict(t.of_baseline, t.of_candidate, two_means_threshold) != GateVerdict::same);
+  others.u_test.push_back(u_test_p(t.of_baseline, t.of_candidate) < u_test_alpha);
+}
+
+}  // namespace
+
+SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std::function<void(const std::string&)>& tell) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  GateCommands commands{{}, o.rules};
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  for (const Side side : {baseline, candidate, control})
+    commands.side[side] = find_command("--self-test", {self, "worker", "--self-test", side == candidate ? "candidate" : "baseline"});
+  ChildCommand* all[] = {&commands.side[baseline], &commands.side[candidate], &commands.side[control]};
+  make_equally_long(all);
+  std::vector<std::string> cases(std::begin(case_names), std::end(case_names));
+  std::vector<GateLeftOut> left_out;
+  std::vector<long long> repeat = calibrate(commands, keeper, cases, left_out);
+  const GateKind kind = worker_kind(commands, keeper, cases, repeat, o.seed);
+
+  SelfTest test;
+  for (const double added : added_work) {
+    test.rows.emplace_back();
+    test.rows.back().added = added;
+  }
+  std::vector<double> case_blocks(kind.cases.size());
+  double all_blocks = 0;
+  const double before = elapsed();
+  for (int trial = 0; o.trials > 0 ? trial < o.trials : trial < 2 || elapsed() + (elapsed() - before) / trial < default_seconds; ++trial) {
+    std::vector<Recordings> recorded(kind.cases.size());
+    MeasureHow how{o.gate, 0, true};
+    how.tell = [&](const GateProgress& at) {
+      tell(fmt::format("trial {}{}, block {} of {}", trial + 1, o.trials > 0 ? fmt::format(" of {}", o.trials) : "", at.block + 1,
+                       at.next_look));
+    };
+    how.record = [&](std::size_t i, const CaseBlock& block) {
+      recorded[i].add(block, o.gate.looks[0]);
+      ++case_blocks[i], ++all_blocks;
+    };
+    const GateRun run = measure(kind, how);
+    for (std::size_t i = 0; i < kind.cases.size(); ++i) {
+      SelfTestRow& row = test.rows[i];
+      const GateVerdict verdict = *run.decisions[i].verdict;
+      row.slower.push_back(verdict == GateVerdict::slower);
+      row.faster.push_back(verdict == GateVerdict::faster);
+      row.void_control.push_back(verdict == GateVerdict::void_control);
+      row.inconclusive.push_back(verdict == GateVerdict::inconclusive);
+      judge(recorded[i].interleaved, row.interleaved);
+      judge(recorded[i].in_sequence, row.in_sequence);
+    }
+  }
+  for (std::size_t i = 0; i < test.rows.size(); ++i)
+    test.rows[i].seconds = (elapsed() - before) / all_blocks * case_blocks[i] / static_cast<double>(test.rows[i].slower.size());
+  test.seconds = elapsed();
+  double load = 0;
+  if (getloadavg(&load, 1) == 1) test.load = load;
+  return test;
+}
+
+}  // namespace odrpo::app

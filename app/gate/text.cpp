@@ -1,0 +1,72 @@
+// A gate's report as a page of text.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gate/report.hpp"
+#include "app/gate/report_words.hpp"
+#include "app/page.hpp"
+#include "app/printable.hpp"
+#include "kernels/utf8.hpp"
+#include "results/statistics.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t interval_width = 14, verdict_width = 12;
+constexpr std::size_t most_left_out = 5, most_sentences = 20;
+
+bool speaks(const GateReport& r, std::size_t i) {
+  const auto& v = r.decisions[i].verdict;
+  const auto& counts = r.measured[i].counts;
+  return (v && *v != GateVerdict::same && *v != GateVerdict::faster) || r.measured[i].checksum_varies ||
+         std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
+}
+
+/// Of the commands' CPU time, which decides nothing.
+std::string cpu_sentence(const GateMeasurement& m) {
+  const MeanInterval e = mean_interval(m.cpu, 0.95);
+  return fmt::format("CPU time: {:.3f} [{:.3f}, {:.3f}] times the baseline's (95 %, n = {} blocks); it decides nothing.", std::exp(e.mean),
+                     std::exp(e.lo), std::exp(e.hi), e.n);
+}
+
+}  // namespace
+
+std::string gate_text(const GateReport& r) {
+  std::string out = fmt::format("gate: {}\n", rules_text(r));
+  out += fmt::format("baseline   {}\ncandidate  {}\nhost       {}\n\n", short_text(r.baseline, page - 11),
+                     short_text(r.candidate, page - 11), short_text(r.host, page - 11));
+  const std::vector<std::size_t> order = worst_first(r);
+  std::size_t name_width = 4;
+  for (const GateCase& c : r.decisions) name_width = std::max(name_width, columns_of(short_text(c.name, page)));
+  name_width = std::min(name_width, page - 2 - 5 - 2 - interval_width - 2 - verdict_width);
+  out += fmt::format("{}  {:>5}  {:<{}}  verdict\n", padded("case", name_width), "ratio", "interval", interval_width);
+  for (const std::size_t i : order) {
+    const GateCase& c = r.decisions[i];
+    const bool measured = c.estimate.blocks > 0;
+    out +=
+        fmt::format("{}  {:>5}  {:<{}}  {}\n", padded(short_text(c.name, name_width), name_width), measured ? ratio_text(c.estimate) : "-",
+                    measured ? interval_text(c.estimate) : "-", interval_width, verdict_word(r, i));
+  }
+  out += '\n';
+  std::size_t said = 0, silent = 0;
+  for (const std::size_t i : order) {
+    if (!speaks(r, i)) continue;
+    if (said++ < most_sentences) out += paragraph(fmt::format("{}: {}", short_text(r.decisions[i].name, 40), case_sentence(r, i)), 0, 2);
+    else ++silent;
+  }
+  if (silent > 0) out += fmt::format("… and {} more\n", silent);
+  if (said > 0) out += '\n';
+  for (const GateMeasurement& m : r.measured)
+    if (!m.cpu.empty()) out += paragraph(cpu_sentence(m), 0);
+  for (std::size_t i = 0; i < std::min(r.left_out.size(), most_left_out); ++i)
+    out += paragraph(fmt::format("not compared: {}: {}", short_text(r.left_out[i].name, 40), short_text(r.left_out[i].why, 200)), 0, 2);
+  if (r.left_out.size() > most_left_out) out += fmt::format("not compared: {} more\n", r.left_out.size() - most_left_out);
+  out += paragraph(intervals_sentence(r), 0);
+  out += paragraph(fmt::format("Instructions counted by: {}. Allocations: {}.", r.counted_by, r.allocations_by), 0);
+  out += fmt::format("\n{}, {:.0f} s\n", outcome_text(r), r.seconds);
+  return out;
+}
+
+}  // namespace odrpo::app

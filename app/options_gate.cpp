@@ -1,0 +1,41 @@
+// Binds the flags of `gate` and `worker`.
+#include "app/options_gate.hpp"
+
+#include "app/options.hpp"
+
+namespace odrpo::app {
+
+void gate_options(CLI::App& c, GateOptions& o) {
+  c.add_option("--baseline", o.baseline, "the command that is compared with, quoted as for a shell")->type_name("CMD");
+  c.add_option("--candidate", o.candidate, "the command that must not be slower")->type_name("CMD");
+  c.add_option("--kind", o.kind, "self (two builds of odrpo-bench), benchmark (Google Benchmark), worker (JSON lines) or process")
+      ->type_name("KIND");
+  c.add_option("--suite", o.suite, "kind self: the training steps of this suite's runs (default: the microbenchmarks)")
+      ->type_name("SUITE.toml");
+  repeated(c, "--cases", o.cases, "only cases that this pattern names, e.g. 'advantage/*'; may be repeated", "GLOB");
+  c.add_option("--limit", o.limit, "slow-down that is too much, as 1% or 0.01 (default 1%; below 3%)")->type_name("LIMIT");
+  repeated(c, "--fail-on", o.fail_on, "slower, different, faster, counts, void, inconclusive or nothing (default slower,different)",
+           "WORD,WORD");
+  c.add_option("--counts", o.counts, "instructions: auto (default), perf, callgrind or off")->type_name("HOW");
+  c.add_flag("--only-counts", o.only_counts, "compare counts and checksums; measure no time");
+  c.add_option("--max-seconds", o.max_seconds, "measure no longer; cases without a verdict are inconclusive then")
+      ->check(positive())
+      ->type_name("S");
+  c.add_option("--deadline", o.deadline, "seconds that an answer or a command may take (default 60)")->check(positive())->type_name("S");
+  c.add_option("--seed", o.seed, "seed of the order within pairs (default: the clock)")
+      ->check(whole(0, 9'000'000'000'000'000'000))
+      ->type_name("N");
+  c.add_flag("--json", o.json, "everything as JSON");
+  c.add_option("--junit", o.junit, "write JUnit's XML")->type_name("FILE.xml");
+  c.add_option("--markdown", o.markdown, "write a job summary, and its figure beside it (.svg)")->type_name("FILE.md");
+  c.add_flag("--self-test", o.self_test, "how often the gate errs on this host: equal work, and 2, 5 and 10 % more; about 40 s");
+  c.add_option("--trials", o.trials, "of the self-test, instead of 40 s")->check(whole(1, 100'000))->type_name("N");
+  c.add_flag("-q,--quiet", o.quiet, "no progress and no notes");
+}
+
+void worker_options(CLI::App& c, WorkerOptions& o) {
+  suite_options(c, o.suite, false);
+  c.add_option("--self-test", o.self_test, "the known work of `gate --self-test`: baseline or candidate")->type_name("SIDE");
+}
+
+}  // namespace odrpo::app

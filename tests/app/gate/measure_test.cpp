@@ -1,0 +1,185 @@
+// Measuring with a made-up kind: who is measured on, what is compared, when it ends; command lines of equal length; the worker's side.
+#include "app/gate/measure.hpp"
+
+#include <linux/perf_event.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "app/gate/counts.hpp"
+#include "app/gate/process.hpp"
+#include "app/gate/serve.hpp"
+#include "kernels/failure.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+using namespace odrpo::app;
+
+namespace {
+
+/// Cases whose candidate takes factor[i] times the baseline's time, with a noise of sd[i]; counts their blocks.
+struct MadeUp {
+  std::vector<double> factor, sd;
+  std::vector<int> blocks;
+  Random random{7};
+
+  GateKind kind() {
+    GateKind kind;
+    for (std::size_t i = 0; i < factor.size(); ++i) kind.cases.push_back(std::string(1, static_cast<char>('a' + i)));
+    kind.repeat.assign(factor.size(), 1);
+    blocks.assign(factor.size(), 0);
+    kind.block = [this](std::span<const std::size_t> active, std::span<CaseBlock> out, std::span<Checksums*> sums) {
+      for (std::size_t k = 0; k < active.size(); ++k) {
+        ++blocks[active[k]];
+        for (int pair = 0; pair < pairs_per_block; ++pair)
+          for (const Side side : {baseline, candidate, control}) {
+            std::normal_distribution<double> noise(0, sd[active[k]]);
+            out[k].ns[side].push_back(1e6 * std::exp(noise(random)) * (side == candidate ? factor[active[k]] : 1));
+            sums[k]->add(side, "sum");
+          }
+      }
+    };
+    return kind;
+  }
+};
+
+std::size_t bytes_of(const ChildCommand& c) {
+  std::size_t bytes = c.file.size() + 1;
+  for (const auto& list : {c.arguments, c.environment})
+    for (const auto& word : list) bytes += word.size() + 1;
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("gate: a decided case is not measured on") {
+  MadeUp made{{1.0, 1.1, 1.015}, {0.003, 0.003, 0.08}, {}};
+  const GateRun run = measure(made.kind(), {});
+  CHECK(run.decisions[0].verdict == GateVerdict::same);
+  CHECK(run.decisions[1].verdict == GateVerdict::slower);
+  CHECK(made.blocks[0] == 10);
+  CHECK(made.blocks[1] == 10);
+  CHECK(made.blocks[2] > 10);
+  CHECK(run.baseline_ns[0] == Approx(1e6).epsilon(0.01));
+}
+
+TEST_CASE("gate: when the time is over, the undecided are inconclusive") {
+  MadeUp made{{1.0}, {0.2}, {}};
+  MeasureHow how;
+  how.max_seconds = 1e-9;
+  const GateRun run = measure(made.kind(), how);
+  CHECK(run.out_of_time);
+  CHECK(made.blocks[0] == 2);  // fewer have no interval
+  CHECK(run.decisions[0].verdict == GateVerdict::inconclusive);
+}
+
+TEST_CASE("gate: cases alone have no correction for many") {
+  MadeUp made{{1.0, 1.0, 1.0}, {0.003, 0.003, 0.003}, {}};
+  MeasureHow how;
+  how.each_alone = true;
+  CHECK(measure(made.kind(), how).decisions[1].estimate.alpha == Approx(0.005));
+  CHECK(measure(made.kind(), {}).decisions[1].estimate.alpha == Approx(0.005 / 3));
+}
+
+TEST_CASE("gate: what checksums say") {
+  const auto of = [](std::initializer_list<std::pair<Side, const char*>> seen) {
+    Checksums sums;
+    for (const auto& [side, text] : seen) sums.add(side, text);
+    return sums;
+  };
+  CHECK_FALSE(of({{baseline, "x"}, {candidate, "x"}, {control, "x"}}).differs());
+  CHECK(of({{candidate, "y"}, {baseline, "x"}, {control, "x"}}).differs());
+  CHECK(of({{candidate, "x"}, {baseline, "x"}, {candidate, "y"}}).of_candidate() == "y");
+  CHECK(of({{baseline, "x"}, {candidate, ""}}).differs());        // the candidate tells none any more
+  CHECK_FALSE(of({{baseline, ""}, {candidate, "y"}}).differs());  // the baseline has none to compare with
+  const Checksums varying = of({{baseline, "x"}, {control, "y"}, {candidate, "z"}});
+  CHECK(varying.varies());
+  CHECK_FALSE(varying.differs());
+}
+
+TEST_CASE("gate: an order is a permutation, and all orders of three come up equally often") {
+  Random random(3);
+  std::map<std::vector<std::size_t>, int> seen;
+  const int draws = 6000;
+  for (int i = 0; i < draws; ++i) ++seen[random_order(3, random)];
+  REQUIRE(seen.size() == 6);
+  for (const auto& [order, count] : seen) CHECK(std::abs(count - draws / 6) < 5 * std::sqrt(draws / 6.0));
+}
+
+TEST_CASE("gate: command lines are split as by a shell, and refused with a reason") {
+  setenv("ODRPO_TEST_WORD", "two words", 1);
+  CHECK(command_words("--x", "a 'b c' \"$ODRPO_TEST_WORD\" d\\ e") == std::vector<std::string>{"a", "b c", "two words", "d e"});
+  for (const char* bad : {"", "a 'b", "a | b", "a $(b)", "a `b`", "a $ODRPO_TEST_UNSET_WORD", "a\nb", "a; b"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(command_words("--x", bad), Failure);
+  }
+}
+
+TEST_CASE("gate: command lines become equally long, in bytes and in words") {
+  ChildCommand one = find_command("--x", {"true"}), two = find_command("--x", {"/bin/true", "with", "many", "words"}), three = one;
+  ChildCommand* all[] = {&one, &two, &three};
+  make_equally_long(all);
+  CHECK(bytes_of(one) == bytes_of(two));
+  CHECK(bytes_of(one) == bytes_of(three));
+  CHECK(one.arguments.size() + one.environment.size() == two.arguments.size() + two.environment.size());
+}
+
+TEST_CASE("gate: a worker's answers") {
+  int made = 0, reset = 0;
+  long long units = 0;
+  const std::vector<WorkCase> cases = {
+      {"a",
+       [&] {
+         ++made;
+         return Work{[&] { ++reset; }, [&](long long n) { units += n; }, [&] { return std::string("sum"); }};
+       }},
+      {"fails", []() -> Work { throw std::runtime_error("no data"); }}};
+  std::istringstream in(
+      "{\"list\": true}\n{\"case\": \"a\", \"repeat\": 3}\n{\"case\": \"a\", \"repeat\": 4}\nnothing\n{\"case\": \"b\", \"repeat\": 1}\n"
+      "{\"case\": \"a\", \"repeat\": 0}\n{\"case\": \"fails\", \"repeat\": 1}\n[]\n{\"case\": \"a\", \"repeat\": 1.5}\n");
+  std::ostringstream out;
+  serve(cases, in, out);
+  std::istringstream answers(out.str());
+  std::vector<std::string> line(9);
+  for (auto& l : line) REQUIRE(std::getline(answers, l));
+  CHECK(line[0] == R"({"cases":["a","fails"]})");
+  CHECK(line[1].starts_with(R"({"checksum":"sum","ns":)"));
+  CHECK(made == 1);
+  CHECK(reset == 2);
+  CHECK(units == 7);
+  for (std::size_t i = 3; i < 9; ++i) CHECK(line[i].starts_with(R"({"error":)"));
+  CHECK(line[6] == R"({"error":"no data"})");
+}
+
+TEST_CASE("gate: FNV-1a") {
+  CHECK(byte_checksum("", 0) == "cbf29ce484222325");
+  CHECK(byte_checksum("a", 1) == "af63dc4c8601ec8c");
+}
+
+TEST_CASE("gate: counts agree within 0.1 %, and are reported above 0.5 %") {
+  CHECK(count_of("instructions", {1000, 1000}, {1006, 1006}).reported());
+  CHECK_FALSE(count_of("instructions", {1000, 1000}, {1004, 1004}).reported());
+  CHECK_FALSE(count_of("instructions", {1000, 1010}, {2000, 2000}).reported());
+  CHECK(count_of("allocations", {0, 0}, {1, 1}).reported());
+  CHECK_FALSE(count_of("allocations", {0, 0}, {0, 0}).reported());
+}
+
+TEST_CASE("gate: an event counts a command from its start, children included") {
+  // a software event: not every machine lets a program count instructions
+  const ChildCommand command = find_command("--x", {"sh", "-c", "/bin/true; /bin/true"});
+  std::atomic<bool> stop{false};
+  ChildKeeper keeper;
+  int event = -1;
+  const ChildStart start{.before_exec = [&](pid_t pid) { event = open_event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, pid); }};
+  run_process("test", command, {10, &stop}, keeper, start);
+  if (event < 0) {
+    WARN("no perf events here");
+    return;
+  }
+  std::uint64_t faults = 0;
+  CHECK(read(event, &faults, sizeof faults) == sizeof faults);
+  CHECK(faults > 100);  // three programs
+  close(event);
+}

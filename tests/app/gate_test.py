@@ -1,0 +1,240 @@
+"""`odrpo-bench gate` as a user starts it: verdicts, reports and exit codes with workers whose clock is made up; workers that misbehave.
+
+Usage: gate_test.py PROGRAM GATE_WORKER.py EXAMPLES"""
+import json, os, re, shlex, shutil, signal, subprocess, sys, time
+import xml.etree.ElementTree as xml
+
+import checks
+from checks import program
+
+fake, examples = checks.paths
+mark = str(100_000 + os.getpid() % 100_000)  # seconds of a sleep that nobody else starts
+
+
+def check(what, good, shown=""):
+    checks.check(good, f"{what}\n{shown}")
+
+
+def worker(**how):
+    return f"{sys.executable} {shlex.quote(fake)} {shlex.quote(json.dumps(how))}"
+
+
+def gate(*arguments, environment={}, baseline=worker(), candidate=None, kind="worker", seconds=120, counts=("--counts", "off")):
+    command = [program, "gate", "--kind", kind, "--baseline", baseline, "--candidate", candidate or baseline, *counts, *arguments]
+    clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
+    return subprocess.run(command, capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
+
+
+def running(text):
+    """Command lines of processes, this one left out, that hold the text."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            line = open(f"/proc/{pid}/cmdline").read().replace("\0", " ")
+        except OSError:
+            continue
+        if text in line and int(pid) != os.getpid():
+            found.append(line)
+    return found
+
+
+def verdicts(result):
+    return {c["case"]: c["verdict"] for c in json.loads(result.stdout)["cases"]}
+
+
+# verdicts
+r = gate("--json")
+check("equal workers are the same", r.returncode == 0 and set(verdicts(r).values()) == {"same"}, r)
+r = gate("--json", "--junit", "j.xml", "--markdown", "m.md", candidate=worker(factor={"b": 1.05}), environment={"GITHUB_ACTIONS": "true"})
+check("a slow-down of one case: that case and no other", r.returncode == 10 and verdicts(r) == {"a": "same", "b": "slower", "c": "same"}, r)
+slow = json.loads(r.stdout)["cases"][0]
+check("the ratio is 1.05", slow["case"] == "b" and abs(slow["change"]["ratio"] - 1.05) < 0.005 and slow["fails"], slow)
+check("blocks allow the interval to be computed again", len(slow["blocks"]["change"]) == slow["change"]["blocks"] >= 10, slow)
+check("one annotation, an error about b", r.stderr.decode().count("::") == 2 and r.stderr.decode().startswith("::error title=gate%3A b::slower"), r.stderr)
+root = xml.parse("j.xml").getroot()
+check("JUnit: one failure of three", [t.get("name") for t in root.iter("testcase") if t.find("failure") is not None] == ["b"] and root.get("tests") == "3",
+      open("j.xml").read())
+page = open("m.md").read()
+check("Markdown: b first, bold, with the figure beside it", re.search(r"verdict \|\n\|[-:|]+\n\| b \|.*\*\*slower\*\*", page) and "](<m.svg>)" in page, page)
+figure = xml.parse("m.svg").getroot()
+check("SVG names the cases", {"a", "b", "c"} <= {t.text for t in figure.iter("{http://www.w3.org/2000/svg}text")}, open("m.svg").read())
+gate("--markdown", "summary", environment={"GITHUB_STEP_SUMMARY": "summary"})
+check("GitHub's job summary has no figure, which would not be shown", "svg" not in open("summary").read() and not os.path.exists("summary.svg"))
+text = gate(candidate=worker(factor={"b": 1.05})).stdout.decode()
+lines = text.splitlines()
+check("text: 80 columns, b first", all(len(line) <= 80 for line in lines) and lines[6].startswith("b ") and lines[6].endswith("slower"), text)
+check("text ends with the outcome", re.fullmatch(r"3 cases: 1 slower, 2 same \(exit 10\), \d+ s", lines[-1]), text)
+r = gate("--json", candidate=worker(factor={"b": 0.9}))
+check("faster is no failure", r.returncode == 0 and verdicts(r)["b"] == "faster", r)
+check("unless asked for", gate("--fail-on", "faster", candidate=worker(factor={"b": 0.9})).returncode == 10)
+r = gate("--json", candidate=worker(other=["c"]))
+check("another checksum: different", r.returncode == 10 and verdicts(r) == {"a": "same", "b": "same", "c": "different"}, r)
+check("may be tolerated", gate("--fail-on", "slower", candidate=worker(other=["c"])).returncode == 0)
+r = gate("--json", baseline=worker(varies=["c"]))
+check("checksums that vary on both sides are not compared", r.returncode == 0 and json.loads(r.stdout)["cases"][0]["checksum"] is not None
+      and {c["case"]: c["checksum"]["varies"] for c in json.loads(r.stdout)["cases"]} == {"a": False, "b": False, "c": True}, r)
+check("varies only in the candidate: different", verdicts(gate("--json", candidate=worker(varies=["a"])))["a"] == "different")
+wild = worker(noise=0.8, cases=["a"])
+r = gate("--json", baseline=wild)
+check("too noisy: inconclusive, which is no failure", r.returncode == 0 and verdicts(r) == {"a": "inconclusive"}, r)
+check("and says what it could have found", json.loads(r.stdout)["cases"][0]["smallest_found"] > 0.05, r)
+check("unless asked for: 11", gate("--fail-on", "slower,inconclusive", "--max-seconds", "1", baseline=wild).returncode == 11)
+check("--limit", verdicts(gate("--json", "--limit", "2.5%", candidate=worker(factor={"a": 1.02})))["a"] == "same")
+check("--limit 0 finds less", verdicts(gate("--json", "--limit", "0", candidate=worker(factor={"a": 1.005}, noise=0.001), baseline=worker(noise=0.001)))["a"] == "slower")
+
+# which cases are compared
+r = gate("--json", baseline=worker(cases=["a", "old"]), candidate=worker(cases=["a", "new"]))
+check("cases of one side are left out", verdicts(r) == {"a": "same"} and {c["case"] for c in json.loads(r.stdout)["left_out"]} == {"old", "new"}, r)
+check("--cases", sorted(verdicts(gate("--json", "--cases", "[bc]", "--cases", "x*"))) == ["b", "c"])
+r = gate(baseline=worker(cases=["a"]), candidate=worker(cases=["b"]))
+check("nothing in common: 12", r.returncode == 12 and b"nothing can be compared" in r.stderr, r)
+check("no case named: 12", gate("--cases", "nothing").returncode == 12)
+check("no cases at all: 12", gate(baseline=worker(cases=[])).returncode == 12)
+r = gate("--json", baseline=worker(refuses=["b"]))
+check("a case that the baseline cannot do is left out", set(verdicts(r)) == {"a", "c"} and "today" in json.loads(r.stdout)["left_out"][0]["why"], r)
+r = gate(candidate=worker(refuses=["b"]))
+check("one that only the candidate cannot do: 7", r.returncode == 7 and b'candidate: case "b"' in r.stderr and b"\x1b" not in r.stderr, r)
+
+# names that want to be something else
+names = ["::error::x", "a|b\n`c` <script>", "\x1b[31mred", "x" * 5000, "]]>&\"'", "%0A,:"]
+r = gate("--junit", "h.xml", "--markdown", "h.md", baseline=worker(cases=names), candidate=worker(cases=names, other=names), environment={"GITHUB_ACTIONS": "true"})
+check("hostile names: different", r.returncode == 10, r)
+check("no control characters", b"\x1b" not in r.stdout + r.stderr + open("h.md", "rb").read() + open("h.xml", "rb").read() + open("h.svg", "rb").read(), r)
+check("80 columns", all(len(line) <= 80 for line in r.stdout.decode().splitlines()), r.stdout.decode())
+check("six annotations, one a line", len(r.stderr.decode().splitlines()) == 6 and all(line.startswith("::error title=") for line in r.stderr.decode().splitlines()),
+      r.stderr.decode())
+xml.parse("h.xml"), xml.parse("h.svg")
+check("a table row a case", len([line for line in open("h.md") if line.startswith("| ") and "**different**" in line]) == 6, open("h.md").read())
+check("no markup of theirs", "<script" not in open("h.md").read())
+many = [f"case {i}" for i in range(30)]
+r = gate(baseline=worker(cases=many), candidate=worker(cases=many, other=many), environment={"GITHUB_ACTIONS": "true"})
+check("at most ten annotations", len(r.stderr.decode().splitlines()) == 10 and "21 more cases" in r.stderr.decode(), r.stderr.decode())
+
+# workers that misbehave: one line, 7, nothing left running
+for does, says in {"dies at once": "exit code 3", "dies": "signal 11", "hangs": "--deadline", "garbage": "not JSON", "wrong case": "another case",
+                   "long line": "longer than 1 MiB", "endless line": "longer than 1 MiB", "two answers": "more lines than answers", "no time": "not above 0",
+                   "text as time": 'no number "ns"', "infinite time": '"ns"', "bad list": "is no text", "leaves a child": "left running",
+                   "leaves a child that holds its pipes": "left running", "is slow to end": "--deadline"}.items():
+    for side in ("baseline", "candidate"):
+        bad = worker(does=does, mark=mark)
+        patience = "3" if does in ("hangs", "is slow to end") else "60"
+        r = gate("--deadline", patience, "--junit", "never.xml", **({"baseline": bad, "candidate": worker()} if side == "baseline" else {"candidate": bad}))
+        message = r.stderr.decode()
+        check(f"{side} {does}: 7 and one line", r.returncode == 7 and message.count("\n") == 1 and says in message and "\x1b" not in message and r.stdout == b"", r)
+        if does not in ("leaves a child", "leaves a child that holds its pipes"):
+            check(f"{side} {does}: names the side", side in message, message)
+        check(f"{side} {does}: nothing left running", not running(f"sleep {mark}") and not running(fake), running("sleep") + running(fake))
+        check(f"{side} {does}: no file", not os.path.exists("never.xml") and not [f for f in os.listdir(".") if "never" in f], os.listdir("."))
+check("stderr is quoted", "cannot load" in gate(baseline=worker(does="dies at once")).stderr.decode())
+
+# command lines
+for arguments, code, says in [(["--baseline", "no-such-program-here"], 5, "no program"), (["--baseline", "/dev/null"], 5, "no program"), (["--baseline", "a 'b"], 2, "quote"),
+                              (["--baseline", "a | b"], 2, "holds one of"), (["--baseline", "a $(b)"], 2, "inside"), (["--baseline", " "], 2, "empty"),
+                              (["--kind", "fast"], 2, "unknown word"), (["--limit", "5%"], 2, "not below 3%"), (["--limit", "x"], 2, "no share"),
+                              (["--fail-on", "slow"], 2, "unknown word"), (["--counts", "x"], 2, "unknown word"), (["--suite", "s.toml"], 2, "--suite has no effect"),
+                              (["--trials", "3"], 2, "--trials has no effect"), (["--only-counts", "--counts", "off"], 2, "--only-counts"),
+                              (["--self-test"], 2, "no effect"), (["--junit", "no/folder/x.xml"], 5, "no/folder")]:
+    given = {"--kind": "worker", "--baseline": worker(), "--candidate": worker()}
+    extra = []
+    it = iter(arguments)
+    for word in it:
+        if word in given: given[word] = next(it)
+        else: extra.append(word)
+    r = subprocess.run([program, "gate", *[w for pair in given.items() for w in pair], *extra], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
+    check(f"{arguments}: {code}", r.returncode == code and says in r.stderr.decode() and r.stdout == b"", r)
+not_executable = os.path.abspath("script")
+open(not_executable, "w").write("no program")
+os.chmod(not_executable, 0o755)
+r = gate(baseline=not_executable)
+check("a file that cannot be executed: 5", r.returncode == 5 and b"cannot start" in r.stderr, r)
+
+# a full disk, a closed stdout: 5, no half file
+with open("/dev/full", "w") as full:
+    r = subprocess.run([program, "gate", "--kind", "worker", "--baseline", worker(), "--candidate", worker(), "--counts", "off"], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    check("a full disk under stdout: 5", r.returncode == 5, r)
+line = " ".join(shlex.quote(w) for w in [program, "gate", "--kind", "worker", "--baseline", worker(), "--candidate", worker(), "--counts", "off", "--junit", "small.xml"])
+r = subprocess.run(["bash", "-c", "ulimit -f 1; exec " + line], capture_output=True, timeout=60)
+check("no room for the report: 5, no half file", r.returncode == 5 and not [f for f in os.listdir(".") if "small" in f], (r, os.listdir(".")))
+
+# Ctrl-C and a kill: nothing is left running
+for number, code in ((signal.SIGINT, 75), (signal.SIGKILL, -9)):
+    p = subprocess.Popen([program, "gate", "--kind", "worker", "--baseline", worker(noise=0.8), "--candidate", worker(noise=0.8), "--counts", "off"], stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    for _ in range(200):
+        if len(running(fake)) >= 3: break
+        time.sleep(0.02)
+    p.send_signal(number)
+    p.communicate(timeout=30)
+    for _ in range(100):
+        if not running(fake): break
+        time.sleep(0.02)
+    check(f"signal {number}: {code}, nothing left running", p.returncode == code and not running(fake), (p.returncode, running(fake)))
+
+# whole commands
+r = gate("--json", "--max-seconds", "1", kind="process", baseline="true")
+c = json.loads(r.stdout)["cases"][0]
+check("process: wall clock, CPU time beside it", c["clock"] == "wall" and len(c["blocks"]["cpu"]) == c["change"]["blocks"] >= 1, r)
+check("process: other output is different", gate("--max-seconds", "1", kind="process", baseline="echo 1", candidate="echo 2").returncode == 10)
+r = gate(kind="process", baseline="true", candidate="sh -c 'echo oh no >&2; exit 3'")
+check("process: a command that fails: 7", r.returncode == 7 and b"exit code 3" in r.stderr and b"oh no" in r.stderr, r)
+r = gate("--deadline", "1", kind="process", baseline="true", candidate="sleep 1000")
+check("process: a command that hangs: 7", r.returncode == 7 and b"--deadline" in r.stderr, r)
+r = gate(kind="process", baseline="true", candidate=f"sh -c 'setsid sleep {mark} & true'")
+check("process: a command that leaves a child: 7", r.returncode == 7 and b"left running" in r.stderr and not running(f"sleep {mark}"), r)
+
+# Google Benchmark: two programs that write its JSON, of a release that takes a number of iterations and of one that does not
+bench = os.path.abspath("bench")
+open(bench, "w").write(f"""#!{sys.executable}
+import json, random, re, sys
+random.seed()
+flags = dict(a[2:].split("=", 1) for a in sys.argv[2:] if a.startswith("--"))
+names = ["BM_a/8", "BM_b(x)", "BM_c"]
+new, slow = "new" in sys.argv[1], "slow" in sys.argv[1]
+if flags.get("benchmark_list_tests") == "true":
+    print("\\n".join(names)); sys.exit()
+length = flags["benchmark_min_time"]
+if length.endswith("x") and not new: sys.exit("min_time is expected to be a double")
+n = int(length[:-1]) if length.endswith("x") else 1000
+chosen = [x for x in names if re.fullmatch(flags["benchmark_filter"], x)]
+print(json.dumps({{"benchmarks": [{{"name": x, "run_name": x, "run_type": "iteration", "iterations": n, "real_time": 9e9, "time_unit": "us", "checksum": 7.0,
+  "cpu_time": 700 * random.lognormvariate(0, 0.002) * (1.05 if slow and x == "BM_b(x)" else 1), **({{"error_occurred": True, "error_message": "no data"}} if x == "BM_c" else {{}})}} for x in chosen]}}))
+""")
+os.chmod(bench, 0o755)
+for release in ("old", "new"):
+    r = gate("--json", kind="benchmark", baseline=f"{bench} {release}", candidate=f"{bench} {release}slow", seconds=300)
+    check(f"benchmark, {release}: the slower one alone", r.returncode == 10 and verdicts(r) == {"BM_a/8": "same", "BM_b(x)": "slower"}, r)
+    check(f"benchmark, {release}: one that fails is left out", [c["case"] for c in json.loads(r.stdout)["left_out"]] == ["BM_c"], r)
+    check(f"benchmark, {release}: iterations are fixed where they can be", all((c["repeat"] > 0) == (release == "new") for c in json.loads(r.stdout)["cases"]), r)
+r = gate(kind="benchmark", baseline="echo hello")
+check("no Google Benchmark: 7", r.returncode == 7 and b"not the JSON" in r.stderr, r)
+
+# allocations
+r = gate("--json", "--only-counts", baseline=worker(waste=2, cases=["a"]), candidate=worker(waste=3, cases=["a"]), counts=("--counts", "auto"))
+counts = {c["what"]: c for c in json.loads(r.stdout)["cases"][0]["counts"]}
+check("allocations: half as many more", abs(counts["allocations"]["change"] - 0.5) < 0.01 and counts["allocations"]["reported"], counts)
+
+# our own program, and the examples
+r = gate("--json", "--max-seconds", "2", "--cases", "*grpo/n8", "--suite", os.path.join(os.path.dirname(examples), "..", "suites", "quickstart.toml"), kind="self", baseline=program)
+check("self: steps of a suite, equal checksums", r.returncode in (0, 10) and "different" not in verdicts(r).values() and all(c["checksum"]["baseline"] for c in json.loads(r.stdout)["cases"]), r)
+try:
+    import numpy  # noqa: F401
+    py = f"{sys.executable} {shlex.quote(os.path.join(examples, 'worker.py'))}"
+    r = gate("--json", baseline=py + " vectorised", candidate=py + " loop")
+    check("Python's example: grpo in a loop is slower and computes the same", r.returncode == 10 and verdicts(r)["grpo"] == "slower" and verdicts(r)["median"] != "slower", r)
+except ImportError:
+    print("no numpy: the example of a Python worker is not tried")
+compiled = os.path.abspath("worker")
+if subprocess.run(["c++", "-O2", os.path.join(examples, "worker.cpp"), "-lcrypto", "-o", compiled], capture_output=True).returncode == 0:
+    r = gate("--json", baseline=compiled, candidate=compiled + " 64")
+    check("C++'s example: OpenSSL in pieces is slower and computes the same", r.returncode == 10 and verdicts(r) == {"sha256": "slower"}, r)
+    r = gate("--json", "--only-counts", baseline=compiled, candidate=compiled + " 64", counts=())
+    counts = {c["what"]: c for c in json.loads(r.stdout)["cases"][0]["counts"]}
+    check("counts alone are no failure", r.returncode == 0, r)
+    check("allocations have not changed", not counts["allocations"]["reported"], counts)
+    if shutil.which("valgrind") or "instructions" in counts:
+        check("instructions: more, and exact", counts["instructions"]["change"] > 0.05 and counts["instructions"]["exact"] and counts["instructions"]["reported"], counts)
+        check("--fail-on counts", gate("--only-counts", "--fail-on", "counts", baseline=compiled, candidate=compiled + " 64", counts=()).returncode == 10)
+        check("equal programs have equal counts", gate("--only-counts", "--fail-on", "counts", baseline=compiled, counts=()).returncode == 0)
+else:
+    print("no OpenSSL headers or nlohmann-json here: the example of a C++ worker is not tried")
+checks.finish()

@@ -1,0 +1,70 @@
+"""A worker with a made-up clock, for gate_test.py: its times are drawn, so that no test depends on the machine. argv[1] is JSON."""
+import json, os, random, signal, subprocess, sys, time
+
+how = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
+cases = how.get("cases", ["a", "b", "c"])
+does, when = how.get("does"), how.get("when", 20)  # what it does wrong, at which request for a case
+random.seed(os.getpid() ^ time.time_ns())
+asked = 0
+
+
+def put(text):
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if does == "dies at once":
+    sys.stderr.write("cannot load \x1b[31mmodel\nsecond line\n")
+    sys.exit(3)
+for line in sys.stdin:
+    request = json.loads(line)
+    if request.get("list"):
+        put(json.dumps({"cases": cases}) if does != "bad list" else '{"cases": [1]}')
+        continue
+    asked += 1
+    name, n = request["case"], request["repeat"]
+    answer = {"ns": 1000 * n * how.get("factor", {}).get(name, 1) * random.lognormvariate(0, how.get("noise", 0.002)), "checksum": f"{name} x {n}"}
+    for _ in range(how.get("waste", 0) * n):
+        bytearray(2000)
+    if name in how.get("other", []):
+        answer["checksum"] += " otherwise"
+    if name in how.get("varies", []):
+        answer["checksum"] = str(random.random())
+    if name in how.get("refuses", []):
+        answer = {"error": "not \x1b[31mtoday"}
+    if asked == when or when == 0:
+        if does == "dies":
+            sys.stderr.write("out of patience\n")
+            sys.stderr.flush()
+            os.kill(os.getpid(), signal.SIGSEGV)
+        elif does == "hangs":
+            time.sleep(1000)
+        elif does == "garbage":
+            put("Traceback \x1b[31m(most recent call last)")
+            continue
+        elif does == "wrong case":
+            answer["case"] = "another"
+        elif does == "long line":
+            put("x" * (3 << 20))
+            continue
+        elif does == "endless line":
+            while True:
+                sys.stdout.write("x" * 65536)
+        elif does == "two answers":
+            put(json.dumps(answer))
+        elif does == "no time":
+            answer["ns"] = 0
+        elif does == "text as time":
+            answer["ns"] = "fast"
+        elif does == "infinite time":
+            put('{"ns": 1e999}')
+            continue
+        elif does == "leaves a child":
+            subprocess.Popen(["sleep", how["mark"]], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        elif does == "leaves a child that holds its pipes":
+            subprocess.Popen(["sleep", how["mark"]], start_new_session=True)
+        elif does == "is slow to end":
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            put(json.dumps(answer))
+            time.sleep(1000)
+    put(json.dumps(answer))
