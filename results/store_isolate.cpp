@@ -22,7 +22,7 @@
 namespace odrpo::store {
 namespace {
 
-// HDF5 crashes where it gets no memory, too.
+// HDF5 crashes where it gets no memory, too, and the dynamic loader ends the process there.
 std::string memory_hint() {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
@@ -103,27 +103,11 @@ unsigned long long kernel_seconds(double seconds) { return static_cast<unsigned 
 /// For a child whose frames this process does not keep. What the two take together stays below the limit.
 std::size_t most_of(const ReadLimits& limits) { return limits.memory_bytes - limits.memory_bytes / 6; }
 
-/// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
-[[noreturn]] void child(int out, const std::function<void(const Send&)>& work, double seconds, std::size_t memory, int keep) {
-  ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library's last words go to stderr, which is shut, not to the terminal
-  const int nowhere = ::open("/dev/null", O_RDWR);
-  if (nowhere >= 0) {
-    ::dup2(nowhere, 1);
-    ::dup2(nowhere, 2);
-  }
-  const int low = std::min(out, keep), high = std::max(out, keep);  // a lock must not outlive the process that took it
-  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
-  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
-  ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
-  for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
-  unsigned long long pages = 0;
-  std::ifstream("/proc/self/statm") >> pages;
-  limit(RLIMIT_CORE, 0);
-  rlimit time{};
-  ::getrlimit(RLIMIT_CPU, &time);
-  time.rlim_cur = time.rlim_max = std::min<rlim_t>(time.rlim_max, kernel_seconds(seconds));  // SIGKILL then: SIGXCPU is for the parent
-  ::setrlimit(RLIMIT_CPU, &time);
-  limit(RLIMIT_AS, pages * static_cast<unsigned long long>(::sysconf(_SC_PAGESIZE)) + memory);
+/// How a child ends that lacks the memory to say what it lacks.
+constexpr int exit_without_memory = 3;
+
+/// Does the work and says why it failed, if it did. Throws where it lacks the memory to say so.
+void work_and_report(int out, const std::function<void(const Send&)>& work) {
   int code = 0;
   std::string text;
   try {
@@ -142,6 +126,34 @@ std::size_t most_of(const ReadLimits& limits) { return limits.memory_bytes - lim
   exchange(pack, code);
   exchange(pack, text);
   send(out, code == 0 ? Kind::done : Kind::failure, pack.bytes);
+}
+
+/// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
+[[noreturn]] void child(int out, const std::function<void(const Send&)>& work, double seconds, std::size_t memory, int keep) {
+  ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library's last words go to stderr, which is shut, not to the terminal
+  const int nowhere = ::open("/dev/null", O_RDWR);
+  if (nowhere >= 0) {
+    ::dup2(nowhere, 1);
+    ::dup2(nowhere, 2);
+  }
+  const int low = std::min(out, keep), high = std::max(out, keep);  // a lock must not outlive the process that took it
+  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
+  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
+  ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
+  for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
+  limit(RLIMIT_CORE, 0);
+  rlimit time{};
+  ::getrlimit(RLIMIT_CPU, &time);
+  time.rlim_cur = time.rlim_max = std::min<rlim_t>(time.rlim_max, kernel_seconds(seconds));  // SIGKILL then: SIGXCPU is for the parent
+  ::setrlimit(RLIMIT_CPU, &time);
+  try {
+    unsigned long long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    limit(RLIMIT_AS, pages * static_cast<unsigned long long>(::sysconf(_SC_PAGESIZE)) + memory);
+    work_and_report(out, work);
+  } catch (...) {  // nothing but a lack of memory is left
+    ::_exit(exit_without_memory);
+  }
   ::_exit(0);
 }
 
@@ -224,8 +236,9 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t 
     throw Failure(Exit::io, "cannot read " + quoted(path) + ": the process that read it was ended from outside (signal " +
                                 std::to_string(death) + ")");  // somebody's command or a lack of memory: nothing about the file
   if (death != 0) throw Failure(Exit::bad_input, refused + "the HDF5 library crashed on it" + memory_hint());
+  if (WEXITSTATUS(process.status) == exit_without_memory) throw Failure(Exit::limits, "reading " + quoted(path) + ": out of memory");
   if (failure) throw *failure;
-  if (!whole) throw Failure(Exit::bad_input, refused + "the reader broke off");
+  if (!whole) throw Failure(Exit::bad_input, refused + "the reader broke off" + memory_hint());
 }
 
 }  // namespace
