@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "results/statistics.hpp"
+
 namespace odrpo::app {
 namespace {
 
@@ -26,18 +28,11 @@ double thread_cpu_ms() {
   return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 /// 1.4826 median |t - centre| / centre, percent.
 double spread(std::span<const double> times, double centre) {
   std::vector<double> away;
   for (const double t : times) away.push_back(std::abs(t - centre));
-  return 100 * 1.4826 * median(away) / centre;
+  return 100 * 1.4826 * quartiles(away).median / centre;
 }
 
 enum Grade : int { quiet, usable, noisy };
@@ -86,8 +81,8 @@ HostNoise noise_of(std::span<const UnitTime> units, std::optional<HostLoad> load
   }
   HostNoise out;
   out.units = static_cast<int>(units.size());
-  out.wall_ms = median(wall);
-  out.cpu_ms = median(cpu);
+  out.wall_ms = quartiles(wall).median;
+  out.cpu_ms = quartiles(cpu).median;
   out.wall_spread = spread(wall, out.wall_ms);
   out.cpu_spread = spread(cpu, out.cpu_ms);
   for (std::size_t i = 1; i < wall.size(); ++i)

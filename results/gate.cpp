@@ -12,11 +12,6 @@ namespace {
 
 constexpr double least_sd = 1e-5;
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
-}
-
 GateEstimate estimate_of(std::span<const double> blocks, double limit) {
   MeanInterval mean = mean_interval(blocks);
   GateEstimate e;
@@ -77,7 +72,7 @@ double GateEstimate::ratio_hi() const { return std::exp(hi); }
 double block_value(std::span<const double> baseline, std::span<const double> other) {
   std::vector<double> d(baseline.size());
   for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::log(other[i] / baseline[i]);
-  return median(std::move(d));
+  return quartiles(d).median;
 }
 
 void judge_look(std::span<GateCase> cases, const GateRules& rules) {

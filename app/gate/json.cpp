@@ -1,5 +1,4 @@
-// A gate's report as JSON: everything, so that its decisions can be computed again.
-#include <cmath>
+// A gate's report as JSON: everything, so that its decisions can be computed again. What is not finite is written as null.
 #include <nlohmann/json.hpp>
 
 #include "app/gate/report.hpp"
@@ -11,13 +10,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(); }
 Json text(const std::string& x) { return x.empty() ? Json() : Json(x); }
 
 Json estimate_json(const GateEstimate& e) {
   if (e.blocks == 0) return {};
-  return {{"ratio", number(e.ratio())}, {"lo", number(e.ratio_lo())}, {"hi", number(e.ratio_hi())}, {"alpha", e.alpha},
-          {"p", number(e.p)},           {"log_mean", number(e.mean)}, {"log_sd", number(e.sd)},     {"blocks", e.blocks}};
+  return {{"ratio", e.ratio()}, {"lo", e.ratio_lo()}, {"hi", e.ratio_hi()}, {"alpha", e.alpha},
+          {"p", e.p},           {"log_mean", e.mean}, {"log_sd", e.sd},     {"blocks", e.blocks}};
 }
 
 Json case_json(const GateReport& r, std::size_t i) {
@@ -29,18 +27,18 @@ Json case_json(const GateReport& r, std::size_t i) {
                {"sentence", case_sentence(r, i)}};
   json["change"] = estimate_json(c.estimate);
   json["control"] = estimate_json(c.control_estimate);
-  json["smallest_found"] = c.estimate.blocks > 0 ? number(smallest_found(c.estimate, r.rules)) : Json();
+  json["smallest_found"] = c.estimate.blocks > 0 ? Json(smallest_found(c.estimate, r.rules)) : Json();
   json["repeat"] = m.repeat;
-  json["baseline_ns"] = number(m.baseline_ns);
+  json["baseline_ns"] = m.baseline_ns;
   json["clock"] = m.clock;
   json["checksum"] = {
       {"baseline", text(m.checksum)}, {"candidate", text(m.candidate_checksum)}, {"differs", c.differs}, {"varies", m.checksum_varies}};
   json["counts"] = Json::array();
   for (const GateCount& count : m.counts)
     json["counts"].push_back({{"what", count.what},
-                              {"baseline", number(count.baseline)},
-                              {"candidate", number(count.candidate)},
-                              {"change", number(count.change())},
+                              {"baseline", count.baseline},
+                              {"candidate", count.candidate},
+                              {"change", count.change()},
                               {"exact", count.exact},
                               {"reported", count.reported()}});
   json["blocks"] = {{"change", c.change}, {"control", c.control}};

@@ -10,15 +10,6 @@
 #include "results/statistics.hpp"
 
 namespace odrpo::app {
-namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return quantile(values, 0.5);
-}
-
-}  // namespace
-
 GateCommands gate_commands(const std::string& first, const std::string& second, const std::vector<std::string>& more,
                            const ChildRules& rules) {
   const auto command = [&](const char* flag, const std::string& text) {
@@ -95,7 +86,7 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
         c.change.push_back(block_value(b.ns[baseline], b.ns[candidate]));
         c.control.push_back(block_value(b.ns[baseline], b.ns[control]));
         if (!b.cpu[baseline].empty()) run.cpu[active[k]].push_back(block_value(b.cpu[baseline], b.cpu[candidate]));
-        times[active[k]].push_back(median(b.ns[baseline]));
+        times[active[k]].push_back(quartiles(b.ns[baseline]).median);
       }
       run.out_of_time = how.max_seconds > 0 && blocks > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > how.max_seconds;
     }
@@ -109,7 +100,7 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
     }
     if (run.out_of_time) break;
   }
-  for (auto& t : times) run.baseline_ns.push_back(median(t));
+  for (auto& t : times) run.baseline_ns.push_back(quartiles(t).median);
   return run;
 }
 
