@@ -25,15 +25,26 @@ def gate(*arguments, environment={}, baseline=worker(), candidate=None, kind="wo
     return subprocess.run(command, capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
 
 
+def ancestors():
+    """This process and those that started it, whose command lines hold this test's arguments."""
+    pid = os.getpid()
+    while pid > 0:
+        yield pid
+        pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+
+
+ours = set(ancestors())
+
+
 def running(text):
-    """Command lines of processes, this one left out, that hold the text."""
+    """Command lines of processes, ours left out, that hold the text."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             line = open(f"/proc/{pid}/cmdline").read().replace("\0", " ")
         except OSError:
             continue
-        if text in line and int(pid) != os.getpid():
+        if text in line and int(pid) not in ours:
             found.append(line)
     return found
 
@@ -79,6 +90,17 @@ r = gate("--json", baseline=wild)
 check("too noisy: inconclusive, which is no failure", r.returncode == 0 and verdicts(r) == {"a": "inconclusive"}, r)
 check("and says what it could have found", json.loads(r.stdout)["cases"][0]["smallest_found"] > 0.05, r)
 check("unless asked for: 11", gate("--fail-on", "slower,inconclusive", "--max-seconds", "1", baseline=wild).returncode == 11)
+# The two baseline processes are alike but for the order in which they start, which --seed fixes: a first gate tells which one is which
+later_is_slower = json.loads(gate("--json", "--seed", "7", baseline=worker(cases=["a"], twin=["lives1", [1.05]]), candidate=worker(cases=["a"])).stdout)["cases"][0]
+factors = [1.05 if control > 0 else 1 / 1.05 for control in later_is_slower["blocks"]["control"]]
+check("either baseline process starts first", 10 <= len(factors) and 1.05 in factors and 1 / 1.05 in factors, later_is_slower)
+noisy = {"baseline": worker(cases=["a"], twin=["lives2", factors]), "candidate": worker(cases=["a"], factor={"a": 2})}
+r = gate("--json", "--seed", "7", **noisy)
+check("the second baseline process is slower than the first: void, which is no failure", r.returncode == 0 and verdicts(r) == {"a": "void"}, r)
+os.remove("lives2")
+r = gate("--fail-on", "slower,void", "--seed", "7", "--junit", "v.xml", "--markdown", "v.md", **noisy, environment={"GITHUB_ACTIONS": "true"})
+check("unless asked for: 11, named in every form", r.returncode == 11 and all("the second baseline process took 1.05" in text and "void" in text for text in
+      (open("v.md").read(), open("v.xml").read(), r.stderr.decode())) and b"void" in r.stdout, r)
 check("--limit", verdicts(gate("--json", "--limit", "2.5%", candidate=worker(factor={"a": 1.02})))["a"] == "same")
 check("--limit 0 finds less", verdicts(gate("--json", "--limit", "0", candidate=worker(factor={"a": 1.005}, noise=0.001), baseline=worker(noise=0.001)))["a"] == "slower")
 
