@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "app/build_facts.hpp"
@@ -93,6 +95,8 @@ void check_flags(const GateOptions& o) {
     if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty())
       refuse("--self-test compares this program with itself: --baseline, --candidate and --kind have no effect");
     if (!o.junit.empty() || !o.markdown.empty()) refuse("--self-test is printed: --junit and --markdown have no effect");
+    if (!o.suite.empty() || !o.cases.empty() || !o.counts.empty() || o.only_counts || o.max_seconds > 0 || !o.fail_on.empty())
+      refuse("--self-test has cases of its own: --suite, --cases, --counts, --only-counts, --max-seconds and --fail-on have no effect");
     return;
   }
   if (o.trials > 0) refuse("--trials has no effect without --self-test");
@@ -100,7 +104,16 @@ void check_flags(const GateOptions& o) {
   if (o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
   if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
   if (o.only_counts && o.counts == "off") refuse("--only-counts has nothing to compare with --counts off");
-  if (!o.junit.empty() && o.junit == o.markdown) refuse("--junit and --markdown name one file");
+  const auto same = [](const std::string& a, const std::string& b) {
+    const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
+    return !a.empty() && !b.empty() && place(a) == place(b);
+  };
+  if (same(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
+  if (o.markdown.empty()) return;
+  const std::string figure = figure_path(o.markdown);
+  if (same(figure, o.markdown) || same(figure, o.junit))
+    refuse(fmt::format("--markdown writes its figure to '{}', which --{} names too", printable_line(figure),
+                       same(figure, o.junit) ? "junit" : "markdown"));
 }
 
 /// Progress of a gate on stderr: one line that is redrawn, on a terminal only.
@@ -159,6 +172,7 @@ void prepare(Prepared& p, Kind kind, const GateOptions& o, ChildKeeper& keeper, 
   } else {
     std::vector<long long> repeat = calibrate(p.commands, keeper, cases, report.left_out);
     p.kind = worker_kind(p.commands, keeper, std::move(cases), std::move(repeat), seed);
+    if (kind == Kind::worker) p.kind.clock = "the worker's own";
   }
   if (p.kind.cases.empty()) {
     std::string why = o.cases.empty() ? "" : " that --cases names";
@@ -186,7 +200,12 @@ void write_reports(const GateOptions& o, const GateReport& report) {
   if (!o.markdown.empty()) {
     const std::string figure = figure_path(o.markdown);
     if (!figure.empty()) write_output(figure, gate_svg(report));
-    write_output(o.markdown, gate_markdown(report, std::filesystem::path(figure).filename().string()));
+    std::string before;
+    if (figure.empty()) {  // a job's summary, to which other commands of the step have written
+      std::ifstream file(o.markdown, std::ios::binary);
+      before.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    write_output(o.markdown, before + gate_markdown(report, std::filesystem::path(figure).filename().string()));
   }
 }
 
@@ -259,11 +278,19 @@ int gate(const GateOptions& o) {
     for (std::size_t i = 0; i < p.kind.cases.size(); ++i)
       report.measured.push_back({p.kind.repeat[i], run.baseline_ns[i], p.kind.clock, std::move(run.cpu[i]), std::move(counts[i]),
                                  run.checksums[i].of_baseline(), run.checksums[i].of_candidate(), run.checksums[i].varies()});
+    const bool by_time = kind == Kind::benchmark && p.kind.repeat[0] == 0;
+    correct_counted_by(report, by_time                       ? "this release of Google Benchmark takes no number of iterations"
+                               : tools.callgrind_seconds > 0 ? "not within a minute, which is what --counts auto gives to it"
+                                                             : "the programs could not be counted");
+    if (o.only_counts && !compares_anything(report))
+      throw Failure(Exit::no_baseline, fmt::format("nothing can be compared: instructions counted by {}; allocations by {}; no checksums",
+                                                   report.counted_by, report.allocations_by));
   }
   report.decisions = std::move(run.decisions);
+  report.out_of_time = run.out_of_time;
   report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  write_reports(o, report);
   put(o.json ? gate_json(report) : gate_text(report));
+  write_reports(o, report);
   const char* github = getenv("GITHUB_ACTIONS");
   if (github != nullptr && std::string_view(github) == "true") std::fputs(gate_annotations(report).c_str(), stderr);
   return gate_exit(report);

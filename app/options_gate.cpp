@@ -18,11 +18,11 @@ void gate_options(CLI::App& c, GateOptions& o) {
            "WORD,WORD");
   c.add_option("--counts", o.counts, "instructions: auto (default), perf, callgrind or off")->type_name("HOW");
   c.add_flag("--only-counts", o.only_counts, "compare counts and checksums; measure no time");
-  c.add_option("--max-seconds", o.max_seconds, "measure no longer; cases without a verdict are inconclusive then")
+  c.add_option("--max-seconds", o.max_seconds, "measure no longer, but two blocks; cases without a verdict are inconclusive then")
       ->check(positive())
       ->type_name("S");
   c.add_option("--deadline", o.deadline, "seconds that an answer or a command may take (default 60)")->check(positive())->type_name("S");
-  c.add_option("--seed", o.seed, "seed of the order within pairs (default: the clock)")
+  c.add_option("--seed", o.seed, "seed of the order within pairs (default: drawn)")
       ->check(whole(0, 9'000'000'000'000'000'000))
       ->type_name("N");
   c.add_flag("--json", o.json, "everything as JSON");

@@ -39,13 +39,8 @@ std::string gate_annotations(const GateReport& r) {
   const std::vector<std::size_t> order = worst_first(r);
   for (const std::size_t i : order)
     if (fails(r, i)) add(i);
-  for (const std::size_t i : order) {
-    const auto& v = r.decisions[i].verdict;
-    const auto& counts = r.measured[i].counts;
-    const bool warns = (v && *v != GateVerdict::same && *v != GateVerdict::faster) ||
-                       std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
-    if (warns && !fails(r, i)) add(i);
-  }
+  for (const std::size_t i : order)
+    if (notable(r, i) && !fails(r, i)) add(i);
   std::string out;
   const std::size_t shown = lines.size() > most_lines ? most_lines - 1 : lines.size();
   for (std::size_t i = 0; i < shown; ++i) out += lines[i];

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -23,19 +24,25 @@ constexpr std::size_t most_bytes = std::size_t{64} << 20;  // of a program's std
 constexpr std::size_t together = 8;                        // benchmarks of a start
 constexpr std::size_t most_benchmarks = 10'000;
 
+/// Is this a part of "BM_name/8/real_time/threads:4"?
+bool has_part(std::string_view name, std::string_view part) {
+  return ("/" + std::string(name) + "/").find("/" + std::string(part) + "/") != std::string::npos;
+}
+
 [[noreturn]] void refuse(const std::string& who, const std::string& what) { throw Failure(Exit::runs_failed, who + ": " + what); }
 
-/// The stdout of the program with more flags.
-std::string output_of(Side side, const GateCommands& commands, ChildKeeper& keeper, const std::vector<std::string>& flags,
-                      LiveCounters* counters = nullptr) {
-  ChildCommand command = commands.side[side];
+ChildCommand with_flags(ChildCommand command, const std::vector<std::string>& flags) {
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
-  ChildStart start{.reads_requests = false};
-  if (counters != nullptr) command = counters->counted(std::move(command)), start = counters->start(std::move(start));
+  return command;
+}
+
+/// The stdout of a program.
+std::string output_of(Side side, const ChildCommand& command, const ChildRules& rules, ChildKeeper& keeper, ChildStart start = {}) {
+  start.reads_requests = false;
   std::string text;
   const std::string who = side_names[side];
   {
-    Child child(who, command, commands.rules, start);
+    Child child(who, command, rules, start);
     const ChildEnd end = child.finish(
         [&](std::string_view bytes) {
           if (text.size() + bytes.size() > most_bytes) refuse(who, "the program writes more than 64 MiB to its stdout");
@@ -57,7 +64,8 @@ std::vector<std::string> flags_for(const std::vector<std::string>& names, const 
 std::map<std::string, BenchmarkResult> results_of(Side side, const GateCommands& commands, ChildKeeper& keeper,
                                                   const std::vector<std::string>& names, const std::string& length) {
   std::map<std::string, BenchmarkResult> out;
-  for (auto& r : parse_benchmarks(side_names[side], output_of(side, commands, keeper, flags_for(names, length)))) {
+  for (auto& r : parse_benchmarks(side_names[side],
+                                  output_of(side, with_flags(commands.side[side], flags_for(names, length)), commands.rules, keeper))) {
     const std::string name = r.name;
     out.emplace(name, std::move(r));  // the first of several
   }
@@ -66,7 +74,7 @@ std::map<std::string, BenchmarkResult> results_of(Side side, const GateCommands&
   return out;
 }
 
-/// Does the library take "3x", a number of iterations? Older ones refuse it, or take it for no flag.
+/// Does the library take "3x", a number of iterations, for this benchmark? Older ones refuse it, or take it for no flag.
 bool takes_iterations(const GateCommands& commands, ChildKeeper& keeper, const std::string& name) {
   for (const Side side : {baseline, candidate}) try {
       const auto results = results_of(side, commands, keeper, {name}, "3x");
@@ -78,8 +86,8 @@ bool takes_iterations(const GateCommands& commands, ChildKeeper& keeper, const s
   return true;
 }
 
-const std::string by_time = fmt::format("{:g}", aim_seconds);
 /// Release 1.8 warns of a time without its unit, and takes it.
+const std::string by_time = fmt::format("{:g}", aim_seconds);
 std::string iterations_text(long long n) { return fmt::format("{}x", n); }
 
 }  // namespace
@@ -93,10 +101,11 @@ std::vector<BenchmarkResult> parse_benchmarks(const std::string& who, const std:
                             printable_line(std::string_view(text).substr(0, std::min<std::size_t>(text.size(), 120)))));
   std::vector<BenchmarkResult> out;
   for (const Json& b : document["benchmarks"]) {
-    if (!b.is_object() || b.value("run_type", "iteration") != "iteration") continue;
+    if (!b.is_object()) continue;
     BenchmarkResult r;
     const auto text_of = [&](const char* key) { return b.contains(key) && b[key].is_string() ? b[key].get<std::string>() : std::string(); };
     const auto number_of = [&](const char* key) { return b.contains(key) && b[key].is_number() ? b[key].get<double>() : std::nan(""); };
+    if (b.contains("run_type") && text_of("run_type") != "iteration") continue;
     r.name = text_of("run_name").empty() ? text_of("name") : text_of("run_name");
     if (b.contains("error_occurred") && b["error_occurred"] == true) {
       r.error = text_of("error_message").empty() ? "an error" : text_of("error_message");
@@ -105,8 +114,7 @@ std::vector<BenchmarkResult> parse_benchmarks(const std::string& who, const std:
     }
     const std::string unit = text_of("time_unit");
     const double scale = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : std::nan("");
-    const bool real = r.name.ends_with("/real_time") || r.name.ends_with("/manual_time");
-    r.ns = scale * number_of(real ? "real_time" : "cpu_time");
+    r.ns = scale * number_of(has_part(r.name, "real_time") || has_part(r.name, "manual_time") ? "real_time" : "cpu_time");
     if (!(r.ns > 0) || !std::isfinite(r.ns)) refuse(who, fmt::format("benchmark \"{}\": its time is not above 0", printable_line(r.name)));
     r.iterations = std::isnan(number_of("iterations")) ? 0 : static_cast<long long>(number_of("iterations"));
     if (b.contains("checksum") && b["checksum"].is_primitive()) r.checksum = b["checksum"].dump();
@@ -131,7 +139,7 @@ std::string benchmark_filter(const std::vector<std::string>& names) {
 std::vector<std::string> benchmark_names(Side side, const GateCommands& commands, ChildKeeper& keeper) {
   std::vector<std::string> out;
   std::set<std::string> seen;
-  const std::string text = output_of(side, commands, keeper, {"--benchmark_list_tests=true"});
+  const std::string text = output_of(side, with_flags(commands.side[side], {"--benchmark_list_tests=true"}), commands.rules, keeper);
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string name = text.substr(at, end - at);
@@ -147,8 +155,10 @@ std::vector<std::string> benchmark_names(Side side, const GateCommands& commands
 GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::uint64_t seed,
                         std::vector<GateLeftOut>& left_out) {
   GateKind kind;
-  kind.clock = "cpu";
-  const bool iterations = !cases.empty() && takes_iterations(commands, keeper, cases[0]);
+  kind.clock = "the benchmark's";
+  bool iterations = false;  // a benchmark may fail, or fix its iterations itself: some are tried
+  for (std::size_t i = 0; i < std::min<std::size_t>(cases.size(), 3) && !iterations; ++i)
+    iterations = takes_iterations(commands, keeper, cases[i]);
   for (std::size_t from = 0; from < cases.size(); from += together) {
     const std::vector<std::string> names(cases.begin() + static_cast<std::ptrdiff_t>(from),
                                          cases.begin() + static_cast<std::ptrdiff_t>(std::min(from + together, cases.size())));
@@ -200,8 +210,8 @@ BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands,
   BenchmarkTotals out;
   const auto run = [&](const std::string& length, std::optional<double>& reported) {
     LiveCounters counters(tools);
-    for (const BenchmarkResult& r :
-         parse_benchmarks(side_names[side], output_of(side, commands, keeper, flags_for({name}, length), &counters)))
+    const ChildCommand command = counters.counted(with_flags(commands.side[side], flags_for({name}, length)));
+    for (const BenchmarkResult& r : parse_benchmarks(side_names[side], output_of(side, command, commands.rules, keeper, counters.start())))
       if (r.name == name) reported = r.allocations;
     return counters.read();
   };
@@ -219,11 +229,26 @@ BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands,
   return out;
 }
 
+/// Instructions of n iterations by callgrind: of 2 n less n.
+double callgrind_iterations(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side, const std::string& name,
+                            long long n) {
+  const auto total = [&](long long iterations) {
+    const ChildCommand command = with_flags(commands.side[side], flags_for({name}, iterations_text(iterations)));
+    return callgrind_total(tools, command, [&](const ChildCommand& under) {
+      ChildRules rules = commands.rules;
+      rules.deadline *= slower_under_valgrind;
+      output_of(side, under, rules, keeper);
+    });
+  };
+  return total(2 * n) - total(n);
+}
+
 }  // namespace
 
 std::vector<std::vector<GateCount>> count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
                                                      const GateKind& kind, const std::function<void(std::size_t)>& tell) {
   std::vector<std::vector<GateCount>> out(kind.cases.size());
+  const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < kind.cases.size(); ++i) {
     tell(i);
     const BenchmarkTotals base = totals_of(tools, commands, keeper, baseline, kind.cases[i], kind.repeat[i]);
@@ -232,6 +257,10 @@ std::vector<std::vector<GateCount>> count_benchmarks(const CountTools& tools, co
       if (!a.empty() && !b.empty()) out[i].push_back(count_of(what, a, b));
     };
     add("instructions", base.instructions, other.instructions);
+    if (!tools.valgrind.empty() && kind.repeat[i] > 0 && time_left(tools, begin)) {
+      const auto total = [&](Side side) { return callgrind_iterations(tools, commands, keeper, side, kind.cases[i], kind.repeat[i]); };
+      add("instructions", {total(baseline), total(baseline)}, {total(candidate)});
+    }
     add("allocations", base.allocations, other.allocations);
   }
   return out;

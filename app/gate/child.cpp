@@ -144,8 +144,7 @@ void Child::fail(const std::string& what) {
 }
 
 std::string Child::last_words() {
-  while (error_fd_ >= 0 && read_errors()) {
-  }
+  for (int reads = 0; reads < 256 && error_fd_ >= 0 && read_errors();) ++reads;  // a process that is still alive may write for ever
   std::string_view tail = errors_;
   while (!tail.empty() && (tail.back() == '\n' || tail.back() == '\r')) tail.remove_suffix(1);
   if (tail.empty()) return "";
@@ -170,11 +169,14 @@ bool Child::read_errors() {
   return true;
 }
 
+void Child::obey_stop() {
+  if (rules_.stop == nullptr || !*rules_.stop) return;
+  end();
+  throw Failure(Exit::stopped, "stopped; a gate saves nothing, the same command begins again");
+}
+
 bool Child::move(std::string_view& request, Clock::time_point until, const std::string& doing) {
-  if (rules_.stop != nullptr && *rules_.stop) {
-    end();
-    throw Failure(Exit::stopped, "stopped; a gate saves nothing, the same command begins again");
-  }
+  obey_stop();
   const auto left = std::chrono::duration_cast<Milliseconds>(until - Clock::now()).count();
   if (left <= 0) fail(fmt::format("no end of {} after {:g} s (--deadline)", doing, rules_.deadline));
   pollfd ready[4] = {{out_fd_, POLLIN, 0}, {error_fd_, POLLIN, 0}, {request.empty() ? -1 : in_, POLLOUT, 0}, {process_fd_, POLLIN, 0}};
@@ -200,7 +202,6 @@ Child::Clock::time_point Child::deadline() const {
 }
 
 ChildEnd Child::wait(Clock::time_point until, const std::string& doing) {
-  auto pause = std::chrono::microseconds(50);
   while (true) {
     int status = 0;
     rusage used{};
@@ -209,9 +210,12 @@ ChildEnd Child::wait(Clock::time_point until, const std::string& doing) {
       ended_ = ChildEnd{status, seconds(used.ru_utime) + seconds(used.ru_stime)};
       return *ended_;
     }
-    if (Clock::now() > until) fail(fmt::format("the process does not end after {}", doing));
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(5000));
+    obey_stop();
+    const auto left = std::chrono::duration_cast<Milliseconds>(until - Clock::now()).count();
+    if (left <= 0) fail(fmt::format("the process does not end after {}", doing));
+    pollfd ready[2] = {{process_fd_, POLLIN, 0}, {error_fd_, POLLIN, 0}};
+    if (process_fd_ < 0) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    if (poll(ready, 2, process_fd_ < 0 ? 0 : static_cast<int>(std::min<long long>(left, 200))) > 0 && ready[1].revents != 0) read_errors();
   }
 }
 

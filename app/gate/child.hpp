@@ -30,7 +30,8 @@ struct ChildEnd {
   std::string text() const;  ///< "exit code 3", "signal 11 (Segmentation fault)"
 };
 
-/// While alive, orphans of children become this process's children, so that nothing is left running. One at a time.
+/// While alive, orphans of children become this process's children, so that nothing is left running. One at a time. Children that this
+/// process has before are left alone.
 class ChildKeeper {
  public:
   ChildKeeper();   ///< Failure io
@@ -75,6 +76,7 @@ class Child {
   using Clock = std::chrono::steady_clock;
   [[noreturn]] void fail(const std::string& what);
   Clock::time_point deadline() const;
+  void obey_stop();  ///< Failure stopped after a signal
   /// Waits until something is ready and moves bytes: from `request` to stdin, from stdout to out_, from stderr to its tail. False: no more
   /// comes from stdout, which is at its end, or whose process is.
   bool move(std::string_view& request, Clock::time_point until, const std::string& doing);

@@ -60,12 +60,19 @@ std::string process_text(pid_t pid) {
                      pid);
 }
 
+/// Children that this process had before it became a gate (`bash -c 'server & exec odrpo-bench gate …'`): they are left alone.
+std::vector<pid_t> inherited;
+
+bool is_ours(pid_t pid) { return std::find(inherited.begin(), inherited.end(), pid) == inherited.end(); }
+
 /// Reaps what has ended. True where a child is left.
 bool reap() {
   while (true) {
     const pid_t got = waitpid(-1, nullptr, WNOHANG);
     if (got > 0 || (got < 0 && errno == EINTR)) continue;
-    return got == 0;
+    if (got < 0 || inherited.empty()) return got == 0;
+    const std::vector<pid_t> left = own_children();
+    return std::any_of(left.begin(), left.end(), is_ours);
   }
 }
 
@@ -75,6 +82,7 @@ std::vector<std::string> end_children() {
   std::vector<pid_t> seen;
   for (int tries = 0; tries < 2000 && reap(); ++tries) {
     for (const pid_t pid : own_children()) {
+      if (!is_ours(pid)) continue;
       if (std::find(seen.begin(), seen.end(), pid) == seen.end()) {
         seen.push_back(pid);
         if (out.size() < 3) out.push_back(process_text(pid));
@@ -89,6 +97,7 @@ std::vector<std::string> end_children() {
 }  // namespace
 
 ChildKeeper::ChildKeeper() {
+  inherited = own_children();
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
     throw Failure(Exit::io, fmt::format("cannot adopt orphaned processes: {}", std::strerror(errno)));
 }

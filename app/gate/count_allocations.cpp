@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -67,6 +68,9 @@ __attribute__((constructor)) void begin() {
   known();
   const char* fd = std::getenv("ODRPO_COUNT_ALLOCATIONS");
   if (fd == nullptr) return;
+  char link[64], target[64] = {};  // a descendant may have closed it and opened another file at its number
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", std::atoi(fd));
+  if (readlink(link, target, sizeof target - 1) < 0 || std::strncmp(target, "/memfd:odrpo-count", 18) != 0) return;
   void* const shared = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, std::atoi(fd), 0);
   if (shared == MAP_FAILED) return;
   page = static_cast<Count*>(shared);

@@ -126,6 +126,11 @@ CountTools find_count_tools(CountWish wish) {
   return tools;
 }
 
+bool time_left(const CountTools& tools, std::chrono::steady_clock::time_point begin) {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return tools.callgrind_seconds == 0 || seconds < tools.callgrind_seconds;
+}
+
 LiveCounters::LiveCounters(const CountTools& tools) : tools_(tools) {
   if (tools.allocations_library.empty()) return;
   page_fd_ = memfd_create("odrpo-count", MFD_CLOEXEC);
@@ -231,13 +236,13 @@ std::vector<CaseTotals> live_totals(const CountTools& tools, const GateCommands&
   return out;
 }
 
-/// What the last of `times` requests for a case takes: a life with so many less a life with one request less.
+/// What the last of three requests for a case takes: a life with three less a life with two.
 double callgrind_case(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side, const std::string& name,
                       long long n) {
   const auto life = [&](int requests) {
     const double total = callgrind_total(tools, commands.side[side], [&](const ChildCommand& under) {
       ChildRules rules = commands.rules;
-      rules.deadline *= 100;  // Valgrind's processor is some 50 times slower
+      rules.deadline *= slower_under_valgrind;
       Worker worker(side_names[side], under, rules);
       for (int i = 0; i < requests; ++i) worker.measure(name, n);
       worker.close();
@@ -252,19 +257,16 @@ double callgrind_case(const CountTools& tools, const GateCommands& commands, Chi
 
 std::vector<std::vector<GateCount>> count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
                                                  const GateKind& kind, const std::function<void(std::size_t)>& tell) {
-  using Clock = std::chrono::steady_clock;
   std::vector<std::vector<GateCount>> out(kind.cases.size());
   const std::vector<CaseTotals> base = live_totals(tools, commands, keeper, baseline, kind, tell);
   const std::vector<CaseTotals> other = live_totals(tools, commands, keeper, candidate, kind, tell);
-  const auto begin = Clock::now();
+  const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < kind.cases.size(); ++i) {
     const auto add = [&](const char* what, const std::vector<double>& a, const std::vector<double>& b) {
       if (!a.empty() && !b.empty()) out[i].push_back(count_of(what, a, b));
     };
     add("instructions", base[i].instructions, other[i].instructions);
-    const bool time_left =
-        tools.callgrind_seconds == 0 || std::chrono::duration<double>(Clock::now() - begin).count() < tools.callgrind_seconds;
-    if (!tools.valgrind.empty() && time_left) {
+    if (!tools.valgrind.empty() && time_left(tools, begin)) {
       tell(i);
       const auto total = [&](Side side) { return callgrind_case(tools, commands, keeper, side, kind.cases[i], kind.repeat[i]); };
       add("instructions", {total(baseline), total(baseline)}, {total(candidate)});

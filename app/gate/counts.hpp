@@ -1,5 +1,6 @@
 // Counts that need no clock: instructions and allocations of a case's repetition on both sides of a gate.
 #pragma once
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,7 +16,7 @@ namespace odrpo::app {
 /// How --counts says it: automatic takes what is there, perf events first, and counts with callgrind for a minute at most.
 enum class CountWish { automatic, perf, callgrind, off };
 inline constexpr Word<CountWish> count_words[] = {
-    {CountWish::automatic, "auto", "perf events where allowed, else callgrind for at most a minute, else none"},
+    {CountWish::automatic, "auto", "perf events where allowed, else callgrind until a minute is over, else none"},
     {CountWish::perf, "perf", "instructions by the processor's own counter"},
     {CountWish::callgrind, "callgrind", "instructions by Valgrind's simulated processor"},
     {CountWish::off, "off", "no counts"},
@@ -31,6 +32,10 @@ struct CountTools {
 };
 /// Failure usage where the wish cannot be had.
 CountTools find_count_tools(CountWish wish);
+
+inline constexpr double slower_under_valgrind = 100;  ///< by which deadlines are longer there
+/// May callgrind count another case, when it began to count at `begin`?
+bool time_left(const CountTools& tools, std::chrono::steady_clock::time_point begin);
 
 /// Totals of a process and its children since it began; nothing where it is not counted.
 struct CountTotals {

@@ -56,6 +56,7 @@ std::string gate_json(const GateReport& r) {
                {"seed", r.seed},
                {"seconds", r.seconds},
                {"timed", r.timed},
+               {"out_of_time", r.out_of_time},
                {"exit", gate_exit(r)},
                {"outcome", outcome_text(r)},
                {"rules",

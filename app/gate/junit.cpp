@@ -30,7 +30,7 @@ std::string gate_junit(const GateReport& r) {
     out += fmt::format("    <testcase classname=\"gate.{}\" name=\"{}\" time=\"{:.9f}\">", attribute(r.kind),
                        attribute(r.decisions[i].name), 1e-9 * m.baseline_ns);
     const std::string sentence = markup_text(case_sentence(r, i));
-    if (fails(r, i)) out += fmt::format("\n      <failure type=\"{}\" message=\"{}\"/>\n    ", verdict_word(r, i), sentence);
+    if (fails(r, i)) out += fmt::format("\n      <failure type=\"{}\" message=\"{}\"/>\n    ", failure_word(r, i), sentence);
     else out += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
     out += "</testcase>\n";
   }

@@ -6,7 +6,6 @@
 
 #include "app/gate/report.hpp"
 #include "app/gate/report_words.hpp"
-#include "results/markup.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -18,8 +17,8 @@ constexpr double drawn_range = 0.10;  // it shows 10 % to both sides
 /// Text in a cell: no markup of Markdown or HTML means anything.
 std::string cell(std::string_view text) {
   std::string out;
-  for (const char c : markup_text(text)) {
-    if (std::string_view(R"(\`*_{}[]()#+-!|~$@:)").find(c) != std::string_view::npos) out += fmt::format("&#{};", static_cast<int>(c));
+  for (const char c : text) {
+    if (std::string_view(R"(\`*_{}[]()#+-!|~$@:&<>"')").find(c) != std::string_view::npos) out += fmt::format("&#{};", static_cast<int>(c));
     else out += c;
   }
   return out;
@@ -49,21 +48,17 @@ std::string gate_markdown(const GateReport& r, const std::string& svg) {
   for (std::size_t k = 0; k < rows; ++k) {
     const GateCase& c = r.decisions[order[k]];
     const bool measured = c.estimate.blocks > 0;
-    const std::string verdict = verdict_word(r, order[k]);
+    const std::string verdict = verdict_word(r, order[k]), failure = failure_word(r, order[k]);
+    const std::string shown = failure.empty() ? verdict : (failure == verdict ? "" : verdict + ", ") + "**" + failure + "**";
     out += fmt::format("| {} | {} | {} | {} | {} |\n", cell(short_text(c.name, 120)), measured ? ratio_text(c.estimate) : "",
-                       measured ? interval_text(c.estimate) : "", measured ? "`" + drawn(c.estimate) + "`" : "",
-                       fails(r, order[k]) ? "**" + verdict + "**" : verdict);
+                       measured ? interval_text(c.estimate) : "", measured ? "`" + drawn(c.estimate) + "`" : "", shown);
   }
   if (rows < order.size())
     out += fmt::format("\n{} more cases, none worse than these, are in the JSON and JUnit reports.\n", order.size() - rows);
   out += '\n';
   for (std::size_t k = 0; k < rows; ++k) {
     const std::size_t i = order[k];
-    const auto& counts = r.measured[i].counts;
-    const bool counted = std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
-    const auto& v = r.decisions[i].verdict;
-    if (counted || (v && *v != GateVerdict::same && *v != GateVerdict::faster))
-      out += fmt::format("- {}: {}\n", cell(short_text(r.decisions[i].name, 120)), cell(case_sentence(r, i)));
+    if (notable(r, i)) out += fmt::format("- {}: {}\n", cell(short_text(r.decisions[i].name, 120)), cell(case_sentence(r, i)));
   }
   for (std::size_t i = 0; i < std::min<std::size_t>(r.left_out.size(), 10); ++i)
     out += fmt::format("- not compared: {}: {}\n", cell(short_text(r.left_out[i].name, 120)), cell(short_text(r.left_out[i].why, 200)));

@@ -60,7 +60,7 @@ int random_core(Random& random);
 struct GateKind {
   std::vector<std::string> cases;
   std::vector<long long> repeat;  ///< units of a repetition, of each case
-  std::string clock;              ///< "cpu" or "wall"
+  std::string clock;              ///< whose time it is: "cpu", "wall", "the worker's own"
   /// Measures a block of the cases `active`, which begins and ends the processes: blocks[i] and checksums[i] are those of case active[i].
   std::function<void(std::span<const std::size_t> active, std::span<CaseBlock> blocks, std::span<Checksums*> checksums)> block;
 };

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -51,6 +52,7 @@ GateKind process_kind(const GateCommands& commands, ChildKeeper& keeper, const s
 
 std::vector<std::vector<GateCount>> count_process(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper) {
   std::vector<double> instructions[2], allocations[2];
+  const auto begin = std::chrono::steady_clock::now();
   for (const Side side : {baseline, candidate})
     for (int i = 0; i < 2; ++i) {
       LiveCounters counters(tools);
@@ -58,12 +60,16 @@ std::vector<std::vector<GateCount>> count_process(const CountTools& tools, const
       const CountTotals totals = counters.read();
       if (totals.instructions) instructions[side].push_back(*totals.instructions);
       if (totals.allocations) allocations[side].push_back(*totals.allocations);
-      if (tools.valgrind.empty() || (side == candidate && i > 0)) continue;
-      instructions[side].push_back(callgrind_total(tools, commands.side[side], [&](const ChildCommand& under) {
-        ChildRules rules = commands.rules;
-        rules.deadline *= 100;
-        run_process(side_names[side], under, rules, keeper);
-      }));
+      if (tools.valgrind.empty() || (side == candidate && i > 0) || !time_left(tools, begin)) continue;
+      ChildRules rules = commands.rules;
+      rules.deadline *= slower_under_valgrind;
+      if (tools.callgrind_seconds > 0) rules.deadline = std::min(rules.deadline, tools.callgrind_seconds);
+      try {
+        instructions[side].push_back(callgrind_total(
+            tools, commands.side[side], [&](const ChildCommand& under) { run_process(side_names[side], under, rules, keeper); }));
+      } catch (const Failure& failure) {
+        if (failure.code != Exit::runs_failed || time_left(tools, begin)) throw;  // else it takes too long, and is not counted
+      }
     }
   std::vector<std::vector<GateCount>> out(1);
   if (!instructions[0].empty() && !instructions[1].empty()) out[0].push_back(count_of("instructions", instructions[0], instructions[1]));

@@ -1,6 +1,8 @@
 // What a gate's decisions mean: order, failures, exit code.
 #include "app/gate/report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,11 +13,6 @@
 
 namespace odrpo::app {
 namespace {
-
-bool counts_changed(const GateReport& r, std::size_t i) {
-  const auto& counts = r.measured[i].counts;
-  return std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
-}
 
 bool named(const GateReport& r, GateVerdict verdict) {
   const auto& all = r.fail_on.verdicts;
@@ -45,6 +42,35 @@ double GateCount::change() const {
   return baseline == 0 ? std::numeric_limits<double>::infinity() : candidate / baseline - 1;
 }
 bool GateCount::reported() const { return exact && std::abs(change()) > reported_change; }
+
+bool counts_changed(const GateReport& r, std::size_t i) {
+  const auto& counts = r.measured[i].counts;
+  return std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
+}
+
+bool notable(const GateReport& r, std::size_t i) {
+  const auto& v = r.decisions[i].verdict;
+  return (v && *v != GateVerdict::same && *v != GateVerdict::faster) || counts_changed(r, i);
+}
+
+void correct_counted_by(GateReport& r, const std::string& why_none) {
+  const auto correct = [&](const char* what, std::string& by) {
+    if (by.starts_with("none")) return;
+    const auto has = [&](const GateMeasurement& m) {
+      return std::any_of(m.counts.begin(), m.counts.end(), [&](const GateCount& c) { return c.what == what; });
+    };
+    const auto counted = std::count_if(r.measured.begin(), r.measured.end(), has);
+    if (counted == 0) by = "none: " + why_none;
+    else if (counted < static_cast<std::ptrdiff_t>(r.measured.size())) by += fmt::format(" ({} of {} cases)", counted, r.measured.size());
+  };
+  correct("instructions", r.counted_by);
+  correct("allocations", r.allocations_by);
+}
+
+bool compares_anything(const GateReport& r) {
+  return std::any_of(r.measured.begin(), r.measured.end(),
+                     [](const GateMeasurement& m) { return !m.counts.empty() || (!m.checksum.empty() && !m.checksum_varies); });
+}
 
 std::vector<std::size_t> worst_first(const GateReport& r) {
   std::vector<std::size_t> order(r.decisions.size());

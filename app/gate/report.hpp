@@ -25,7 +25,7 @@ inline constexpr double reported_change = 0.005;
 struct GateMeasurement {
   long long repeat = 1;     ///< units of work in a repetition, fixed from the baseline
   double baseline_ns = 0;   ///< of a repetition: median over blocks of the block's median
-  std::string clock;        ///< "cpu" or "wall"
+  std::string clock;        ///< whose time: "cpu", "wall", "the worker's own", "the benchmark's"
   std::vector<double> cpu;  ///< kind process: [blocks] ln(candidate / baseline) of CPU time; else empty
   std::vector<GateCount> counts;
   std::string checksum;            ///< of the baseline; empty: the worker has none
@@ -52,6 +52,7 @@ struct GateReport {
   std::vector<GateCase> decisions;  ///< all with a verdict, unless timed is false
   std::vector<GateMeasurement> measured;
   std::vector<GateLeftOut> left_out;
+  bool out_of_time = false;    ///< --max-seconds came before a verdict on every case
   bool timed = true;           ///< false: only counts and checksums were compared
   std::string counted_by;      ///< "perf events", "callgrind", …; else why instructions are not counted: "none: …"
   std::string allocations_by;  ///< the same of allocations
@@ -59,6 +60,16 @@ struct GateReport {
   std::uint64_t seed = 0;      ///< of the order within pairs
   double seconds = 0;          ///< of the whole gate
 };
+
+/// Puts into counted_by and allocations_by what was counted indeed: "none: <why_none>" where no case has such a count, "callgrind (3 of 9
+/// cases)" where some have.
+void correct_counted_by(GateReport& report, const std::string& why_none);
+/// Has a count of this case changed so that it is reported?
+bool counts_changed(const GateReport& report, std::size_t i);
+/// Has this case to be explained: a verdict other than same and faster, or a count that changed?
+bool notable(const GateReport& report, std::size_t i);
+/// Has any case a count, or a checksum that was compared?
+bool compares_anything(const GateReport& report);
 
 /// Places of the cases, worst first: by verdict (different, slower, void, inconclusive, faster, same), then those whose counts changed,
 /// then by the ratio's lower bound, highest first.
@@ -71,7 +82,7 @@ int gate_exit(const GateReport& report);
 
 /// 80 columns: what was compared, one line a case (ratio, interval, verdict; counts that changed), worst first, and the outcome.
 std::string gate_text(const GateReport& report);
-/// Everything, blocks included, so that the decisions can be computed again.
+/// Everything, blocks included, so that the decisions can be computed again (`out_of_time`: the last look came after the blocks there are).
 std::string gate_json(const GateReport& report);
 /// JUnit's XML: a test case each; failing ones (fails()) have a failure, left-out ones are skipped.
 std::string gate_junit(const GateReport& report);

@@ -14,6 +14,9 @@ namespace {
 
 std::string_view word_for(GateVerdict v) { return word_of(std::span<const Word<GateVerdict>>(gate_verdict_words), v); }
 
+/// A ratio; of two blocks an interval may reach far.
+std::string times_text(double ratio) { return ratio < 1000 ? fmt::format("{:.3f}", ratio) : fmt::format("{:.2e}", ratio); }
+
 /// 1234567 -> "1,234,567".
 std::string grouped(double value) {
   std::string digits = fmt::format("{:.0f}", value);
@@ -29,12 +32,18 @@ std::string short_text(std::string_view text, std::size_t width) {
 
 std::string verdict_word(const GateReport& r, std::size_t i) {
   if (r.decisions[i].verdict) return std::string(word_for(*r.decisions[i].verdict));
-  const auto& counts = r.measured[i].counts;
-  return std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); }) ? "counts" : "-";
+  return counts_changed(r, i) ? "counts" : "-";
 }
 
-std::string ratio_text(const GateEstimate& e) { return fmt::format("{:.3f}", e.ratio()); }
-std::string interval_text(const GateEstimate& e) { return fmt::format("[{:.3f}, {:.3f}]", e.ratio_lo(), e.ratio_hi()); }
+std::string failure_word(const GateReport& r, std::size_t i) {
+  if (!fails(r, i)) return "";
+  const auto& verdict = r.decisions[i].verdict;
+  const auto& words = r.fail_on.verdicts;
+  return verdict && std::find(words.begin(), words.end(), *verdict) != words.end() ? verdict_word(r, i) : "counts";
+}
+
+std::string ratio_text(const GateEstimate& e) { return times_text(e.ratio()); }
+std::string interval_text(const GateEstimate& e) { return fmt::format("[{}, {}]", times_text(e.ratio_lo()), times_text(e.ratio_hi())); }
 std::string checksum_text(const std::string& checksum) { return checksum.empty() ? "none" : short_text(checksum, 20); }
 
 std::string count_text(const GateCount& c) {
@@ -50,10 +59,12 @@ std::string outcome_text(const GateReport& r) {
     if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, w.word);
   }
   std::size_t changed = 0;
-  for (const auto& m : r.measured)
-    changed += std::any_of(m.counts.begin(), m.counts.end(), [](const GateCount& c) { return c.reported(); });
+  for (std::size_t i = 0; i < n; ++i) changed += counts_changed(r, i);
   if (changed > 0) out += fmt::format("{}counts changed in {}", out.empty() ? "" : ", ", changed);
-  if (out.empty()) out = "no count has changed";
+  if (out.empty()) {
+    const bool counted = std::any_of(r.measured.begin(), r.measured.end(), [](const GateMeasurement& m) { return !m.counts.empty(); });
+    out = counted ? "no count has changed" : "nothing was counted; equal checksums";
+  }
   return fmt::format("{} case{}: {} (exit {})", n, n == 1 ? "" : "s", out, gate_exit(r));
 }
 
@@ -75,7 +86,8 @@ std::string intervals_sentence(const GateReport& r) {
   return fmt::format("Ratio: candidate / baseline, {} time. Intervals: {:g} %{}, Student t over n = {} blocks of {} pairs.",
                      r.measured.empty() ? "cpu" : r.measured[0].clock, 100 * (1 - r.rules.alpha),
                      r.decisions.size() > 1 ? fmt::format(" and wider by Holm's correction over {} cases", r.decisions.size()) : "",
-                     least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most), pairs_per_block);
+                     least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most), pairs_per_block) +
+         (r.out_of_time ? " Stopped by --max-seconds." : "");
 }
 
 std::string case_sentence(const GateReport& r, std::size_t i) {
@@ -105,7 +117,7 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
   for (const GateCount& count : m.counts)
     if (count.reported()) parts.push_back(count_text(count));
   if (m.checksum_varies) parts.push_back("the baseline's checksums vary and are not compared");
-  if (parts.empty()) parts.push_back("no count has changed by more than 0.5 %");
+  if (parts.empty()) parts.push_back(m.counts.empty() ? "not counted; equal checksums" : "no count has changed by more than 0.5 %");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

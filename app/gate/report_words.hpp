@@ -11,8 +11,10 @@ namespace odrpo::app {
 std::string short_text(std::string_view text, std::size_t width);
 
 std::string verdict_word(const GateReport& report,
-                         std::size_t i);                  ///< "slower"; "counts" where time was not measured and counts changed, else "-"
-std::string ratio_text(const GateEstimate& estimate);     ///< "1.052"
+                         std::size_t i);  ///< "slower"; "counts" where time was not measured and counts changed, else "-"
+/// Why a case fails: its verdict's word, or "counts"; empty where it does not.
+std::string failure_word(const GateReport& report, std::size_t i);
+std::string ratio_text(const GateEstimate& estimate);     ///< "1.052"; "1.23e+04"
 std::string interval_text(const GateEstimate& estimate);  ///< "[1.043, 1.061]"
 std::string checksum_text(const std::string& checksum);   ///< at most 20 columns; "none"
 std::string count_text(const GateCount& count);           ///< "instructions +3.1 % (1,234 to 1,272)"

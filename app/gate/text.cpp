@@ -14,21 +14,27 @@
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t interval_width = 14, verdict_width = 12;
+constexpr std::size_t verdict_width = 12;
 constexpr std::size_t most_left_out = 5, most_sentences = 20;
 
-bool speaks(const GateReport& r, std::size_t i) {
-  const auto& v = r.decisions[i].verdict;
-  const auto& counts = r.measured[i].counts;
-  return (v && *v != GateVerdict::same && *v != GateVerdict::faster) || r.measured[i].checksum_varies ||
-         std::any_of(counts.begin(), counts.end(), [](const GateCount& c) { return c.reported(); });
-}
+bool speaks(const GateReport& r, std::size_t i) { return notable(r, i) || r.measured[i].checksum_varies; }
 
 /// Of the commands' CPU time, which decides nothing.
 std::string cpu_sentence(const GateMeasurement& m) {
   const MeanInterval e = mean_interval(m.cpu, 0.95);
   return fmt::format("CPU time: {:.3f} [{:.3f}, {:.3f}] times the baseline's (95 %, n = {} blocks); it decides nothing.", std::exp(e.mean),
                      std::exp(e.lo), std::exp(e.hi), e.n);
+}
+
+/// Without what a CI system takes for a command of its own at the beginning of a line ("::stop-commands::x") or in it ("##[error]").
+std::string without_commands(std::string text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t word = text.find_first_not_of(' ', at);
+    if (word != std::string::npos && text.compare(word, 2, "::") == 0) text[word] = '.';
+    at = std::min(text.find('\n', at), text.size());
+  }
+  for (std::size_t at = 0; (at = text.find("##[", at)) != std::string::npos;) text[at + 1] = '.';
+  return text;
 }
 
 }  // namespace
@@ -38,16 +44,21 @@ std::string gate_text(const GateReport& r) {
   out += fmt::format("baseline   {}\ncandidate  {}\nhost       {}\n\n", short_text(r.baseline, page - 11),
                      short_text(r.candidate, page - 11), short_text(r.host, page - 11));
   const std::vector<std::size_t> order = worst_first(r);
-  std::size_t name_width = 4;
-  for (const GateCase& c : r.decisions) name_width = std::max(name_width, columns_of(short_text(c.name, page)));
-  name_width = std::min(name_width, page - 2 - 5 - 2 - interval_width - 2 - verdict_width);
-  out += fmt::format("{}  {:>5}  {:<{}}  verdict\n", padded("case", name_width), "ratio", "interval", interval_width);
+  std::size_t name_width = 4, ratio_width = 5, interval_width = 14;
+  for (const GateCase& c : r.decisions) {
+    name_width = std::max(name_width, columns_of(short_text(c.name, page)));
+    if (c.estimate.blocks == 0) continue;
+    ratio_width = std::max(ratio_width, ratio_text(c.estimate).size());
+    interval_width = std::max(interval_width, interval_text(c.estimate).size());
+  }
+  name_width = std::min(name_width, page - 2 - ratio_width - 2 - interval_width - 2 - verdict_width);
+  out += fmt::format("{}  {:>{}}  {:<{}}  verdict\n", padded("case", name_width), "ratio", ratio_width, "interval", interval_width);
   for (const std::size_t i : order) {
     const GateCase& c = r.decisions[i];
     const bool measured = c.estimate.blocks > 0;
     out +=
-        fmt::format("{}  {:>5}  {:<{}}  {}\n", padded(short_text(c.name, name_width), name_width), measured ? ratio_text(c.estimate) : "-",
-                    measured ? interval_text(c.estimate) : "-", interval_width, verdict_word(r, i));
+        fmt::format("{}  {:>{}}  {:<{}}  {}\n", padded(short_text(c.name, name_width), name_width), measured ? ratio_text(c.estimate) : "-",
+                    ratio_width, measured ? interval_text(c.estimate) : "-", interval_width, verdict_word(r, i));
   }
   out += '\n';
   std::size_t said = 0, silent = 0;
@@ -66,7 +77,7 @@ std::string gate_text(const GateReport& r) {
   out += paragraph(intervals_sentence(r), 0);
   out += paragraph(fmt::format("Instructions counted by: {}. Allocations: {}.", r.counted_by, r.allocations_by), 0);
   out += fmt::format("\n{}, {:.0f} s\n", outcome_text(r), r.seconds);
-  return out;
+  return without_commands(std::move(out));
 }
 
 }  // namespace odrpo::app

@@ -68,7 +68,8 @@ WorkerAnswer Worker::ask(const std::string& name, long long repeat) {
   if (answer.contains("repeat") && answer["repeat"] != repeat) refuse(doing, "the answer is about another number of repetitions", line);
   WorkerAnswer out;
   if (answer.contains("error")) {
-    out.error = shown(answer["error"].is_string() ? answer["error"].get<std::string>() : answer["error"].dump());
+    const Json& error = answer["error"];
+    out.error = error.is_string() ? shown(error.get<std::string>()) : "one that is no text";
     return out;
   }
   if (!answer.contains("ns") || !answer["ns"].is_number()) refuse(doing, "the answer has no number \"ns\"", line);
@@ -125,7 +126,7 @@ long long units_of(Worker& worker, const std::string& name, std::string& error) 
     if (middle >= least_ns && (middle <= most_ns || n == 1)) return n;
     if (middle < least_ns && (n == most_units || seconds > 0.1)) return n;  // its clock tells less than passes
     const double wanted = std::clamp(std::floor(static_cast<double>(n) * aim_ns / middle), 1.0, 20.0 * static_cast<double>(n));
-    n = std::min(most_units, static_cast<long long>(wanted));
+    n = std::min(most_units, std::max(static_cast<long long>(wanted), middle < least_ns ? n + 1 : 1));
   }
   return n;
 }

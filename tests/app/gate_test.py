@@ -69,7 +69,9 @@ page = open("m.md").read()
 check("Markdown: b first, bold, with the figure beside it", re.search(r"verdict \|\n\|[-:|]+\n\| b \|.*\*\*slower\*\*", page) and "](<m.svg>)" in page, page)
 figure = xml.parse("m.svg").getroot()
 check("SVG names the cases", {"a", "b", "c"} <= {t.text for t in figure.iter("{http://www.w3.org/2000/svg}text")}, open("m.svg").read())
+open("summary", "w").write("before\n")
 gate("--markdown", "summary", environment={"GITHUB_STEP_SUMMARY": "summary"})
+check("a job's summary is added to", open("summary").read().startswith("before\n### gate"))
 check("GitHub's job summary has no figure, which would not be shown", "svg" not in open("summary").read() and not os.path.exists("summary.svg"))
 text = gate(candidate=worker(factor={"b": 1.05})).stdout.decode()
 lines = text.splitlines()
@@ -85,16 +87,19 @@ r = gate("--json", baseline=worker(varies=["c"]))
 check("checksums that vary on both sides are not compared", r.returncode == 0 and json.loads(r.stdout)["cases"][0]["checksum"] is not None
       and {c["case"]: c["checksum"]["varies"] for c in json.loads(r.stdout)["cases"]} == {"a": False, "b": False, "c": True}, r)
 check("varies only in the candidate: different", verdicts(gate("--json", candidate=worker(varies=["a"])))["a"] == "different")
-wild = worker(noise=0.8, cases=["a"])
-r = gate("--json", baseline=wild)
+# noise that --seed fixes: chance alone would let one of some fifty such gates end otherwise
+wild = worker(noise=0, cases=["a"], wild=0.8, lives=["lives3", 3])
+r = gate("--json", "--seed", "7", baseline=wild)
 check("too noisy: inconclusive, which is no failure", r.returncode == 0 and verdicts(r) == {"a": "inconclusive"}, r)
 check("and says what it could have found", json.loads(r.stdout)["cases"][0]["smallest_found"] > 0.05, r)
-check("unless asked for: 11", gate("--fail-on", "slower,inconclusive", "--max-seconds", "1", baseline=wild).returncode == 11)
+os.remove("lives3")
+r = gate("--json", "--fail-on", "slower,inconclusive", "--max-seconds", "0.001", "--seed", "7", baseline=wild)
+check("unless asked for: 11, and that time was over", r.returncode == 11 and json.loads(r.stdout)["out_of_time"], r)
 # The two baseline processes are alike but for the order in which they start, which --seed fixes: a first gate tells which one is which
-later_is_slower = json.loads(gate("--json", "--seed", "7", baseline=worker(cases=["a"], twin=["lives1", [1.05]]), candidate=worker(cases=["a"])).stdout)["cases"][0]
+later_is_slower = json.loads(gate("--json", "--seed", "7", baseline=worker(cases=["a"], lives=["lives1", 2], later=[1.05]), candidate=worker(cases=["a"])).stdout)["cases"][0]
 factors = [1.05 if control > 0 else 1 / 1.05 for control in later_is_slower["blocks"]["control"]]
 check("either baseline process starts first", 10 <= len(factors) and 1.05 in factors and 1 / 1.05 in factors, later_is_slower)
-noisy = {"baseline": worker(cases=["a"], twin=["lives2", factors]), "candidate": worker(cases=["a"], factor={"a": 2})}
+noisy = {"baseline": worker(cases=["a"], lives=["lives2", 2], later=factors), "candidate": worker(cases=["a"], factor={"a": 2})}
 r = gate("--json", "--seed", "7", **noisy)
 check("the second baseline process is slower than the first: void, which is no failure", r.returncode == 0 and verdicts(r) == {"a": "void"}, r)
 os.remove("lives2")
@@ -118,15 +123,17 @@ r = gate(candidate=worker(refuses=["b"]))
 check("one that only the candidate cannot do: 7", r.returncode == 7 and b'candidate: case "b"' in r.stderr and b"\x1b" not in r.stderr, r)
 
 # names that want to be something else
-names = ["::error::x", "a|b\n`c` <script>", "\x1b[31mred", "x" * 5000, "]]>&\"'", "%0A,:"]
+names = ["::error::x", "##[error]y", "a|b\n`c` <script>", "\x1b[31mred", "x" * 5000, "]]>&\"'", "%0A,:"]
 r = gate("--junit", "h.xml", "--markdown", "h.md", baseline=worker(cases=names), candidate=worker(cases=names, other=names), environment={"GITHUB_ACTIONS": "true"})
 check("hostile names: different", r.returncode == 10, r)
 check("no control characters", b"\x1b" not in r.stdout + r.stderr + open("h.md", "rb").read() + open("h.xml", "rb").read() + open("h.svg", "rb").read(), r)
+check("no line is a command to a CI system", not re.search(r"^ *::|##\[", r.stdout.decode(), re.M), r.stdout.decode())
+check("apostrophes are shown as such", "&#39;s" in open("h.md").read() and "&&#35;" not in open("h.md").read(), open("h.md").read())
 check("80 columns", all(len(line) <= 80 for line in r.stdout.decode().splitlines()), r.stdout.decode())
-check("six annotations, one a line", len(r.stderr.decode().splitlines()) == 6 and all(line.startswith("::error title=") for line in r.stderr.decode().splitlines()),
+check("seven annotations, one a line", len(r.stderr.decode().splitlines()) == 7 and all(line.startswith("::error title=") for line in r.stderr.decode().splitlines()),
       r.stderr.decode())
 xml.parse("h.xml"), xml.parse("h.svg")
-check("a table row a case", len([line for line in open("h.md") if line.startswith("| ") and "**different**" in line]) == 6, open("h.md").read())
+check("a table row a case", len([line for line in open("h.md") if line.startswith("| ") and "**different**" in line]) == 7, open("h.md").read())
 check("no markup of theirs", "<script" not in open("h.md").read())
 many = [f"case {i}" for i in range(30)]
 r = gate(baseline=worker(cases=many), candidate=worker(cases=many, other=many), environment={"GITHUB_ACTIONS": "true"})
@@ -136,10 +143,11 @@ check("at most ten annotations", len(r.stderr.decode().splitlines()) == 10 and "
 for does, says in {"dies at once": "exit code 3", "dies": "signal 11", "hangs": "--deadline", "garbage": "not JSON", "wrong case": "another case",
                    "long line": "longer than 1 MiB", "endless line": "longer than 1 MiB", "two answers": "more lines than answers", "no time": "not above 0",
                    "text as time": 'no number "ns"', "infinite time": '"ns"', "bad list": "is no text", "leaves a child": "left running",
-                   "leaves a child that holds its pipes": "left running", "is slow to end": "--deadline"}.items():
+                   "leaves a child that holds its pipes": "left running", "is slow to end": "--deadline", "floods stderr": "--deadline",
+                   "nested error": "no text"}.items():
     for side in ("baseline", "candidate"):
         bad = worker(does=does, mark=mark)
-        patience = "3" if does in ("hangs", "is slow to end") else "60"
+        patience = "3" if does in ("hangs", "is slow to end", "floods stderr") else "60"
         r = gate("--deadline", patience, "--junit", "never.xml", **({"baseline": bad, "candidate": worker()} if side == "baseline" else {"candidate": bad}))
         message = r.stderr.decode()
         check(f"{side} {does}: 7 and one line", r.returncode == 7 and message.count("\n") == 1 and says in message and "\x1b" not in message and r.stdout == b"", r)
@@ -149,13 +157,21 @@ for does, says in {"dies at once": "exit code 3", "dies": "signal 11", "hangs": 
         check(f"{side} {does}: no file", not os.path.exists("never.xml") and not [f for f in os.listdir(".") if "never" in f], os.listdir("."))
 check("stderr is quoted", "cannot load" in gate(baseline=worker(does="dies at once")).stderr.decode())
 
+# a process that this one has been before it became a gate may have children: bash -c 'server & exec odrpo-bench …'
+line = " ".join(shlex.quote(w) for w in [program, "gate", "--kind", "worker", "--baseline", worker(), "--candidate", worker(), "--counts", "off"])
+p = subprocess.Popen(["bash", "-c", f"sleep {mark}1 >/dev/null 2>&1 & exec {line}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+code = p.wait(timeout=120)
+check("children of an earlier program of this process are left alone", code == 0 and len(running(f"sleep {mark}1")) == 1, (code, p.stderr.read()))
+subprocess.run(["pkill", "-f", f"^sleep {mark}1$"])
+
 # command lines
 for arguments, code, says in [(["--baseline", "no-such-program-here"], 5, "no program"), (["--baseline", "/dev/null"], 5, "no program"), (["--baseline", "a 'b"], 2, "quote"),
                               (["--baseline", "a | b"], 2, "holds one of"), (["--baseline", "a $(b)"], 2, "inside"), (["--baseline", " "], 2, "empty"),
                               (["--kind", "fast"], 2, "unknown word"), (["--limit", "5%"], 2, "not below 3%"), (["--limit", "x"], 2, "no share"),
                               (["--fail-on", "slow"], 2, "unknown word"), (["--counts", "x"], 2, "unknown word"), (["--suite", "s.toml"], 2, "--suite has no effect"),
                               (["--trials", "3"], 2, "--trials has no effect"), (["--only-counts", "--counts", "off"], 2, "--only-counts"),
-                              (["--self-test"], 2, "no effect"), (["--junit", "no/folder/x.xml"], 5, "no/folder")]:
+                              (["--self-test"], 2, "no effect"), (["--markdown", "m.svg"], 2, "--markdown names too"),
+                              (["--junit", "q.svg", "--markdown", "./q.md"], 2, "--junit names too"), (["--junit", "no/folder/x.xml"], 5, "no/folder")]:
     given = {"--kind": "worker", "--baseline": worker(), "--candidate": worker()}
     extra = []
     it = iter(arguments)
@@ -204,6 +220,11 @@ check("process: a command that hangs: 7", r.returncode == 7 and b"--deadline" in
 r = gate(kind="process", baseline="true", candidate=f"sh -c 'setsid sleep {mark} & true'")
 check("process: a command that leaves a child: 7", r.returncode == 7 and b"left running" in r.stderr and not running(f"sleep {mark}"), r)
 
+r = gate("--json", kind="process", baseline="sh -c 'exec >/dev/null; sleep 0.002'", candidate="sh -c 'exec >/dev/null; sleep 0.004'")
+check("process: time is not counted in steps when stdout closes early", 1.1 < json.loads(r.stdout)["cases"][0]["change"]["ratio"] < 2.1, r)
+r = gate("--only-counts", kind="process", baseline="cat", counts=())
+check("counts alone: a command's allocations or instructions, and its output", r.returncode == 0 and b"no count has changed" in r.stdout, r)
+
 # Google Benchmark: two programs that write its JSON, of a release that takes a number of iterations and of one that does not
 bench = os.path.abspath("bench")
 open(bench, "w").write(f"""#!{sys.executable}
@@ -227,6 +248,9 @@ for release in ("old", "new"):
     check(f"benchmark, {release}: the slower one alone", r.returncode == 10 and verdicts(r) == {"BM_a/8": "same", "BM_b(x)": "slower"}, r)
     check(f"benchmark, {release}: one that fails is left out", [c["case"] for c in json.loads(r.stdout)["left_out"]] == ["BM_c"], r)
     check(f"benchmark, {release}: iterations are fixed where they can be", all((c["repeat"] > 0) == (release == "new") for c in json.loads(r.stdout)["cases"]), r)
+if shutil.which("valgrind"):
+    r = gate("--json", "--only-counts", kind="benchmark", baseline=f"{bench} old", counts=("--counts", "callgrind"))
+    check("benchmark, old: says that it does not count", "no number of iterations" in json.loads(r.stdout)["instructions_by"], r)
 r = gate(kind="benchmark", baseline="echo hello")
 check("no Google Benchmark: 7", r.returncode == 7 and b"not the JSON" in r.stderr, r)
 

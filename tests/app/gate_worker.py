@@ -8,19 +8,28 @@ random.seed(os.getpid() ^ time.time_ns())
 asked = 0
 
 
-def twin_factor():
-    """how["twin"] = [file, factors]: of the two lives of a block that have this command line, the one started later is slower by the block's
-    factor. 1 for the other one. The file counts lives: one lists cases, one calibrates, then two a block."""
-    file, factors = how["twin"]
+def place():
+    """The block of this life, from 0 (below it the gate lists and calibrates), and its place among the block's lives of the same command line, in
+    the order in which they were started. how["lives"] = [a file that counts lives, how many come before the first block]."""
+    file, before = how["lives"]
     parent = os.getppid()
     children = [int(pid) for pid in open(f"/proc/{parent}/task/{parent}/children").read().split()]
-    twins = sorted(pid for pid in children if open(f"/proc/{pid}/cmdline").read() == open("/proc/self/cmdline").read())
-    block = (life - 2) // 2
-    return factors[block % len(factors)] if block >= 0 and len(twins) == 2 and os.getpid() == twins[1] else 1
+    alike = sorted(pid for pid in children if open(f"/proc/{pid}/cmdline").read() == open("/proc/self/cmdline").read())
+    return (life - before) // len(alike), alike.index(os.getpid())
 
 
-if "twin" in how:
-    with open(how["twin"][0], "a") as lives:
+def life_factor():
+    """"later": of two lives in a block, the one started later is slower by the block's factor. "wild": each life by one of its own."""
+    block, rank = place()
+    if block < 0:
+        return 1
+    if "later" in how:
+        return how["later"][block % len(how["later"])] if rank == 1 else 1
+    return random.Random(10 * block + rank).lognormvariate(0, how["wild"])
+
+
+if "lives" in how:
+    with open(how["lives"][0], "a") as lives:
         lives.write(".")
         lives.flush()
         life = lives.tell() - 1
@@ -42,8 +51,8 @@ for line in sys.stdin:
     asked += 1
     name, n = request["case"], request["repeat"]
     answer = {"ns": 1000 * n * how.get("factor", {}).get(name, 1) * random.lognormvariate(0, how.get("noise", 0.002)), "checksum": f"{name} x {n}"}
-    if "twin" in how:
-        answer["ns"] *= twin_factor()
+    if "lives" in how:
+        answer["ns"] *= life_factor()
     for _ in range(how.get("waste", 0) * n):
         bytearray(2000)
     if name in how.get("other", []):
@@ -61,6 +70,12 @@ for line in sys.stdin:
             time.sleep(1000)
         elif does == "garbage":
             put("Traceback \x1b[31m(most recent call last)")
+            continue
+        elif does == "floods stderr":
+            while True:
+                sys.stderr.write("no " * 20000)
+        elif does == "nested error":
+            put('{"error": ' + "[" * 200_000 + "]" * 200_000 + "}")
             continue
         elif does == "wrong case":
             answer["case"] = "another"
