@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <ctime>
 
+#include "app/thread_clock.hpp"
 #include "results/statistics.hpp"
 
 namespace odrpo::app {
@@ -20,12 +20,6 @@ using Clock = std::chrono::steady_clock;
 std::uint64_t work(std::uint64_t x, int rounds) {
   for (int i = 0; i < rounds; ++i) x = x * 6364136223846793005ULL + 1442695040888963407ULL;
   return x;
-}
-
-double thread_cpu_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e3 * static_cast<double>(now.tv_sec) + 1e-6 * static_cast<double>(now.tv_nsec);
 }
 
 /// 1.4826 median |t - centre| / centre, percent.
@@ -131,9 +125,9 @@ HostNoise measure_noise(std::optional<HostLoad> load) {
   const auto begin = Clock::now();
   while (static_cast<int>(units.size()) < most && (static_cast<int>(units.size()) < fewest || Clock::now() - begin < limit)) {
     const auto start = Clock::now();
-    const double cpu = thread_cpu_ms();
+    const double cpu = 1e-6 * thread_cpu_ns();
     x = work(x, rounds);
-    const double cpu_ms = thread_cpu_ms() - cpu;
+    const double cpu_ms = 1e-6 * thread_cpu_ns() - cpu;
     units.push_back({std::chrono::duration<double, std::milli>(Clock::now() - start).count(), cpu_ms});
   }
   volatile std::uint64_t keep = x;

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "app/command.hpp"
+#include "app/gate/self_test.hpp"
 #include "app/gate/serve.hpp"
 #include "estimators/batch.hpp"
 #include "kernels/failure.hpp"
@@ -79,8 +80,8 @@ std::vector<WorkCase> self_test_cases(const std::string& side) {
   if (side != "baseline" && side != "candidate") throw Failure(Exit::usage, "--self-test is baseline or candidate");
   const bool more = side == "candidate";
   std::vector<WorkCase> cases;
-  for (const auto& [name, added] : {std::pair{"same", 0.0}, {"plus 2 %", 0.02}, {"plus 5 %", 0.05}, {"plus 10 %", 0.10}})
-    cases.push_back({name, [added = more ? added : 0.0] { return known_work(added); }});
+  for (const KnownChange& change : known_changes)
+    cases.push_back({change.name, [added = more ? change.added : 0.0] { return known_work(added); }});
   return cases;
 }
 

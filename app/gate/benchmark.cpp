@@ -253,15 +253,12 @@ std::vector<std::vector<GateCount>> count_benchmarks(const CountTools& tools, co
     tell(i);
     const BenchmarkTotals base = totals_of(tools, commands, keeper, baseline, kind.cases[i], kind.repeat[i]);
     const BenchmarkTotals other = totals_of(tools, commands, keeper, candidate, kind.cases[i], kind.repeat[i]);
-    const auto add = [&](const char* what, const std::vector<double>& a, const std::vector<double>& b) {
-      if (!a.empty() && !b.empty()) out[i].push_back(count_of(what, a, b));
-    };
-    add("instructions", base.instructions, other.instructions);
+    add_count(out[i], "instructions", base.instructions, other.instructions);
     if (!tools.valgrind.empty() && kind.repeat[i] > 0 && time_left(tools, begin)) {
       const auto total = [&](Side side) { return callgrind_iterations(tools, commands, keeper, side, kind.cases[i], kind.repeat[i]); };
-      add("instructions", {total(baseline), total(baseline)}, {total(candidate)});
+      add_count(out[i], "instructions", {total(baseline), total(baseline)}, {total(candidate)});
     }
-    add("allocations", base.allocations, other.allocations);
+    add_count(out[i], "allocations", base.allocations, other.allocations);
   }
   return out;
 }

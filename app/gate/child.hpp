@@ -41,6 +41,9 @@ class ChildKeeper {
   /// With no Child alive: kills and reaps the processes that children have left behind. Failure runs_failed, which names them, if there are
   /// any.
   void no_orphans(const std::string& who);
+
+ private:
+  std::vector<pid_t> inherited_;
 };
 
 /// What stdin, stdout and moments around the start are for.

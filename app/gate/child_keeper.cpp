@@ -60,29 +60,29 @@ std::string process_text(pid_t pid) {
                      pid);
 }
 
-/// Children that this process had before it became a gate (`bash -c 'server & exec odrpo-bench gate …'`): they are left alone.
-std::vector<pid_t> inherited;
+/// Children but those that this process had before it became a gate (`bash -c 'server & exec odrpo-bench gate …'`).
+std::vector<pid_t> children_but(const std::vector<pid_t>& inherited) {
+  std::vector<pid_t> out = own_children();
+  std::erase_if(out, [&](pid_t pid) { return std::find(inherited.begin(), inherited.end(), pid) != inherited.end(); });
+  return out;
+}
 
-bool is_ours(pid_t pid) { return std::find(inherited.begin(), inherited.end(), pid) == inherited.end(); }
-
-/// Reaps what has ended. True where a child is left.
-bool reap() {
+/// Reaps what has ended. True where a child is left that is not inherited.
+bool reap(const std::vector<pid_t>& inherited) {
   while (true) {
     const pid_t got = waitpid(-1, nullptr, WNOHANG);
     if (got > 0 || (got < 0 && errno == EINTR)) continue;
     if (got < 0 || inherited.empty()) return got == 0;
-    const std::vector<pid_t> left = own_children();
-    return std::any_of(left.begin(), left.end(), is_ours);
+    return !children_but(inherited).empty();
   }
 }
 
 /// Kills children until none is left, for a few seconds at most; what they were.
-std::vector<std::string> end_children() {
+std::vector<std::string> end_children(const std::vector<pid_t>& inherited) {
   std::vector<std::string> out;
   std::vector<pid_t> seen;
-  for (int tries = 0; tries < 2000 && reap(); ++tries) {
-    for (const pid_t pid : own_children()) {
-      if (!is_ours(pid)) continue;
+  for (int tries = 0; tries < 2000 && reap(inherited); ++tries) {
+    for (const pid_t pid : children_but(inherited)) {
       if (std::find(seen.begin(), seen.end(), pid) == seen.end()) {
         seen.push_back(pid);
         if (out.size() < 3) out.push_back(process_text(pid));
@@ -96,25 +96,24 @@ std::vector<std::string> end_children() {
 
 }  // namespace
 
-ChildKeeper::ChildKeeper() {
-  inherited = own_children();
+ChildKeeper::ChildKeeper() : inherited_(own_children()) {
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
     throw Failure(Exit::io, fmt::format("cannot adopt orphaned processes: {}", std::strerror(errno)));
 }
 
 ChildKeeper::~ChildKeeper() {
-  end_children();
+  end_children(inherited_);
   prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
 void ChildKeeper::no_orphans(const std::string& who) {
-  bool left_over = reap();
+  bool left_over = reap(inherited_);
   for (int i = 0; i < 100 && left_over; ++i) {  // helpers of a process may end a moment after it
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    left_over = reap();
+    left_over = reap(inherited_);
   }
   if (!left_over) return;
-  const std::vector<std::string> left = end_children();
+  const std::vector<std::string> left = end_children(inherited_);
   if (left.empty()) return;
   std::string names;
   for (const auto& name : left) names += (names.empty() ? "" : ", ") + name;

@@ -192,6 +192,10 @@ GateCount count_of(const std::string& what, const std::vector<double>& base, con
   return {what, base.back(), other.back(), agree(base) && agree(other)};
 }
 
+void add_count(std::vector<GateCount>& to, const char* what, const std::vector<double>& base, const std::vector<double>& other) {
+  if (!base.empty() && !other.empty()) to.push_back(count_of(what, base, other));
+}
+
 namespace {
 
 struct CaseTotals {
@@ -262,16 +266,13 @@ std::vector<std::vector<GateCount>> count_worker(const CountTools& tools, const 
   const std::vector<CaseTotals> other = live_totals(tools, commands, keeper, candidate, kind, tell);
   const auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < kind.cases.size(); ++i) {
-    const auto add = [&](const char* what, const std::vector<double>& a, const std::vector<double>& b) {
-      if (!a.empty() && !b.empty()) out[i].push_back(count_of(what, a, b));
-    };
-    add("instructions", base[i].instructions, other[i].instructions);
+    add_count(out[i], "instructions", base[i].instructions, other[i].instructions);
     if (!tools.valgrind.empty() && time_left(tools, begin)) {
       tell(i);
       const auto total = [&](Side side) { return callgrind_case(tools, commands, keeper, side, kind.cases[i], kind.repeat[i]); };
-      add("instructions", {total(baseline), total(baseline)}, {total(candidate)});
+      add_count(out[i], "instructions", {total(baseline), total(baseline)}, {total(candidate)});
     }
-    add("allocations", base[i].allocations, other[i].allocations);
+    add_count(out[i], "allocations", base[i].allocations, other[i].allocations);
   }
   return out;
 }

@@ -72,5 +72,7 @@ int open_event(unsigned type, unsigned long long config, pid_t pid);
 
 /// From totals of several measurements: exact where they agree within 0.1 %.
 GateCount count_of(const std::string& what, const std::vector<double>& baseline, const std::vector<double>& candidate);
+/// Adds count_of() where both sides have been counted.
+void add_count(std::vector<GateCount>& to, const char* what, const std::vector<double>& baseline, const std::vector<double>& candidate);
 
 }  // namespace odrpo::app

@@ -17,8 +17,11 @@ GateCommands gate_commands(const std::string& first, const std::string& second, 
     words.insert(words.end(), more.begin(), more.end());
     return find_command(flag, std::move(words));
   };
-  GateCommands out{{command("--baseline", first), command("--candidate", second), {}}, rules};
-  out.side[control] = out.side[baseline];
+  return gate_commands(command("--baseline", first), command("--candidate", second), rules);
+}
+
+GateCommands gate_commands(ChildCommand first, ChildCommand second, const ChildRules& rules) {
+  GateCommands out{{first, std::move(second), first}, rules};
   ChildCommand* all[] = {&out.side[baseline], &out.side[candidate], &out.side[control]};
   make_equally_long(all);
   return out;

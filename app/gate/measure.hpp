@@ -27,6 +27,7 @@ struct GateCommands {
 /// Of two command lines, as command_words() and find_command() read them, with `more` words behind each. Failure usage or io.
 GateCommands gate_commands(const std::string& baseline, const std::string& candidate, const std::vector<std::string>& more,
                            const ChildRules& rules);
+GateCommands gate_commands(ChildCommand baseline, ChildCommand candidate, const ChildRules& rules);
 
 /// A case's block: times above 0 of its repetitions.
 struct CaseBlock {

@@ -72,8 +72,8 @@ std::vector<std::vector<GateCount>> count_process(const CountTools& tools, const
       }
     }
   std::vector<std::vector<GateCount>> out(1);
-  if (!instructions[0].empty() && !instructions[1].empty()) out[0].push_back(count_of("instructions", instructions[0], instructions[1]));
-  if (!allocations[0].empty() && !allocations[1].empty()) out[0].push_back(count_of("allocations", allocations[0], allocations[1]));
+  add_count(out[0], "instructions", instructions[0], instructions[1]);
+  add_count(out[0], "allocations", allocations[0], allocations[1]);
   return out;
 }
 

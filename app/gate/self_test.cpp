@@ -14,8 +14,6 @@
 namespace odrpo::app {
 namespace {
 
-constexpr double added_work[] = {0, 0.02, 0.05, 0.10};
-constexpr const char* case_names[] = {"same", "plus 2 %", "plus 5 %", "plus 10 %"};  // of `worker --self-test`
 constexpr double default_seconds = 38;
 constexpr double two_means_threshold = 0.05, u_test_alpha = 0.05;
 
@@ -48,21 +46,19 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  GateCommands commands{{}, o.rules};
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  for (const Side side : {baseline, candidate, control})
-    commands.side[side] = find_command("--self-test", {self, "worker", "--self-test", side == candidate ? "candidate" : "baseline"});
-  ChildCommand* all[] = {&commands.side[baseline], &commands.side[candidate], &commands.side[control]};
-  make_equally_long(all);
-  std::vector<std::string> cases(std::begin(case_names), std::end(case_names));
+  const auto worker_of = [&](Side side) { return find_command("--self-test", {self, "worker", "--self-test", side_names[side]}); };
+  const GateCommands commands = gate_commands(worker_of(baseline), worker_of(candidate), o.rules);
+  std::vector<std::string> cases;
+  for (const KnownChange& change : known_changes) cases.emplace_back(change.name);
   std::vector<GateLeftOut> left_out;
   std::vector<long long> repeat = calibrate(commands, keeper, cases, left_out);
   const GateKind kind = worker_kind(commands, keeper, cases, repeat, o.seed);
 
   SelfTest test;
-  for (const double added : added_work) {
+  for (const KnownChange& change : known_changes) {
     test.rows.emplace_back();
-    test.rows.back().added = added;
+    test.rows.back().added = change.added;
   }
   std::vector<double> case_blocks(kind.cases.size());
   double all_blocks = 0;

@@ -9,6 +9,13 @@
 
 namespace odrpo::app {
 
+/// A case of `worker --self-test`: the candidate does `added` times as much work more.
+struct KnownChange {
+  const char* name;
+  double added;
+};
+inline constexpr KnownChange known_changes[] = {{"same", 0}, {"plus 2 %", 0.02}, {"plus 5 %", 0.05}, {"plus 10 %", 0.10}};
+
 struct SelfTestOptions {
   int trials = 0;  ///< 0 = as many as end in 40 s
   std::uint64_t seed = 0;
@@ -32,7 +39,7 @@ struct SelfTestRow {
 };
 
 struct SelfTest {
-  std::vector<SelfTestRow> rows;  ///< none, 2, 5 and 10 %
+  std::vector<SelfTestRow> rows;  ///< of known_changes
   double seconds = 0;
   double load = -1;  ///< mean of the last minute at the end; below 0: unknown
 };

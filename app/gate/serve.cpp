@@ -3,12 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <exception>
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
+
+#include "app/thread_clock.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -57,12 +58,6 @@ class Server {
 };
 
 }  // namespace
-
-double thread_cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return 1e9 * static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec);
-}
 
 std::string byte_checksum(const void* bytes, std::size_t count) {
   std::uint64_t hash = 0xcbf29ce484222325u;

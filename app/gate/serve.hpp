@@ -21,9 +21,6 @@ struct WorkCase {
   std::function<Work()> make;  ///< sets the case up, once, when it is asked for first
 };
 
-/// CPU time of this thread, nanoseconds.
-double thread_cpu_ns();
-
 /// 64 bits of FNV-1a over bytes, as 16 hex digits: a checksum of what a case has written.
 std::string byte_checksum(const void* bytes, std::size_t count);
 

@@ -1,5 +1,4 @@
 // The copy ceiling: the same bytes read and written by the plainest loop there is.
-#include <time.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +12,7 @@
 #include <immintrin.h>
 #endif
 
+#include "app/thread_clock.hpp"
 #include "kernels/isa.hpp"
 #include "tests/perf/bench.hpp"
 
@@ -79,11 +79,7 @@ double copy_seconds(std::size_t in, std::size_t out) {
   return entry->second = times[15];
 }
 
-double CpuTimer::now() {
-  timespec t{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+double CpuTimer::now() { return 1e-9 * app::thread_cpu_ns(); }
 
 void report_share(benchmark::State& state, const CpuTimer& timer, std::size_t in, std::size_t out) {
   const double iterations = static_cast<double>(state.iterations()), seconds = timer.seconds();
