@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/gate/callgrind.hpp"
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
 
@@ -27,6 +29,14 @@ constexpr std::size_t most_benchmarks = 10'000;
 /// Is this a part of "BM_name/8/real_time/threads:4"?
 bool has_part(std::string_view name, std::string_view part) {
   return ("/" + std::string(name) + "/").find("/" + std::string(part) + "/") != std::string::npos;
+}
+
+/// How many iterations the benchmark fixes itself, as "BM_name/8/iterations:5" does.
+std::optional<long long> fixed_iterations(const std::string& name) {
+  constexpr std::string_view part = "/iterations:";
+  const std::size_t at = name.find(part);
+  const long long n = at == std::string::npos ? 0 : std::strtoll(name.c_str() + at + part.size(), nullptr, 10);
+  return n > 0 ? std::optional(n) : std::nullopt;
 }
 
 [[noreturn]] void refuse(const std::string& who, const std::string& what) { throw Failure(Exit::runs_failed, who + ": " + what); }
@@ -115,7 +125,7 @@ std::vector<BenchmarkResult> parse_benchmarks(const std::string& who, const std:
     const std::string unit = text_of("time_unit");
     const double scale = unit == "ns" ? 1 : unit == "us" ? 1e3 : unit == "ms" ? 1e6 : unit == "s" ? 1e9 : std::nan("");
     r.ns = scale * number_of(has_part(r.name, "real_time") || has_part(r.name, "manual_time") ? "real_time" : "cpu_time");
-    if (!(r.ns > 0) || !std::isfinite(r.ns)) refuse(who, fmt::format("benchmark \"{}\": its time is not above 0", printable_line(r.name)));
+    if (!is_time(r.ns)) refuse(who, fmt::format("benchmark \"{}\": its time is not between 0.001 and 1e18 ns", printable_line(r.name)));
     r.iterations = std::isnan(number_of("iterations")) ? 0 : static_cast<long long>(number_of("iterations"));
     if (b.contains("checksum") && b["checksum"].is_primitive()) r.checksum = b["checksum"].dump();
     if (const double allocations = number_of("allocs_per_iter"); !std::isnan(allocations)) r.allocations = allocations;
@@ -170,7 +180,8 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
         continue;
       }
       kind.cases.push_back(name);
-      kind.repeat.push_back(iterations ? std::max(1LL, static_cast<long long>(1e9 * aim_seconds / r.ns)) : 0);
+      const long long chosen = iterations ? std::max(1LL, static_cast<long long>(1e9 * aim_seconds / r.ns)) : 0;
+      kind.repeat.push_back(fixed_iterations(name).value_or(chosen));
     }
   }
   const auto random = std::make_shared<Random>(seed);
@@ -201,14 +212,15 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
 
 namespace {
 
-/// Counts of a benchmark on one side, twice: of 2 n iterations less n, or those that the program reports.
+/// Counts of a benchmark on one side, each twice: what 2 n iterations take more than n (n = 0: not counted), and what the program reports.
 struct BenchmarkTotals {
-  std::vector<double> instructions, allocations;
+  std::vector<double> instructions, allocations, reported;
 };
 BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side, const std::string& name,
                           long long n) {
   BenchmarkTotals out;
-  const auto run = [&](const std::string& length, std::optional<double>& reported) {
+  std::optional<double> reported;
+  const auto run = [&](const std::string& length) {
     LiveCounters counters(tools);
     const ChildCommand command = counters.counted(with_flags(commands.side[side], flags_for({name}, length)));
     for (const BenchmarkResult& r : parse_benchmarks(side_names[side], output_of(side, command, commands.rules, keeper, counters.start())))
@@ -216,51 +228,58 @@ BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands,
     return counters.read();
   };
   for (int again = 0; again < 2; ++again) {
-    std::optional<double> reported;
+    reported.reset();
     if (n == 0) {
-      run(by_time, reported);
+      run(by_time);
     } else {
-      const CountTotals one = run(iterations_text(n), reported), two = run(iterations_text(2 * n), reported);
+      const CountTotals one = run(iterations_text(n)), two = run(iterations_text(2 * n));
       if (one.instructions && two.instructions) out.instructions.push_back(*two.instructions - *one.instructions);
-      if (!reported && one.allocations && two.allocations) out.allocations.push_back(*two.allocations - *one.allocations);
+      if (one.allocations && two.allocations) out.allocations.push_back(*two.allocations - *one.allocations);
     }
-    if (reported) out.allocations.push_back(*reported);
+    if (reported) out.reported.push_back(*reported);
   }
   return out;
-}
-
-/// Instructions of n iterations by callgrind: of 2 n less n.
-double callgrind_iterations(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side, const std::string& name,
-                            long long n) {
-  const auto total = [&](long long iterations) {
-    const ChildCommand command = with_flags(commands.side[side], flags_for({name}, iterations_text(iterations)));
-    return callgrind_total(tools, command, [&](const ChildCommand& under) {
-      ChildRules rules = commands.rules;
-      rules.deadline *= slower_under_valgrind;
-      output_of(side, under, rules, keeper);
-    });
-  };
-  return total(2 * n) - total(n);
 }
 
 }  // namespace
 
-std::vector<std::vector<GateCount>> count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
-                                                     const GateKind& kind, const std::function<void(std::size_t)>& tell) {
-  std::vector<std::vector<GateCount>> out(kind.cases.size());
-  const auto begin = std::chrono::steady_clock::now();
+Counts count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,
+                        const std::function<void(std::size_t)>& tell) {
+  Counts counts = no_counts(tools, kind.cases.size());
+  CountTools live = tools;
+  Callgrind callgrind(tools, commands.rules);
   for (std::size_t i = 0; i < kind.cases.size(); ++i) {
     tell(i);
-    const BenchmarkTotals base = totals_of(tools, commands, keeper, baseline, kind.cases[i], kind.repeat[i]);
-    const BenchmarkTotals other = totals_of(tools, commands, keeper, candidate, kind.cases[i], kind.repeat[i]);
-    add_count(out[i], "instructions", base.instructions, other.instructions);
-    if (!tools.valgrind.empty() && kind.repeat[i] > 0 && time_left(tools, begin)) {
-      const auto total = [&](Side side) { return callgrind_iterations(tools, commands, keeper, side, kind.cases[i], kind.repeat[i]); };
-      add_count(out[i], "instructions", {total(baseline), total(baseline)}, {total(candidate)});
-    }
-    add_count(out[i], "allocations", base.allocations, other.allocations);
+    const std::string& name = kind.cases[i];
+    const bool fixed = fixed_iterations(name).has_value();
+    const long long n = fixed ? 0 : kind.repeat[i];
+    BenchmarkTotals of[2];
+    count_live(live, counts.no_allocations, [&] {
+      for (const Side side : {baseline, candidate}) of[side] = totals_of(live, commands, keeper, side, name, n);
+    });
+    std::vector<GateCount>& to = counts.of_case[i];
+    add_count(to, "instructions", by_perf, of[baseline].instructions, of[candidate].instructions);
+    if (n > 0 && callgrind.wanted())
+      callgrind.count(to, [&](Side side) {
+        const auto total = [&](long long iterations) {
+          const ChildCommand command = with_flags(commands.side[side], flags_for({name}, iterations_text(iterations)));
+          return callgrind.total(command,
+                                 [&](const ChildCommand& under, const ChildRules& rules) { output_of(side, under, rules, keeper); });
+        };
+        const double two = total(2 * n);
+        return two - total(n);
+      });
+    add_count(to, "allocations", "the program itself", of[baseline].reported, of[candidate].reported);
+    if (of[baseline].reported.empty()) add_count(to, "allocations", by_library, of[baseline].allocations, of[candidate].allocations);
+    const char* const why = fixed    ? "a benchmark fixes its number of iterations"
+                            : n == 0 ? "this release of Google Benchmark takes no number of iterations"
+                                     : nullptr;
+    if (why == nullptr) continue;
+    if (tools.no_instructions.empty()) counts.no_instructions = why;
+    if (tools.no_allocations.empty()) counts.no_allocations = why;
   }
-  return out;
+  callgrind.say_why_not(counts.no_instructions);
+  return counts;
 }
 
 }  // namespace odrpo::app

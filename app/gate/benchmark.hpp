@@ -34,8 +34,8 @@ std::vector<std::string> benchmark_names(Side side, const GateCommands& commands
 GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::uint64_t seed,
                         std::vector<GateLeftOut>& left_out);
 
-/// Instructions where the library takes a number of iterations; allocations where the program reports them.
-std::vector<std::vector<GateCount>> count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
-                                                     const GateKind& kind, const std::function<void(std::size_t)>& tell);
+/// Instructions and allocations of benchmarks that take a number of iterations; allocations where the program reports them.
+Counts count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,
+                        const std::function<void(std::size_t)>& tell);
 
 }  // namespace odrpo::app

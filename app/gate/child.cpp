@@ -179,22 +179,24 @@ bool Child::move(std::string_view& request, Clock::time_point until, const std::
   obey_stop();
   const auto left = std::chrono::duration_cast<Milliseconds>(until - Clock::now()).count();
   if (left <= 0) fail(fmt::format("no end of {} after {:g} s (--deadline)", doing, rules_.deadline));
-  pollfd ready[4] = {{out_fd_, POLLIN, 0}, {error_fd_, POLLIN, 0}, {request.empty() ? -1 : in_, POLLOUT, 0}, {process_fd_, POLLIN, 0}};
+  // The kernel looks at them in this order: where the process has ended, all that it wrote is seen afterwards
+  pollfd ready[4] = {{process_fd_, POLLIN, 0}, {out_fd_, POLLIN, 0}, {error_fd_, POLLIN, 0}, {request.empty() ? -1 : in_, POLLOUT, 0}};
+  const auto& [ended, out, error, in] = ready;
   if (poll(ready, 4, static_cast<int>(std::min<long long>(left, 200))) <= 0) return true;
-  if (ready[1].revents != 0) read_errors();
-  if (ready[2].revents != 0) {
+  if (error.revents != 0) read_errors();
+  if (in.revents != 0) {
     const ssize_t sent = write(in_, request.data(), request.size());
     if (sent > 0) request.remove_prefix(static_cast<std::size_t>(sent));
     if (sent < 0 && errno != EAGAIN && errno != EINTR) request = {};  // it reads no more; its stdout ends soon
   }
-  if (ready[0].revents != 0) {
+  if (out.revents != 0) {
     char bytes[65536];
     const ssize_t got = read(out_fd_, bytes, sizeof bytes);
     if (got == 0) return false;
     if (got > 0) out_.append(bytes, static_cast<std::size_t>(got));
     return true;
   }
-  return ready[3].revents == 0;  // it has ended, and all that it wrote is read: another process may hold its stdout open
+  return ended.revents == 0;  // it has ended, and all that it wrote is read: another process may hold its stdout open
 }
 
 Child::Clock::time_point Child::deadline() const {

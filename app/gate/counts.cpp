@@ -10,14 +10,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "app/gate/callgrind.hpp"
 #include "app/gate/worker.hpp"
-#include "app/printable.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo::app {
@@ -43,37 +41,6 @@ std::string find_valgrind() {
   }
 }
 
-/// A folder that goes with everything in it.
-struct TemporaryFolder {
-  fs::path path;
-  TemporaryFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "odrpo-gate-XXXXXX").string();
-    if (error || mkdtemp(name.data()) == nullptr)
-      throw Failure(Exit::io, fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
-    path = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    fs::remove_all(path, error);
-  }
-};
-
-/// "==12== Collected : 228581" of a log of callgrind; nothing where it has none.
-std::optional<double> collected(const fs::path& log) {
-  std::ifstream file(log);
-  std::string line;
-  while (std::getline(file, line)) {
-    const std::size_t at = line.find("Collected : ");
-    if (at == std::string::npos) continue;
-    const double value = std::strtod(line.c_str() + at + std::strlen("Collected : "), nullptr);
-    if (value > 0) return value;
-  }
-  return std::nullopt;
-}
-
 bool agree(const std::vector<double>& totals) {
   const auto [lo, hi] = std::minmax_element(totals.begin(), totals.end());
   return *hi - *lo <= 1e-3 * std::abs(*hi);
@@ -97,38 +64,26 @@ int open_event(unsigned type, unsigned long long config, pid_t pid) {
 CountTools find_count_tools(CountWish wish) {
   CountTools tools;
   if (wish == CountWish::off) {
-    tools.instructions_by = tools.allocations_by = "none: --counts off";
+    tools.no_instructions = tools.no_allocations = "--counts off";
     return tools;
   }
   tools.allocations_library = find_library();
-  tools.allocations_by =
-      tools.allocations_library.empty() ? fmt::format("none: {} is not beside the program", library_name) : "a preloaded library";
+  if (tools.allocations_library.empty()) tools.no_allocations = fmt::format("{} is not beside the program", library_name);
   std::string why;
   if (wish != CountWish::callgrind) {
     const int event = open_event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, 0);
     why = fmt::format("perf events: {}", std::strerror(errno));
     tools.perf = event >= 0;
     if (event >= 0) close(event);
-    if (tools.perf) {
-      tools.instructions_by = "perf events";
-      return tools;
-    }
+    if (tools.perf) return tools;
     if (wish == CountWish::perf) throw Failure(Exit::usage, fmt::format("--counts perf: this host has no such counter ({})", why));
   }
   tools.valgrind = find_valgrind();
   tools.callgrind_seconds = wish == CountWish::automatic ? 60 : 0;
-  if (tools.valgrind.empty()) {
-    if (wish == CountWish::callgrind) throw Failure(Exit::usage, "--counts callgrind: there is no program \"valgrind\" in PATH");
-    tools.instructions_by = fmt::format("none: {}; no valgrind in PATH", why);
-  } else {
-    tools.instructions_by = "callgrind";
-  }
+  if (!tools.valgrind.empty()) return tools;
+  if (wish == CountWish::callgrind) throw Failure(Exit::usage, "--counts callgrind: there is no program \"valgrind\" in PATH");
+  tools.no_instructions = fmt::format("{}; no valgrind in PATH", why);
   return tools;
-}
-
-bool time_left(const CountTools& tools, std::chrono::steady_clock::time_point begin) {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return tools.callgrind_seconds == 0 || seconds < tools.callgrind_seconds;
 }
 
 LiveCounters::LiveCounters(const CountTools& tools) : tools_(tools) {
@@ -170,30 +125,19 @@ CountTotals LiveCounters::read() const {
   return out;
 }
 
-double callgrind_total(const CountTools& tools, const ChildCommand& command, const std::function<void(const ChildCommand&)>& use) {
-  const TemporaryFolder folder;
-  ChildCommand under = command;
-  under.file = tools.valgrind;
-  under.arguments = {"valgrind",
-                     "--tool=callgrind",
-                     "--trace-children=yes",
-                     "--callgrind-out-file=/dev/null",
-                     "--log-file=" + (folder.path / "%p.log").string(),
-                     command.file};
-  under.arguments.insert(under.arguments.end(), command.arguments.begin() + 1, command.arguments.end());
-  use(under);
-  double total = 0;
-  for (const auto& entry : fs::directory_iterator(folder.path)) total += collected(entry.path()).value_or(0);
-  if (total == 0) throw Failure(Exit::runs_failed, "callgrind has counted nothing; --counts off measures without it");
-  return total;
+Counts no_counts(const CountTools& tools, std::size_t cases) {
+  const auto or_else = [](const std::string& why, const char* other) { return why.empty() ? std::string(other) : why; };
+  return {std::vector<std::vector<GateCount>>(cases), or_else(tools.no_instructions, "they could not be counted"),
+          or_else(tools.no_allocations, "the program does not load the library that counts them, as one that is linked statically")};
 }
 
-GateCount count_of(const std::string& what, const std::vector<double>& base, const std::vector<double>& other) {
-  return {what, base.back(), other.back(), agree(base) && agree(other)};
+GateCount count_of(const char* what, const char* by, const std::vector<double>& base, const std::vector<double>& other) {
+  return {what, by, base.back(), other.back(), agree(base) && agree(other)};
 }
 
-void add_count(std::vector<GateCount>& to, const char* what, const std::vector<double>& base, const std::vector<double>& other) {
-  if (!base.empty() && !other.empty()) to.push_back(count_of(what, base, other));
+void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& base,
+               const std::vector<double>& other) {
+  if (!base.empty() && !other.empty()) to.push_back(count_of(what, by, base, other));
 }
 
 namespace {
@@ -226,7 +170,6 @@ CaseTotals live_totals(Worker& worker, const LiveCounters& counters, const std::
 std::vector<CaseTotals> live_totals(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side,
                                     const GateKind& kind, const std::function<void(std::size_t)>& tell) {
   std::vector<CaseTotals> out;
-  if (!tools.perf && tools.allocations_library.empty()) return std::vector<CaseTotals>(kind.cases.size());
   LiveCounters counters(tools);
   {
     Worker worker(side_names[side], counters.counted(commands.side[side]), commands.rules, counters.start());
@@ -240,41 +183,41 @@ std::vector<CaseTotals> live_totals(const CountTools& tools, const GateCommands&
   return out;
 }
 
-/// What the last of three requests for a case takes: a life with three less a life with two.
-double callgrind_case(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side, const std::string& name,
-                      long long n) {
-  const auto life = [&](int requests) {
-    const double total = callgrind_total(tools, commands.side[side], [&](const ChildCommand& under) {
-      ChildRules rules = commands.rules;
-      rules.deadline *= slower_under_valgrind;
-      Worker worker(side_names[side], under, rules);
-      for (int i = 0; i < requests; ++i) worker.measure(name, n);
-      worker.close();
-    });
-    keeper.no_orphans(side_names[side]);
-    return total;
-  };
-  return life(3) - life(2);
-}
-
 }  // namespace
 
-std::vector<std::vector<GateCount>> count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
-                                                 const GateKind& kind, const std::function<void(std::size_t)>& tell) {
-  std::vector<std::vector<GateCount>> out(kind.cases.size());
-  const std::vector<CaseTotals> base = live_totals(tools, commands, keeper, baseline, kind, tell);
-  const std::vector<CaseTotals> other = live_totals(tools, commands, keeper, candidate, kind, tell);
-  const auto begin = std::chrono::steady_clock::now();
+Counts count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,
+                    const std::function<void(std::size_t)>& tell) {
+  Counts counts = no_counts(tools, kind.cases.size());
+  std::vector<CaseTotals> of[2] = {std::vector<CaseTotals>(kind.cases.size()), std::vector<CaseTotals>(kind.cases.size())};
+  CountTools live = tools;
+  if (live.perf || !live.allocations_library.empty())
+    count_live(live, counts.no_allocations, [&] {
+      for (const Side side : {baseline, candidate}) of[side] = live_totals(live, commands, keeper, side, kind, tell);
+    });
+  Callgrind callgrind(tools, commands.rules);
   for (std::size_t i = 0; i < kind.cases.size(); ++i) {
-    add_count(out[i], "instructions", base[i].instructions, other[i].instructions);
-    if (!tools.valgrind.empty() && time_left(tools, begin)) {
+    add_count(counts.of_case[i], "instructions", by_perf, of[baseline][i].instructions, of[candidate][i].instructions);
+    if (callgrind.wanted()) {
       tell(i);
-      const auto total = [&](Side side) { return callgrind_case(tools, commands, keeper, side, kind.cases[i], kind.repeat[i]); };
-      add_count(out[i], "instructions", {total(baseline), total(baseline)}, {total(candidate)});
+      // what the last of three requests for a case takes: a life with three less a life with two
+      callgrind.count(counts.of_case[i], [&](Side side) {
+        const auto life = [&](int requests) {
+          const double total = callgrind.total(commands.side[side], [&](const ChildCommand& under, const ChildRules& rules) {
+            Worker worker(side_names[side], under, rules);
+            for (int k = 0; k < requests; ++k) worker.measure(kind.cases[i], kind.repeat[i]);
+            worker.close();
+          });
+          keeper.no_orphans(side_names[side]);
+          return total;
+        };
+        const double three = life(3);
+        return three - life(2);
+      });
     }
-    add_count(out[i], "allocations", base[i].allocations, other[i].allocations);
+    add_count(counts.of_case[i], "allocations", by_library, of[baseline][i].allocations, of[candidate][i].allocations);
   }
-  return out;
+  callgrind.say_why_not(counts.no_instructions);
+  return counts;
 }
 
 }  // namespace odrpo::app

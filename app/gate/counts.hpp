@@ -1,8 +1,8 @@
 // Counts that need no clock: instructions and allocations of a case's repetition on both sides of a gate.
 #pragma once
-#include <chrono>
+#include <fmt/format.h>
+
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "app/gate/child.hpp"
 #include "app/gate/measure.hpp"
 #include "app/gate/report.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo::app {
 
@@ -26,16 +27,39 @@ inline constexpr Word<CountWish> count_words[] = {
 struct CountTools {
   bool perf = false;                            ///< the processor's counter, in user space
   std::string valgrind;                         ///< the program; empty: not to be used
-  double callgrind_seconds = 0;                 ///< after which callgrind counts no further case; 0 = no limit
+  double callgrind_seconds = 0;                 ///< after which callgrind counts no further case; 0 = no limit, and it must succeed
   std::string allocations_library;              ///< which counts as it is preloaded; empty: none
-  std::string instructions_by, allocations_by;  ///< GateReport's counted_by and allocations_by
+  std::string no_instructions, no_allocations;  ///< why there is nothing that counts them; empty: there is
 };
 /// Failure usage where the wish cannot be had.
 CountTools find_count_tools(CountWish wish);
 
-inline constexpr double slower_under_valgrind = 100;  ///< by which deadlines are longer there
-/// May callgrind count another case, when it began to count at `begin`?
-bool time_left(const CountTools& tools, std::chrono::steady_clock::time_point begin);
+inline constexpr const char* by_perf = "perf events";             ///< GateCount::by
+inline constexpr const char* by_library = "a preloaded library";  ///< GateCount::by
+
+/// Counts of a gate's cases.
+struct Counts {
+  std::vector<std::vector<GateCount>> of_case;
+  std::string no_instructions, no_allocations;  ///< why a case has none, where one has none: the first reason
+};
+/// None so far.
+Counts no_counts(const CountTools& tools, std::size_t cases);
+
+/// Calls `live`, which counts programs as they run. Where one fails with the library of allocations, drops the library from `tools`, says
+/// so in why_not and calls again; what fails then is the program's own Failure.
+template <class Live>
+void count_live(CountTools& tools, std::string& why_not, const Live& live) {
+  if (!tools.allocations_library.empty()) {
+    try {
+      return live();
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::runs_failed) throw;
+      why_not = fmt::format("with the preloaded library, {}", failure.what());
+    }
+    tools.allocations_library.clear();
+  }
+  live();
+}
 
 /// Totals of a process and its children since it began; nothing where it is not counted.
 struct CountTotals {
@@ -59,20 +83,17 @@ class LiveCounters {
   const volatile std::uint64_t* page_ = nullptr;  ///< [0] the library was loaded, [1] allocations
 };
 
-/// A total counted by callgrind: runs `use` with the command as Valgrind starts it, and adds up what its processes report. Failure as `use`
-/// throws; runs_failed where Valgrind reports nothing.
-double callgrind_total(const CountTools& tools, const ChildCommand& command, const std::function<void(const ChildCommand&)>& use);
-
 /// Counts of each case, of a repetition of repeat[i] units. `tell` is called before each case.
-std::vector<std::vector<GateCount>> count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper,
-                                                 const GateKind& kind, const std::function<void(std::size_t)>& tell);
+Counts count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,
+                    const std::function<void(std::size_t)>& tell);
 
 /// Opens an event of perf_event_open(2) on a process that is about to execute its program, its children included; -1 with errno.
 int open_event(unsigned type, unsigned long long config, pid_t pid);
 
 /// From totals of several measurements: exact where they agree within 0.1 %.
-GateCount count_of(const std::string& what, const std::vector<double>& baseline, const std::vector<double>& candidate);
+GateCount count_of(const char* what, const char* by, const std::vector<double>& baseline, const std::vector<double>& candidate);
 /// Adds count_of() where both sides have been counted.
-void add_count(std::vector<GateCount>& to, const char* what, const std::vector<double>& baseline, const std::vector<double>& candidate);
+void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& baseline,
+               const std::vector<double>& candidate);
 
 }  // namespace odrpo::app

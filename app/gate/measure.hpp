@@ -29,6 +29,9 @@ GateCommands gate_commands(const std::string& baseline, const std::string& candi
                            const ChildRules& rules);
 GateCommands gate_commands(ChildCommand baseline, ChildCommand candidate, const ChildRules& rules);
 
+/// Is this a time in nanoseconds that a clock can have told? Others are a program's mistake.
+inline bool is_time(double ns) { return ns >= 1e-3 && ns <= 1e18; }
+
 /// A case's block: times above 0 of its repetitions.
 struct CaseBlock {
   std::array<std::vector<double>, side_count> ns;   ///< [pairs_per_block], of the clock that decides

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 
+#include "app/gate/callgrind.hpp"
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
 
@@ -50,31 +51,33 @@ GateKind process_kind(const GateCommands& commands, ChildKeeper& keeper, const s
   return kind;
 }
 
-std::vector<std::vector<GateCount>> count_process(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper) {
-  std::vector<double> instructions[2], allocations[2];
-  const auto begin = std::chrono::steady_clock::now();
-  for (const Side side : {baseline, candidate})
-    for (int i = 0; i < 2; ++i) {
-      LiveCounters counters(tools);
-      run_process(side_names[side], counters.counted(commands.side[side]), commands.rules, keeper, counters.start());
-      const CountTotals totals = counters.read();
-      if (totals.instructions) instructions[side].push_back(*totals.instructions);
-      if (totals.allocations) allocations[side].push_back(*totals.allocations);
-      if (tools.valgrind.empty() || (side == candidate && i > 0) || !time_left(tools, begin)) continue;
-      ChildRules rules = commands.rules;
-      rules.deadline *= slower_under_valgrind;
-      if (tools.callgrind_seconds > 0) rules.deadline = std::min(rules.deadline, tools.callgrind_seconds);
-      try {
-        instructions[side].push_back(callgrind_total(
-            tools, commands.side[side], [&](const ChildCommand& under) { run_process(side_names[side], under, rules, keeper); }));
-      } catch (const Failure& failure) {
-        if (failure.code != Exit::runs_failed || time_left(tools, begin)) throw;  // else it takes too long, and is not counted
-      }
-    }
-  std::vector<std::vector<GateCount>> out(1);
-  add_count(out[0], "instructions", instructions[0], instructions[1]);
-  add_count(out[0], "allocations", allocations[0], allocations[1]);
-  return out;
+Counts count_process(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper) {
+  Counts counts = no_counts(tools, 1);
+  std::vector<GateCount>& to = counts.of_case[0];
+  CountTools live = tools;
+  if (live.perf || !live.allocations_library.empty())
+    count_live(live, counts.no_allocations, [&] {
+      std::vector<double> instructions[2], allocations[2];
+      for (const Side side : {baseline, candidate})
+        for (int i = 0; i < 2; ++i) {
+          LiveCounters counters(live);
+          run_process(side_names[side], counters.counted(commands.side[side]), commands.rules, keeper, counters.start());
+          const CountTotals totals = counters.read();
+          if (totals.instructions) instructions[side].push_back(*totals.instructions);
+          if (totals.allocations) allocations[side].push_back(*totals.allocations);
+        }
+      add_count(to, "instructions", by_perf, instructions[baseline], instructions[candidate]);
+      add_count(to, "allocations", by_library, allocations[baseline], allocations[candidate]);
+    });
+  Callgrind callgrind(tools, commands.rules);
+  if (callgrind.wanted())
+    callgrind.count(to, [&](Side side) {
+      return callgrind.total(commands.side[side], [&](const ChildCommand& under, const ChildRules& rules) {
+        run_process(side_names[side], under, rules, keeper);
+      });
+    });
+  callgrind.say_why_not(counts.no_instructions);
+  return counts;
 }
 
 }  // namespace odrpo::app

@@ -23,6 +23,6 @@ ProcessRun run_process(const char* who, const ChildCommand& command, const Child
 GateKind process_kind(const GateCommands& commands, ChildKeeper& keeper, const std::string& name, std::uint64_t seed);
 
 /// Counts of whole runs.
-std::vector<std::vector<GateCount>> count_process(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper);
+Counts count_process(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper);
 
 }  // namespace odrpo::app

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "kernels/failure.hpp"
@@ -53,23 +54,34 @@ bool notable(const GateReport& r, std::size_t i) {
   return (v && *v != GateVerdict::same && *v != GateVerdict::faster) || counts_changed(r, i);
 }
 
-void correct_counted_by(GateReport& r, const std::string& why_none) {
-  const auto correct = [&](const char* what, std::string& by) {
-    if (by.starts_with("none")) return;
-    const auto has = [&](const GateMeasurement& m) {
-      return std::any_of(m.counts.begin(), m.counts.end(), [&](const GateCount& c) { return c.what == what; });
-    };
-    const auto counted = std::count_if(r.measured.begin(), r.measured.end(), has);
-    if (counted == 0) by = "none: " + why_none;
-    else if (counted < static_cast<std::ptrdiff_t>(r.measured.size())) by += fmt::format(" ({} of {} cases)", counted, r.measured.size());
+void say_counted_by(GateReport& r, const std::string& no_instructions, const std::string& no_allocations) {
+  const auto said = [&](const char* what, const std::string& why) {
+    std::set<std::string> by;
+    std::size_t counted = 0, varying = 0;
+    for (const GateMeasurement& m : r.measured)
+      for (const GateCount& c : m.counts) {
+        if (c.what != what) continue;
+        by.insert(c.by);
+        ++counted, varying += !c.exact;
+      }
+    if (counted == 0) return "none: " + why;
+    std::string out = fmt::format("{}", fmt::join(by, " and "));
+    const std::size_t all = r.measured.size();
+    if (counted < all) out += fmt::format(" ({} of {} cases; the others: {})", counted, all, why);
+    if (varying > 0) out += fmt::format("; two counts of one side differ in {} of {} cases, which are not compared", varying, all);
+    return out;
   };
-  correct("instructions", r.counted_by);
-  correct("allocations", r.allocations_by);
+  r.counted_by = said("instructions", no_instructions);
+  r.allocations_by = said("allocations", no_allocations);
+}
+
+bool has_exact_count(const GateMeasurement& m) {
+  return std::any_of(m.counts.begin(), m.counts.end(), [](const GateCount& c) { return c.exact; });
 }
 
 bool compares_anything(const GateReport& r) {
   return std::any_of(r.measured.begin(), r.measured.end(),
-                     [](const GateMeasurement& m) { return !m.counts.empty() || (!m.checksum.empty() && !m.checksum_varies); });
+                     [](const GateMeasurement& m) { return has_exact_count(m) || (!m.checksum.empty() && !m.checksum_varies); });
 }
 
 std::vector<std::size_t> worst_first(const GateReport& r) {

@@ -13,6 +13,7 @@ namespace odrpo::app {
 /// A count of a case's repetition on both sides: "instructions", "allocations".
 struct GateCount {
   std::string what;
+  std::string by;  ///< what has counted: "perf events", "callgrind", …
   double baseline = 0, candidate = 0;
   bool exact = true;  ///< two measurements of each side agree within 0.1 %; else the count says nothing
 
@@ -54,21 +55,22 @@ struct GateReport {
   std::vector<GateLeftOut> left_out;
   bool out_of_time = false;    ///< --max-seconds came before a verdict on every case
   bool timed = true;           ///< false: only counts and checksums were compared
-  std::string counted_by;      ///< "perf events", "callgrind", …; else why instructions are not counted: "none: …"
+  std::string counted_by;      ///< what has counted instructions, by say_counted_by()
   std::string allocations_by;  ///< the same of allocations
   std::string host;            ///< "AMD EPYC, 2 cores, load 0.3"
   std::uint64_t seed = 0;      ///< of the order within pairs
   double seconds = 0;          ///< of the whole gate
 };
 
-/// Puts into counted_by and allocations_by what was counted indeed: "none: <why_none>" where no case has such a count, "callgrind (3 of 9
-/// cases)" where some have.
-void correct_counted_by(GateReport& report, const std::string& why_none);
+/// Puts into counted_by and allocations_by what has counted: "none: <why>" where no case has such a count, "callgrind (3 of 9 cases; the
+/// others: <why>)" where some have; and in how many cases it does not agree with itself.
+void say_counted_by(GateReport& report, const std::string& no_instructions, const std::string& no_allocations);
 /// Has a count of this case changed so that it is reported?
 bool counts_changed(const GateReport& report, std::size_t i);
 /// Has this case to be explained: a verdict other than same and faster, or a count that changed?
 bool notable(const GateReport& report, std::size_t i);
-/// Has any case a count, or a checksum that was compared?
+bool has_exact_count(const GateMeasurement& measurement);
+/// Has any case an exact count, or a checksum that was compared?
 bool compares_anything(const GateReport& report);
 
 /// Places of the cases, worst first: by verdict (different, slower, void, inconclusive, faster, same), then those whose counts changed,

@@ -30,6 +30,16 @@ std::string short_text(std::string_view text, std::size_t width) {
   return shortened(printable_line(text.substr(0, std::min<std::size_t>(text.size(), 10'000))), width);
 }
 
+std::string without_ci_commands(std::string text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t word = text.find_first_not_of(' ', at);
+    if (word != std::string::npos && text.compare(word, 2, "::") == 0) text[word] = '.';
+    at = std::min(text.find('\n', at), text.size());
+  }
+  for (std::size_t at = 0; (at = text.find("##", at)) != std::string::npos;) text[at + 1] = '.';
+  return text;
+}
+
 std::string verdict_word(const GateReport& r, std::size_t i) {
   if (r.decisions[i].verdict) return std::string(word_for(*r.decisions[i].verdict));
   return counts_changed(r, i) ? "counts" : "-";
@@ -62,8 +72,10 @@ std::string outcome_text(const GateReport& r) {
   for (std::size_t i = 0; i < n; ++i) changed += counts_changed(r, i);
   if (changed > 0) out += fmt::format("{}counts changed in {}", out.empty() ? "" : ", ", changed);
   if (out.empty()) {
-    const bool counted = std::any_of(r.measured.begin(), r.measured.end(), [](const GateMeasurement& m) { return !m.counts.empty(); });
-    out = counted ? "no count has changed" : "nothing was counted; equal checksums";
+    const auto counted = static_cast<std::size_t>(std::count_if(r.measured.begin(), r.measured.end(), has_exact_count));
+    out = counted == n  ? "no count has changed"
+          : counted > 0 ? fmt::format("no count has changed in {}, the others could not be counted", counted)
+                        : "nothing could be counted; equal checksums";
   }
   return fmt::format("{} case{}: {} (exit {})", n, n == 1 ? "" : "s", out, gate_exit(r));
 }
@@ -117,6 +129,8 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
   for (const GateCount& count : m.counts)
     if (count.reported()) parts.push_back(count_text(count));
   if (m.checksum_varies) parts.push_back("the baseline's checksums vary and are not compared");
+  for (const GateCount& count : m.counts)
+    if (!count.exact) parts.push_back(fmt::format("two counts of {} of one side differ, so they are not compared", count.what));
   if (parts.empty()) parts.push_back(m.counts.empty() ? "not counted; equal checksums" : "no count has changed by more than 0.5 %");
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -10,6 +10,10 @@ namespace odrpo::app {
 /// One printable line of at most `width` columns; what is too long loses its middle. Hostile text in, harmless text out.
 std::string short_text(std::string_view text, std::size_t width);
 
+/// Lines without what a CI system takes for a command of its own: at the beginning of a line ("::stop-commands::x") or in it ("##[error]",
+/// "##vso[…]").
+std::string without_ci_commands(std::string text);
+
 std::string verdict_word(const GateReport& report,
                          std::size_t i);  ///< "slower"; "counts" where time was not measured and counts changed, else "-"
 /// Why a case fails: its verdict's word, or "counts"; empty where it does not.

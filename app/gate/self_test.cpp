@@ -3,12 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
 #include "app/gate/worker.hpp"
+#include "kernels/failure.hpp"
 #include "results/gate_rivals.hpp"
 
 namespace odrpo::app {
@@ -53,6 +55,8 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   for (const KnownChange& change : known_changes) cases.emplace_back(change.name);
   std::vector<GateLeftOut> left_out;
   std::vector<long long> repeat = calibrate(commands, keeper, cases, left_out);
+  if (!left_out.empty())
+    throw Failure(Exit::runs_failed, fmt::format("the self-test's case \"{}\" cannot be measured: {}", left_out[0].name, left_out[0].why));
   const GateKind kind = worker_kind(commands, keeper, cases, repeat, o.seed);
 
   SelfTest test;
@@ -63,18 +67,21 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   std::vector<double> case_blocks(kind.cases.size());
   double all_blocks = 0;
   const double before = elapsed();
-  for (int trial = 0; o.trials > 0 ? trial < o.trials : trial < 2 || elapsed() + (elapsed() - before) / trial < default_seconds; ++trial) {
+  double after = before;
+  const auto another = [&](int trial) {
+    return o.trials > 0 ? trial < o.trials : trial == 0 || after + (after - before) / trial < default_seconds;
+  };
+  for (int trial = 0; another(trial); ++trial) {
     std::vector<Recordings> recorded(kind.cases.size());
-    MeasureHow how{o.gate, 0, true};
+    MeasureHow how{o.gate, o.trials > 0 ? 0 : std::max(default_seconds - elapsed(), 1e-3), true};
     how.tell = [&](const GateProgress& at) {
       tell(fmt::format("trial {}{}, block {} of {}", trial + 1, o.trials > 0 ? fmt::format(" of {}", o.trials) : "", at.block + 1,
                        at.next_look));
     };
-    how.record = [&](std::size_t i, const CaseBlock& block) {
-      recorded[i].add(block, o.gate.looks[0]);
-      ++case_blocks[i], ++all_blocks;
-    };
+    how.record = [&](std::size_t i, const CaseBlock& block) { recorded[i].add(block, o.gate.looks[0]); };
     const GateRun run = measure(kind, how);
+    if (run.out_of_time && trial > 0) break;  // broken off: it counts for nothing
+    after = elapsed();
     for (std::size_t i = 0; i < kind.cases.size(); ++i) {
       SelfTestRow& row = test.rows[i];
       const GateVerdict verdict = *run.decisions[i].verdict;
@@ -84,10 +91,12 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
       row.inconclusive.push_back(verdict == GateVerdict::inconclusive);
       judge(recorded[i].interleaved, row.interleaved);
       judge(recorded[i].in_sequence, row.in_sequence);
+      case_blocks[i] += recorded[i].blocks;
+      all_blocks += recorded[i].blocks;
     }
   }
   for (std::size_t i = 0; i < test.rows.size(); ++i)
-    test.rows[i].seconds = (elapsed() - before) / all_blocks * case_blocks[i] / static_cast<double>(test.rows[i].slower.size());
+    test.rows[i].seconds = (after - before) / all_blocks * case_blocks[i] / static_cast<double>(test.rows[i].slower.size());
   test.seconds = elapsed();
   double load = 0;
   if (getloadavg(&load, 1) == 1) test.load = load;

@@ -43,7 +43,7 @@ std::string self_test_text(const SelfTest& test, const std::string& host) {
   out += fmt::format("power: {} of 5 % more work found\n", share_text(five.slower));
   out += fmt::format("n = {} trials; 95 % intervals (Wilson). seconds: of a case until its verdict.\n", trials);
   out += "Two means, U test: % of alarms by the recordings of the first ten blocks;\n";
-  out += "paired: by all; turns: by the baseline's of five blocks, the candidate's of five.\n";
+  out += "paired: by all; turns: by the baseline's of five and the candidate's of five.\n";
   return out;
 }
 

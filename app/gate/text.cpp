@@ -17,24 +17,15 @@ namespace {
 constexpr std::size_t verdict_width = 12;
 constexpr std::size_t most_left_out = 5, most_sentences = 20;
 
-bool speaks(const GateReport& r, std::size_t i) { return notable(r, i) || r.measured[i].checksum_varies; }
+bool speaks(const GateReport& r, std::size_t i) {
+  return notable(r, i) || r.measured[i].checksum_varies || (!r.timed && !has_exact_count(r.measured[i]));
+}
 
 /// Of the commands' CPU time, which decides nothing.
 std::string cpu_sentence(const GateMeasurement& m) {
   const MeanInterval e = mean_interval(m.cpu, 0.95);
   return fmt::format("CPU time: {:.3f} [{:.3f}, {:.3f}] times the baseline's (95 %, n = {} blocks); it decides nothing.", std::exp(e.mean),
                      std::exp(e.lo), std::exp(e.hi), e.n);
-}
-
-/// Without what a CI system takes for a command of its own at the beginning of a line ("::stop-commands::x") or in it ("##[error]").
-std::string without_commands(std::string text) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const std::size_t word = text.find_first_not_of(' ', at);
-    if (word != std::string::npos && text.compare(word, 2, "::") == 0) text[word] = '.';
-    at = std::min(text.find('\n', at), text.size());
-  }
-  for (std::size_t at = 0; (at = text.find("##[", at)) != std::string::npos;) text[at + 1] = '.';
-  return text;
 }
 
 }  // namespace
@@ -77,7 +68,7 @@ std::string gate_text(const GateReport& r) {
   out += paragraph(intervals_sentence(r), 0);
   out += paragraph(fmt::format("Instructions counted by: {}. Allocations: {}.", r.counted_by, r.allocations_by), 0);
   out += fmt::format("\n{}, {:.0f} s\n", outcome_text(r), r.seconds);
-  return without_commands(std::move(out));
+  return without_ci_commands(std::move(out));
 }
 
 }  // namespace odrpo::app

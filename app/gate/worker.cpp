@@ -2,7 +2,6 @@
 #include "app/gate/worker.hpp"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
+#include "spec/glob.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -29,8 +29,7 @@ std::string shown(std::string_view line) {
 std::string case_text(const std::string& name) { return fmt::format("case {}", shown(name)); }
 
 bool matches(const std::vector<std::string>& globs, const std::string& name) {
-  return globs.empty() ||
-         std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return fnmatch(glob.c_str(), name.c_str(), 0) == 0; });
+  return globs.empty() || std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) { return glob_match(glob, name); });
 }
 
 /// JSON of a request; what is no UTF-8 in a name came from the worker as such, and cannot be.
@@ -74,7 +73,7 @@ WorkerAnswer Worker::ask(const std::string& name, long long repeat) {
   }
   if (!answer.contains("ns") || !answer["ns"].is_number()) refuse(doing, "the answer has no number \"ns\"", line);
   out.ns = answer["ns"].get<double>();
-  if (!(out.ns > 0) || !std::isfinite(out.ns)) refuse(doing, "\"ns\" is not above 0", line);
+  if (!is_time(out.ns)) refuse(doing, "\"ns\" is no time between 0.001 and 1e18", line);
   if (answer.contains("checksum") && !answer["checksum"].is_null()) {
     const Json& sum = answer["checksum"];
     if (!sum.is_primitive()) refuse(doing, "the checksum is no text and no number", line);

@@ -1,57 +1,12 @@
 """`odrpo-bench gate` as a user starts it: verdicts, reports and exit codes with workers whose clock is made up; workers that misbehave.
 
-Usage: gate_test.py PROGRAM GATE_WORKER.py EXAMPLES"""
-import json, os, re, shlex, shutil, signal, subprocess, sys, time
+Usage: gate_test.py PROGRAM GATE_WORKER.py"""
+import json, os, re, shlex, signal, subprocess, time
 import xml.etree.ElementTree as xml
 
 import checks
 from checks import program
-
-fake, examples = checks.paths
-mark = str(100_000 + os.getpid() % 100_000)  # seconds of a sleep that nobody else starts
-
-
-def check(what, good, shown=""):
-    checks.check(good, f"{what}\n{shown}")
-
-
-def worker(**how):
-    return f"{sys.executable} {shlex.quote(fake)} {shlex.quote(json.dumps(how))}"
-
-
-def gate(*arguments, environment={}, baseline=worker(), candidate=None, kind="worker", seconds=120, counts=("--counts", "off")):
-    command = [program, "gate", "--kind", kind, "--baseline", baseline, "--candidate", candidate or baseline, *counts, *arguments]
-    clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
-    return subprocess.run(command, capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
-
-
-def ancestors():
-    """This process and those that started it, whose command lines hold this test's arguments."""
-    pid = os.getpid()
-    while pid > 0:
-        yield pid
-        pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
-
-
-ours = set(ancestors())
-
-
-def running(text):
-    """Command lines of processes, ours left out, that hold the text."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            line = open(f"/proc/{pid}/cmdline").read().replace("\0", " ")
-        except OSError:
-            continue
-        if text in line and int(pid) not in ours:
-            found.append(line)
-    return found
-
-
-def verdicts(result):
-    return {c["case"]: c["verdict"] for c in json.loads(result.stdout)["cases"]}
-
+from gate_checks import check, fake, gate, mark, running, verdicts, worker
 
 # verdicts
 r = gate("--json")
@@ -69,7 +24,7 @@ page = open("m.md").read()
 check("Markdown: b first, bold, with the figure beside it", re.search(r"verdict \|\n\|[-:|]+\n\| b \|.*\*\*slower\*\*", page) and "](<m.svg>)" in page, page)
 figure = xml.parse("m.svg").getroot()
 check("SVG names the cases", {"a", "b", "c"} <= {t.text for t in figure.iter("{http://www.w3.org/2000/svg}text")}, open("m.svg").read())
-open("summary", "w").write("before\n")
+open("summary", "w").write("before")
 gate("--markdown", "summary", environment={"GITHUB_STEP_SUMMARY": "summary"})
 check("a job's summary is added to", open("summary").read().startswith("before\n### gate"))
 check("GitHub's job summary has no figure, which would not be shown", "svg" not in open("summary").read() and not os.path.exists("summary.svg"))
@@ -135,13 +90,17 @@ check("seven annotations, one a line", len(r.stderr.decode().splitlines()) == 7 
 xml.parse("h.xml"), xml.parse("h.svg")
 check("a table row a case", len([line for line in open("h.md") if line.startswith("| ") and "**different**" in line]) == 7, open("h.md").read())
 check("no markup of theirs", "<script" not in open("h.md").read())
+j = gate("--json", "--cases", "*error*", baseline=worker(cases=names)).stdout.decode()
+check("nor in JSON, which names the cases all the same", "##[" not in j and {c["case"] for c in json.loads(j)["cases"]} == set(names[:2]), j)
+r = gate(baseline=worker(refuses=names, cases=names))
+check("nor in a message", r.returncode == 12 and "##[" not in r.stderr.decode() and "::error::x" in r.stderr.decode(), r)
 many = [f"case {i}" for i in range(30)]
 r = gate(baseline=worker(cases=many), candidate=worker(cases=many, other=many), environment={"GITHUB_ACTIONS": "true"})
 check("at most ten annotations", len(r.stderr.decode().splitlines()) == 10 and "21 more cases" in r.stderr.decode(), r.stderr.decode())
 
 # workers that misbehave: one line, 7, nothing left running
 for does, says in {"dies at once": "exit code 3", "dies": "signal 11", "hangs": "--deadline", "garbage": "not JSON", "wrong case": "another case",
-                   "long line": "longer than 1 MiB", "endless line": "longer than 1 MiB", "two answers": "more lines than answers", "no time": "not above 0",
+                   "long line": "longer than 1 MiB", "endless line": "longer than 1 MiB", "two answers": "more lines than answers", "no time": "is no time", "tiny time": "is no time", "endless time": "is no time",
                    "text as time": 'no number "ns"', "infinite time": '"ns"', "bad list": "is no text", "leaves a child": "left running",
                    "leaves a child that holds its pipes": "left running", "is slow to end": "--deadline", "floods stderr": "--deadline",
                    "nested error": "no text"}.items():
@@ -222,65 +181,4 @@ check("process: a command that leaves a child: 7", r.returncode == 7 and b"left 
 
 r = gate("--json", kind="process", baseline="sh -c 'exec >/dev/null; sleep 0.002'", candidate="sh -c 'exec >/dev/null; sleep 0.004'")
 check("process: time is not counted in steps when stdout closes early", 1.1 < json.loads(r.stdout)["cases"][0]["change"]["ratio"] < 2.1, r)
-r = gate("--only-counts", kind="process", baseline="cat", counts=())
-check("counts alone: a command's allocations or instructions, and its output", r.returncode == 0 and b"no count has changed" in r.stdout, r)
-
-# Google Benchmark: two programs that write its JSON, of a release that takes a number of iterations and of one that does not
-bench = os.path.abspath("bench")
-open(bench, "w").write(f"""#!{sys.executable}
-import json, random, re, sys
-random.seed()
-flags = dict(a[2:].split("=", 1) for a in sys.argv[2:] if a.startswith("--"))
-names = ["BM_a/8", "BM_b(x)", "BM_c"]
-new, slow = "new" in sys.argv[1], "slow" in sys.argv[1]
-if flags.get("benchmark_list_tests") == "true":
-    print("\\n".join(names)); sys.exit()
-length = flags["benchmark_min_time"]
-if length.endswith("x") and not new: sys.exit("min_time is expected to be a double")
-n = int(length[:-1]) if length.endswith("x") else 1000
-chosen = [x for x in names if re.fullmatch(flags["benchmark_filter"], x)]
-print(json.dumps({{"benchmarks": [{{"name": x, "run_name": x, "run_type": "iteration", "iterations": n, "real_time": 9e9, "time_unit": "us", "checksum": 7.0,
-  "cpu_time": 700 * random.lognormvariate(0, 0.002) * (1.05 if slow and x == "BM_b(x)" else 1), **({{"error_occurred": True, "error_message": "no data"}} if x == "BM_c" else {{}})}} for x in chosen]}}))
-""")
-os.chmod(bench, 0o755)
-for release in ("old", "new"):
-    r = gate("--json", kind="benchmark", baseline=f"{bench} {release}", candidate=f"{bench} {release}slow", seconds=300)
-    check(f"benchmark, {release}: the slower one alone", r.returncode == 10 and verdicts(r) == {"BM_a/8": "same", "BM_b(x)": "slower"}, r)
-    check(f"benchmark, {release}: one that fails is left out", [c["case"] for c in json.loads(r.stdout)["left_out"]] == ["BM_c"], r)
-    check(f"benchmark, {release}: iterations are fixed where they can be", all((c["repeat"] > 0) == (release == "new") for c in json.loads(r.stdout)["cases"]), r)
-if shutil.which("valgrind"):
-    r = gate("--json", "--only-counts", kind="benchmark", baseline=f"{bench} old", counts=("--counts", "callgrind"))
-    check("benchmark, old: says that it does not count", "no number of iterations" in json.loads(r.stdout)["instructions_by"], r)
-r = gate(kind="benchmark", baseline="echo hello")
-check("no Google Benchmark: 7", r.returncode == 7 and b"not the JSON" in r.stderr, r)
-
-# allocations
-r = gate("--json", "--only-counts", baseline=worker(waste=2, cases=["a"]), candidate=worker(waste=3, cases=["a"]), counts=("--counts", "auto"))
-counts = {c["what"]: c for c in json.loads(r.stdout)["cases"][0]["counts"]}
-check("allocations: half as many more", abs(counts["allocations"]["change"] - 0.5) < 0.01 and counts["allocations"]["reported"], counts)
-
-# our own program, and the examples
-r = gate("--json", "--max-seconds", "2", "--cases", "*grpo/n8", "--suite", os.path.join(os.path.dirname(examples), "..", "suites", "quickstart.toml"), kind="self", baseline=program)
-check("self: steps of a suite, equal checksums", r.returncode in (0, 10) and "different" not in verdicts(r).values() and all(c["checksum"]["baseline"] for c in json.loads(r.stdout)["cases"]), r)
-try:
-    import numpy  # noqa: F401
-    py = f"{sys.executable} {shlex.quote(os.path.join(examples, 'worker.py'))}"
-    r = gate("--json", baseline=py + " vectorised", candidate=py + " loop")
-    check("Python's example: grpo in a loop is slower and computes the same", r.returncode == 10 and verdicts(r)["grpo"] == "slower" and verdicts(r)["median"] != "slower", r)
-except ImportError:
-    print("no numpy: the example of a Python worker is not tried")
-compiled = os.path.abspath("worker")
-if subprocess.run(["c++", "-O2", os.path.join(examples, "worker.cpp"), "-lcrypto", "-o", compiled], capture_output=True).returncode == 0:
-    r = gate("--json", baseline=compiled, candidate=compiled + " 64")
-    check("C++'s example: OpenSSL in pieces is slower and computes the same", r.returncode == 10 and verdicts(r) == {"sha256": "slower"}, r)
-    r = gate("--json", "--only-counts", baseline=compiled, candidate=compiled + " 64", counts=())
-    counts = {c["what"]: c for c in json.loads(r.stdout)["cases"][0]["counts"]}
-    check("counts alone are no failure", r.returncode == 0, r)
-    check("allocations have not changed", not counts["allocations"]["reported"], counts)
-    if shutil.which("valgrind") or "instructions" in counts:
-        check("instructions: more, and exact", counts["instructions"]["change"] > 0.05 and counts["instructions"]["exact"] and counts["instructions"]["reported"], counts)
-        check("--fail-on counts", gate("--only-counts", "--fail-on", "counts", baseline=compiled, candidate=compiled + " 64", counts=()).returncode == 10)
-        check("equal programs have equal counts", gate("--only-counts", "--fail-on", "counts", baseline=compiled, counts=()).returncode == 0)
-else:
-    print("no OpenSSL headers or nlohmann-json here: the example of a C++ worker is not tried")
 checks.finish()

@@ -40,6 +40,9 @@ def put(text):
     sys.stdout.flush()
 
 
+odd_times = {"no time": 0, "tiny time": 1e-310, "endless time": 1e300}
+if does == "dies when preloaded" and "LD_PRELOAD" in os.environ:
+    sys.exit(4)
 if does == "dies at once":
     sys.stderr.write("cannot load \x1b[31mmodel\nsecond line\n")
     sys.exit(3)
@@ -55,6 +58,8 @@ for line in sys.stdin:
         answer["ns"] *= life_factor()
     for _ in range(how.get("waste", 0) * n):
         bytearray(2000)
+    if "random_waste" in how:
+        spent = [bytearray(2000) for _ in range(random.randrange(how["random_waste"] * n))]
     if name in how.get("other", []):
         answer["checksum"] += " otherwise"
     if name in how.get("varies", []):
@@ -87,8 +92,8 @@ for line in sys.stdin:
                 sys.stdout.write("x" * 65536)
         elif does == "two answers":
             put(json.dumps(answer))
-        elif does == "no time":
-            answer["ns"] = 0
+        elif does in odd_times:
+            answer["ns"] = odd_times[does]
         elif does == "text as time":
             answer["ns"] = "fast"
         elif does == "infinite time":

@@ -1,0 +1,107 @@
+// Instructions counted by Valgrind's tool callgrind.
+#include "app/gate/callgrind.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double slower_under_valgrind = 100;  // by which deadlines are longer there
+constexpr const char* no_time = "not within a minute, which is what --counts auto gives to callgrind";
+
+/// A folder that goes with everything in it.
+struct TemporaryFolder {
+  fs::path path;
+  TemporaryFolder() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "odrpo-gate-XXXXXX").string();
+    if (error || mkdtemp(name.data()) == nullptr)
+      throw Failure(Exit::io, fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
+    path = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code error;
+    fs::remove_all(path, error);
+  }
+};
+
+/// "==12== Collected : 228581" of a log of callgrind; nothing where it has none.
+std::optional<double> collected(const fs::path& log) {
+  std::ifstream file(log);
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t at = line.find("Collected : ");
+    if (at == std::string::npos) continue;
+    const double value = std::strtod(line.c_str() + at + std::strlen("Collected : "), nullptr);
+    if (value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double Callgrind::seconds_left() const {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  return tools_.callgrind_seconds == 0 ? std::numeric_limits<double>::infinity() : tools_.callgrind_seconds - seconds;
+}
+
+bool Callgrind::wanted() {
+  if (tools_.valgrind.empty()) return false;
+  if (seconds_left() > 0) return true;
+  if (why_not_.empty()) why_not_ = no_time;
+  return false;
+}
+
+void Callgrind::count(std::vector<GateCount>& to, const std::function<double(Side)>& of_side) {
+  std::vector<double> of[2];
+  try {
+    for (const Side side : {baseline, candidate})
+      for (int i = 0; i < 2; ++i) of[side].push_back(of_side(side));
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::runs_failed && failure.code != Exit::io) throw;
+    const std::string what = fmt::format("under callgrind, {}", failure.what());
+    if (tools_.callgrind_seconds == 0) throw Failure(failure.code, what + "; --counts off measures without it");
+    if (why_not_.empty()) why_not_ = seconds_left() > 0 ? what : no_time;
+    return;
+  }
+  add_count(to, "instructions", by_callgrind, of[baseline], of[candidate]);
+}
+
+double Callgrind::total(const ChildCommand& command, const std::function<void(const ChildCommand&, const ChildRules&)>& use) const {
+  const TemporaryFolder folder;
+  ChildCommand under = command;
+  under.file = tools_.valgrind;
+  under.arguments = {"valgrind",
+                     "--tool=callgrind",
+                     "--trace-children=yes",
+                     "--callgrind-out-file=/dev/null",
+                     "--log-file=" + (folder.path / "%p.log").string(),
+                     command.file};
+  under.arguments.insert(under.arguments.end(), command.arguments.begin() + 1, command.arguments.end());
+  ChildRules rules = rules_;
+  rules.deadline = std::min(slower_under_valgrind * rules.deadline, std::max(seconds_left(), 0.001));
+  use(under, rules);
+  double total = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path)) total += collected(entry.path()).value_or(0);
+  if (total == 0) throw Failure(Exit::runs_failed, "it has counted nothing");
+  return total;
+}
+
+void Callgrind::say_why_not(std::string& why_not) const {
+  if (!why_not_.empty()) why_not = why_not_;
+}
+
+}  // namespace odrpo::app

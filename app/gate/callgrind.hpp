@@ -1,0 +1,39 @@
+// Instructions counted by Valgrind's tool callgrind, which simulates a processor.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/gate/counts.hpp"
+
+namespace odrpo::app {
+
+inline constexpr const char* by_callgrind = "callgrind";  ///< GateCount::by
+
+/// Callgrind's turn in a gate: counts one case after the other; under --counts auto until a minute is over.
+class Callgrind {
+ public:
+  Callgrind(const CountTools& tools, const ChildRules& rules) : tools_(tools), rules_(rules) {}
+
+  /// Is it to count, and has it time for another case?
+  bool wanted();
+  /// Adds the instructions of a case to `to`; `of_side` counts them once, here twice on both sides. Under --counts auto a case that fails
+  /// is left without; else Failure as `of_side` throws, and it says that Valgrind ran.
+  void count(std::vector<GateCount>& to, const std::function<double(Side)>& of_side);
+  /// Runs `use` with the command as Valgrind starts it and rules that are as patient as that needs, and adds up what its processes report.
+  /// Failure as `use` throws; runs_failed where Valgrind reports nothing.
+  double total(const ChildCommand& command, const std::function<void(const ChildCommand&, const ChildRules&)>& use) const;
+  /// Puts into `why_not` why a case was left without, if one was.
+  void say_why_not(std::string& why_not) const;
+
+ private:
+  double seconds_left() const;  ///< below 0: none; infinity without a limit
+
+  const CountTools& tools_;
+  const ChildRules rules_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::string why_not_;
+};
+
+}  // namespace odrpo::app

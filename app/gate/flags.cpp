@@ -1,0 +1,78 @@
+// What the flags of `gate` ask for.
+#include "app/gate/flags.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace odrpo::app {
+
+double read_limit(const std::string& text) {
+  char* end = nullptr;
+  double limit = std::strtod(text.c_str(), &end);
+  std::string unit(end);
+  std::erase(unit, ' ');
+  if (unit == "%") limit /= 100;
+  if (end == text.c_str() || (!unit.empty() && unit != "%") || !(limit >= 0))
+    throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is no share such as 1% or 0.01", printable_line(text)));
+  if (limit >= GateRules{}.same)
+    throw Failure(Exit::usage,
+                  fmt::format("--limit: \"{}\" is not below 3%, within which a case counts as the same", printable_line(text)));
+  return limit;
+}
+
+GateFailOn read_fail_on(const std::vector<std::string>& given) {
+  if (given.empty()) return {};
+  std::vector<std::string> words;
+  for (const auto& list : given)
+    for (std::size_t at = 0; at <= list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      words.push_back(list.substr(at, end - at));
+      at = end + 1;
+    }
+  GateFailOn out{{}, false};
+  for (const auto& word : words) {
+    const auto verdict = find_word(std::span<const Word<GateVerdict>>(gate_verdict_words), word);
+    if (word == "counts") out.counts = true;
+    else if (verdict && *verdict != GateVerdict::same) out.verdicts.push_back(*verdict);
+    else if (word != "nothing" || words.size() > 1)
+      throw Failure(Exit::usage,
+                    fmt::format("--fail-on: unknown word \"{}\"{}", printable_line(word),
+                                did_you_mean(word, {"slower", "different", "faster", "counts", "void", "inconclusive", "nothing"})));
+  }
+  return out;
+}
+
+std::string figure_path(const std::string& markdown) {
+  const char* summary = getenv("GITHUB_STEP_SUMMARY");
+  if (summary != nullptr && markdown == summary) return "";
+  return std::filesystem::path(markdown).replace_extension(".svg").string();
+}
+
+void check_gate_flags(const GateOptions& o) {
+  const auto refuse = [](const std::string& text) { throw Failure(Exit::usage, text); };
+  if (o.self_test) {
+    if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty())
+      refuse("--self-test compares this program with itself: --baseline, --candidate and --kind have no effect");
+    if (!o.junit.empty() || !o.markdown.empty()) refuse("--self-test is printed: --junit and --markdown have no effect");
+    if (!o.suite.empty() || !o.cases.empty() || !o.counts.empty() || o.only_counts || o.max_seconds > 0 || !o.fail_on.empty())
+      refuse("--self-test has cases of its own: --suite, --cases, --counts, --only-counts, --max-seconds and --fail-on have no effect");
+    return;
+  }
+  if (o.trials > 0) refuse("--trials has no effect without --self-test");
+  if (o.baseline.empty()) refuse("--baseline is required: the command that is compared with");
+  if (o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
+  if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
+  if (o.only_counts && o.counts == "off") refuse("--only-counts has nothing to compare with --counts off");
+  const auto same = [](const std::string& a, const std::string& b) {
+    const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
+    return !a.empty() && !b.empty() && place(a) == place(b);
+  };
+  if (same(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
+  if (o.markdown.empty()) return;
+  const std::string figure = figure_path(o.markdown);
+  if (same(figure, o.markdown) || same(figure, o.junit))
+    refuse(fmt::format("--markdown writes its figure to '{}', which --{} names too", printable_line(figure),
+                       same(figure, o.junit) ? "junit" : "markdown"));
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,50 @@
+# What the tests of `gate` share: workers whose clock is made up (gate_worker.py, argument 2), gates of them, processes that must not be left.
+import json, os, shlex, shutil, subprocess, sys
+
+import checks
+from checks import program
+
+fake = shutil.copy(checks.paths[0], os.getcwd())  # processes of other tests have another path
+mark = str(100_000 + os.getpid() % 100_000)  # seconds of a sleep that nobody else starts
+
+
+def check(what, good, shown=""):
+    checks.check(good, f"{what}\n{shown}")
+
+
+def worker(**how):
+    return f"{sys.executable} {shlex.quote(fake)} {shlex.quote(json.dumps(how))}"
+
+
+def gate(*arguments, environment={}, baseline=worker(), candidate=None, kind="worker", seconds=120, counts=("--counts", "off")):
+    command = [program, "gate", "--kind", kind, "--baseline", baseline, "--candidate", candidate or baseline, *counts, *arguments]
+    clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
+    return subprocess.run(command, capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
+
+
+def ancestors():
+    """This process and those that started it, whose command lines hold this test's arguments."""
+    pid = os.getpid()
+    while pid > 0:
+        yield pid
+        pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+
+
+ours = set(ancestors())
+
+
+def running(text):
+    """Command lines of processes, ours left out, that hold the text."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            line = open(f"/proc/{pid}/cmdline").read().replace("\0", " ")
+        except OSError:
+            continue
+        if text in line and int(pid) not in ours:
+            found.append(line)
+    return found
+
+
+def verdicts(result):
+    return {c["case"]: c["verdict"] for c in json.loads(result.stdout)["cases"]}
