@@ -83,10 +83,6 @@ class LiveCounters {
   const volatile std::uint64_t* page_ = nullptr;  ///< [0] the library was loaded, [1] allocations
 };
 
-/// Counts of each case, of a repetition of repeat[i] units. `tell` is called before each case.
-Counts count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,
-                    const std::function<void(std::size_t)>& tell);
-
 /// Opens an event of perf_event_open(2) on a process that is about to execute its program, its children included; -1 with errno.
 int open_event(unsigned type, unsigned long long config, pid_t pid);
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/gate/callgrind.hpp"
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
 #include "spec/glob.hpp"
@@ -180,6 +181,86 @@ GateKind worker_kind(const GateCommands& commands, ChildKeeper& keeper, std::vec
     keeper.no_orphans("a worker");
   };
   return kind;
+}
+
+namespace {
+
+struct CaseTotals {
+  std::vector<double> instructions, allocations;
+};
+
+/// Of units n: what 2 n units take more than n, twice.
+CaseTotals live_totals(Worker& worker, const LiveCounters& counters, const std::string& name, long long n) {
+  CaseTotals out;
+  worker.measure(name, n);
+  worker.measure(name, 2 * n);
+  const auto difference = [](const std::optional<double>& a, const std::optional<double>& b, const std::optional<double>& c,
+                             std::vector<double>& to) {
+    if (a && b && c) to.push_back((*c - *b) - (*b - *a));
+  };
+  for (int i = 0; i < 2; ++i) {
+    const CountTotals a = counters.read();
+    worker.measure(name, n);
+    const CountTotals b = counters.read();
+    worker.measure(name, 2 * n);
+    const CountTotals c = counters.read();
+    difference(a.instructions, b.instructions, c.instructions, out.instructions);
+    difference(a.allocations, b.allocations, c.allocations, out.allocations);
+  }
+  return out;
+}
+
+std::vector<CaseTotals> live_totals(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, Side side,
+                                    const GateKind& kind, const std::function<void(std::size_t)>& tell) {
+  std::vector<CaseTotals> out;
+  LiveCounters counters(tools);
+  {
+    Worker worker(side_names[side], counters.counted(commands.side[side]), commands.rules, counters.start());
+    for (std::size_t i = 0; i < kind.cases.size(); ++i) {
+      tell(i);
+      out.push_back(live_totals(worker, counters, kind.cases[i], kind.repeat[i]));
+    }
+    worker.close();
+  }
+  keeper.no_orphans(side_names[side]);
+  return out;
+}
+
+}  // namespace
+
+Counts count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,
+                    const std::function<void(std::size_t)>& tell) {
+  Counts counts = no_counts(tools, kind.cases.size());
+  std::vector<CaseTotals> of[2] = {std::vector<CaseTotals>(kind.cases.size()), std::vector<CaseTotals>(kind.cases.size())};
+  CountTools live = tools;
+  if (live.perf || !live.allocations_library.empty())
+    count_live(live, counts.no_allocations, [&] {
+      for (const Side side : {baseline, candidate}) of[side] = live_totals(live, commands, keeper, side, kind, tell);
+    });
+  Callgrind callgrind(tools, commands.rules);
+  for (std::size_t i = 0; i < kind.cases.size(); ++i) {
+    add_count(counts.of_case[i], "instructions", by_perf, of[baseline][i].instructions, of[candidate][i].instructions);
+    if (callgrind.wanted()) {
+      tell(i);
+      // what the last of three requests for a case takes: a life with three less a life with two
+      callgrind.count(counts.of_case[i], [&](Side side) {
+        const auto life = [&](int requests) {
+          const double total = callgrind.total(commands.side[side], [&](const ChildCommand& under, const ChildRules& rules) {
+            Worker worker(side_names[side], under, rules);
+            for (int k = 0; k < requests; ++k) worker.measure(kind.cases[i], kind.repeat[i]);
+            worker.close();
+          });
+          keeper.no_orphans(side_names[side]);
+          return total;
+        };
+        const double three = life(3);
+        return three - life(2);
+      });
+    }
+    add_count(counts.of_case[i], "allocations", by_library, of[baseline][i].allocations, of[candidate][i].allocations);
+  }
+  callgrind.say_why_not(counts.no_instructions);
+  return counts;
 }
 
 }  // namespace odrpo::app

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/gate/child.hpp"
+#include "app/gate/counts.hpp"
 #include "app/gate/measure.hpp"
 #include "app/gate/report.hpp"
 
@@ -46,5 +47,9 @@ std::vector<long long> calibrate(const GateCommands& commands, ChildKeeper& keep
 /// The kinds self and worker, ready to measure.
 GateKind worker_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::vector<long long> repeat,
                      std::uint64_t seed);
+
+/// Counts of each case, of a repetition of repeat[i] units. `tell` is called before each case.
+Counts count_worker(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,
+                    const std::function<void(std::size_t)>& tell);
 
 }  // namespace odrpo::app
