@@ -211,7 +211,11 @@ struct GateOptions {
   bool json = false, quiet = false;
   std::string junit, markdown;  ///< files; empty = none
   bool self_test = false;
-  int trials = 0;  ///< 0 = as many as end in 40 s
+  int trials = 0;                  ///< 0 = as many as end in 40 s
+  bool science = false;            ///< compare files: OLD and NEW
+  std::vector<std::string> files;  ///< result files
+  std::vector<std::string> margin;  ///< of `science`: "quality=.02", "gain=0.5%", "steps=10%"
+  double max_memory = 0;           ///< of files, as in TableQuery; max_seconds too
 };
 int gate(const GateOptions&);
 

@@ -6,11 +6,11 @@
 #include <tuple>
 
 #include "app/command.hpp"
+#include "app/diff_text.hpp"
 #include "app/page.hpp"
 #include "app/printable.hpp"
 #include "app/read_limits.hpp"
 #include "app/usage.hpp"
-#include "kernels/utf8.hpp"
 #include "results/file_diff.hpp"
 #include "spec/text.hpp"
 
@@ -21,47 +21,6 @@ using Json = nlohmann::ordered_json;
 
 std::string digest_text(const ResultFile& file) { return file.digest.empty() ? "none" : printable_line(file.digest.substr(0, 12)); }
 
-std::string shown_setting(const std::string& value) { return value.empty() ? "not set" : value; }
-
-/// "key", then what a and b have, each in lines of its own.
-std::string settings_text(const char* title, const std::vector<SettingDiff>& list) {
-  if (list.empty()) return "";
-  std::string text = fmt::format("\n{}\n", title);
-  for (const SettingDiff& s : list)
-    text += paragraph(s.key, 2) + paragraph("A " + shown_setting(s.a), 4, 2) + paragraph("B " + shown_setting(s.b), 4, 2);
-  return text;
-}
-
-std::string ids_text(const char* which, const std::vector<std::string>& ids, std::size_t count) {
-  if (count == 0) return "";
-  std::string text = fmt::format("  only in {}: {}\n", which, runs_text(count));
-  for (const std::string& id : ids) text += paragraph(id, 4, 2);
-  if (count > ids.size()) text += fmt::format("    and {} more\n", count - ids.size());
-  return text;
-}
-
-std::string number(double value) { return std::isnan(value) ? "n/a" : fmt::format("{:+.4g}", value); }
-
-std::string values_text(const FileDiff& d) {
-  if (d.common == 0) return "";
-  std::string text = "\nvalues, B - A\n";
-  if (d.values.empty()) {
-    text += fmt::format("  all {} final values of the common runs are equal{}\n", d.columns,
-                        d.same_digest || d.count_a + d.count_b > 0 ? "" : "; curves, or evaluations per prompt, differ");
-    return text;
-  }
-  std::size_t name = 5;
-  for (const ValueDiff& v : d.values) name = std::max(name, columns_of(v.column));
-  name = std::min<std::size_t>(name, 32);
-  text += fmt::format("  {}  {:>8}  {:>10}  {:>10}\n", padded("value", name), "runs", "mean", "largest");
-  for (const ValueDiff& v : d.values) {
-    text += fmt::format("  {}  {:>8}  {:>10}  {:>10}\n", padded(v.column, name), v.runs, number(v.mean), number(v.largest));
-    if (!v.run.empty()) text += paragraph("largest in " + v.run, 4, 2);
-    if (v.undefined > 0) text += fmt::format("    {} of them defined in one file alone\n", v.undefined);
-  }
-  return text;
-}
-
 std::string diff_text(const DiffOptions& o, const ResultFile& a, const ResultFile& b, const FileDiff& d) {
   std::string text;
   for (const auto& [which, path, file] : {std::tuple{"A", &o.a, &a}, std::tuple{"B", &o.b, &b}})
@@ -69,14 +28,14 @@ std::string diff_text(const DiffOptions& o, const ResultFile& a, const ResultFil
                                   runs_text(file->runs), digest_text(*file)),
                       0, 2);
   text += d.same_digest ? "equal: runs, values and curves have the same digest\n" : "different\n";
-  text += settings_text("settings", d.settings);
-  text += settings_text("what computed them", d.programs);
+  text += settings_page("settings", d.settings);
+  text += settings_page("what computed them", d.programs);
   if (!d.same_digest) {
     text += fmt::format("\nruns\n  in both: {}\n", runs_text(d.common));
     if (d.other_key > 0) text += fmt::format("    with another configuration: {}\n", d.other_key);
     if (d.other_status > 0) text += fmt::format("    failed in one file alone: {}\n", d.other_status);
-    text += ids_text("A", d.only_a, d.count_a) + ids_text("B", d.only_b, d.count_b);
-    text += values_text(d);
+    text += ids_page("A", d.only_a, d.count_a) + ids_page("B", d.only_b, d.count_b);
+    text += values_page(d);
   }
   return text;
 }

@@ -6,9 +6,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "app/build_facts.hpp"
@@ -16,12 +13,13 @@
 #include "app/gate/benchmark.hpp"
 #include "app/gate/counts.hpp"
 #include "app/gate/flags.hpp"
+#include "app/gate/output.hpp"
 #include "app/gate/process.hpp"
 #include "app/gate/report.hpp"
 #include "app/gate/report_words.hpp"
+#include "app/gate/science.hpp"
 #include "app/gate/self_test.hpp"
 #include "app/gate/worker.hpp"
-#include "app/output_file.hpp"
 #include "app/printable.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
@@ -109,25 +107,11 @@ void compare_checksums(const Prepared& p, GateRun& run) {
     if (run.checksums[i].differs()) run.decisions[i].differs = true, run.decisions[i].verdict = GateVerdict::different;
 }
 
-void write_reports(const GateOptions& o, const GateReport& report) {
-  if (!o.junit.empty()) write_output(o.junit, gate_junit(report));
-  if (!o.markdown.empty()) {
-    const std::string figure = figure_path(o.markdown);
-    if (!figure.empty()) write_output(figure, gate_svg(report));
-    std::string before;
-    if (figure.empty()) {  // a job's summary, to which other commands of the step have written
-      std::ifstream file(o.markdown, std::ios::binary);
-      before.assign(std::istreambuf_iterator<char>(file), {});
-      if (!before.empty() && before.back() != '\n') before += '\n';
-    }
-    write_output(o.markdown, before + gate_markdown(report, std::filesystem::path(figure).filename().string()));
-  }
-}
-
 int run_gate(const GateOptions& o) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   check_gate_flags(o);
+  if (o.science) return science_gate(o);
   GateReport report;
   if (!o.limit.empty()) report.rules.limit = read_limit(o.limit);
   report.fail_on = read_fail_on(o.fail_on);
@@ -148,9 +132,7 @@ int run_gate(const GateOptions& o) {
   const ComparedKind kind = word_or_refuse<ComparedKind>("--kind", compared_kind_words, o.kind);
   if (kind != ComparedKind::self && !o.suite.empty()) throw Failure(Exit::usage, "--suite has no effect: only --kind self trains a suite");
   if (kind == ComparedKind::process && !o.cases.empty()) throw Failure(Exit::usage, "--cases has no effect: a command is one case");
-  for (const auto& path : {o.junit, o.markdown})
-    if (!path.empty()) check_output(path, "");
-  if (!o.markdown.empty() && !figure_path(o.markdown).empty()) check_output(figure_path(o.markdown), o.markdown);
+  check_gate_outputs(o, true);
   const CountTools tools = find_count_tools(wish);
   report.kind = o.kind;
   report.baseline = o.baseline;
@@ -198,9 +180,8 @@ int run_gate(const GateOptions& o) {
   report.out_of_time = run.out_of_time;
   report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   put(o.json ? gate_json(report) : gate_text(report));
-  write_reports(o, report);
-  const char* github = getenv("GITHUB_ACTIONS");
-  if (github != nullptr && std::string_view(github) == "true") std::fputs(gate_annotations(report).c_str(), stderr);
+  write_gate_outputs(o, gate_findings(report),
+                     {[&](const std::string& figure) { return gate_markdown(report, figure); }, gate_svg(report)});
   return gate_exit(report);
 }
 

@@ -156,9 +156,11 @@ struct Commands {
 
     c = add("gate", "is a change slower? compare two builds, benchmark programs, workers or commands; exit 10 when it is",
             "odrpo-bench gate --kind self --baseline old/odrpo-bench --candidate new/odrpo-bench --junit gate.xml\n"
-            "  odrpo-bench gate --kind worker --baseline 'python3 worker.py old' --candidate 'python3 worker.py new'",
+            "  odrpo-bench gate --kind worker --baseline 'python3 worker.py old' --candidate 'python3 worker.py new'\n"
+            "  odrpo-bench gate --science old.h5 new.h5",
             [this] { return app::gate(gate); });
     gate_options(*c, gate);
+    c->add_option("files", gate.files, "of --science: OLD.h5 NEW.h5")->transform(unmarked)->type_name("FILE.h5");
 
     c = add("worker", "answer a gate's requests: training steps of a suite's runs, or the microbenchmarks",
             R"(echo '{"list": true}' | odrpo-bench worker suites/quickstart.toml)", [this] { return app::worker(worker); });

@@ -30,6 +30,9 @@ void gate_options(CLI::App& c, GateOptions& o) {
   c.add_option("--markdown", o.markdown, "write a job summary, and its figure beside it (.svg)")->type_name("FILE.md");
   c.add_flag("--self-test", o.self_test, "how often the gate errs on this host: equal work, and 2, 5 and 10 % more; about 40 s");
   c.add_option("--trials", o.trials, "of the self-test, instead of 40 s")->check(whole(1, 100'000))->type_name("N");
+  c.add_flag("--science", o.science, "instead: do two result files of one suite, OLD.h5 NEW.h5, show the same?");
+  repeated(c, "--margin", o.margin, "of --science: quality=LEVELS (default .02), gain=SHARE (.5%) or steps=SHARE (10%)", "WHAT=MARGIN");
+  c.add_option("--max-memory", o.max_memory, "of --science: MB that reading a file may take")->check(positive())->type_name("MB");
   c.add_flag("-q,--quiet", o.quiet, "no progress and no notes");
 }
 

@@ -204,6 +204,31 @@ int pairs_needed(double difference, double sd, double alpha, double power) {
   return n <= most ? n : 0;
 }
 
+int pairs_for_equivalence(double margin, double sd, double difference, double alpha, double power) {
+  constexpr int most = 1'000'000;
+  const double near = margin - std::abs(difference), far = margin + std::abs(difference);
+  if (!(near > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
+  if (sd == 0) return 2;
+  const auto enough = [&](int n) {
+    const double root = std::sqrt(static_cast<double>(n)) / sd;
+    const double limit = boost::math::quantile(boost::math::complement(boost::math::students_t(n - 1), alpha));
+    const auto passed = [&](double away) {  // the probability that one test rejects
+      if (away > 30) return limit < away / 2 ? 1.0 : 0.0;
+      return boost::math::cdf(boost::math::complement(boost::math::non_central_t(n - 1, away), limit));
+    };
+    return passed(near * root) + passed(far * root) - 1 >= power;
+  };
+  // the normal law needs a few pairs less, and one test needs no more than two
+  const boost::math::normal normal;
+  const double z = boost::math::quantile(normal, 1 - alpha) + boost::math::quantile(normal, power), root = z * sd / near;
+  const double least = std::ceil(root * root);
+  if (!(least <= most)) return 0;
+  int n = std::max(2, static_cast<int>(least));
+  while (n <= most && !enough(n)) n += std::max(1, n / 1000);  // to a thousandth
+  while (n > 2 && n <= 1000 && enough(n - 1)) --n;
+  return n <= most ? n : 0;
+}
+
 Quartiles quartiles(std::span<const double> values) {
   std::vector<double> sorted(values.begin(), values.end());
   for (double v : sorted)

@@ -66,6 +66,12 @@ SdInterval sd_interval(double sd, int n, double level = 0.95);
 /// above 0.
 int pairs_needed(double difference, double sd, double alpha = 0.05, double power = 0.8);
 
+/// The fewest pairs with which two one-sided tests at alpha both say that a mean difference lies within -margin .. margin, with at least
+/// probability `power`, where the true one is `difference` and differences have standard deviation sd. By Bonferroni's bound,
+/// P(T > t) + P(T' > t) - 1 with T, T' noncentral t. 2 where sd is 0; 0 where a million pairs are not enough, |difference| >= margin, or sd
+/// is NaN.
+int pairs_for_equivalence(double margin, double sd, double difference = 0, double alpha = 0.05, double power = 0.8);
+
 /// Quantile p (0..1) of ascending values by linear interpolation (numpy's default); NaN when empty.
 double quantile(std::span<const double> sorted, double p);
 

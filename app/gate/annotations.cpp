@@ -1,9 +1,9 @@
-// A gate's report as GitHub's workflow commands, which show up beside a pull request.
+// Findings as GitHub's workflow commands, which show up beside a pull request.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "app/gate/report.hpp"
+#include "app/gate/finding.hpp"
 #include "app/gate/report_words.hpp"
 
 namespace odrpo::app {
@@ -31,20 +31,19 @@ std::string line(const char* level, std::string_view title, std::string_view mes
 
 }  // namespace
 
-std::string gate_annotations(const GateReport& r) {
+std::string findings_annotations(const Findings& f) {
   std::vector<std::string> lines;
-  const auto add = [&](std::size_t i) {
-    lines.push_back(line(fails(r, i) ? "error" : "warning", "gate: " + short_text(r.decisions[i].name, 100), case_sentence(r, i)));
+  const auto add = [&](const Finding& found, const char* level) {
+    lines.push_back(line(level, "gate: " + short_text(found.name, 100), found.sentence));
   };
-  const std::vector<std::size_t> order = worst_first(r);
-  for (const std::size_t i : order)
-    if (fails(r, i)) add(i);
-  for (const std::size_t i : order)
-    if (notable(r, i) && !fails(r, i)) add(i);
+  for (const Finding& found : f.found)
+    if (!found.failure.empty()) add(found, "error");
+  for (const Finding& found : f.found)
+    if (found.notable && found.failure.empty()) add(found, "warning");
   std::string out;
   const std::size_t shown = lines.size() > most_lines ? most_lines - 1 : lines.size();
   for (std::size_t i = 0; i < shown; ++i) out += lines[i];
-  if (shown < lines.size()) out += line("warning", "gate", fmt::format("{} more cases; {}", lines.size() - shown, outcome_text(r)));
+  if (shown < lines.size()) out += line("warning", "gate", fmt::format("{} more cases; {}", lines.size() - shown, f.outcome));
   return out;
 }
 

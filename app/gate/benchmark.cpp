@@ -212,7 +212,8 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
 
 namespace {
 
-/// Counts of a benchmark on one side, each twice: what 2 n iterations take more than n (n = 0: not counted), and what the program reports.
+/// Counts of a benchmark on one side, [live_counts] each: what 2 n iterations take more than n (n = 0: not counted), and what the program
+/// reports.
 struct BenchmarkTotals {
   std::vector<double> instructions, allocations, reported;
 };
@@ -227,7 +228,7 @@ BenchmarkTotals totals_of(const CountTools& tools, const GateCommands& commands,
       if (r.name == name) reported = r.allocations;
     return counters.read();
   };
-  for (int again = 0; again < 2; ++again) {
+  for (int again = 0; again < live_counts; ++again) {
     reported.reset();
     if (n == 0) {
       run(by_time);

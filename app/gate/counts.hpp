@@ -37,6 +37,8 @@ CountTools find_count_tools(CountWish wish);
 inline constexpr const char* by_perf = "perf events";             ///< GateCount::by
 inline constexpr const char* by_library = "a preloaded library";  ///< GateCount::by
 
+inline constexpr int live_counts = 5;  ///< how often programs are counted as they run; callgrind's simulation needs two
+
 /// Counts of a gate's cases.
 struct Counts {
   std::vector<std::vector<GateCount>> of_case;
@@ -86,7 +88,7 @@ class LiveCounters {
 /// Opens an event of perf_event_open(2) on a process that is about to execute its program, its children included; -1 with errno.
 int open_event(unsigned type, unsigned long long config, pid_t pid);
 
-/// From totals of several measurements: exact where they agree within 0.1 %.
+/// The middle of several totals of each side: exact where all, of five or more four in five, are within 0.1 % of it.
 GateCount count_of(const char* what, const char* by, const std::vector<double>& baseline, const std::vector<double>& candidate);
 /// Adds count_of() where both sides have been counted.
 void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& baseline,

@@ -1,19 +1,38 @@
 // What the flags of `gate` ask for.
 #include "app/gate/flags.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/gate/output.hpp"
+
 namespace odrpo::app {
 
-double read_limit(const std::string& text) {
+std::optional<double> read_share(const std::string& text) {
   char* end = nullptr;
-  double limit = std::strtod(text.c_str(), &end);
+  const double number = std::strtod(text.c_str(), &end);
   std::string unit(end);
   std::erase(unit, ' ');
-  if (unit == "%") limit /= 100;
-  if (end == text.c_str() || (!unit.empty() && unit != "%") || !(limit >= 0))
-    throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is no share such as 1% or 0.01", printable_line(text)));
+  if (end == text.c_str() || (!unit.empty() && unit != "%") || !std::isfinite(number)) return std::nullopt;
+  return unit == "%" ? number / 100 : number;
+}
+
+std::vector<std::string> comma_words(const std::vector<std::string>& given) {
+  std::vector<std::string> words;
+  for (const auto& list : given)
+    for (std::size_t at = 0; at <= list.size();) {
+      const std::size_t end = std::min(list.find(',', at), list.size());
+      words.push_back(list.substr(at, end - at));
+      at = end + 1;
+    }
+  return words;
+}
+
+double read_limit(const std::string& text) {
+  const double limit = read_share(text).value_or(-1);
+  if (!(limit >= 0)) throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is no share such as 1% or 0.01", printable_line(text)));
   if (limit >= GateRules{}.same)
     throw Failure(Exit::usage,
                   fmt::format("--limit: \"{}\" is not below 3%, within which a case counts as the same", printable_line(text)));
@@ -22,13 +41,7 @@ double read_limit(const std::string& text) {
 
 GateFailOn read_fail_on(const std::vector<std::string>& given) {
   if (given.empty()) return {};
-  std::vector<std::string> words;
-  for (const auto& list : given)
-    for (std::size_t at = 0; at <= list.size();) {
-      const std::size_t end = std::min(list.find(',', at), list.size());
-      words.push_back(list.substr(at, end - at));
-      at = end + 1;
-    }
+  const std::vector<std::string> words = comma_words(given);
   GateFailOn out{{}, false};
   for (const auto& word : words) {
     const auto verdict = find_word(std::span<const Word<GateVerdict>>(gate_verdict_words), word);
@@ -42,14 +55,30 @@ GateFailOn read_fail_on(const std::vector<std::string>& given) {
   return out;
 }
 
-std::string figure_path(const std::string& markdown) {
-  const char* summary = getenv("GITHUB_STEP_SUMMARY");
-  if (summary != nullptr && markdown == summary) return "";
-  return std::filesystem::path(markdown).replace_extension(".svg").string();
+namespace {
+
+bool same_place(const std::string& a, const std::string& b) {
+  const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
+  return !a.empty() && !b.empty() && place(a) == place(b);
 }
+
+}  // namespace
 
 void check_gate_flags(const GateOptions& o) {
   const auto refuse = [](const std::string& text) { throw Failure(Exit::usage, text); };
+  if (!o.science && !o.margin.empty()) refuse("--margin has no effect without --science");
+  if (!o.science && o.max_memory > 0) refuse("--max-memory has no effect without --science");
+  if (!o.science && !o.files.empty()) refuse("result files have no effect without --science");
+  if (o.science) {
+    if (o.files.size() != 2) refuse(fmt::format("--science compares two result files, OLD.h5 and NEW.h5; there are {}", o.files.size()));
+    if (o.self_test || o.trials > 0) refuse("--science and --self-test are two gates");
+    if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.suite.empty() || !o.cases.empty())
+      refuse("--science compares two files: --baseline, --candidate, --kind, --suite and --cases have no effect");
+    if (!o.limit.empty() || !o.counts.empty() || o.only_counts || o.seed)
+      refuse("--science measures no time: --limit, --counts, --only-counts and --seed have no effect");
+    if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
+    return;
+  }
   if (o.self_test) {
     if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty())
       refuse("--self-test compares this program with itself: --baseline, --candidate and --kind have no effect");
@@ -63,16 +92,12 @@ void check_gate_flags(const GateOptions& o) {
   if (o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
   if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
   if (o.only_counts && o.counts == "off") refuse("--only-counts has nothing to compare with --counts off");
-  const auto same = [](const std::string& a, const std::string& b) {
-    const auto place = [](const std::string& path) { return std::filesystem::absolute(path).lexically_normal(); };
-    return !a.empty() && !b.empty() && place(a) == place(b);
-  };
-  if (same(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
+  if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
   if (o.markdown.empty()) return;
   const std::string figure = figure_path(o.markdown);
-  if (same(figure, o.markdown) || same(figure, o.junit))
+  if (same_place(figure, o.markdown) || same_place(figure, o.junit))
     refuse(fmt::format("--markdown writes its figure to '{}', which --{} names too", printable_line(figure),
-                       same(figure, o.junit) ? "junit" : "markdown"));
+                       same_place(figure, o.junit) ? "junit" : "markdown"));
 }
 
 }  // namespace odrpo::app

@@ -2,6 +2,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,12 +31,14 @@ E word_or_refuse(const char* flag, std::span<const Word<E>> table, const std::st
   throw Failure(Exit::usage, fmt::format("{}: unknown word \"{}\"{}", flag, printable_line(word), did_you_mean(word, words)));
 }
 
+/// "1%", "0.5 %" or "0.01" as a number; nothing for other text, or what is not finite.
+std::optional<double> read_share(const std::string& text);
+/// The words of a flag that is given once or several times, with commas.
+std::vector<std::string> comma_words(const std::vector<std::string>& given);
 /// --limit: "1%", "0.5 %" or "0.01" as a share; at least 0 and below GateRules::same.
 double read_limit(const std::string& text);
 /// --fail-on, given once or several times, with commas; the default where it is not given.
 GateFailOn read_fail_on(const std::vector<std::string>& given);
-/// Where the figure beside --markdown goes; empty: nowhere, since GitHub shows no file beside a job's summary.
-std::string figure_path(const std::string& markdown);
 /// Refuses flags that are missing, have no effect together, or name one file twice.
 void check_gate_flags(const GateOptions& options);
 

@@ -75,10 +75,7 @@ std::string gate_json(const GateReport& r) {
   for (const std::size_t i : worst_first(r)) json["cases"].push_back(case_json(r, i));
   json["left_out"] = Json::array();
   for (const GateLeftOut& left : r.left_out) json["left_out"].push_back({{"case", left.name}, {"why", left.why}});
-  std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  // in texts only; some CI systems read "##[error]" wherever it stands in a line
-  for (std::size_t at = 0; (at = text.find("##", at)) != std::string::npos;) text.replace(at, 1, "\\u0023");
-  return text;
+  return ci_safe_json(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace odrpo::app

@@ -1,9 +1,9 @@
-// A gate's report as JUnit's XML, which CI systems show as tests.
+// Findings as JUnit's XML, which CI systems show as tests.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "app/gate/report.hpp"
+#include "app/gate/finding.hpp"
 #include "app/gate/report_words.hpp"
 #include "results/markup.hpp"
 
@@ -14,29 +14,27 @@ std::string attribute(std::string_view text) { return markup_text(short_text(tex
 
 }  // namespace
 
-std::string gate_junit(const GateReport& r) {
-  std::size_t failures = 0;
-  for (std::size_t i = 0; i < r.decisions.size(); ++i) failures += fails(r, i);
+std::string findings_junit(const Findings& f) {
+  const auto failures = std::count_if(f.found.begin(), f.found.end(), [](const Finding& x) { return !x.failure.empty(); });
   const std::string totals = fmt::format(R"(tests="{}" failures="{}" errors="0" skipped="{}" time="{:.3f}")",
-                                         r.decisions.size() + r.left_out.size(), failures, r.left_out.size(), r.seconds);
+                                         f.found.size() + f.left_out.size(), failures, f.left_out.size(), f.seconds);
   std::string out =
       fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n  <testsuite name=\"odrpo-bench gate\" {0}>\n", totals);
-  out +=
-      fmt::format("    <properties>\n      <property name=\"baseline\" value=\"{}\"/>\n      <property name=\"candidate\" value=\"{}\"/>\n",
-                  attribute(r.baseline), attribute(r.candidate));
-  out += fmt::format("      <property name=\"host\" value=\"{}\"/>\n    </properties>\n", attribute(r.host));
-  for (const std::size_t i : worst_first(r)) {
-    const GateMeasurement& m = r.measured[i];
-    out += fmt::format("    <testcase classname=\"gate.{}\" name=\"{}\" time=\"{:.9f}\">", attribute(r.kind),
-                       attribute(r.decisions[i].name), 1e-9 * m.baseline_ns);
-    const std::string sentence = markup_text(case_sentence(r, i));
-    if (fails(r, i)) out += fmt::format("\n      <failure type=\"{}\" message=\"{}\"/>\n    ", failure_word(r, i), sentence);
-    else out += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
+  out += "    <properties>\n";
+  for (const auto& [what, text] : f.about)
+    out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", attribute(what), attribute(text));
+  out += "    </properties>\n";
+  for (const Finding& found : f.found) {
+    out += fmt::format("    <testcase classname=\"gate.{}\" name=\"{}\" time=\"{:.9f}\">", attribute(f.kind), attribute(found.name),
+                       found.seconds);
+    const std::string sentence = markup_text(found.sentence);
+    if (found.failure.empty()) out += fmt::format("\n      <system-out>{}</system-out>\n    ", sentence);
+    else out += fmt::format("\n      <failure type=\"{}\" message=\"{}\"/>\n    ", found.failure, sentence);
     out += "</testcase>\n";
   }
-  for (const GateLeftOut& left : r.left_out)
+  for (const GateLeftOut& left : f.left_out)
     out += fmt::format("    <testcase classname=\"gate.{}\" name=\"{}\" time=\"0\"><skipped message=\"{}\"/></testcase>\n",
-                       attribute(r.kind), attribute(left.name), attribute(left.why));
+                       attribute(f.kind), attribute(left.name), attribute(left.why));
   return out + "  </testsuite>\n</testsuites>\n";
 }
 

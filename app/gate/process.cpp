@@ -59,7 +59,7 @@ Counts count_process(const CountTools& tools, const GateCommands& commands, Chil
     count_live(live, counts.no_allocations, [&] {
       std::vector<double> instructions[2], allocations[2];
       for (const Side side : {baseline, candidate})
-        for (int i = 0; i < 2; ++i) {
+        for (int i = 0; i < live_counts; ++i) {
           LiveCounters counters(live);
           run_process(side_names[side], counters.counted(commands.side[side]), commands.rules, keeper, counters.start());
           const CountTotals totals = counters.read();

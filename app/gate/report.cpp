@@ -68,7 +68,7 @@ void say_counted_by(GateReport& r, const std::string& no_instructions, const std
     std::string out = fmt::format("{}", fmt::join(by, " and "));
     const std::size_t all = r.measured.size();
     if (counted < all) out += fmt::format(" ({} of {} cases; the others: {})", counted, all, why);
-    if (varying > 0) out += fmt::format("; two counts of one side differ in {} of {} cases, which are not compared", varying, all);
+    if (varying > 0) out += fmt::format("; counts of one side differ in {} of {} cases, which are not compared", varying, all);
     return out;
   };
   r.counted_by = said("instructions", no_instructions);

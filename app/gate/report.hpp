@@ -1,4 +1,4 @@
-// What a gate has measured and decided, and its forms: a page of text, JSON, JUnit, Markdown with a figure, annotations of GitHub.
+// What a gate has measured and decided, and its forms: a page of text, JSON, Markdown with a figure, findings for CI systems.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/gate/finding.hpp"
 #include "results/gate.hpp"
 
 namespace odrpo::app {
@@ -15,7 +16,7 @@ struct GateCount {
   std::string what;
   std::string by;  ///< what has counted: "perf events", "callgrind", …
   double baseline = 0, candidate = 0;
-  bool exact = true;  ///< two measurements of each side agree within 0.1 %; else the count says nothing
+  bool exact = true;  ///< the counts of each side agree (count_of()); else they say nothing
 
   double change() const;  ///< candidate / baseline - 1; 0 where both are 0, infinity where only the baseline is
   bool reported() const;  ///< exact, and changed by more than reported_change
@@ -32,11 +33,6 @@ struct GateMeasurement {
   std::string checksum;            ///< of the baseline; empty: the worker has none
   std::string candidate_checksum;  ///< the first that differs from it; else the same
   bool checksum_varies = false;    ///< the baseline's differ from repetition to repetition: not compared
-};
-
-/// A case that is not compared, and why: "only the baseline has it", "the baseline says: …".
-struct GateLeftOut {
-  std::string name, why;
 };
 
 /// Words of --fail-on: every verdict but same, and a change of counts.
@@ -86,14 +82,10 @@ int gate_exit(const GateReport& report);
 std::string gate_text(const GateReport& report);
 /// Everything, blocks included, so that the decisions can be computed again (`out_of_time`: the last look came after the blocks there are).
 std::string gate_json(const GateReport& report);
-/// JUnit's XML: a test case each; failing ones (fails()) have a failure, left-out ones are skipped.
-std::string gate_junit(const GateReport& report);
+/// The cases as findings, worst first.
+Findings gate_findings(const GateReport& report);
 /// A summary of a CI job; `svg`: the address of the figure beside it, empty = none.
 std::string gate_markdown(const GateReport& report, const std::string& svg);
 /// The intervals as an SVG of its own.
 std::string gate_svg(const GateReport& report);
-/// GitHub's workflow commands ("::error title=…::…"), at most 10 lines, worst first: errors for failing cases, warnings for other void,
-/// inconclusive, slower and different ones and for counts that changed.
-std::string gate_annotations(const GateReport& report);
-
 }  // namespace odrpo::app

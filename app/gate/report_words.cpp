@@ -40,6 +40,11 @@ std::string without_ci_commands(std::string text) {
   return text;
 }
 
+std::string ci_safe_json(std::string json) {
+  for (std::size_t at = 0; (at = json.find("##", at)) != std::string::npos;) json.replace(at, 1, "\\u0023");
+  return json;
+}
+
 std::string verdict_word(const GateReport& r, std::size_t i) {
   if (r.decisions[i].verdict) return std::string(word_for(*r.decisions[i].verdict));
   return counts_changed(r, i) ? "counts" : "-";
@@ -130,9 +135,19 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
     if (count.reported()) parts.push_back(count_text(count));
   if (m.checksum_varies) parts.push_back("the baseline's checksums vary and are not compared");
   for (const GateCount& count : m.counts)
-    if (!count.exact) parts.push_back(fmt::format("two counts of {} of one side differ, so they are not compared", count.what));
+    if (!count.exact) parts.push_back(fmt::format("counts of {} of one side differ, so they are not compared", count.what));
   if (parts.empty()) parts.push_back(m.counts.empty() ? "not counted; equal checksums" : "no count has changed by more than 0.5 %");
   return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+Findings gate_findings(const GateReport& r) {
+  Findings out{
+      r.kind, outcome_text(r), rules_text(r), {{"baseline", r.baseline}, {"candidate", r.candidate}, {"host", r.host}}, {}, r.left_out,
+      {},     r.seconds};
+  for (const std::size_t i : worst_first(r))
+    out.found.push_back({r.decisions[i].name, verdict_word(r, i), case_sentence(r, i), failure_word(r, i), notable(r, i),
+                         1e-9 * r.measured[i].baseline_ns});
+  return out;
 }
 
 }  // namespace odrpo::app

@@ -14,6 +14,9 @@ std::string short_text(std::string_view text, std::size_t width);
 /// "##vso[…]").
 std::string without_ci_commands(std::string text);
 
+/// JSON, in whose texts such words are escaped.
+std::string ci_safe_json(std::string json);
+
 std::string verdict_word(const GateReport& report,
                          std::size_t i);  ///< "slower"; "counts" where time was not measured and counts changed, else "-"
 /// Why a case fails: its verdict's word, or "counts"; empty where it does not.

@@ -189,7 +189,7 @@ struct CaseTotals {
   std::vector<double> instructions, allocations;
 };
 
-/// Of units n: what 2 n units take more than n, twice.
+/// Of units n: what 2 n units take more than n, [live_counts].
 CaseTotals live_totals(Worker& worker, const LiveCounters& counters, const std::string& name, long long n) {
   CaseTotals out;
   worker.measure(name, n);
@@ -198,7 +198,7 @@ CaseTotals live_totals(Worker& worker, const LiveCounters& counters, const std::
                              std::vector<double>& to) {
     if (a && b && c) to.push_back((*c - *b) - (*b - *a));
   };
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < live_counts; ++i) {
     const CountTotals a = counters.read();
     worker.measure(name, n);
     const CountTotals b = counters.read();

@@ -166,6 +166,12 @@ TEST_CASE("gate: counts agree within 0.1 %, and are reported above 0.5 %") {
   CHECK_FALSE(count_of("instructions", "x", {1000, 1010}, {2000, 2000}).reported());
   CHECK(count_of("allocations", "x", {0, 0}, {1, 1}).reported());
   CHECK_FALSE(count_of("allocations", "x", {0, 0}, {0, 0}).reported());
+  CHECK_FALSE(count_of("allocations", "x", {148, 148}, {144, 148}).exact);
+  const GateCount away = count_of("allocations", "x", {148, 148, 144, 148, 148}, {148, 148, 148, 148, 152});  // one of five on each side
+  CHECK(away.exact);
+  CHECK_FALSE(away.reported());
+  CHECK_FALSE(count_of("allocations", "x", {148, 144, 144, 148, 148}, {148, 148, 148, 148, 148}).exact);
+  CHECK(count_of("allocations", "x", {148, 148, 148, 148, 144}, {150, 150, 150, 150, 150}).reported());
 }
 
 TEST_CASE("gate: an event counts a command from its start, children included") {

@@ -1,0 +1,192 @@
+// Cells of paired runs: measures, Holm's correction over all of them, verdicts.
+#include "results/science_gate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "kernels/utf8.hpp"
+#include "results/file_diff.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+constexpr double moved_below = 0.05;  ///< p after Holm's correction
+constexpr double share_of_gain = 0.9;
+
+struct Pair {
+  std::size_t old_run, new_run;
+};
+
+/// The pairs of a cell: those that ended well in both files; and of all, whether they failed.
+struct CellPairs {
+  std::vector<Pair> good;
+  std::vector<double> old_failed, new_failed;  ///< [runs of both files] 0 or 1
+};
+
+/// "a/b/n1" of the run "a/b/n1/s0".
+std::string_view without_seed(std::string_view id) { return id.substr(0, std::min(id.rfind('/'), id.size())); }
+
+/// Of each run its curve, or null.
+std::vector<const RunCurve*> by_run(const ScienceFile& file) {
+  std::vector<const RunCurve*> out(file.table.runs, nullptr);
+  for (const RunCurve& curve : file.quality)
+    if (curve.run < out.size()) out[curve.run] = &curve;
+  return out;
+}
+
+/// Paired values of both files, of runs that have them.
+struct PairedValues {
+  std::vector<double> base, other;
+  void add(double x, double y) {
+    if (std::isnan(x) || std::isnan(y)) return;
+    base.push_back(x);
+    other.push_back(y);
+  }
+};
+
+PairedValues column_values(const ScienceFile& a, const ScienceFile& b, const char* name, const std::vector<Pair>& pairs) {
+  PairedValues out;
+  const Column *x = a.table.column(name), *y = b.table.column(name);
+  if (x == nullptr || y == nullptr || !x->numeric || !y->numeric) return out;
+  for (const Pair& pair : pairs) out.add(x->number[pair.old_run], y->number[pair.new_run]);
+  return out;
+}
+
+bool passes(const ScienceMeasure& m) { return m.test.difference.n == 0 || (m.test.within && m.never == 0); }
+
+/// The smaller of two numbers of pairs, where 0 is more than a million.
+int fewer(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
+
+/// With how many pairs would the cell have a verdict, if its differences are those seen? One measure moves it, all must be within.
+int pairs_to_decide(const ScienceCell& cell, int tests) {
+  int within = 1, moved = 0;
+  for (const ScienceMeasure& m : cell.measures) {
+    if (passes(m)) continue;
+    const MeanInterval& d = m.test.difference;
+    const int needed = m.never > 0 ? 0 : pairs_for_equivalence(m.test.margin, d.sd, d.mean);
+    within = within == 0 || needed == 0 ? 0 : std::max(within, needed);
+    moved = fewer(moved, pairs_needed(std::abs(d.mean), d.sd, moved_below / tests));
+  }
+  if (cell.failed_old + cell.failed_new > 0) within = 0;
+  return fewer(within, moved);
+}
+
+void judge(ScienceCell& cell, int tests) {
+  bool same = cell.failed_old + cell.failed_new == 0, moved = cell.failed_p_holm < moved_below;
+  for (const ScienceMeasure& m : cell.measures) {
+    if (passes(m)) continue;
+    same = false;
+    moved = moved || m.p_holm < moved_below;
+  }
+  cell.verdict = moved ? ScienceVerdict::moved : same ? ScienceVerdict::same : ScienceVerdict::inconclusive;
+  if (cell.verdict == ScienceVerdict::inconclusive) cell.seeds_needed = pairs_to_decide(cell, tests);
+}
+
+/// Holm's correction over all measures and failures of all cells; how many were tested.
+int correct(std::vector<ScienceCell>& cells) {
+  std::vector<double> p;
+  for (const ScienceCell& cell : cells) {
+    for (const ScienceMeasure& m : cell.measures) p.push_back(m.test.p);
+    p.push_back(cell.failed_p);
+  }
+  const std::vector<double> adjusted = holm_adjusted(p);
+  std::size_t at = 0;
+  for (ScienceCell& cell : cells) {
+    for (ScienceMeasure& m : cell.measures) m.p_holm = adjusted[at++];
+    cell.failed_p_holm = adjusted[at++];
+  }
+  return static_cast<int>(std::count_if(p.begin(), p.end(), [](double x) { return !std::isnan(x); }));
+}
+
+/// Smaller is worse.
+auto badness(const ScienceCell& cell) {
+  double p = std::isnan(cell.failed_p_holm) ? 1 : cell.failed_p_holm, part = 0;
+  for (const ScienceMeasure& m : cell.measures) {
+    if (!std::isnan(m.p_holm)) p = std::min(p, m.p_holm);
+    if (m.test.difference.n > 0) part = std::max(part, std::abs(m.test.difference.mean) / m.test.margin);
+  }
+  return std::tuple(static_cast<int>(cell.verdict), p, -part);
+}
+
+void set_power(ScienceComparison& out) {
+  std::vector<double> found;
+  for (const ScienceCell& cell : out.cells) {
+    const MeanInterval& d = cell.measures[science_gain].test.difference;
+    if (d.n < 2) continue;
+    const double alpha = moved_below / std::max(1, out.tests);
+    found.push_back((student_factor(d.n, 1 - alpha) + student_factor(d.n, 0.6)) * d.sd / std::sqrt(d.n));  // 0.6: one tail of .2
+  }
+  out.found_gain = quartiles(found).median;
+  out.found_gain_worst = found.empty() ? undefined : *std::max_element(found.begin(), found.end());
+}
+
+}  // namespace
+
+std::vector<std::string> science_columns(const ResultFile& head) { return diff_columns(head); }
+
+std::optional<StepsToGain> steps_to_gain(const RunCurve& old_curve, const RunCurve& curve) {
+  if (old_curve.value.empty() || curve.value.empty()) return std::nullopt;
+  const double start = old_curve.value.front(), gain = old_curve.value.back() - start;
+  if (!(gain > 0)) return std::nullopt;
+  const double wanted = start + share_of_gain * gain;
+  for (std::size_t i = 0; i < curve.value.size(); ++i)
+    if (curve.value[i] >= wanted) return StepsToGain{static_cast<double>(curve.step[i])};
+  return StepsToGain{static_cast<double>(curve.step.back()), true};
+}
+
+ScienceComparison compare_science(const ScienceFile& old_file, const ScienceFile& new_file, const ScienceMargins& margins) {
+  const ResultFile &a = old_file.table, &b = new_file.table;
+  const Column &id_a = *a.column("id"), &id_b = *b.column("id");
+  std::map<std::string_view, std::size_t> place;
+  for (std::size_t j = 0; j < b.runs; ++j) place.emplace(id_b.text(j), j);
+  std::map<std::string_view, CellPairs> pairs;
+  for (std::size_t i = 0; i < a.runs; ++i) {
+    const auto found = place.find(id_a.text(i));
+    if (found == place.end()) continue;
+    CellPairs& cell = pairs[without_seed(id_a.text(i))];
+    cell.old_failed.push_back(!a.ok(i));
+    cell.new_failed.push_back(!b.ok(found->second));
+    if (a.ok(i) && b.ok(found->second)) cell.good.push_back({i, found->second});
+  }
+  const std::vector<const RunCurve*> curve_a = by_run(old_file), curve_b = by_run(new_file);
+  ScienceComparison out;
+  for (const auto& [name, of] : pairs) {
+    ScienceCell cell;
+    cell.name = printable_text(name);
+    cell.pairs = static_cast<int>(of.good.size());
+    for (std::size_t i = 0; i < of.old_failed.size(); ++i) {
+      cell.failed_old += of.old_failed[i] > of.new_failed[i];
+      cell.failed_new += of.new_failed[i] > of.old_failed[i];
+    }
+    cell.failed_p = mcnemar_p(of.old_failed, of.new_failed);
+    const PairedValues quality = column_values(old_file, new_file, "final_quality", of.good);
+    const PairedValues gain = column_values(old_file, new_file, "final_gain", of.good);
+    PairedValues steps;
+    for (const Pair& pair : of.good) {
+      const RunCurve *x = curve_a[pair.old_run], *y = curve_b[pair.new_run];
+      const auto theirs = x && y ? steps_to_gain(*x, *y) : std::nullopt;
+      if (!theirs) continue;
+      steps.add(steps_to_gain(*x, *x)->steps, theirs->steps);
+      cell.measures[science_steps].never += theirs->never;
+    }
+    cell.measures[science_quality].test = equivalence(quality.base, quality.other, margins[science_quality]);
+    cell.measures[science_gain].test = equivalence(gain.base, gain.other, margins[science_gain]);
+    cell.measures[science_steps].test = ratio_equivalence(steps.base, steps.other, margins[science_steps]);
+    out.pairs += of.good.size();
+    out.cells.push_back(std::move(cell));
+  }
+  out.tests = correct(out.cells);
+  for (ScienceCell& cell : out.cells) judge(cell, std::max(1, out.tests));
+  std::stable_sort(out.cells.begin(), out.cells.end(), [](const ScienceCell& x, const ScienceCell& y) { return badness(x) < badness(y); });
+  if (!out.cells.empty()) out.verdict = out.cells.front().verdict;
+  set_power(out);
+  return out;
+}
+
+}  // namespace odrpo

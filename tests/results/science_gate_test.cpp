@@ -1,0 +1,168 @@
+// Two files of one suite: cells of paired runs, verdicts, steps to most of the gain, and how often equal programs are called moved.
+#include "results/science_gate.hpp"
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "tests/catch.hpp"
+#include "tests/results/table_sample.hpp"
+
+using namespace odrpo;
+using namespace odrpo::sample;
+
+namespace {
+
+struct Values {
+  double quality = 7, gain = 0.7;
+  bool failed = false;
+};
+
+/// A file of `cells` cells and `seeds` seeds, as `of` has it.
+struct Made {
+  ResultFile table;
+  std::vector<RunCurve> curves;
+  ScienceFile file() const { return {table, curves}; }
+};
+Made made(int cells, int seeds, const std::function<Values(int cell, int seed)>& of) {
+  std::vector<RunRecord> all;
+  Made out;
+  for (int cell = 0; cell < cells; ++cell)
+    for (int seed = 0; seed < seeds; ++seed) {
+      const Values v = of(cell, seed);
+      RunRecord r = run("bandit", "grpo", 1, 0.1, seed, 20);
+      r.id = "bandit/cell" + std::to_string(cell) + "/s" + std::to_string(seed);
+      r.finals = {{"final_quality", v.quality}, {"final_gain", v.gain}};
+      if (v.failed) r.status = RunStatus::failed;
+      all.push_back(r);
+    }
+  out.table = file_of(all);
+  std::vector<std::string> ids;
+  for (const RunRecord& r : all) ids.push_back(r.id);
+  std::erase_if(out.table.columns, [](const Column& c) { return c.name == "id"; });
+  out.table.columns.push_back(text_column("id", "", ids));
+  return out;
+}
+
+RunCurve curve(std::vector<double> values) {
+  RunCurve out{0, {}, std::move(values)};
+  for (std::size_t i = 0; i < out.value.size(); ++i) out.step.push_back(static_cast<std::int32_t>(10 * i));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("science: steps to nine tenths of OLD's gain") {
+  const RunCurve old_curve = curve({5, 6, 6.9, 7});  // 6.8 is wanted
+  CHECK(steps_to_gain(old_curve, old_curve)->steps == 20);
+  CHECK(steps_to_gain(old_curve, curve({5, 6.8, 7, 7}))->steps == 10);
+  const auto late = steps_to_gain(old_curve, curve({5, 6, 6.7, 6.79}));
+  CHECK(late->never);
+  CHECK(late->steps == 30);
+  CHECK_FALSE(steps_to_gain(curve({5, 4}), old_curve).has_value());
+  CHECK_FALSE(steps_to_gain(curve({}), old_curve).has_value());
+}
+
+TEST_CASE("science: equal, shifted, and noisy cells") {
+  const unsigned seed = 3;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> base(60);
+  for (double& x : base) x = normal(random);
+  const auto old_file = made(4, 20, [&](int cell, int s) {
+    return Values{7 + 0.1 * base[static_cast<std::size_t>(s)], 0.7 + 0.01 * cell};
+  });
+  const auto new_file = made(4, 20, [&](int cell, int s) {
+    Values v{7 + 0.1 * base[static_cast<std::size_t>(s)], 0.7 + 0.01 * cell};
+    if (cell == 0) v.quality += 1e-9 * normal(random);                                    // another order of summation
+    if (cell == 1) v.gain += 0.02 + 0.002 * normal(random);                               // another method
+    if (cell == 2) v.quality += 0.2 * normal(random), v.gain += 0.0001 * normal(random);  // another seed
+    if (cell == 3) v.failed = s < 2;
+    return v;
+  });
+  const ScienceComparison c = compare_science(old_file.file(), new_file.file(), science_margins);
+  REQUIRE(c.cells.size() == 4);
+  CHECK(c.verdict == ScienceVerdict::moved);
+  CHECK(c.cells[0].name == "bandit/cell1");
+  CHECK(c.cells[0].verdict == ScienceVerdict::moved);
+  CHECK_FALSE(c.cells[0].measures[science_gain].test.within);
+  CHECK(c.cells[0].measures[science_quality].test.within);
+  const auto cell = [&](const std::string& name) {
+    return *std::find_if(c.cells.begin(), c.cells.end(), [&](const ScienceCell& x) { return x.name == "bandit/" + name; });
+  };
+  CHECK(cell("cell0").verdict == ScienceVerdict::same);
+  CHECK(cell("cell2").verdict == ScienceVerdict::inconclusive);
+  CHECK(cell("cell2").seeds_needed > 100);
+  CHECK(cell("cell3").verdict == ScienceVerdict::inconclusive);  // two failures of 20 may be chance
+  CHECK(cell("cell3").failed_new == 2);
+  CHECK(cell("cell3").pairs == 18);
+  CHECK(c.pairs == 78);
+  CHECK(c.found_gain < 0.01);
+}
+
+TEST_CASE("science: runs that fail in NEW alone move a cell when there are enough") {
+  const auto old_file = made(1, 20, [](int, int) { return Values{}; });
+  const auto new_file = made(1, 20, [](int, int s) { return Values{7, 0.7, s < 12}; });
+  const ScienceComparison c = compare_science(old_file.file(), new_file.file(), science_margins);
+  CHECK(c.cells[0].verdict == ScienceVerdict::moved);
+  CHECK(c.cells[0].failed_p == Approx(std::pow(0.5, 11)));
+}
+
+TEST_CASE("science: a run that never reaches the gain is not within any margin") {
+  auto old_file = made(1, 3, [](int, int) { return Values{}; });
+  auto new_file = old_file;
+  for (std::uint32_t s = 0; s < 3; ++s) {
+    old_file.curves.push_back(curve({5, 6, 6.9, 7}));
+    new_file.curves.push_back(curve(s == 0 ? std::vector<double>{5, 6, 6.7, 6.79} : std::vector<double>{5, 6, 6.9, 7}));
+    old_file.curves.back().run = new_file.curves.back().run = s;
+  }
+  const ScienceComparison c = compare_science(old_file.file(), new_file.file(), {0.02, 0.005, 10});
+  CHECK(c.cells[0].measures[science_steps].never == 1);
+  CHECK(c.cells[0].verdict == ScienceVerdict::inconclusive);
+}
+
+TEST_CASE("science: files of equal programs and other seeds are called moved in at most 5 %") {
+  const unsigned seed = 11;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  const int pairs = 1000;
+  int moved = 0, same = 0;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const auto draw = [&] {
+      return made(8, 5, [&](int, int) {
+        const double gain = 0.7 + 0.05 * normal(random);
+        return Values{5 + 3 * gain + 0.1 * normal(random), gain};
+      });
+    };
+    const ScienceVerdict verdict = compare_science(draw().file(), draw().file(), science_margins).verdict;
+    moved += verdict == ScienceVerdict::moved;
+    same += verdict == ScienceVerdict::same;
+  }
+  CHECK(moved < pairs * 0.05 + 3 * std::sqrt(pairs * 0.05 * 0.95));
+  CHECK(same == 0);  // five seeds cannot show that
+}
+
+TEST_CASE("science: the difference of gain that could have been found is found four times of five") {
+  const unsigned seed = 12;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  const int n = 20, trials = 1000;
+  const auto compared = [&](double difference) {
+    std::vector<double> base(n);
+    for (double& x : base) x = 0.7 + 0.05 * normal(random);
+    const auto old_file = made(1, n, [&](int, int s) { return Values{7, base[static_cast<std::size_t>(s)]}; });
+    const auto new_file = made(1, n, [&](int, int s) {
+      return Values{7, base[static_cast<std::size_t>(s)] + difference + 0.01 * normal(random)};
+    });
+    return compare_science(old_file.file(), new_file.file(), science_margins);
+  };
+  double found = 0;
+  for (int i = 0; i < trials; ++i) found += compared(0).found_gain / trials;
+  int moved = 0;
+  for (int i = 0; i < trials; ++i) moved += compared(found).verdict == ScienceVerdict::moved;
+  CHECK(moved > 0.74 * trials);
+  CHECK(moved < 0.86 * trials);
+}
