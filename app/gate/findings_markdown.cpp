@@ -9,7 +9,7 @@
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t most_table_rows = 50, most_left_out = 10;
+constexpr std::size_t most_found = 50, most_left_out = 10;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::string findings_markdown(const Findings& f) {
   const auto line = [](const std::string& text, std::size_t width) { return markdown_text(short_text(text, width)); };
   std::string out = fmt::format("### gate: {}\n\n{}\n\n", markdown_text(f.outcome), markdown_text(f.rules));
   for (const auto& [what, text] : f.about) out += fmt::format("{}: {}<br>\n", markdown_text(what), line(text, 300));
-  const std::size_t rows = std::min(f.found.size(), most_table_rows);
+  const std::size_t rows = std::min(f.found.size(), most_found);
   if (rows > 0) out += "\n| case | verdict | |\n|---|---|---|\n";
   for (std::size_t i = 0; i < rows; ++i) {
     const Finding& found = f.found[i];
