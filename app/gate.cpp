@@ -13,6 +13,7 @@
 #include "app/gate/benchmark.hpp"
 #include "app/gate/counts.hpp"
 #include "app/gate/flags.hpp"
+#include "app/gate/limits.hpp"
 #include "app/gate/output.hpp"
 #include "app/gate/process.hpp"
 #include "app/gate/report.hpp"
@@ -112,6 +113,7 @@ int run_gate(const GateOptions& o) {
   const auto begin = Clock::now();
   check_gate_flags(o);
   if (o.science) return science_gate(o);
+  if (!o.files.empty()) return limits_gate(o);
   GateReport report;
   if (!o.limit.empty()) report.rules.limit = read_limit(o.limit);
   report.fail_on = read_fail_on(o.fail_on);

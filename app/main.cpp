@@ -160,7 +160,7 @@ struct Commands {
             "  odrpo-bench gate --science old.h5 new.h5",
             [this] { return app::gate(gate); });
     gate_options(*c, gate);
-    c->add_option("files", gate.files, "of --science: OLD.h5 NEW.h5")->transform(unmarked)->type_name("FILE.h5");
+    c->add_option("files", gate.files, "a result file, judged by the limits of its suite; or with --science OLD.h5 NEW.h5")->transform(unmarked)->type_name("FILE.h5");
 
     c = add("worker", "answer a gate's requests: training steps of a suite's runs, or the microbenchmarks",
             R"(echo '{"list": true}' | odrpo-bench worker suites/quickstart.toml)", [this] { return app::worker(worker); });

@@ -10,7 +10,7 @@ void gate_options(CLI::App& c, GateOptions& o) {
   c.add_option("--candidate", o.candidate, "the command that must not be slower")->type_name("CMD");
   c.add_option("--kind", o.kind, "self (two builds of odrpo-bench), benchmark (Google Benchmark), worker (JSON lines) or process")
       ->type_name("KIND");
-  c.add_option("--suite", o.suite, "kind self: the training steps of this suite's runs (default: the microbenchmarks)")
+  c.add_option("--suite", o.suite, "kind self: the training steps of this suite's runs (default: the microbenchmarks); of FILE.h5: its limits")
       ->type_name("SUITE.toml");
   repeated(c, "--cases", o.cases, "only cases that this pattern names, e.g. 'advantage/*'; may be repeated", "GLOB");
   c.add_option("--limit", o.limit, "slow-down that is too much, as 1% or 0.01 (default 1%; below 3%)")->type_name("LIMIT");
@@ -32,7 +32,7 @@ void gate_options(CLI::App& c, GateOptions& o) {
   c.add_option("--trials", o.trials, "of the self-test, instead of 40 s")->check(whole(1, 100'000))->type_name("N");
   c.add_flag("--science", o.science, "instead: do two result files of one suite, OLD.h5 NEW.h5, show the same?");
   repeated(c, "--margin", o.margin, "of --science: quality=LEVELS (default .02), gain=SHARE (.5%) or steps=SHARE (10%)", "WHAT=MARGIN");
-  c.add_option("--max-memory", o.max_memory, "of --science: MB that reading a file may take")->check(positive())->type_name("MB");
+  c.add_option("--max-memory", o.max_memory, "of result files: MB that reading a file may take")->check(positive())->type_name("MB");
   c.add_flag("-q,--quiet", o.quiet, "no progress and no notes");
 }
 

@@ -18,6 +18,7 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/devices.hpp"
+#include "app/gate/limits.hpp"
 #include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/signals.hpp"
@@ -63,6 +64,7 @@ SuiteFacts facts_of(const Suite& suite, int jobs, const ChosenDevices& where, co
       {"host", fmt::format("{}, {} cores", host.system, host.cores)},
       {"jobs", std::to_string(jobs)},
   };
+  if (const std::string limits = gate_limit_lines(suite.gate); !limits.empty()) facts.provenance.emplace_back("gate", limits);
   return facts;
 }
 

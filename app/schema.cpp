@@ -159,6 +159,7 @@ json key_schema(const FieldInfo& f, bool axes) {
   else if (f.type == "words") schema.update(one_or_list(scalar_schema(f), f.words.empty() ? 0 : 1));
   else if (f.type == "scale") schema.update(scale_schema());
   else if (f.type == "columns") schema.update(columns_schema());
+  else if (f.type == "limits") schema.update(limits_schema());
   else if (f.type == "entries") schema.update(entries_schema());
   else if (f.type == "models") schema["allOf"] = json::array({reference("noise")});
   else if (axis) schema.update(one_or_list(scalar_schema(f), 1));
@@ -331,6 +332,7 @@ std::string suite_schema() {
   add(LearnConfig{}, true);
   add(RecordConfig{}, false);
   add(TableConfig{}, false);
+  add(GateConfig{}, false);
   add(LimitsConfig{}, false);
   for (const char* dimension : {"rows", "columns"}) sections["table"]["properties"][dimension]["minLength"] = 1;
   schema["definitions"]["noise"] = noise_schema();

@@ -27,6 +27,29 @@ json baselines_schema() {
   return {{"anyOf", json::array({{{"type", "string"}}, {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", rows}}})}};
 }
 
+json limits_schema() {
+  const json value = {{"type", json::array({"string", "number"})}}, number = {{"type", "number"}};
+  const auto help = [](json schema, const char* text) {
+    schema["description"] = text;
+    return schema;
+  };
+  const json condition = {{"type", "string"}, {"pattern", "="}};
+  const json where = {{"anyOf", json::array({condition, {{"type", "array"}, {"items", condition}}})}};
+  const auto needs = [](const char* key) { return json{{"required", json::array({key})}}; };
+  const json limit = {{"type", "object"},
+                      {"additionalProperties", false},
+                      {"required", json::array({"row"})},
+                      {"anyOf", json::array({needs("at_most"), needs("at_least")})},
+                      {"properties",
+                       {{"row", help(value, "runs whose `axis` is this")},
+                        {"over", help(value, "compared with those whose `axis` is this, and all else is equal")},
+                        {"axis", help({{"type", "string"}}, "estimator, votes, …; unset = the rows of [table]")},
+                        {"where", help(where, "of these runs only: \"AXIS=VALUE\"")},
+                        {"at_most", help(number, "the value must not be above this")},
+                        {"at_least", help(number, "nor below this")}}}};
+  return {{"anyOf", json::array({limit, {{"type", "array"}, {"items", limit}}})}};
+}
+
 json scale_schema() {
   const json range = {{"type", "string"}, {"pattern", "^.+\\.\\..+$"}};
   const json list = {{"type", "array"}, {"minItems", 2}, {"maxItems", most_levels}, {"uniqueItems", true}, {"items", {{"type", "number"}}}};

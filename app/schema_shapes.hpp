@@ -9,6 +9,8 @@ nlohmann::ordered_json matrix_schema();
 nlohmann::ordered_json rows_schema();
 /// A row, or a table of baselines and the rows that are compared with them.
 nlohmann::ordered_json baselines_schema();
+/// The limits of [gate]: one, or a list.
+nlohmann::ordered_json limits_schema();
 /// The scores of a scale: a range, or a list of numbers.
 nlohmann::ordered_json scale_schema();
 /// Names of the columns of a file of scores.

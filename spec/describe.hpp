@@ -154,6 +154,10 @@ constexpr std::string_view section_of<TableConfig>() {
   return "table";
 }
 template <>
+constexpr std::string_view section_of<GateConfig>() {
+  return "gate";
+}
+template <>
 constexpr std::string_view section_of<LimitsConfig>() {
   return "limits";
 }
@@ -162,6 +166,6 @@ constexpr std::string_view section_of<LimitsConfig>() {
 inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<EnvConfig>(),
                                                 section_of<RaterConfig>(), section_of<PolicyConfig>(), section_of<EstimatorConfig>(),
                                                 section_of<LearnConfig>(), section_of<RecordConfig>(), section_of<TableConfig>(),
-                                                section_of<LimitsConfig>()};
+                                                section_of<GateConfig>(),  section_of<LimitsConfig>()};
 
 }  // namespace odrpo

@@ -87,6 +87,7 @@ Suite expand(const Plan& plan, const std::vector<std::string>& only) {
   suite.seed = static_cast<std::uint64_t>(plan.head.seed);
   suite.seeds = plan.head.seeds;
   suite.table = plan.table;
+  suite.gate = plan.gate;
   suite.limits = plan.limits;
   for (const auto* axis : name_axes(named)) suite.axis_names.push_back(axis->name);
   suite.runs = RunGrid(plan);

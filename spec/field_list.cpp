@@ -183,6 +183,7 @@ std::vector<Listing> vocabulary() {
       section<LearnConfig>("training"),
       section<RecordConfig>("what is kept of a run"),
       section<TableConfig>("what is printed at the end"),
+      section<GateConfig>("what `gate FILE.h5` judges; it changes no run"),
       section<LimitsConfig>("what is refused before anything starts"),
   };
 }

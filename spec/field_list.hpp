@@ -14,7 +14,7 @@ namespace odrpo {
 
 /// One key as its description tells it.
 struct FieldInfo {
-  std::string key, type;  ///< type: integer, number, word, string, baselines, words, integers, entries or models
+  std::string key, type;  ///< type: integer, number, word, string, baselines, words, integers, entries, limits or models
   std::string value;      ///< default as text; "unset" for an optional number
   std::string help;
   std::optional<AxisValue> min, max;
@@ -78,6 +78,9 @@ class FieldLister {
   }
   void rows(std::string_view key, NumberRows&, const RowsRule&, std::string_view help) {
     fields.push_back({std::string(key), "rows", "required", std::string(help), {}, {}, {}});
+  }
+  void limits(std::string_view key, LimitedValue, std::vector<GateLimit>&, std::string_view help) {
+    fields.push_back({std::string(key), "limits", "none", std::string(help), {}, {}, {}});
   }
   void models(std::string_view key, std::vector<Noise>&, std::string_view help) {
     fields.push_back({std::string(key), "models", "the base's", std::string(help), {}, {}, {}});

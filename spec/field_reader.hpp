@@ -59,6 +59,9 @@ class FieldReader {
   /// A list of rows of numbers, as the rule says.
   void rows(std::string_view key, NumberRows& value, const RowsRule& rule, std::string_view);
 
+  /// A limit or a list of them: tables with row, over, axis, where, at_most, at_least. (field_reader_limits.cpp)
+  void limits(std::string_view key, LimitedValue value, std::vector<GateLimit>& limits, std::string_view);
+
   /// A key outside of the description, such as `base`; marks it as known. nullptr when absent.
   const Node* extra(std::string_view key) { return take(key); }
   /// Such a key as a whole number of a range that is no axis; nothing, and an error, when it is none.

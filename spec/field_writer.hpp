@@ -80,6 +80,8 @@ class FieldWriter {
     }
     out_(key, text + "]", false);
   }
+  /// Limits are written as TOML writes them: [{ axis = "estimator", row = "odrpo", at_most = 2.0 }]. (field_writer_limits.cpp)
+  void limits(std::string_view key, LimitedValue, std::vector<GateLimit>& limits, std::string_view);
   /// Models are numbered from 0: noise.0.model, noise.0.sigma, …
   void models(std::string_view key, std::vector<Noise>& list, std::string_view) {
     for (std::size_t i = 0; i < list.size(); ++i) {

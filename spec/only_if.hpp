@@ -52,6 +52,7 @@ struct ValueOf {
   }
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
+  void limits(std::string_view, LimitedValue, std::vector<GateLimit>&, std::string_view) {}
   void models(std::string_view k, std::vector<Noise>& list, std::string_view) {
     if (k == key && !list.empty()) value = std::visit([](const auto& model) { return std::string(model.word); }, list.front());
   }
@@ -88,6 +89,7 @@ class Conditional {
   void numbers(std::string_view, std::vector<double>&, double, double, std::string_view) {}
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
+  void limits(std::string_view, LimitedValue, std::vector<GateLimit>&, std::string_view) {}
   void models(std::string_view, std::vector<Noise>&, std::string_view) {}
 
  private:

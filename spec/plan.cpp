@@ -142,6 +142,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   read_learn(root, plan, errors);
   read_section(root, plan.record, errors);
   read_section(root, plan.table, errors);
+  read_section(root, plan.gate, errors);
   read_section(root, plan.limits, errors);
   const auto axes = name_axes(plan);
   if (!errors.any()) tie_zip(zip, plan, errors);
@@ -157,6 +158,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   }
   check_bandits(root, plan, errors);
   check_table(find_section<TableConfig>(root), plan, axes, errors);
+  if (!errors.any()) check_gate(find_section<GateConfig>(root), plan, axes, errors);
   return plan;
 }
 

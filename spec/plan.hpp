@@ -47,6 +47,7 @@ struct Plan {
   std::vector<GridAxis> learn_axes;
   RecordConfig record;
   TableConfig table;
+  GateConfig gate;
   LimitsConfig limits;
 };
 
@@ -95,5 +96,11 @@ void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 bool only_texts(const Plan& plan);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
 void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
+/// [gate]: axes and rows are those of the grid, and are brought to their names; the axis that is meant is written out. (plan_checks_gate.cpp)
+void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
+/// The values of a dimension of tables as texts; none where the grid has no such dimension. (plan_checks.cpp)
+std::vector<std::string> dimension_values(const Plan& plan, const std::vector<const GridAxis*>& axes, std::string_view name);
+/// The axis that a word means: its name, or its qualified name; else the word. (plan_checks.cpp)
+std::string axis_word(const std::vector<const GridAxis*>& axes, const std::string& word);
 
 }  // namespace odrpo

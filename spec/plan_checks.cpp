@@ -157,9 +157,6 @@ void check_learning_keys(const Node* learn, const Plan& plan, Diagnostics& error
   refuse_idle(SectionRuns<LearnConfig>{plan.learn, plan.learn_axes, learn}, errors);
 }
 
-namespace {
-
-// every value of a grid dimension as tables print it; empty when the grid has no such dimension
 std::vector<std::string> dimension_values(const Plan& plan, const std::vector<const GridAxis*>& axes, std::string_view name) {
   std::vector<std::string> values;
   const auto names = [&](const auto& variants) {
@@ -177,12 +174,13 @@ std::vector<std::string> dimension_values(const Plan& plan, const std::vector<co
   return values;
 }
 
-// the axis that a word of [table] means: its name, or its qualified name
 std::string axis_word(const std::vector<const GridAxis*>& axes, const std::string& word) {
   for (const auto* axis : axes)
     if (same_word(axis->name, word) || same_word(axis->section + "." + axis->key, word)) return axis->name;
   return word;
 }
+
+namespace {
 
 // values of what a judge's calls take and cost, each with the key of [rater.NAME] that gives it
 constexpr std::pair<std::string_view, std::string_view> judge_values[] = {

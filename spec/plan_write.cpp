@@ -128,8 +128,9 @@ std::string write_plan(const Plan& plan) {
   lines.add(plan.policy);
   lines.add(plan.estimator);
   lines.add_axes(std::string(section_of<LearnConfig>()), plan.learn_axes);
-  lines.text += fmt::format("\n{}\n{}\n{}\n{}", section_text(plan.learn, plan.learn_axes), section_text(plan.record),
-                            section_text(plan.table), section_text(plan.limits));
+  const std::string gate = section_text(plan.gate);
+  lines.text += fmt::format("\n{}\n{}\n{}\n{}{}", section_text(plan.learn, plan.learn_axes), section_text(plan.record),
+                            section_text(plan.table), gate.empty() ? "" : gate + "\n", section_text(plan.limits));
   std::stable_sort(lines.axes.begin(), lines.axes.end(),
                    [](const auto& a, const auto& b) { return a.first->key_place < b.first->key_place; });
   std::string text = fmt::format("# every value of the suite, written out by odrpo-bench\n{}\n", section_text(plan.head));

@@ -10,6 +10,7 @@
 #include "estimators/estimator.hpp"
 #include "policies/policy.hpp"
 #include "results/record.hpp"
+#include "results/gate_limits.hpp"
 #include "results/table_spec.hpp"
 #include "spec/env_config.hpp"
 
@@ -79,6 +80,19 @@ void describe(V& v, RecordConfig& c) {
 
 /// [table]: what `run` prints at the end and `table` by default.
 using TableConfig = TableSpec;
+
+/// [gate]: what `gate FILE.h5` judges. It changes no run.
+struct GateConfig {
+  std::vector<GateLimit> step_time, quality, gain;
+};
+template <class V>
+void describe(V& v, GateConfig& c) {
+  v.limits("step_time", LimitedValue::step_time, c.step_time,
+           "limits of the time of a training step, a ratio with `over`, else seconds: [{ row = \"odrpo(grpo)\", over = \"grpo\", "
+           "at_most = 1.1 }], also with `axis` (unset: the table's rows), `at_least` and `where` (\"votes=8\")");
+  v.limits("quality", LimitedValue::quality, c.quality, "likewise of the quality at the end, in levels; a difference with `over`");
+  v.limits("gain", LimitedValue::gain, c.gain, "likewise of the gain at the end, a share of the possible; a difference with `over`");
+}
 
 /// [limits]: preflight refuses (exit 4) what would exceed them.
 struct LimitsConfig {

@@ -21,6 +21,7 @@ struct Suite {
   std::vector<std::string> notes;      ///< for the user to see before anything is trained: what the files of scores hold
   std::vector<std::pair<std::string, std::string>> judges;  ///< raters learned from files: name; the file without its folder, what it holds
   TableConfig table;
+  GateConfig gate;
   LimitsConfig limits;
   std::vector<std::string> axis_names;  ///< extra axes in suite order
   RunGrid runs;

@@ -34,7 +34,7 @@ struct Findings {
 std::string findings_junit(const Findings& findings);
 /// GitHub's workflow commands ("::error title=…::…"), at most 10 lines: errors for failing findings, warnings for other notable ones.
 std::string findings_annotations(const Findings& findings);
-/// A summary of a CI job: a table of verdicts, and sentences for what is notable.
+/// A summary of a CI job: a table of verdicts and sentences.
 std::string findings_markdown(const Findings& findings);
 
 /// Text in a cell or a line of Markdown: no markup of Markdown or HTML means anything.

@@ -32,7 +32,7 @@ std::string findings_markdown(const Findings& f) {
     const Finding& found = f.found[i];
     out += fmt::format("| {} | {} | {} |\n", line(found.name, 120),
                        found.failure.empty() ? markdown_text(found.verdict) : "**" + markdown_text(found.failure) + "**",
-                       found.notable ? markdown_text(found.sentence) : "");
+                       markdown_text(found.sentence));
   }
   if (rows < f.found.size())
     out += fmt::format("\n{} more, none worse than these, are in the JSON and JUnit reports.\n", f.found.size() - rows);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 
 #include "app/gate/output.hpp"
 
@@ -62,23 +63,27 @@ bool same_place(const std::string& a, const std::string& b) {
   return !a.empty() && !b.empty() && place(a) == place(b);
 }
 
+/// Of the gates of result files.
+void check_file_flags(const GateOptions& o, const std::function<void(const std::string&)>& refuse) {
+  if (o.science && o.files.size() != 2)
+    refuse(fmt::format("--science compares two result files, OLD.h5 and NEW.h5; there are {}", o.files.size()));
+  if (!o.science && o.files.size() != 1) refuse("one result file is judged by its limits; --science compares two");
+  if (o.self_test || o.trials > 0) refuse("--self-test is a gate of its own: it takes no result files");
+  if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.cases.empty())
+    refuse("result files are compared: --baseline, --candidate, --kind and --cases have no effect");
+  if (o.science && !o.suite.empty()) refuse("--suite has no effect with --science");
+  if (!o.limit.empty() || !o.counts.empty() || o.only_counts || o.seed)
+    refuse("no time is measured: --limit, --counts, --only-counts and --seed have no effect");
+  if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
+}
+
 }  // namespace
 
 void check_gate_flags(const GateOptions& o) {
   const auto refuse = [](const std::string& text) { throw Failure(Exit::usage, text); };
   if (!o.science && !o.margin.empty()) refuse("--margin has no effect without --science");
-  if (!o.science && o.max_memory > 0) refuse("--max-memory has no effect without --science");
-  if (!o.science && !o.files.empty()) refuse("result files have no effect without --science");
-  if (o.science) {
-    if (o.files.size() != 2) refuse(fmt::format("--science compares two result files, OLD.h5 and NEW.h5; there are {}", o.files.size()));
-    if (o.self_test || o.trials > 0) refuse("--science and --self-test are two gates");
-    if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.suite.empty() || !o.cases.empty())
-      refuse("--science compares two files: --baseline, --candidate, --kind, --suite and --cases have no effect");
-    if (!o.limit.empty() || !o.counts.empty() || o.only_counts || o.seed)
-      refuse("--science measures no time: --limit, --counts, --only-counts and --seed have no effect");
-    if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
-    return;
-  }
+  if (o.science || !o.files.empty()) return check_file_flags(o, refuse);
+  if (o.max_memory > 0) refuse("--max-memory has no effect without result files");
   if (o.self_test) {
     if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty())
       refuse("--self-test compares this program with itself: --baseline, --candidate and --kind have no effect");

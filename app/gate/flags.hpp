@@ -35,6 +35,25 @@ E word_or_refuse(const char* flag, std::span<const Word<E>> table, const std::st
 std::optional<double> read_share(const std::string& text);
 /// The words of a flag that is given once or several times, with commas.
 std::vector<std::string> comma_words(const std::vector<std::string>& given);
+/// --fail-on of the gates of files: words of a table of verdicts but `good`, or "nothing"; the default where it is not given.
+template <class Verdict>
+std::vector<Verdict> read_verdicts(const std::vector<std::string>& given, std::span<const Word<Verdict>> table, Verdict good,
+                                   Verdict usual) {
+  if (given.empty()) return {usual};
+  std::vector<Verdict> out;
+  std::vector<std::string> known = {"nothing"};
+  for (const auto& w : table)
+    if (w.value != good) known.emplace_back(w.word);
+  const std::vector<std::string> words = comma_words(given);
+  for (const auto& word : words) {
+    const auto verdict = find_word(table, word);
+    if (verdict && *verdict != good) out.push_back(*verdict);
+    else if (word != "nothing" || words.size() > 1)
+      throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}", printable_line(word), did_you_mean(word, known)));
+  }
+  return out;
+}
+
 /// --limit: "1%", "0.5 %" or "0.01" as a share; at least 0 and below GateRules::same.
 double read_limit(const std::string& text);
 /// --fail-on, given once or several times, with commas; the default where it is not given.

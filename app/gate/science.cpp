@@ -42,20 +42,6 @@ ScienceMargins read_margins(const std::vector<std::string>& given) {
   return margins;
 }
 
-std::vector<ScienceVerdict> read_science_fail_on(const std::vector<std::string>& given) {
-  if (given.empty()) return {ScienceVerdict::moved};
-  std::vector<ScienceVerdict> out;
-  const std::vector<std::string> words = comma_words(given);
-  for (const auto& word : words) {
-    const auto verdict = find_word(std::span<const Word<ScienceVerdict>>(science_verdict_words), word);
-    if (verdict && *verdict != ScienceVerdict::same) out.push_back(*verdict);
-    else if (word != "nothing" || words.size() > 1)
-      throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}", printable_line(word),
-                                             did_you_mean(word, {"moved", "inconclusive", "nothing"})));
-  }
-  return out;
-}
-
 /// Which runs there are and how they are shown: settings that change no run.
 bool changes_no_run(std::string_view key) {
   if (key == "suite.seed" || key == "suite.seeds") return true;
@@ -125,7 +111,7 @@ int science_exit(const ScienceReport& r) {
 int science_gate(const GateOptions& o) {
   ScienceReport r;
   r.margins = read_margins(o.margin);
-  r.fail_on = read_science_fail_on(o.fail_on);
+  r.fail_on = read_verdicts<ScienceVerdict>(o.fail_on, science_verdict_words, ScienceVerdict::same, ScienceVerdict::moved);
   const ReadLimits limits = read_limits(o.max_seconds, o.max_memory);
   check_gate_outputs(o, false);
   const std::string &old_path = o.files[0], &new_path = o.files[1];

@@ -75,11 +75,11 @@ for arguments, code, says in ((["old.h5"], 2, "there are 1"), (["old.h5", "copy.
                               (["old.h5", "copy.h5", "--margin", "regret=1"], 2, "does not begin with"), (["old.h5", "copy.h5", "--margin", "gain=x"], 2, "share"),
                               (["old.h5", "copy.h5", "--margin", "quality=2%"], 2, "levels"), (["old.h5", "copy.h5", "--margin", "gain=-1%"], 2, "above 0"),
                               (["old.h5", "copy.h5", "--fail-on", "slower"], 2, "unknown word"), (["old.h5", "copy.h5", "--kind", "self"], 2, "no effect"),
-                              (["old.h5", "copy.h5", "--counts", "off"], 2, "no effect"), (["old.h5", "copy.h5", "--self-test"], 2, "two gates"),
+                              (["old.h5", "copy.h5", "--counts", "off"], 2, "no effect"), (["old.h5", "copy.h5", "--self-test"], 2, "gate of its own"),
                               (["old.h5", "copy.h5", "--junit", "no/x.xml"], 5, "no/x.xml")):
     r = science(*arguments)
     check(f"{arguments}: {code}", r.returncode == code and says in r.stderr.decode() and r.stdout == b"", r)
-checks.call("gate", "old.h5", code=2, words="no effect without --science")
+checks.call("gate", "old.h5", "copy.h5", code=2, words="--science compares two")
 checks.call("gate", "--margin", "gain=1%", code=2, words="no effect without --science")
 with open("old.h5", "rb") as file:
     data = file.read()

@@ -1,0 +1,42 @@
+// `gate FILE.h5`: does a result file keep the limits that its suite sets in [gate]?
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/command.hpp"
+#include "app/gate/finding.hpp"
+#include "results/gate_limits.hpp"
+#include "spec/spec.hpp"
+
+namespace odrpo::app {
+
+/// The provenance data set "gate" of a result file: a JSON object a line; empty without limits.
+std::string gate_limit_lines(const GateConfig& gate);
+/// Reads them back. Failure bad_input, which names `path`, for lines that are none.
+std::vector<GateLimit> parse_gate_limits(std::string_view lines, const std::string& path);
+
+struct LimitsReport {
+  std::string path, suite, digest, host;  ///< not printable
+  std::size_t runs = 0;
+  std::string limits_from;  ///< a suite file, where --suite names one; else empty
+  std::vector<GateLimit> limits;
+  std::vector<LimitResult> results;  ///< [limits]
+  std::vector<LimitVerdict> fail_on;
+};
+/// Reads the file, judges its limits, prints and writes the reports. The exit code: 0, 10 where one fails, 11 where one is inconclusive and
+/// --fail-on says so. Failure no_baseline where there are no limits; as read_results().
+int limits_gate(const GateOptions& options);
+
+int limits_exit(const LimitsReport& report);
+/// "2 limits: 1 fail, 1 pass (exit 10)"
+std::string limits_outcome(const LimitsReport& report);
+/// "step_time odrpo(grpo) / grpo <= 1.1"; printable.
+std::string limit_name(const GateLimit& limit);
+/// One printable line that says why a limit has its verdict.
+std::string limit_sentence(const GateLimit& limit, const LimitResult& result);
+std::string limits_text(const LimitsReport& report);
+std::string limits_json(const LimitsReport& report);
+Findings limits_findings(const LimitsReport& report);
+
+}  // namespace odrpo::app

@@ -1,0 +1,48 @@
+// What no single key of [gate] can tell: axes and rows that the grid has.
+#include <fmt/format.h>
+
+#include "estimators/estimator.hpp"
+#include "results/suggest.hpp"
+#include "spec/plan.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo {
+
+void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors) {
+  std::vector<std::string_view> all{"env", "rater", "policy", "estimator", "votes"};
+  for (const auto* axis : axes) all.push_back(axis->name);
+  const auto settle = [&](std::string& value, const std::string& axis, const Node& at) {
+    if (axis == "estimator")
+      if (const auto config = parse_estimator(value)) value = estimator_word(*config);
+    const auto values = dimension_values(plan, axes, axis);
+    const auto found = std::find_if(values.begin(), values.end(), [&](const std::string& v) { return same_word(v, value); });
+    const std::vector<std::string_view> words(values.begin(), values.end());
+    if (found == values.end())
+      errors.add(at.place, fmt::format("no run has {} \"{}\"", axis, shown(value)), one_of(words), nearest_word(value, words));
+    else value = *found;
+  };
+  for (auto& [key, limits] : {std::pair<const char*, std::vector<GateLimit>&>{"step_time", plan.gate.step_time},
+                              {"quality", plan.gate.quality},
+                              {"gain", plan.gate.gain}}) {
+    const Node* const node = section == nullptr ? nullptr : find_child(*section, key);
+    for (std::size_t i = 0; i < limits.size(); ++i) {
+      GateLimit& limit = limits[i];
+      const Node& entry = node->kind == Node::Kind::list ? node->children[i] : *node;
+      const auto at = [&](std::string_view child) -> const Node& {
+        const Node* const found = find_child(entry, child);
+        return found == nullptr ? entry : *found;
+      };
+      if (limit.axis.empty()) limit.axis = plan.table.rows;
+      limit.axis = axis_word(axes, limit.axis);
+      if (std::find(all.begin(), all.end(), limit.axis) == all.end()) {
+        errors.add(at("axis").place, fmt::format("`gate.{}` has the axis \"{}\", which the grid has not", key, shown(limit.axis)),
+                   one_of(all), nearest_word(limit.axis, all));
+        continue;
+      }
+      settle(limit.row, limit.axis, at("row"));
+      if (!limit.over.empty()) settle(limit.over, limit.axis, at("over"));
+    }
+  }
+}
+
+}  // namespace odrpo
