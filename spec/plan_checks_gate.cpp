@@ -8,6 +8,16 @@
 
 namespace odrpo {
 
+namespace {
+
+/// Without blanks around it.
+std::string without_blanks(const std::string& text) {
+  const std::size_t from = text.find_first_not_of(' ');
+  return from == std::string::npos ? "" : text.substr(from, text.find_last_not_of(' ') + 1 - from);
+}
+
+}  // namespace
+
 void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors) {
   std::vector<std::string_view> all{"env", "rater", "policy", "estimator", "votes"};
   for (const auto* axis : axes) all.push_back(axis->name);
@@ -32,13 +42,25 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
         const Node* const found = find_child(entry, child);
         return found == nullptr ? entry : *found;
       };
-      if (limit.axis.empty()) limit.axis = plan.table.rows;
-      limit.axis = axis_word(axes, limit.axis);
-      if (std::find(all.begin(), all.end(), limit.axis) == all.end()) {
-        errors.add(at("axis").place, fmt::format("`gate.{}` has the axis \"{}\", which the grid has not", key, shown(limit.axis)),
-                   one_of(all), nearest_word(limit.axis, all));
-        continue;
+      const auto known_axis = [&](std::string& axis, const Node& at_node) {
+        axis = axis_word(axes, axis);
+        const bool known = std::find(all.begin(), all.end(), axis) != all.end();
+        if (!known)
+          errors.add(at_node.place, fmt::format("`gate.{}` has the axis \"{}\", which the grid has not", key, shown(axis)), one_of(all),
+                     nearest_word(axis, all));
+        return known;
+      };
+      const Node& where = at("where");
+      for (std::size_t w = 0; w < limit.where.size(); ++w) {
+        const std::size_t equals = limit.where[w].find('=');
+        std::string axis = without_blanks(limit.where[w].substr(0, equals)), value = without_blanks(limit.where[w].substr(equals + 1));
+        const Node& place = where.kind == Node::Kind::list ? where.children[w] : where;
+        if (!known_axis(axis, place)) continue;
+        settle(value, axis, place);
+        limit.where[w] = axis + "=" + value;
       }
+      if (limit.axis.empty()) limit.axis = plan.table.rows;
+      if (!known_axis(limit.axis, at("axis"))) continue;
       settle(limit.row, limit.axis, at("row"));
       if (!limit.over.empty()) settle(limit.over, limit.axis, at("over"));
     }

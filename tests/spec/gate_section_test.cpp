@@ -7,24 +7,24 @@ TEST_CASE("limits of [gate]: the table's rows are the axis, words and numbers ar
   const Suite suite = loaded(small_suite + R"x([gate]
 step_time = [{ row = "odrpo(grpo)", over = "grpo", at-most = 1.1 }, { axis = "votes", row = 8, over = 1, at_most = 2, at_least = 0.5 }]
 quality = { row = "grpo", at_least = 7.5, where = "votes=8" }
-gain = [{ row = "grpo", over = "maxrl", at_least = 0, where = ["votes=8", "rater=mixed"] }]
+gain = [{ row = "grpo", over = "maxrl", at_least = 0, where = ["votes = 8", "rater=mixed"] }]
 )x",
                              {"grid.estimator=[\"grpo\", \"maxrl\", \"odrpo-uniform(grpo)\"]", "grid.votes=[1, 8]"});
-REQUIRE(suite.gate.step_time.size() == 2);
-const GateLimit& first = suite.gate.step_time[0];
-CHECK(first == GateLimit{LimitedValue::step_time, "estimator", "odrpo(grpo)", "grpo", {}, 1.1, {}});
-CHECK(suite.gate.step_time[1] == GateLimit{LimitedValue::step_time, "votes", "8", "1", {}, 2.0, 0.5});
-REQUIRE(suite.gate.quality.size() == 1);
-CHECK(suite.gate.quality[0] == GateLimit{LimitedValue::quality, "estimator", "grpo", "", {"votes=8"}, {}, 7.5});
-REQUIRE(suite.gate.gain.size() == 1);
-CHECK(suite.gate.gain[0].where == std::vector<std::string>{"votes=8", "rater=mixed"});
+  REQUIRE(suite.gate.step_time.size() == 2);
+  const GateLimit& first = suite.gate.step_time[0];
+  CHECK(first == GateLimit{LimitedValue::step_time, "estimator", "odrpo(grpo)", "grpo", {}, 1.1, {}});
+  CHECK(suite.gate.step_time[1] == GateLimit{LimitedValue::step_time, "votes", "8", "1", {}, 2.0, 0.5});
+  REQUIRE(suite.gate.quality.size() == 1);
+  CHECK(suite.gate.quality[0] == GateLimit{LimitedValue::quality, "estimator", "grpo", "", {"votes=8"}, {}, 7.5});
+  REQUIRE(suite.gate.gain.size() == 1);
+  CHECK(suite.gate.gain[0].where == std::vector<std::string>{"votes=8", "rater=mixed"});
 
-const Suite again = loaded(suite.resolved);
-CHECK(again.gate.step_time == suite.gate.step_time);
-CHECK(again.gate.quality == suite.gate.quality);
-CHECK(again.gate.gain == suite.gate.gain);
-CHECK(again.resolved == suite.resolved);
-CHECK(loaded(small_suite).resolved.find("gate.") == std::string::npos);
+  const Suite again = loaded(suite.resolved);
+  CHECK(again.gate.step_time == suite.gate.step_time);
+  CHECK(again.gate.quality == suite.gate.quality);
+  CHECK(again.gate.gain == suite.gate.gain);
+  CHECK(again.resolved == suite.resolved);
+  CHECK(loaded(small_suite).resolved.find("gate.") == std::string::npos);
 }
 
 TEST_CASE("bad limits of [gate] are refused at their place") {
@@ -55,6 +55,14 @@ TEST_CASE("bad limits of [gate] are refused at their place") {
        "[gate]\nstep_time = [{ axis = \"vote\", row = 1, at_most = 1 }]\n",
        "6:23",
        {"which the grid has not", "did you mean `votes`?"}},
+      {"a condition on no axis",
+       "[gate]\ngain = [{ row = \"grpo\", at_most = 1, where = \"vote=1\" }]\n",
+       "6:46",
+       {"did you mean `votes`?"}},
+      {"a condition of no run",
+       "[gate]\ngain = [{ row = \"grpo\", at_most = 1, where = [\"votes=1\", \"votes=3\"] }]\n",
+       "6:58",
+       {"no run has votes \"3\""}},
       {"a condition that is none", "[gate]\ngain = [{ row = \"grpo\", at_most = 1, where = \"votes\" }]\n", "6:46", {"no \"AXIS=VALUE\""}},
   });
 }
