@@ -202,6 +202,7 @@ int explain(const ExplainOptions&);
 
 struct GateOptions {
   std::string baseline, candidate, kind, suite;
+  std::string build_baseline;  ///< a commit, whose merge base with the checked out one is built; empty = none
   std::vector<std::string> cases, fail_on;
   std::string limit;   ///< "1%" or "0.01"; empty = 1 %
   std::string counts;  ///< a word of count_words; empty = auto

@@ -6,11 +6,13 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <random>
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/gate/benchmark.hpp"
+#include "app/gate/build_baseline.hpp"
 #include "app/gate/counts.hpp"
 #include "app/gate/flags.hpp"
 #include "app/gate/limits.hpp"
@@ -108,6 +110,24 @@ void compare_checksums(const Prepared& p, GateRun& run) {
     if (run.checksums[i].differs()) run.decisions[i].differs = true, run.decisions[i].verdict = GateVerdict::different;
 }
 
+/// A path as a word of a command line.
+std::string quoted_word(const std::string& path) {
+  std::string out = "'";
+  for (const char c : path) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+/// --build-baseline: makes the baseline, and this program the candidate where none is named.
+void build(const GateOptions& o, const std::atomic<bool>& stop, ChildKeeper& keeper, GateReport& report) {
+  ProgressLine line(o.quiet);
+  const BuiltBaseline built = build_baseline(o.build_baseline, stop, keeper, [&](const std::string& text) { line.show(text); });
+  report.baseline = quoted_word(built.program);
+  if (!report.candidate.empty()) return;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  check_equal_builds(built.program, self, stop, keeper);
+  report.candidate = quoted_word(self);
+}
+
 int run_gate(const GateOptions& o) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
@@ -131,20 +151,22 @@ int run_gate(const GateOptions& o) {
     put(o.json ? self_test_json(test, report.host) : self_test_text(test, report.host));
     return static_cast<int>(Exit::ok);
   }
-  const ComparedKind kind = word_or_refuse<ComparedKind>("--kind", compared_kind_words, o.kind);
+  const bool builds = !o.build_baseline.empty();
+  const ComparedKind kind = builds ? ComparedKind::self : word_or_refuse<ComparedKind>("--kind", compared_kind_words, o.kind);
   if (kind != ComparedKind::self && !o.suite.empty()) throw Failure(Exit::usage, "--suite has no effect: only --kind self trains a suite");
   if (kind == ComparedKind::process && !o.cases.empty()) throw Failure(Exit::usage, "--cases has no effect: a command is one case");
   check_gate_outputs(o, true);
   const CountTools tools = find_count_tools(wish);
-  report.kind = o.kind;
+  report.kind = word_of(std::span<const Word<ComparedKind>>(compared_kind_words), kind);
   report.baseline = o.baseline;
   report.candidate = o.candidate;
+  if (builds) build(o, stop, keeper, report);
   report.timed = !o.only_counts;
 
   std::vector<std::string> more;
   if (kind == ComparedKind::self) more = {"worker"};
   if (kind == ComparedKind::self && !o.suite.empty()) more.push_back(o.suite);
-  Prepared p{gate_commands(o.baseline, o.candidate, more, rules), {}};
+  Prepared p{gate_commands(report.baseline, report.candidate, more, rules), {}};
   GateRun run;
   {
     ProgressLine line(o.quiet);

@@ -8,9 +8,13 @@ namespace odrpo::app {
 void gate_options(CLI::App& c, GateOptions& o) {
   c.add_option("--baseline", o.baseline, "the command that is compared with, quoted as for a shell")->type_name("CMD");
   c.add_option("--candidate", o.candidate, "the command that must not be slower")->type_name("CMD");
+  c.add_option("--build-baseline", o.build_baseline,
+               "kind self: build the commit at which the checked out one left REF, and compare this program with it")
+      ->type_name("REF");
   c.add_option("--kind", o.kind, "self (two builds of odrpo-bench), benchmark (Google Benchmark), worker (JSON lines) or process")
       ->type_name("KIND");
-  c.add_option("--suite", o.suite, "kind self: the training steps of this suite's runs (default: the microbenchmarks); of FILE.h5: its limits")
+  c.add_option("--suite", o.suite,
+               "kind self: the training steps of this suite's runs (default: the microbenchmarks); of FILE.h5: its limits")
       ->type_name("SUITE.toml");
   repeated(c, "--cases", o.cases, "only cases that this pattern names, e.g. 'advantage/*'; may be repeated", "GLOB");
   c.add_option("--limit", o.limit, "slow-down that is too much, as 1% or 0.01 (default 1%; below 3%)")->type_name("LIMIT");

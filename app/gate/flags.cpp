@@ -69,8 +69,8 @@ void check_file_flags(const GateOptions& o, const std::function<void(const std::
     refuse(fmt::format("--science compares two result files, OLD.h5 and NEW.h5; there are {}", o.files.size()));
   if (!o.science && o.files.size() != 1) refuse("one result file is judged by its limits; --science compares two");
   if (o.self_test || o.trials > 0) refuse("--self-test is a gate of its own: it takes no result files");
-  if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.cases.empty())
-    refuse("result files are compared: --baseline, --candidate, --kind and --cases have no effect");
+  if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.cases.empty() || !o.build_baseline.empty())
+    refuse("result files are compared: --baseline, --build-baseline, --candidate, --kind and --cases have no effect");
   if (o.science && !o.suite.empty()) refuse("--suite has no effect with --science");
   if (!o.limit.empty() || !o.counts.empty() || o.only_counts || o.seed)
     refuse("no time is measured: --limit, --counts, --only-counts and --seed have no effect");
@@ -85,17 +85,22 @@ void check_gate_flags(const GateOptions& o) {
   if (o.science || !o.files.empty()) return check_file_flags(o, refuse);
   if (o.max_memory > 0) refuse("--max-memory has no effect without result files");
   if (o.self_test) {
-    if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty())
-      refuse("--self-test compares this program with itself: --baseline, --candidate and --kind have no effect");
+    if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.build_baseline.empty())
+      refuse("--self-test compares this program with itself: --baseline, --build-baseline, --candidate and --kind have no effect");
     if (!o.junit.empty() || !o.markdown.empty()) refuse("--self-test is printed: --junit and --markdown have no effect");
     if (!o.suite.empty() || !o.cases.empty() || !o.counts.empty() || o.only_counts || o.max_seconds > 0 || !o.fail_on.empty())
       refuse("--self-test has cases of its own: --suite, --cases, --counts, --only-counts, --max-seconds and --fail-on have no effect");
     return;
   }
   if (o.trials > 0) refuse("--trials has no effect without --self-test");
-  if (o.baseline.empty()) refuse("--baseline is required: the command that is compared with");
-  if (o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
-  if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
+  if (!o.build_baseline.empty()) {
+    if (!o.baseline.empty()) refuse("--build-baseline makes the baseline: --baseline has no effect");
+    if (!o.kind.empty() && o.kind != "self") refuse("--build-baseline builds odrpo-bench: --kind is self");
+  }
+  const bool builds = !o.build_baseline.empty();
+  if (!builds && o.baseline.empty()) refuse("--baseline is required: the command that is compared with");
+  if (!builds && o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
+  if (!builds && o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
   if (o.only_counts && o.counts == "off") refuse("--only-counts has nothing to compare with --counts off");
   if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
   if (o.markdown.empty()) return;

@@ -153,7 +153,8 @@ Findings limits_findings(const LimitsReport& r) {
     const LimitVerdict v = r.results[i].verdict;
     const std::string word(word_for(v));
     const bool fails = std::find(r.fail_on.begin(), r.fail_on.end(), v) != r.fail_on.end();
-    out.found.push_back({limit_name(r.limits[i]), word, limit_sentence(r.limits[i], r.results[i]), fails ? word : "", v != LimitVerdict::pass, 0});
+    out.found.push_back(
+        {limit_name(r.limits[i]), word, limit_sentence(r.limits[i], r.results[i]), fails ? word : "", v != LimitVerdict::pass, 0});
   }
   return out;
 }

@@ -1,0 +1,121 @@
+// `gate --build-baseline REF`: git finds and checks out the commit, CMake builds it.
+#include "app/gate/build_baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "app/printable.hpp"
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr double git_seconds = 300, build_seconds = 2 * 3600;
+constexpr std::size_t most_output = 1 << 16;  // bytes of a command's stdout that are kept: the last
+
+struct Finished {
+  bool good = false;
+  std::string output, said;  ///< stdout, and for messages: "exit code 128; its stderr ends: …"
+};
+
+/// Starts commands of one work tree, one after the other.
+class Commands {
+ public:
+  Commands(const std::atomic<bool>& stop, ChildKeeper& keeper) : stop_(stop), keeper_(keeper) {}
+
+  Finished run(const std::vector<std::string>& words, double seconds) {
+    const ChildCommand command = find_command("--build-baseline", words);
+    Finished out;
+    {
+      Child child(words[0], command, {seconds, &stop_}, {.reads_requests = false});
+      const ChildEnd end = child.finish(
+          [&](std::string_view bytes) {
+            out.output += bytes;
+            if (out.output.size() > 2 * most_output) out.output.erase(0, out.output.size() - most_output);
+          },
+          words[0]);
+      out.good = end.good();
+      out.said = end.text() + child.last_words();
+    }
+    keeper_.no_orphans(words[0]);
+    return out;
+  }
+
+  /// The only line that git prints; empty where it fails.
+  std::string git_line(std::vector<std::string> words) {
+    words.insert(words.begin(), "git");
+    const Finished done = run(words, git_seconds);
+    return done.good ? done.output.substr(0, std::min(done.output.find('\n'), done.output.size())) : "";
+  }
+
+  void must(const std::vector<std::string>& words, double seconds) {
+    const Finished done = run(words, seconds);
+    if (done.good) return;
+    std::string end = done.output.substr(done.output.size() - std::min<std::size_t>(done.output.size(), 600));
+    for (char& c : end)
+      if (c == '\n') c = ' ';
+    throw Failure(Exit::runs_failed,
+                  fmt::format("--build-baseline: \"{}\" ended with {}{}", printable_line(fmt::format("{}", fmt::join(words, " "))),
+                              done.said, end.empty() ? "" : "; its stdout ends: " + printable_line(end)));
+  }
+
+ private:
+  const std::atomic<bool>& stop_;
+  ChildKeeper& keeper_;
+};
+
+}  // namespace
+
+BuiltBaseline build_baseline(const std::string& reference, const std::atomic<bool>& stop, ChildKeeper& keeper,
+                             const std::function<void(const std::string&)>& tell) {
+  Commands commands(stop, keeper);
+  const auto refuse = [](const std::string& text) { throw Failure(Exit::usage, "--build-baseline: " + text); };
+  const std::string root = commands.git_line({"rev-parse", "--show-toplevel"});
+  if (root.empty()) refuse("the current folder is in no git work tree");
+  const std::string head = commands.git_line({"-C", root, "rev-parse", "--verify", "HEAD^{commit}"});
+  if (head.empty()) refuse("nothing is checked out yet");
+  const std::string asked =
+      commands.git_line({"-C", root, "rev-parse", "--verify", "--quiet", "--end-of-options", reference + "^{commit}"});
+  if (asked.empty()) refuse(fmt::format("there is no commit \"{}\"", printable_line(reference)));
+  const std::string base = commands.git_line({"-C", root, "merge-base", asked, head});
+  if (base.empty())
+    refuse(fmt::format("\"{}\" and the checked out commit have no common ancestor here (a shallow clone has none)",
+                       printable_line(reference)));
+
+  const fs::path folder = fs::path(root) / "build" / "baseline" / base.substr(0, 12), source = folder / "source", build = folder / "build";
+  const BuiltBaseline built{(build / "odrpo-bench").string(), base, base == head};
+  if (!fs::exists(source / ".git")) {
+    tell(fmt::format("checking out {}", base.substr(0, 12)));
+    commands.must({"git", "-C", root, "worktree", "prune"}, git_seconds);
+    commands.must({"git", "-C", root, "worktree", "add", "--detach", source.string(), base}, git_seconds);
+  }
+  tell(fmt::format("building {}", base.substr(0, 12)));
+  commands.must({"cmake", "-S", source.string(), "-B", build.string(), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DODRPO_TESTS=OFF",
+                 "-DODRPO_BENCH=ON"},
+                build_seconds);
+  commands.must({"cmake", "--build", build.string()}, build_seconds);
+  if (!fs::exists(built.program)) throw Failure(Exit::runs_failed, "--build-baseline: the build has made no odrpo-bench");
+  return built;
+}
+
+void check_equal_builds(const std::string& one, const std::string& other, const std::atomic<bool>& stop, ChildKeeper& keeper) {
+  Commands commands(stop, keeper);
+  const auto facts_of = [&](const std::string& program) {
+    const Finished done = commands.run({program, "--version", "--json"}, git_seconds);
+    return nlohmann::json::parse(done.output, nullptr, false);
+  };
+  const nlohmann::json a = facts_of(one), b = facts_of(other);
+  if (!a.is_object() || !b.is_object()) return;
+  std::string differ;
+  for (const char* key : {"compiler", "flags", "build_type"}) {
+    const auto text = [&](const nlohmann::json& facts) { return facts.contains(key) ? printable_line(facts[key].dump()) : "nothing"; };
+    if (text(a) != text(b)) differ += fmt::format("\n  {}: {} of the baseline, {} of the candidate", key, text(a), text(b));
+  }
+  if (!differ.empty()) throw Failure(Exit::no_baseline, "--build-baseline: the two builds cannot be compared" + differ);
+}
+
+}  // namespace odrpo::app
