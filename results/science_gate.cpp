@@ -43,7 +43,9 @@ std::vector<const RunCurve*> by_run(const ScienceFile& file) {
 /// Paired values of both files, of runs that have them.
 struct PairedValues {
   std::vector<double> base, other;
+  int undefined = 0;  ///< in one file alone
   void add(double x, double y) {
+    undefined += std::isnan(x) != std::isnan(y);
     if (std::isnan(x) || std::isnan(y)) return;
     base.push_back(x);
     other.push_back(y);
@@ -58,7 +60,7 @@ PairedValues column_values(const ScienceFile& a, const ScienceFile& b, const cha
   return out;
 }
 
-bool passes(const ScienceMeasure& m) { return m.test.difference.n == 0 || (m.test.within && m.never == 0); }
+bool passes(const ScienceMeasure& m) { return m.undefined == 0 && (m.test.difference.n == 0 || (m.test.within && m.never == 0)); }
 
 /// The smaller of two numbers of pairs, where 0 is more than a million.
 int fewer(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
@@ -69,7 +71,7 @@ int pairs_to_decide(const ScienceCell& cell, int tests) {
   for (const ScienceMeasure& m : cell.measures) {
     if (passes(m)) continue;
     const MeanInterval& d = m.test.difference;
-    const int needed = m.never > 0 ? 0 : pairs_for_equivalence(m.test.margin, d.sd, d.mean);
+    const int needed = m.never > 0 || m.undefined > 0 ? 0 : pairs_for_equivalence(m.test.margin, d.sd, d.mean);
     within = within == 0 || needed == 0 ? 0 : std::max(within, needed);
     moved = fewer(moved, pairs_needed(std::abs(d.mean), d.sd, moved_below / tests));
   }
@@ -177,6 +179,8 @@ ScienceComparison compare_science(const ScienceFile& old_file, const ScienceFile
     }
     cell.measures[science_quality].test = equivalence(quality.base, quality.other, margins[science_quality]);
     cell.measures[science_gain].test = equivalence(gain.base, gain.other, margins[science_gain]);
+    cell.measures[science_quality].undefined = quality.undefined;
+    cell.measures[science_gain].undefined = gain.undefined;
     cell.measures[science_steps].test = ratio_equivalence(steps.base, steps.other, margins[science_steps]);
     out.pairs += of.good.size();
     out.cells.push_back(std::move(cell));

@@ -39,6 +39,7 @@ std::vector<std::string> science_columns(const ResultFile& head);
 struct ScienceMeasure {
   Equivalence test;   ///< of NEW - OLD; of steps, of their ratio - 1. n = 0: the runs have no such value
   double p_holm = 0;  ///< among all measures and failures of all cells; NaN where nothing was tested
+  int undefined = 0;  ///< pairs of which one run alone has the value; it is not within then
   int never = 0;      ///< steps: runs that never reach it in NEW; they count with their last step, and are never within
 };
 

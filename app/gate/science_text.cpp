@@ -37,7 +37,7 @@ std::string margin_text(int metric, double margin) {
   return fmt::format("{:g}{}", in_unit(metric, margin), metric == science_quality ? " levels" : " %");
 }
 
-bool outside(const ScienceMeasure& m) { return m.test.difference.n > 0 && (!m.test.within || m.never > 0); }
+bool outside(const ScienceMeasure& m) { return m.undefined > 0 || (m.test.difference.n > 0 && (!m.test.within || m.never > 0)); }
 
 /// The measure that differs by the largest part of its margin.
 int worst_metric(const ScienceCell& cell) {
@@ -60,6 +60,7 @@ std::string measure_text(int metric, const ScienceMeasure& m) {
       fmt::format("{} {} {} {}, margin {}", science_metric_names[static_cast<std::size_t>(metric)], number_text(metric, d.mean),
                   interval_text(metric, d), unit_of(metric), margin_text(metric, m.test.margin));
   if (!std::isnan(m.p_holm)) text += ", " + p_text(m.p_holm);
+  if (m.undefined > 0) text += fmt::format(", defined in one file alone in {}", runs_text(static_cast<std::size_t>(m.undefined)));
   if (m.never > 0) text += fmt::format(", never reached in {}", runs_text(static_cast<std::size_t>(m.never)));
   return text;
 }
@@ -201,9 +202,10 @@ std::string science_json(const ScienceReport& r) {
     for (std::size_t k = 0; k < science_metric_count; ++k) {
       const ScienceMeasure& m = cell.measures[k];
       const MeanInterval& d = m.test.difference;
-      measures[science_metric_names[k]] = {{"n", d.n},      {"difference", d.mean}, {"sd", d.sd},
-                                           {"lo", d.lo},    {"hi", d.hi},           {"within", m.test.within},
-                                           {"p", m.test.p}, {"p_holm", m.p_holm},   {"never", m.never}};
+      measures[science_metric_names[k]] = {{"n", d.n},        {"difference", d.mean}, {"sd", d.sd},
+                                           {"lo", d.lo},      {"hi", d.hi},           {"within", m.test.within},
+                                           {"p", m.test.p},   {"p_holm", m.p_holm},   {"undefined", m.undefined},
+                                           {"never", m.never}};
     }
     cells.push_back({{"cell", cell.name},
                      {"verdict", word_for(cell.verdict)},

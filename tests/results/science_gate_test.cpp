@@ -109,6 +109,18 @@ TEST_CASE("science: runs that fail in NEW alone move a cell when there are enoug
   CHECK(c.cells[0].failed_p == Approx(std::pow(0.5, 11)));
 }
 
+TEST_CASE("science: a value that one file alone has is not the same") {
+  const auto old_file = made(1, 20, [](int, int) { return Values{}; });
+  const auto new_file = made(1, 20, [](int, int s) { return Values{7, s == 3 ? std::nan("") : 0.7}; });
+  for (const ScienceComparison& c : {compare_science(old_file.file(), new_file.file(), science_margins),
+                                     compare_science(new_file.file(), old_file.file(), science_margins)}) {
+    CHECK(c.cells[0].verdict == ScienceVerdict::inconclusive);
+    CHECK(c.cells[0].measures[science_gain].undefined == 1);
+    CHECK(c.cells[0].measures[science_quality].undefined == 0);
+  }
+  CHECK(compare_science(new_file.file(), new_file.file(), science_margins).verdict == ScienceVerdict::same);
+}
+
 TEST_CASE("science: a run that never reaches the gain is not within any margin") {
   auto old_file = made(1, 3, [](int, int) { return Values{}; });
   auto new_file = old_file;
