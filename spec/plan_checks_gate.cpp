@@ -31,9 +31,7 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
       errors.add(at.place, fmt::format("no run has {} \"{}\"", axis, shown(value)), one_of(words), nearest_word(value, words));
     else value = *found;
   };
-  for (auto& [key, limits] : {std::pair<const char*, std::vector<GateLimit>&>{"step_time", plan.gate.step_time},
-                              {"quality", plan.gate.quality},
-                              {"gain", plan.gate.gain}}) {
+  const auto check = [&](const char* key, std::vector<GateLimit>& limits) {
     const Node* const node = section == nullptr ? nullptr : find_child(*section, key);
     for (std::size_t i = 0; i < limits.size(); ++i) {
       GateLimit& limit = limits[i];
@@ -64,7 +62,10 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
       settle(limit.row, limit.axis, at("row"));
       if (!limit.over.empty()) settle(limit.over, limit.axis, at("over"));
     }
-  }
+  };
+  check("step_time", plan.gate.step_time);
+  check("quality", plan.gate.quality);
+  check("gain", plan.gate.gain);
 }
 
 }  // namespace odrpo
