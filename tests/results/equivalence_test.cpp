@@ -80,7 +80,8 @@ TEST_CASE("equivalence: with the pairs that are needed four of five samples pass
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   const int trials = 4000;
-  for (const auto& [margin, difference] : {std::pair{0.5, 0.0}, {0.5, 0.2}, {1.0, -0.3}, {2.5, 0.0}}) {
+  for (const auto& setting : {std::pair{0.5, 0.0}, {0.5, 0.2}, {1.0, -0.3}, {2.5, 0.0}}) {
+    const double margin = setting.first, difference = setting.second;
     const int n = pairs_for_equivalence(margin, 1, difference);
     const auto share = [&](int pairs) {
       int passed = 0;
