@@ -202,6 +202,8 @@ int explain(const ExplainOptions&);
 
 struct GateOptions {
   std::string baseline, candidate, kind, suite;
+  std::string save, against;   ///< files of stored baselines; empty = none
+  bool force = false;          ///< of `save`: replace a file that holds another baseline
   std::string build_baseline;  ///< a commit, whose merge base with the checked out one is built; empty = none
   std::vector<std::string> cases, fail_on;
   std::string limit;   ///< "1%" or "0.01"; empty = 1 %

@@ -11,6 +11,10 @@ void gate_options(CLI::App& c, GateOptions& o) {
   c.add_option("--build-baseline", o.build_baseline,
                "kind self: build the commit at which the checked out one left REF, and compare this program with it")
       ->type_name("REF");
+  c.add_option("--save", o.save, "measure --baseline alone and store it, or add a session to what is stored")->type_name("FILE.json");
+  c.add_option("--against", o.against, "compare with a stored baseline, where host, CPU, governor, compiler, system and load are its own")
+      ->type_name("FILE.json");
+  c.add_flag("--force", o.force, "of --save: replace a file that holds another baseline");
   c.add_option("--kind", o.kind, "self (two builds of odrpo-bench), benchmark (Google Benchmark), worker (JSON lines) or process")
       ->type_name("KIND");
   c.add_option("--suite", o.suite,

@@ -12,19 +12,36 @@ namespace {
 
 constexpr double least_sd = 1e-5;
 
-GateEstimate estimate_of(std::span<const double> blocks, double limit) {
-  MeanInterval mean = mean_interval(blocks);
+double sd_of(const MeanInterval& m) { return std::max(m.sd, least_sd); }
+
+/// Error and freedom of a difference from a stored baseline: Welch's, each session with a variance of its own, and the drift, taken as known.
+void set_error(GateEstimate& e, std::span<const std::vector<double>> sessions, double drift) {
+  const auto count = static_cast<double>(sessions.size());
+  double variance = e.sd * e.sd / e.blocks, quarters = variance * variance / (e.blocks - 1), mean = 0;
+  for (const auto& session : sessions) {
+    const MeanInterval m = mean_interval(session);
+    const double share = sd_of(m) * sd_of(m) / m.n / (count * count);
+    mean += m.mean / count;
+    variance += share;
+    quarters += share * share / (m.n - 1);
+  }
+  e.mean -= mean;
+  variance += drift * drift * (1 + 1 / count);
+  e.error = std::sqrt(variance);
+  e.freedom = variance * variance / quarters;
+}
+
+GateEstimate estimate_of(std::span<const double> blocks, std::span<const std::vector<double>> stored, const GateRules& rules) {
+  const MeanInterval mean = mean_interval(blocks);
   GateEstimate e;
   e.blocks = mean.n;
   e.mean = mean.mean;
-  e.sd = std::max(mean.sd, least_sd);
-  const double beyond = std::abs(e.mean) - std::log1p(limit);
-  e.p = 1;
-  if (beyond > 0) {
-    mean.mean = beyond;
-    mean.sd = e.sd;
-    e.p = t_test_p(mean);
-  }
+  e.sd = sd_of(mean);
+  e.error = e.sd / std::sqrt(e.blocks);
+  e.freedom = e.blocks - 1;
+  if (!stored.empty()) set_error(e, stored, rules.drift);
+  const double beyond = std::abs(e.mean) - std::log1p(rules.limit);
+  e.p = beyond > 0 ? student_p(beyond / e.error, e.freedom) : 1;
   return e;
 }
 
@@ -45,7 +62,7 @@ std::vector<double> holm_levels(std::span<const double> p, double alpha) {
 }
 
 void set_interval(GateEstimate& e, double alpha) {
-  const double half = student_factor(e.blocks, 1 - alpha) * e.sd / std::sqrt(e.blocks);
+  const double half = student_factor_of(e.freedom, 1 - alpha) * e.error;
   e.alpha = alpha;
   e.lo = e.mean - half;
   e.hi = e.mean + half;
@@ -55,7 +72,7 @@ std::optional<GateVerdict> verdict_of(const GateCase& c, const GateRules& rules,
   const double limit = std::log1p(rules.limit), same = std::log1p(rules.same);
   const GateEstimate &e = c.estimate, &control = c.control_estimate;
   if (c.differs) return GateVerdict::different;
-  if (control.lo > limit || control.hi < -limit) return GateVerdict::void_control;
+  if (control.blocks > 0 && (control.lo > limit || control.hi < -limit)) return GateVerdict::void_control;
   if (e.lo > limit) return GateVerdict::slower;
   if (e.hi < -limit) return GateVerdict::faster;
   if (e.lo > -same && e.hi < same) return GateVerdict::same;
@@ -75,30 +92,49 @@ double block_value(std::span<const double> baseline, std::span<const double> oth
   return quartiles(d).median;
 }
 
+double session_drift(std::span<const std::vector<std::vector<double>>> cases) {
+  double beyond = 0;
+  int counted = 0;
+  for (const auto& sessions : cases) {
+    if (sessions.size() < 2) continue;
+    std::vector<double> means;
+    double within = 0;
+    for (const auto& session : sessions) {
+      const MeanInterval m = mean_interval(session);
+      means.push_back(m.mean);
+      within += m.sd * m.sd / m.n / static_cast<double>(sessions.size());
+    }
+    const double sd = mean_interval(means).sd;
+    beyond += sd * sd - within;
+    ++counted;
+  }
+  return counted > 0 ? std::max(least_drift, std::sqrt(std::max(beyond / counted, 0.0))) : least_drift;
+}
+
 void judge_look(std::span<GateCase> cases, const GateRules& rules) {
   int blocks = 0;
   for (GateCase& c : cases) {
     if (c.verdict) continue;
-    c.estimate = estimate_of(c.change, rules.limit);
-    c.control_estimate = estimate_of(c.control, rules.limit);
+    c.estimate = estimate_of(c.change, c.stored, rules);
+    if (!c.control.empty()) c.control_estimate = estimate_of(c.control, {}, rules);
     blocks = c.estimate.blocks;
   }
   std::vector<double> p, p_control;
-  for (const GateCase& c : cases) p.push_back(c.estimate.p), p_control.push_back(c.control_estimate.p);
+  for (const GateCase& c : cases) p.push_back(c.estimate.p), p_control.push_back(c.control_estimate.blocks > 0 ? c.control_estimate.p : 1);
   const std::vector<double> level = holm_levels(p, rules.alpha), level_control = holm_levels(p_control, rules.alpha);
   const bool last = !rules.looks.empty() && blocks >= rules.looks.back();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     GateCase& c = cases[i];
     if (c.verdict) continue;
     set_interval(c.estimate, level[i]);
-    set_interval(c.control_estimate, level_control[i]);
+    if (c.control_estimate.blocks > 0) set_interval(c.control_estimate, level_control[i]);
     c.verdict = verdict_of(c, rules, last);
   }
 }
 
 double smallest_found(const GateEstimate& e, const GateRules& rules) {
-  const double se = e.sd / std::sqrt(e.blocks);
-  return std::expm1(std::log1p(rules.limit) + (student_factor(e.blocks, 1 - e.alpha) + student_factor(e.blocks, 0.9)) * se);
+  const double factors = student_factor_of(e.freedom, 1 - e.alpha) + student_factor_of(e.freedom, 0.9);
+  return std::expm1(std::log1p(rules.limit) + factors * e.error);
 }
 
 }  // namespace odrpo

@@ -30,8 +30,17 @@ double quantile(std::span<const double> sorted, double p) {
 }
 
 double student_factor(int n, double level) {
-  if (n < 2 || !(level > 0 && level < 1)) return nan;
-  return boost::math::quantile(boost::math::students_t(n - 1), 0.5 + level / 2);
+  return n < 2 ? nan : student_factor_of(n - 1, level);
+}
+
+double student_factor_of(double freedom, double level) {
+  if (!(freedom > 0) || !(level > 0 && level < 1)) return nan;
+  return boost::math::quantile(boost::math::students_t(freedom), 0.5 + level / 2);
+}
+
+double student_p(double t, double freedom) {
+  if (!(freedom > 0) || std::isnan(t)) return nan;
+  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), std::fabs(t)));
 }
 
 double expanded_level(int fewest, int freedom, double level) {
@@ -107,8 +116,7 @@ double t_test_p(const MeanInterval& mean) {
   if (mean.n < 2 || std::isnan(mean.sd) || (mean.sd == 0 && mean.mean == 0)) return nan;
   if (mean.sd <= 1e-13 * std::fabs(mean.mean)) return std::ldexp(1.0, 1 - mean.n);  // equal but for rounding
   const double t = std::fabs(mean.mean) / (mean.sd / std::sqrt(static_cast<double>(mean.n)));
-  if (std::isnan(t)) return nan;
-  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(mean.n - 1), t));
+  return student_p(t, mean.n - 1);
 }
 
 StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, double level) {
@@ -140,11 +148,10 @@ StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, doub
   }
   result.degrees = variance * variance / quarters;
   if (!(level > 0 && level < 1) || !std::isfinite(result.degrees)) return result;
-  const boost::math::students_t law(result.degrees);
-  const double error = std::sqrt(variance), half = boost::math::quantile(law, 0.5 + level / 2) * error;
+  const double error = std::sqrt(variance), half = student_factor_of(result.degrees, level) * error;
   result.mean.lo = result.mean.mean - half;
   result.mean.hi = result.mean.mean + half;
-  result.p = 2 * boost::math::cdf(boost::math::complement(law, std::fabs(result.mean.mean) / error));
+  result.p = student_p(result.mean.mean / error, result.degrees);
   return result;
 }
 

@@ -89,5 +89,9 @@ double expanded_level(int fewest, int freedom, double level);
 
 /// Two-sided Student-t factor: half-width of an interval = factor * sd / sqrt(n). NaN for n < 2 or a level outside (0, 1).
 double student_factor(int n, double level);
+/// The same by degrees of freedom, which may be a fraction (Satterthwaite's); NaN below or at 0.
+double student_factor_of(double freedom, double level);
+/// Two-sided p of a t of that many degrees of freedom.
+double student_p(double t, double freedom);
 
 }  // namespace odrpo

@@ -86,7 +86,7 @@ std::map<std::string, BenchmarkResult> results_of(Side side, const GateCommands&
 
 /// Does the library take "3x", a number of iterations, for this benchmark? Older ones refuse it, or take it for no flag.
 bool takes_iterations(const GateCommands& commands, ChildKeeper& keeper, const std::string& name) {
-  for (const Side side : {baseline, candidate}) try {
+  for (const Side side : commands.programs()) try {
       const auto results = results_of(side, commands, keeper, {name}, "3x");
       if (results.at(name).iterations != 3) return false;
     } catch (const Failure& failure) {
@@ -162,26 +162,36 @@ std::vector<std::string> benchmark_names(Side side, const GateCommands& commands
   return out;
 }
 
-GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::uint64_t seed,
-                        std::vector<GateLeftOut>& left_out) {
+GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::vector<long long> given,
+                        std::uint64_t seed, std::vector<GateLeftOut>& left_out) {
+  const Side first = commands.programs()[0];
   GateKind kind;
   kind.clock = "the benchmark's";
   bool iterations = false;  // a benchmark may fail, or fix its iterations itself: some are tried
   for (std::size_t i = 0; i < std::min<std::size_t>(cases.size(), 3) && !iterations; ++i)
     iterations = takes_iterations(commands, keeper, cases[i]);
+  if (!given.empty()) {
+    const auto told = [&](std::size_t i) { return given[i] > 0 && !fixed_iterations(cases[i]); };
+    bool wanted = false;
+    for (std::size_t i = 0; i < cases.size(); ++i) wanted = wanted || told(i);
+    if (wanted && !iterations)
+      throw Failure(Exit::no_baseline, "numbers of iterations are stored, which the candidate's release of Google Benchmark does not take");
+    iterations = wanted;
+  }
   for (std::size_t from = 0; from < cases.size(); from += together) {
     const std::vector<std::string> names(cases.begin() + static_cast<std::ptrdiff_t>(from),
                                          cases.begin() + static_cast<std::ptrdiff_t>(std::min(from + together, cases.size())));
-    const auto results = results_of(baseline, commands, keeper, names, by_time);
-    for (const auto& name : names) {
+    const auto results = results_of(first, commands, keeper, names, by_time);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string& name = names[i];
       const BenchmarkResult& r = results.at(name);
       if (!r.error.empty()) {
-        left_out.push_back({name, fmt::format("the baseline says: {}", printable_line(r.error))});
+        left_out.push_back({name, fmt::format("the {} says: {}", side_names[first], printable_line(r.error))});
         continue;
       }
       kind.cases.push_back(name);
       const long long chosen = iterations ? std::max(1LL, static_cast<long long>(1e9 * aim_seconds / r.ns)) : 0;
-      kind.repeat.push_back(fixed_iterations(name).value_or(chosen));
+      kind.repeat.push_back(given.empty() ? fixed_iterations(name).value_or(chosen) : given[from + i]);
     }
   }
   const auto random = std::make_shared<Random>(seed);
@@ -195,13 +205,13 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
       for (const std::size_t k : places) names.push_back(all[active[k]]);
       const std::string length = iterations ? iterations_text(repeat[active[places[0]]]) : by_time;
       for (int pair = 0; pair < pairs_per_block; ++pair)
-        for (const std::size_t side : random_order(side_count, *random)) {
-          const auto results = results_of(static_cast<Side>(side), commands, keeper, names, length);
+        for (const Side side : random_order(commands, *random)) {
+          const auto results = results_of(side, commands, keeper, names, length);
           for (const std::size_t k : places) {
             const BenchmarkResult& r = results.at(all[active[k]]);
             if (!r.error.empty())
               refuse(side_names[side], fmt::format("benchmark \"{}\": {}", printable_line(r.name), printable_line(r.error)));
-            checksums[k]->add(static_cast<Side>(side), r.checksum);
+            checksums[k]->add(side, r.checksum);
             blocks[k].ns[side].push_back(r.ns);
           }
         }
@@ -248,7 +258,7 @@ Counts count_benchmarks(const CountTools& tools, const GateCommands& commands, C
                         const std::function<void(std::size_t)>& tell) {
   Counts counts = no_counts(tools, kind.cases.size());
   CountTools live = tools;
-  Callgrind callgrind(tools, commands.rules);
+  Callgrind callgrind(tools, commands);
   for (std::size_t i = 0; i < kind.cases.size(); ++i) {
     tell(i);
     const std::string& name = kind.cases[i];
@@ -256,8 +266,9 @@ Counts count_benchmarks(const CountTools& tools, const GateCommands& commands, C
     const long long n = fixed ? 0 : kind.repeat[i];
     BenchmarkTotals of[2];
     count_live(live, counts.no_allocations, [&] {
-      for (const Side side : {baseline, candidate}) of[side] = totals_of(live, commands, keeper, side, name, n);
+      for (const Side side : commands.programs()) of[side] = totals_of(live, commands, keeper, side, name, n);
     });
+    for_one_alone(commands, of);
     std::vector<GateCount>& to = counts.of_case[i];
     add_count(to, "instructions", by_perf, of[baseline].instructions, of[candidate].instructions);
     if (n > 0 && callgrind.wanted())

@@ -29,10 +29,11 @@ std::string benchmark_filter(const std::vector<std::string>& names);
 /// The benchmarks of a program. Failure runs_failed; no_baseline where it has none.
 std::vector<std::string> benchmark_names(Side side, const GateCommands& commands, ChildKeeper& keeper);
 
-/// Looks at each case once on the baseline. Cases that fail there go to `left_out`. A repetition has as many iterations as take the
-/// baseline 0.7 ms where the library can be told so (release 1.8 and later), else as many as take 0.7 ms.
-GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::uint64_t seed,
-                        std::vector<GateLeftOut>& left_out);
+/// Looks at each case once on the baseline, or on the program that is measured alone. Cases that fail there go to `left_out`. A repetition has
+/// `repeat` iterations where they are given, else as many as take it 0.7 ms where the library can be told so (release 1.8 and later), else
+/// (0) as many as take 0.7 ms. Failure no_baseline where iterations are given and this library does not take them.
+GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::vector<std::string> cases, std::vector<long long> repeat,
+                        std::uint64_t seed, std::vector<GateLeftOut>& left_out);
 
 /// Instructions and allocations of benchmarks that take a number of iterations; allocations where the program reports them.
 Counts count_benchmarks(const CountTools& tools, const GateCommands& commands, ChildKeeper& keeper, const GateKind& kind,

@@ -4,9 +4,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/gate/conditions.hpp"
+#include "app/gate/run_output.hpp"
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
 
@@ -15,45 +16,25 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr double git_seconds = 300, build_seconds = 2 * 3600;
-constexpr std::size_t most_output = 1 << 16;  // bytes of a command's stdout that are kept: the last
-
-struct Finished {
-  bool good = false;
-  std::string output, said;  ///< stdout, and for messages: "exit code 128; its stderr ends: …"
-};
 
 /// Starts commands of one work tree, one after the other.
 class Commands {
  public:
   Commands(const std::atomic<bool>& stop, ChildKeeper& keeper) : stop_(stop), keeper_(keeper) {}
 
-  Finished run(const std::vector<std::string>& words, double seconds) {
-    const ChildCommand command = find_command("--build-baseline", words);
-    Finished out;
-    {
-      Child child(words[0], command, {seconds, &stop_}, {.reads_requests = false});
-      const ChildEnd end = child.finish(
-          [&](std::string_view bytes) {
-            out.output += bytes;
-            if (out.output.size() > 2 * most_output) out.output.erase(0, out.output.size() - most_output);
-          },
-          words[0]);
-      out.good = end.good();
-      out.said = end.text() + child.last_words();
-    }
-    keeper_.no_orphans(words[0]);
-    return out;
+  RunOutput run(const std::vector<std::string>& words, double seconds) {
+    return run_output("--build-baseline", words, {seconds, &stop_}, keeper_);
   }
 
   /// The only line that git prints; empty where it fails.
   std::string git_line(std::vector<std::string> words) {
     words.insert(words.begin(), "git");
-    const Finished done = run(words, git_seconds);
+    const RunOutput done = run(words, git_seconds);
     return done.good ? done.output.substr(0, std::min(done.output.find('\n'), done.output.size())) : "";
   }
 
   void must(const std::vector<std::string>& words, double seconds) {
-    const Finished done = run(words, seconds);
+    const RunOutput done = run(words, seconds);
     if (done.good) return;
     std::string end = done.output.substr(done.output.size() - std::min<std::size_t>(done.output.size(), 600));
     for (char& c : end)
@@ -103,18 +84,10 @@ BuiltBaseline build_baseline(const std::string& reference, const std::atomic<boo
 }
 
 void check_equal_builds(const std::string& one, const std::string& other, const std::atomic<bool>& stop, ChildKeeper& keeper) {
-  Commands commands(stop, keeper);
-  const auto facts_of = [&](const std::string& program) {
-    const Finished done = commands.run({program, "--version", "--json"}, git_seconds);
-    return nlohmann::json::parse(done.output, nullptr, false);
-  };
-  const nlohmann::json a = facts_of(one), b = facts_of(other);
-  if (!a.is_object() || !b.is_object()) return;
-  std::string differ;
-  for (const char* key : {"compiler", "flags", "build_type"}) {
-    const auto text = [&](const nlohmann::json& facts) { return facts.contains(key) ? printable_line(facts[key].dump()) : "nothing"; };
-    if (text(a) != text(b)) differ += fmt::format("\n  {}: {} of the baseline, {} of the candidate", key, text(a), text(b));
-  }
+  const auto facts_of = [&](const std::string& program) { return conditions_of_build(program, {git_seconds, &stop}, keeper); };
+  const std::vector<Condition> a = facts_of(one), b = facts_of(other);
+  if (a.empty() || b.empty()) return;
+  const std::string differ = differing_conditions(a, b, {"of the baseline", "of the candidate"}, false);
   if (!differ.empty()) throw Failure(Exit::no_baseline, "--build-baseline: the two builds cannot be compared" + differ);
 }
 

@@ -68,7 +68,7 @@ bool Callgrind::wanted() {
 void Callgrind::count(std::vector<GateCount>& to, const std::function<double(Side)>& of_side) {
   std::vector<double> of[2];
   try {
-    for (const Side side : {baseline, candidate})
+    for (const Side side : commands_.programs())
       for (int i = 0; i < 2; ++i) of[side].push_back(of_side(side));
   } catch (const Failure& failure) {
     if (failure.code != Exit::runs_failed && failure.code != Exit::io) throw;
@@ -77,6 +77,7 @@ void Callgrind::count(std::vector<GateCount>& to, const std::function<double(Sid
     if (why_not_.empty()) why_not_ = seconds_left() > 0 ? what : no_time;
     return;
   }
+  for_one_alone(commands_, of);
   add_count(to, "instructions", by_callgrind, of[baseline], of[candidate]);
 }
 
@@ -91,7 +92,7 @@ double Callgrind::total(const ChildCommand& command, const std::function<void(co
                      "--log-file=" + (folder.path / "%p.log").string(),
                      command.file};
   under.arguments.insert(under.arguments.end(), command.arguments.begin() + 1, command.arguments.end());
-  ChildRules rules = rules_;
+  ChildRules rules = commands_.rules;
   rules.deadline = std::min(slower_under_valgrind * rules.deadline, std::max(seconds_left(), 0.001));
   use(under, rules);
   double total = 0;

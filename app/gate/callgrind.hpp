@@ -14,11 +14,11 @@ inline constexpr const char* by_callgrind = "callgrind";  ///< GateCount::by
 /// Callgrind's turn in a gate: counts one case after the other; under --counts auto until a minute is over.
 class Callgrind {
  public:
-  Callgrind(const CountTools& tools, const ChildRules& rules) : tools_(tools), rules_(rules) {}
+  Callgrind(const CountTools& tools, const GateCommands& commands) : tools_(tools), commands_(commands) {}
 
   /// Is it to count, and has it time for another case?
   bool wanted();
-  /// Adds the instructions of a case to `to`; `of_side` counts them once, here twice on both sides. Under --counts auto a case that fails
+  /// Adds the instructions of a case to `to`; `of_side` counts them once, here twice on each side. Under --counts auto a case that fails
   /// is left without; else Failure as `of_side` throws, and it says that Valgrind ran.
   void count(std::vector<GateCount>& to, const std::function<double(Side)>& of_side);
   /// Runs `use` with the command as Valgrind starts it and rules that are as patient as that needs, and adds up what its processes report.
@@ -31,7 +31,7 @@ class Callgrind {
   double seconds_left() const;  ///< below 0: none; infinity without a limit
 
   const CountTools& tools_;
-  const ChildRules rules_;
+  const GateCommands& commands_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::string why_not_;
 };

@@ -90,6 +90,12 @@ int open_event(unsigned type, unsigned long long config, pid_t pid);
 
 /// The middle of several totals of each side: exact where all, of five or more four in five, are within 0.1 % of it.
 GateCount count_of(const char* what, const char* by, const std::vector<double>& baseline, const std::vector<double>& candidate);
+/// Of a program that is measured alone, both sides have its totals: what is stored takes the other side's place later.
+template <class Totals>
+void for_one_alone(const GateCommands& commands, Totals (&of)[2]) {
+  if (commands.alone()) of[1 - commands.measured[0]] = of[commands.measured[0]];
+}
+
 /// Adds count_of() where both sides have been counted.
 void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& baseline,
                const std::vector<double>& candidate);

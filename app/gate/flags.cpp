@@ -31,12 +31,12 @@ std::vector<std::string> comma_words(const std::vector<std::string>& given) {
   return words;
 }
 
-double read_limit(const std::string& text) {
+double read_limit(const std::string& text, double same) {
   const double limit = read_share(text).value_or(-1);
   if (!(limit >= 0)) throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is no share such as 1% or 0.01", printable_line(text)));
-  if (limit >= GateRules{}.same)
-    throw Failure(Exit::usage,
-                  fmt::format("--limit: \"{}\" is not below 3%, within which a case counts as the same", printable_line(text)));
+  if (limit >= same)
+    throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is not below {:g}%, within which a case counts as the same", printable_line(text),
+                                           100 * same));
   return limit;
 }
 
@@ -71,6 +71,7 @@ void check_file_flags(const GateOptions& o, const std::function<void(const std::
   if (o.self_test || o.trials > 0) refuse("--self-test is a gate of its own: it takes no result files");
   if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.cases.empty() || !o.build_baseline.empty())
     refuse("result files are compared: --baseline, --build-baseline, --candidate, --kind and --cases have no effect");
+  if (!o.save.empty() || !o.against.empty() || o.force) refuse("--save, --against and --force are about programs, not result files");
   if (o.science && !o.suite.empty()) refuse("--suite has no effect with --science");
   if (!o.limit.empty() || !o.counts.empty() || o.only_counts || o.seed)
     refuse("no time is measured: --limit, --counts, --only-counts and --seed have no effect");
@@ -87,21 +88,35 @@ void check_gate_flags(const GateOptions& o) {
   if (o.self_test) {
     if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.build_baseline.empty())
       refuse("--self-test compares this program with itself: --baseline, --build-baseline, --candidate and --kind have no effect");
+    if (!o.save.empty() || !o.against.empty() || o.force) refuse("--self-test stores nothing: --save, --against and --force have no effect");
     if (!o.junit.empty() || !o.markdown.empty()) refuse("--self-test is printed: --junit and --markdown have no effect");
     if (!o.suite.empty() || !o.cases.empty() || !o.counts.empty() || o.only_counts || o.max_seconds > 0 || !o.fail_on.empty())
       refuse("--self-test has cases of its own: --suite, --cases, --counts, --only-counts, --max-seconds and --fail-on have no effect");
     return;
   }
   if (o.trials > 0) refuse("--trials has no effect without --self-test");
+  if (o.only_counts && o.counts == "off") refuse("--only-counts has nothing to compare with --counts off");
   if (!o.build_baseline.empty()) {
     if (!o.baseline.empty()) refuse("--build-baseline makes the baseline: --baseline has no effect");
     if (!o.kind.empty() && o.kind != "self") refuse("--build-baseline builds odrpo-bench: --kind is self");
   }
   const bool builds = !o.build_baseline.empty();
-  if (!builds && o.baseline.empty()) refuse("--baseline is required: the command that is compared with");
-  if (!builds && o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
-  if (!builds && o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
-  if (o.only_counts && o.counts == "off") refuse("--only-counts has nothing to compare with --counts off");
+  if (!o.save.empty()) {
+    if (!o.against.empty()) refuse("--save and --against are two gates: the one measures a baseline, the other a candidate");
+    if (builds || !o.candidate.empty()) refuse("--save measures one program, --baseline: --build-baseline and --candidate have no effect");
+    if (!o.limit.empty() || !o.fail_on.empty() || o.json || !o.junit.empty() || !o.markdown.empty())
+      refuse("--save judges nothing: --limit, --fail-on, --json, --junit and --markdown have no effect");
+    if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
+    return;
+  }
+  if (o.force) refuse("--force has no effect without --save");
+  if (!o.against.empty()) {
+    if (!o.baseline.empty() || builds) refuse("--against is the baseline: --baseline and --build-baseline have no effect");
+  } else if (!builds) {
+    if (o.baseline.empty()) refuse("--baseline is required: the command that is compared with");
+    if (o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
+    if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
+  }
   if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
   if (o.markdown.empty()) return;
   const std::string figure = figure_path(o.markdown);

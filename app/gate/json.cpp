@@ -15,7 +15,8 @@ Json text(const std::string& x) { return x.empty() ? Json() : Json(x); }
 Json estimate_json(const GateEstimate& e) {
   if (e.blocks == 0) return {};
   return {{"ratio", e.ratio()}, {"lo", e.ratio_lo()}, {"hi", e.ratio_hi()}, {"alpha", e.alpha},
-          {"p", e.p},           {"log_mean", e.mean}, {"log_sd", e.sd},     {"blocks", e.blocks}};
+          {"p", e.p},           {"log_mean", e.mean}, {"log_sd", e.sd},     {"log_error", e.error},
+          {"freedom", e.freedom}, {"blocks", e.blocks}};
 }
 
 Json case_json(const GateReport& r, std::size_t i) {
@@ -43,6 +44,7 @@ Json case_json(const GateReport& r, std::size_t i) {
                               {"reported", count.reported()}});
   json["blocks"] = {{"change", c.change}, {"control", c.control}};
   if (!m.cpu.empty()) json["blocks"]["cpu"] = m.cpu;
+  if (!c.stored.empty()) json["blocks"]["stored"] = c.stored;
   return json;
 }
 
@@ -64,6 +66,7 @@ std::string gate_json(const GateReport& r) {
                  {"same", r.rules.same},
                  {"alpha", r.rules.alpha},
                  {"looks", r.rules.looks},
+                {"drift", r.rules.drift},
                  {"pairs_per_block", pairs_per_block}}}};
   json["fail_on"] = Json::array();
   for (const GateVerdict v : r.fail_on.verdicts)

@@ -1,10 +1,12 @@
 // Measuring for a gate: blocks until every case is decided.
 #include "app/gate/measure.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "results/statistics.hpp"
@@ -24,6 +26,23 @@ GateCommands gate_commands(ChildCommand first, ChildCommand second, const ChildR
   GateCommands out{{first, std::move(second), first}, rules};
   ChildCommand* all[] = {&out.side[baseline], &out.side[candidate], &out.side[control]};
   make_equally_long(all);
+  return out;
+}
+
+GateCommands gate_commands(Side side, const std::string& text, const std::vector<std::string>& more, const ChildRules& rules) {
+  const std::string flag = fmt::format("--{}", side_names[side]);
+  std::vector<std::string> words = command_words(flag, text);
+  words.insert(words.end(), more.begin(), more.end());
+  const ChildCommand command = find_command(flag, std::move(words));
+  GateCommands out = gate_commands(command, command, rules);
+  out.measured = {side};
+  return out;
+}
+
+std::vector<Side> GateCommands::programs() const {
+  std::vector<Side> out;
+  for (const Side side : measured)
+    if (side != control) out.push_back(side);
   return out;
 }
 
@@ -48,6 +67,12 @@ std::vector<std::size_t> random_order(std::size_t n, Random& random) {
   return order;
 }
 
+std::vector<Side> random_order(const GateCommands& commands, Random& random) {
+  std::vector<Side> out;
+  for (const std::size_t i : random_order(commands.measured.size(), random)) out.push_back(commands.measured[i]);
+  return out;
+}
+
 int random_core(Random& random) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -58,6 +83,13 @@ int random_core(Random& random) {
   return cores.empty() ? -1 : cores[random() % cores.size()];
 }
 
+std::vector<std::vector<double>> logarithms(std::span<const std::vector<double>> sessions) {
+  std::vector<std::vector<double>> out(sessions.begin(), sessions.end());
+  for (auto& session : out)
+    for (double& x : session) x = std::log(x);
+  return out;
+}
+
 GateRun measure(const GateKind& kind, const MeasureHow& how) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
@@ -65,6 +97,10 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
   GateRun run;
   run.decisions.resize(n);
   run.checksums.resize(n);
+  for (std::size_t i = 0; i < how.stored.size(); ++i) {
+    run.checksums[i] = {how.stored[i].checksum, how.stored[i].varies};
+    run.decisions[i].stored = logarithms(how.stored[i].sessions);
+  }
   run.cpu.resize(n);
   std::vector<std::vector<double>> times(n);
   for (std::size_t i = 0; i < n; ++i) run.decisions[i].name = kind.cases[i];
@@ -86,6 +122,10 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
         const CaseBlock& b = measured[k];
         GateCase& c = run.decisions[active[k]];
         how.record(active[k], b);
+        if (b.ns[baseline].empty()) {
+          c.change.push_back(std::log(quartiles(b.ns[candidate]).median));
+          continue;
+        }
         c.change.push_back(block_value(b.ns[baseline], b.ns[candidate]));
         c.control.push_back(block_value(b.ns[baseline], b.ns[control]));
         if (!b.cpu[baseline].empty()) run.cpu[active[k]].push_back(block_value(b.cpu[baseline], b.cpu[candidate]));
@@ -103,8 +143,29 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
     }
     if (run.out_of_time) break;
   }
+  for (std::size_t i = 0; i < how.stored.size(); ++i)
+    for (const auto& session : how.stored[i].sessions) times[i].insert(times[i].end(), session.begin(), session.end());
   for (auto& t : times) run.baseline_ns.push_back(quartiles(t).median);
   return run;
+}
+
+GateSession measure_alone(const GateKind& kind, int blocks, double max_seconds, const std::function<void(const GateProgress&)>& tell) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const std::size_t n = kind.cases.size();
+  GateSession out{std::vector<std::vector<double>>(n), std::vector<Checksums>(n)};
+  std::vector<std::size_t> all(n);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<Checksums*> checksums;
+  for (auto& sums : out.checksums) checksums.push_back(&sums);
+  for (int block = 0; block < blocks; ++block) {
+    if (block >= 2 && max_seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > max_seconds) break;
+    tell({block, blocks, n, n});
+    std::vector<CaseBlock> measured(n);
+    kind.block(all, measured, checksums);
+    for (std::size_t i = 0; i < n; ++i) out.ns[i].push_back(quartiles(measured[i].ns[baseline]).median);
+  }
+  return out;
 }
 
 }  // namespace odrpo::app

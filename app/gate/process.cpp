@@ -39,9 +39,9 @@ GateKind process_kind(const GateCommands& commands, ChildKeeper& keeper, const s
   kind.block = [&commands, &keeper, random, warm](std::span<const std::size_t>, std::span<CaseBlock> blocks,
                                                   std::span<Checksums*> checksums) {
     for (int pair = *warm ? 0 : -1; pair < pairs_per_block; ++pair)
-      for (const std::size_t side : random_order(side_count, *random)) {
+      for (const Side side : random_order(commands, *random)) {
         const ProcessRun run = run_process(side_names[side], commands.side[side], commands.rules, keeper);
-        checksums[0]->add(static_cast<Side>(side), run.checksum);
+        checksums[0]->add(side, run.checksum);
         if (pair < 0) continue;
         blocks[0].ns[side].push_back(run.wall_ns);
         blocks[0].cpu[side].push_back(run.cpu_ns);
@@ -58,7 +58,7 @@ Counts count_process(const CountTools& tools, const GateCommands& commands, Chil
   if (live.perf || !live.allocations_library.empty())
     count_live(live, counts.no_allocations, [&] {
       std::vector<double> instructions[2], allocations[2];
-      for (const Side side : {baseline, candidate})
+      for (const Side side : commands.programs())
         for (int i = 0; i < live_counts; ++i) {
           LiveCounters counters(live);
           run_process(side_names[side], counters.counted(commands.side[side]), commands.rules, keeper, counters.start());
@@ -66,10 +66,12 @@ Counts count_process(const CountTools& tools, const GateCommands& commands, Chil
           if (totals.instructions) instructions[side].push_back(*totals.instructions);
           if (totals.allocations) allocations[side].push_back(*totals.allocations);
         }
+      for_one_alone(commands, instructions);
+      for_one_alone(commands, allocations);
       add_count(to, "instructions", by_perf, instructions[baseline], instructions[candidate]);
       add_count(to, "allocations", by_library, allocations[baseline], allocations[candidate]);
     });
-  Callgrind callgrind(tools, commands.rules);
+  Callgrind callgrind(tools, commands);
   if (callgrind.wanted())
     callgrind.count(to, [&](Side side) {
       return callgrind.total(commands.side[side], [&](const ChildCommand& under, const ChildRules& rules) {

@@ -50,6 +50,7 @@ struct GateReport {
   std::vector<GateMeasurement> measured;
   std::vector<GateLeftOut> left_out;
   bool out_of_time = false;    ///< --max-seconds came before a verdict on every case
+  int stored_sessions = 0;     ///< against a stored baseline: sessions of its times; 0: pairs were measured
   bool timed = true;           ///< false: only counts and checksums were compared
   std::string counted_by;      ///< what has counted instructions, by say_counted_by()
   std::string allocations_by;  ///< the same of allocations

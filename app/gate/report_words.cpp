@@ -100,6 +100,14 @@ std::string intervals_sentence(const GateReport& r) {
     least = least == 0 ? c.estimate.blocks : std::min(least, c.estimate.blocks);
     most = std::max(most, c.estimate.blocks);
   }
+  if (r.stored_sessions > 0)
+    return fmt::format("Ratio: candidate / stored baseline, {} time. Intervals: {:g} %{}, Welch's t over n = {} blocks of {} repetitions and "
+                       "{} stored session{}, with a spread of {:.1f} % from session to session; same: within {:g} %.",
+                       r.measured.empty() ? "cpu" : r.measured[0].clock, 100 * (1 - r.rules.alpha),
+                       r.decisions.size() > 1 ? fmt::format(" and wider by Holm's correction over {} cases", r.decisions.size()) : "",
+                       least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most), pairs_per_block, r.stored_sessions,
+                       r.stored_sessions == 1 ? "" : "s", 100 * r.rules.drift, 100 * r.rules.same) +
+           (r.out_of_time ? " Stopped by --max-seconds." : "");
   return fmt::format("Ratio: candidate / baseline, {} time. Intervals: {:g} %{}, Student t over n = {} blocks of {} pairs.",
                      r.measured.empty() ? "cpu" : r.measured[0].clock, 100 * (1 - r.rules.alpha),
                      r.decisions.size() > 1 ? fmt::format(" and wider by Holm's correction over {} cases", r.decisions.size()) : "",

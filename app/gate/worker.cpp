@@ -164,19 +164,20 @@ GateKind worker_kind(const GateCommands& commands, ChildKeeper& keeper, std::vec
                    std::span<const std::size_t> active, std::span<CaseBlock> blocks, std::span<Checksums*> checksums) {
     std::array<std::unique_ptr<Worker>, side_count> workers;
     const ChildStart start{.core = random_core(*random)};
-    for (const std::size_t side : random_order(side_count, *random))
+    for (const Side side : random_order(commands, *random))
       workers[side] = std::make_unique<Worker>(side_names[side], commands.side[side], commands.rules, start);
     for (const std::size_t k : random_order(active.size(), *random)) {
       const std::string& name = names[active[k]];
       const long long units = repeats[active[k]];
       for (int pair = -1; pair < pairs_per_block; ++pair)  // the one before the first warms up
-        for (const std::size_t side : random_order(side_count, *random)) {
+        for (const Side side : random_order(commands, *random)) {
           const WorkerAnswer answer = workers[side]->measure(name, units);
-          checksums[k]->add(static_cast<Side>(side), answer.checksum);
+          checksums[k]->add(side, answer.checksum);
           if (pair >= 0) blocks[k].ns[side].push_back(answer.ns);
         }
     }
-    for (auto& worker : workers) worker->close();
+    for (auto& worker : workers)
+      if (worker) worker->close();
     for (auto& worker : workers) worker.reset();
     keeper.no_orphans("a worker");
   };
@@ -235,9 +236,10 @@ Counts count_worker(const CountTools& tools, const GateCommands& commands, Child
   CountTools live = tools;
   if (live.perf || !live.allocations_library.empty())
     count_live(live, counts.no_allocations, [&] {
-      for (const Side side : {baseline, candidate}) of[side] = live_totals(live, commands, keeper, side, kind, tell);
+      for (const Side side : commands.programs()) of[side] = live_totals(live, commands, keeper, side, kind, tell);
     });
-  Callgrind callgrind(tools, commands.rules);
+  for_one_alone(commands, of);
+  Callgrind callgrind(tools, commands);
   for (std::size_t i = 0; i < kind.cases.size(); ++i) {
     add_count(counts.of_case[i], "instructions", by_perf, of[baseline][i].instructions, of[candidate][i].instructions);
     if (callgrind.wanted()) {

@@ -39,6 +39,28 @@ for release, cases, says in (("old", "BM_[ab]*", "no number of iterations"), ("n
     r = gate("--json", "--only-counts", "--cases", cases, kind="benchmark", baseline=f"{bench} {release}", counts=())
     j = json.loads(r.stdout)
     check(f"benchmark, {release}, {cases}: says why it does not count", r.returncode == 0 and says in j["allocations_by"] + j["instructions_by"], r)
+
+def stored(*arguments):
+    return subprocess.run([program, "gate", "--counts", "off", *arguments], capture_output=True, timeout=300, stdin=subprocess.DEVNULL)
+
+
+def drop_load(file):
+    content = json.load(open(file))
+    content["conditions"] = [c for c in content["conditions"] if c["name"] != "load"]
+    json.dump(content, open(file, "w"))
+
+
+for release in ("old", "new"):
+    r = stored("--save", f"{release}.json", "--kind", "benchmark", "--baseline", f"{bench} {release}")
+    check(f"benchmark, {release}: stored", r.returncode == 0 and b"3 cases" in r.stdout and b"left out: BM_c" in r.stdout, r)
+    drop_load(f"{release}.json")
+    r = stored("--against", f"{release}.json", "--candidate", f"{bench} {release}", "--json")
+    check(f"benchmark, {release}: the same as the stored one, with its iterations", r.returncode == 0 and set(verdicts(r).values()) == {"same"}
+          and {c["case"]: c["repeat"] for c in json.loads(r.stdout)["cases"]} == {c["case"]: c["repeat"] for c in json.load(open(f"{release}.json"))["cases"]}, r)
+r = stored("--against", "old.json", "--candidate", f"{bench} new", "--json")
+check("benchmark: an old library's times and a new library", r.returncode == 0, r)
+r = stored("--against", "new.json", "--candidate", f"{bench} old")
+check("benchmark: an old library cannot do a stored number of iterations: 12", r.returncode == 12 and b"numbers of iterations are stored" in r.stderr, r)
 for odd in ("1e-310", "1e300", "0", "-3"):
     r = gate(kind="benchmark", baseline=f"{bench} odd {odd}")
     check(f"benchmark: a time of {odd}: 7", r.returncode == 7 and b"its time is not between" in r.stderr, r)

@@ -140,6 +140,67 @@ TEST_CASE("gate: controls are a family of their own") {
   CHECK(alone.verdict == GateVerdict::void_control);
 }
 
+TEST_CASE("gate: against stored sessions: Welch's error of session means, and the drift of both") {
+  GateCase c;
+  c.change = blocks_of(10, 1.02, 0.03);
+  c.stored = {blocks_of(20, 1, 0.01), blocks_of(8, 1.1, 0.02)};
+  GateRules rules{.limit = 0, .same = 0.1, .looks = {10}, .drift = 0.015};
+  judge_look({&c, 1}, rules);
+  const double of_new = 0.03 * 0.03 / 10, of_first = 0.01 * 0.01 / 20 / 4, of_second = 0.02 * 0.02 / 8 / 4;
+  const double variance = of_new + of_first + of_second + 0.015 * 0.015 * 1.5;
+  const double freedom = variance * variance / (of_new * of_new / 9 + of_first * of_first / 19 + of_second * of_second / 7);
+  CHECK(c.estimate.mean == Approx(1.02 - 1.05).margin(1e-12));
+  CHECK(c.estimate.error == Approx(std::sqrt(variance)).epsilon(1e-12));
+  CHECK(c.estimate.freedom == Approx(freedom).epsilon(1e-12));
+  CHECK(c.estimate.hi == Approx(-0.03 + student_factor_of(freedom, 0.995) * std::sqrt(variance)).epsilon(1e-12));
+  CHECK(c.estimate.p == Approx(student_p(0.03 / std::sqrt(variance), freedom)).epsilon(1e-12));
+  CHECK(c.verdict == GateVerdict::same);
+}
+
+TEST_CASE("gate: equal programs in sessions that drift are rarely called slower or faster") {
+  std::mt19937_64 random(11);
+  const double drift = 0.015;
+  std::normal_distribution<double> of_session(0, drift), of_block(0, 0.02);
+  const auto session = [&](int blocks) {
+    const double mean = of_session(random);
+    std::vector<double> out;
+    for (int i = 0; i < blocks; ++i) out.push_back(mean + of_block(random));
+    return out;
+  };
+  const GateRules rules{.limit = 0, .same = 0.1, .alpha = 0.05, .looks = {10}, .drift = drift};
+  const int trials = 4000;
+  for (const int sessions : {1, 3}) {
+    int wrong = 0;
+    for (int i = 0; i < trials; ++i) {
+      GateCase c;
+      c.change = session(10);
+      for (int s = 0; s < sessions; ++s) c.stored.push_back(session(20));
+      judge_look({&c, 1}, rules);
+      wrong += *c.verdict == GateVerdict::slower || *c.verdict == GateVerdict::faster;
+    }
+    CAPTURE(sessions, wrong);
+    CHECK(std::abs(wrong - 0.05 * trials) < 4 * std::sqrt(0.05 * 0.95 * trials));
+  }
+}
+
+TEST_CASE("gate: the drift is what session means differ by beyond their blocks, over all cases") {
+  std::mt19937_64 random(12);
+  std::normal_distribution<double> of_session(0, 0.05), of_block(0, 0.02);
+  std::vector<std::vector<std::vector<double>>> cases(400);
+  for (auto& c : cases)
+    for (int s = 0; s < 4; ++s) {
+      const double mean = of_session(random);
+      c.emplace_back();
+      for (int i = 0; i < 10; ++i) c.back().push_back(mean + of_block(random));
+    }
+  CHECK(session_drift(cases) == Approx(0.05).margin(0.004));
+  for (auto& c : cases) c.resize(1);
+  CHECK(session_drift(cases) == least_drift);  // one session tells nothing
+  for (auto& c : cases) c.push_back(c[0]);
+  CHECK(session_drift(cases) == least_drift);  // equal ones do not make it smaller
+  CHECK(session_drift({}) == least_drift);
+}
+
 TEST_CASE("gate: the smallest change found is found 19 times of 20") {
   std::mt19937_64 random(7);
   const GateRules rules{.looks = {20}};

@@ -13,6 +13,11 @@ TEST_CASE("Student's factor") {
   CHECK(student_factor(4, 0.95) == Approx(3.182446305284263).epsilon(1e-12));
   CHECK(student_factor(21, 0.95) == Approx(2.0859634472658364).epsilon(1e-12));
   CHECK(student_factor(21, 0.99) == Approx(2.845339709784508).epsilon(1e-12));
+  CHECK(student_factor_of(20, 0.95) == student_factor(21, 0.95));
+  CHECK((student_factor_of(2.5, 0.95) < student_factor(3, 0.95) && student_factor_of(2.5, 0.95) > student_factor(4, 0.95)));
+  for (const double freedom : {1.0, 2.5, 30.0}) CHECK(student_p(student_factor_of(freedom, 0.9), freedom) == Approx(0.1).epsilon(1e-10));
+  CHECK(std::isnan(student_factor_of(0, 0.95)));
+  CHECK(std::isnan(student_p(1, 0)));
   CHECK(std::isnan(student_factor(1, 0.95)));
   CHECK(std::isnan(student_factor(0, 0.95)));
   CHECK(std::isnan(student_factor(5, 1.0)));

@@ -1,0 +1,31 @@
+// Under which conditions a program was measured: a stored baseline is compared only where they are the same.
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "app/gate/child.hpp"
+
+namespace odrpo::app {
+
+struct Condition {
+  std::string name;    ///< "cpu"
+  std::string value;   ///< "AMD EPYC"; "unknown" where this system does not tell
+  bool counts = true;  ///< counts depend on it too, not only times
+};
+
+/// How much of its time a thread here waits for a core: "quiet" below 5 %, "shared" below 30 %, else "busy".
+std::string load_class(double waiting_percent);
+
+/// Those of this machine at this moment: instruction set, operating system; with `times` host name, processor, cores, governor, kernel and
+/// class of load too, for which it works for a second.
+std::vector<Condition> conditions_here(bool times);
+/// Of a build of odrpo-bench: compiler, flags and build type as its --version says; nothing of a program that says nothing.
+std::vector<Condition> conditions_of_build(const std::string& program, const ChildRules& rules, ChildKeeper& keeper);
+
+/// A line "\n  cpu: A stored, B here" for each of `one` that differs in `other` or is not there; with times = false those of counts only.
+/// `names`: what the two are called.
+std::string differing_conditions(const std::vector<Condition>& one, const std::vector<Condition>& other,
+                                 const std::array<const char*, 2>& names, bool times);
+
+}  // namespace odrpo::app

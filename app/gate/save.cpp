@@ -1,0 +1,121 @@
+// `gate --save FILE.json`: measures a program alone.
+#include "app/gate/save.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+
+#include "app/gate/prepare.hpp"
+#include "app/gate/report_words.hpp"
+#include "app/output_file.hpp"
+#include "app/page.hpp"
+#include "app/usage.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr int blocks_of_session = 20;
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+/// Why no session can be added to what the file holds; empty: it can.
+std::string another(const StoredBaseline& old, const StoredBaseline& now) {
+  if (old.kind != now.kind) return fmt::format("its kind is {}", old.kind);
+  if (old.command != now.command) return fmt::format("its command is {}", short_text(old.command, 200));
+  if (!old.timed()) return "it holds no times";
+  const std::string differ = differing_conditions(old.conditions, now.conditions, {"stored", "here"}, true);
+  return differ.empty() ? "" : "it was saved under other conditions" + differ;
+}
+
+[[noreturn]] void refuse(const GateOptions& o, const std::string& why) {
+  throw Failure(Exit::io, fmt::format("'{}' is there already, and no session can be added: {}\n--force replaces it", printable_line(o.save), why));
+}
+
+/// Adds the new session to the old ones, and keeps their counts.
+void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline& now) {
+  if (old.cases.size() != now.cases.size()) refuse(o, fmt::format("it has {} cases, and this program {}", old.cases.size(), now.cases.size()));
+  for (std::size_t i = 0; i < now.cases.size(); ++i) {
+    const StoredCase& was = old.cases[i];
+    if (was.name != now.cases[i].name || was.checksum != now.cases[i].checksum || was.varies != now.cases[i].varies)
+      refuse(o, fmt::format("case \"{}\" is another one, or computes something else", short_text(was.name, 80)));
+    now.cases[i].sessions.insert(now.cases[i].sessions.begin(), was.sessions.begin(), was.sessions.end());
+  }
+  now.sessions.insert(now.sessions.begin(), old.sessions.begin(), old.sessions.end());
+  now.counts = old.counts;
+  now.counted_by = old.counted_by;
+  now.allocations_by = old.allocations_by;
+}
+
+}  // namespace
+
+int save_gate(const GateOptions& o) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const ComparedKind kind = word_or_refuse<ComparedKind>("--kind", compared_kind_words, o.kind);
+  check_flags_of_kind(o, kind);
+  const CountWish wish = o.counts.empty() ? CountWish::automatic : word_or_refuse<CountWish>("--counts", count_words, o.counts);
+  check_output(o.save, "");
+  GateProcesses processes(o);
+  const CountTools tools = find_count_tools(wish);
+  const bool timed = !o.only_counts;
+  StoredBaseline stored;
+  stored.kind = word_of(std::span<const Word<ComparedKind>>(compared_kind_words), kind);
+  stored.command = o.baseline.empty() ? quoted_word(this_program()) : o.baseline;
+  Prepared p(gate_commands(baseline, stored.command, words_of_kind(kind, o), processes.rules()));
+  stored.conditions = conditions_of(kind, p.commands, timed, processes);
+  if (timed) stored.sessions = {now_text()};
+  std::optional<StoredBaseline> old;
+  std::error_code error;
+  if (!o.force && std::filesystem::exists(o.save, error)) {
+    old = read_stored(o.save);
+    const std::string why = timed ? another(*old, stored) : "a file without times has no sessions";
+    if (!why.empty()) refuse(o, why);
+  }
+  std::vector<GateLeftOut> left_out;
+  {
+    ProgressLine line(o.quiet);
+    line.show("looking at the cases");
+    prepare(p, kind, o, processes.keeper, processes.seed, left_out, old ? &*old : nullptr);
+    stored.clock = p.kind.clock;
+    Counts counts = count_cases(p, kind, old ? CountWish::off : wish, tools, processes.keeper, line);
+    const GateSession session = measure_alone(p.kind, timed ? blocks_of_session : 1, o.max_seconds, [&](const GateProgress& at) {
+      line.show(fmt::format("block {} of {}", at.block + 1, at.next_look));
+    });
+    GateReport counted;  // for its words
+    for (std::size_t i = 0; i < p.kind.cases.size(); ++i) {
+      const Checksums& sums = session.checksums[i];
+      stored.cases.push_back({p.kind.cases[i], p.kind.repeat[i], sums.of_baseline(), sums.varies(), {}});
+      if (timed) stored.cases.back().sessions = {session.ns[i]};
+      counted.measured.emplace_back();
+      counted.measured.back().counts = counts.of_case[i];
+    }
+    say_counted_by(counted, counts.no_instructions, counts.no_allocations);
+    stored.counted_by = counted.counted_by;
+    stored.allocations_by = counted.allocations_by;
+    stored.counts = std::move(counts.of_case);
+  }
+  if (old) add_session(o, *old, stored);
+  write_output(o.save, stored_json(stored));
+  if (o.quiet) return static_cast<int>(Exit::ok);
+  std::string out = fmt::format("saved {}: {} case{}, {}\n", short_text(o.save, 50), stored.cases.size(), stored.cases.size() == 1 ? "" : "s",
+                                timed ? fmt::format("{} session{} of times", stored.sessions.size(), stored.sessions.size() == 1 ? "" : "s")
+                                      : "no times");
+  for (const Condition& c : stored.conditions) out += paragraph(fmt::format("{}: {}", c.name, short_text(c.value, 200)), 2, 4);
+  for (const GateLeftOut& left : left_out)
+    out += paragraph(fmt::format("left out: {}: {}", short_text(left.name, 40), short_text(left.why, 200)), 0, 2);
+  out += paragraph(fmt::format("Instructions counted by: {}. Allocations: {}.", stored.counted_by, stored.allocations_by), 0);
+  put(without_ci_commands(out + fmt::format("{:.0f} s\n", std::chrono::duration<double>(Clock::now() - begin).count())));
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app
