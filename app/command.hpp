@@ -209,7 +209,8 @@ struct GateOptions {
   std::string limit;   ///< "1%" or "0.01"; empty = 1 %
   std::string counts;  ///< a word of count_words; empty = auto
   bool only_counts = false;
-  double max_seconds = 0, deadline = 60;
+  double max_seconds = 0;
+  std::optional<double> deadline;  ///< seconds; none = 60
   std::optional<long long> seed;
   bool json = false, quiet = false;
   std::string junit, markdown;  ///< files; empty = none

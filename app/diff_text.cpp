@@ -40,9 +40,9 @@ std::string values_page(const FileDiff& d) {
   if (d.common == 0) return "";
   std::string text = "\nvalues, B - A\n";
   if (d.values.empty()) {
-    text += fmt::format("  all {} final values of the common runs are equal{}\n", d.columns,
-                        d.same_digest || d.count_a + d.count_b > 0 ? "" : "; curves, or evaluations per prompt, differ");
-    return text;
+    return text + paragraph(fmt::format("all {} final values of the common runs are equal{}", d.columns,
+                                        d.same_digest || d.count_a + d.count_b > 0 ? "" : "; curves, or evaluations per prompt, differ"),
+                            2);
   }
   std::size_t name = 5;
   for (const ValueDiff& v : d.values) name = std::max(name, columns_of(v.column));

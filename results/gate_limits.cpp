@@ -17,7 +17,10 @@ namespace odrpo {
 namespace {
 
 /// Of each combination of all other dimensions, and of each seed, the value of a row; NaN where its run failed.
-using RowValues = std::map<std::uint32_t, std::map<double, double>>;
+struct RowValues {
+  std::map<std::uint32_t, std::map<double, double>> of;
+  int failed = 0;
+};
 
 ResultFile runs_of(const ResultFile& file, const std::vector<std::string>& where) {
   std::vector<ChosenRuns> chosen;
@@ -34,9 +37,12 @@ RowValues values_of(const ResultFile& file, const Dimension& axis, const Combina
   const std::string entry = entry_named(axis.entries, printable_text(row));
   const Column& seed = read_column(file, "seed", true);
   RowValues out;
-  for (std::size_t i = 0; i < file.runs; ++i)
-    if (axis.entries[axis.code[i]] == entry) out[cells.of(i)][seed.number[i]] = file.ok(i) ? column.number[i] : std::nan("");
-  if (out.empty())
+  for (std::size_t i = 0; i < file.runs; ++i) {
+    if (axis.entries[axis.code[i]] != entry) continue;
+    out.of[cells.of(i)][seed.number[i]] = file.ok(i) ? column.number[i] : std::nan("");
+    out.failed += !file.ok(i);
+  }
+  if (out.of.empty())
     throw Failure(Exit::usage, fmt::format("no run has {} \"{}\" (they have {})", axis.name, entry, fmt::join(axis.entries, ", ")));
   return out;
 }
@@ -63,13 +69,15 @@ LimitResult measure(const ResultFile& file, const GateLimit& limit) {
   const RowValues rows = values_of(file, *axis, cells, *column, limit.row);
   const RowValues over = limit.over.empty() ? rows : values_of(file, *axis, cells, *column, limit.over);
   std::set<double> seeds;
-  for (const auto& [cell, of] : rows)
+  for (const auto& [cell, of] : rows.of)
     for (const auto& [seed, value] : of) seeds.insert(seed);
   LimitResult out;
+  out.failed = rows.failed;
+  out.failed_over = limit.over.empty() ? 0 : over.failed;
   std::map<double, double> sums;
-  for (const auto& [cell, of] : rows) {
-    const auto other = over.find(cell);
-    if (other == over.end()) continue;  // this combination has no such row: as an axis that another estimator lacks
+  for (const auto& [cell, of] : rows.of) {
+    const auto other = over.of.find(cell);
+    if (other == over.of.end()) continue;  // this combination has no such row: as an axis that another estimator lacks
     std::map<double, double> here;
     for (const auto& [seed, value] : of) {
       const auto beside = other->second.find(seed);
@@ -83,8 +91,10 @@ LimitResult measure(const ResultFile& file, const GateLimit& limit) {
     ++out.cells;
     for (const auto& [seed, x] : here) sums[seed] += x;
   }
-  if (out.cells == 0)
-    throw Failure(Exit::usage, out.left_out > 0 ? "every cell has a run that failed, or has no such value" : "no two runs can be paired");
+  if (out.cells == 0) {
+    out.why = out.left_out > 0 ? "every cell has a run that failed, or has no such value" : "no two runs can be paired";
+    return out;
+  }
   std::vector<double> means;
   for (const auto& [seed, sum] : sums) means.push_back(sum / out.cells);
   out.measured = mean_interval(means);
@@ -104,9 +114,11 @@ LimitResult judge_limit(const ResultFile& file, const GateLimit& limit) {
     out.why = printable_text(failure.what());
     return out;
   }
+  if (out.failed > 0) out.verdict = LimitVerdict::fail;
+  if (!out.why.empty() || out.failed > 0) return out;
   const MeanInterval& m = out.measured;  // one seed has no interval: all comparisons with NaN are false
   if ((limit.at_most && m.lo > *limit.at_most) || (limit.at_least && m.hi < *limit.at_least)) out.verdict = LimitVerdict::fail;
-  else if (m.n > 1 && (!limit.at_most || m.hi <= *limit.at_most) && (!limit.at_least || m.lo >= *limit.at_least))
+  else if (m.n > 1 && out.failed_over == 0 && (!limit.at_most || m.hi <= *limit.at_most) && (!limit.at_least || m.lo >= *limit.at_least))
     out.verdict = LimitVerdict::pass;
   return out;
 }

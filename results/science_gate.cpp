@@ -55,12 +55,37 @@ struct PairedValues {
 PairedValues column_values(const ScienceFile& a, const ScienceFile& b, const char* name, const std::vector<Pair>& pairs) {
   PairedValues out;
   const Column *x = a.table.column(name), *y = b.table.column(name);
-  if (x == nullptr || y == nullptr || !x->numeric || !y->numeric) return out;
+  const bool in_a = x != nullptr && x->numeric, in_b = y != nullptr && y->numeric;
+  if (in_a != in_b) out.undefined = static_cast<int>(pairs.size());
+  if (!in_a || !in_b) return out;
   for (const Pair& pair : pairs) out.add(x->number[pair.old_run], y->number[pair.new_run]);
   return out;
 }
 
+/// Steps to the gain of pairs whose curves are both there.
+PairedValues steps_values(const std::vector<const RunCurve*>& of_a, const std::vector<const RunCurve*>& of_b, const std::vector<Pair>& pairs,
+                          int& never) {
+  PairedValues out;
+  const auto there = [](const RunCurve* curve) { return curve != nullptr && !curve->value.empty(); };
+  for (const Pair& pair : pairs) {
+    const RunCurve *x = of_a[pair.old_run], *y = of_b[pair.new_run];
+    out.undefined += there(x) != there(y);
+    if (!there(x) || !there(y)) continue;
+    const auto target = gain_target(*x, *y);
+    if (!target) continue;
+    const StepsToGain a = steps_to_gain(*x, *target), b = steps_to_gain(*y, *target);
+    out.add(a.steps, b.steps);
+    never += a.never || b.never;
+  }
+  return out;
+}
+
 bool passes(const ScienceMeasure& m) { return m.undefined == 0 && (m.test.difference.n == 0 || (m.test.within && m.never == 0)); }
+/// Does its mean lie, as far as is known, outside of the margin?
+bool may_move(const ScienceMeasure& m) { return m.test.difference.n > 0 && !m.test.within; }
+
+/// The fewest pairs of equal differences that move a cell: the sign test's 2^(1 - n) below alpha.
+int equal_pairs_needed(double alpha) { return 1 + static_cast<int>(std::ceil(std::log2(1 / alpha))); }
 
 /// The smaller of two numbers of pairs, where 0 is more than a million.
 int fewer(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
@@ -73,18 +98,22 @@ int pairs_to_decide(const ScienceCell& cell, int tests) {
     const MeanInterval& d = m.test.difference;
     const int needed = m.never > 0 || m.undefined > 0 ? 0 : pairs_for_equivalence(m.test.margin, d.sd, d.mean);
     within = within == 0 || needed == 0 ? 0 : std::max(within, needed);
-    moved = fewer(moved, pairs_needed(std::abs(d.mean), d.sd, moved_below / tests));
+    if (!may_move(m)) continue;
+    const double alpha = moved_below / tests;
+    const bool equal = d.sd <= 1e-13 * std::abs(d.mean);
+    moved = fewer(moved, equal ? (d.mean != 0 ? equal_pairs_needed(alpha) : 0) : pairs_needed(std::abs(d.mean), d.sd, alpha));
   }
   if (cell.failed_old + cell.failed_new > 0) within = 0;
-  return fewer(within, moved);
+  const int needed = fewer(within, moved);
+  return needed == 0 ? 0 : std::max(needed, cell.pairs + 1);
 }
 
 void judge(ScienceCell& cell, int tests) {
-  bool same = cell.failed_old + cell.failed_new == 0, moved = cell.failed_p_holm < moved_below;
+  for (const ScienceMeasure& m : cell.measures) cell.compared = cell.compared || m.test.difference.n > 0;
+  bool same = cell.compared && cell.failed_old + cell.failed_new == 0, moved = cell.failed_p_holm < moved_below;
   for (const ScienceMeasure& m : cell.measures) {
-    if (passes(m)) continue;
-    same = false;
-    moved = moved || m.p_holm < moved_below;
+    same = same && passes(m);
+    moved = moved || (may_move(m) && m.p_holm < moved_below);
   }
   cell.verdict = moved ? ScienceVerdict::moved : same ? ScienceVerdict::same : ScienceVerdict::inconclusive;
   if (cell.verdict == ScienceVerdict::inconclusive) cell.seeds_needed = pairs_to_decide(cell, tests);
@@ -121,8 +150,10 @@ void set_power(ScienceComparison& out) {
   for (const ScienceCell& cell : out.cells) {
     const MeanInterval& d = cell.measures[science_gain].test.difference;
     if (d.n < 2) continue;
-    const double alpha = moved_below / std::max(1, out.tests);
-    found.push_back((student_factor(d.n, 1 - alpha) + student_factor(d.n, 0.6)) * d.sd / std::sqrt(d.n));  // 0.6: one tail of .2
+    const double alpha = moved_below / std::max(1, out.tests), error = d.sd / std::sqrt(d.n), four_of_five = student_factor(d.n, 0.6) * error;
+    const double differs = student_factor(d.n, 1 - alpha) * error;
+    const double outside = cell.measures[science_gain].test.margin - student_factor(d.n, 0.9) * error;  // the end of the interval at 90 %
+    found.push_back(std::max(differs, outside) + four_of_five);
   }
   out.found_gain = quartiles(found).median;
   out.found_gain_worst = found.empty() ? undefined : *std::max_element(found.begin(), found.end());
@@ -132,14 +163,16 @@ void set_power(ScienceComparison& out) {
 
 std::vector<std::string> science_columns(const ResultFile& head) { return diff_columns(head); }
 
-std::optional<StepsToGain> steps_to_gain(const RunCurve& old_curve, const RunCurve& curve) {
-  if (old_curve.value.empty() || curve.value.empty()) return std::nullopt;
-  const double start = old_curve.value.front(), gain = old_curve.value.back() - start;
-  if (!(gain > 0)) return std::nullopt;
-  const double wanted = start + share_of_gain * gain;
+StepsToGain steps_to_gain(const RunCurve& curve, double target) {
   for (std::size_t i = 0; i < curve.value.size(); ++i)
-    if (curve.value[i] >= wanted) return StepsToGain{static_cast<double>(curve.step[i])};
-  return StepsToGain{static_cast<double>(curve.step.back()), true};
+    if (curve.value[i] >= target) return {static_cast<double>(curve.step[i])};
+  return {static_cast<double>(curve.step.back()), true};
+}
+
+std::optional<double> gain_target(const RunCurve& one, const RunCurve& other) {
+  const double start = (one.value.front() + other.value.front()) / 2, end = (one.value.back() + other.value.back()) / 2;
+  if (!(end > start)) return std::nullopt;
+  return start + share_of_gain * (end - start);
 }
 
 ScienceComparison compare_science(const ScienceFile& old_file, const ScienceFile& new_file, const ScienceMargins& margins) {
@@ -169,18 +202,12 @@ ScienceComparison compare_science(const ScienceFile& old_file, const ScienceFile
     cell.failed_p = mcnemar_p(of.old_failed, of.new_failed);
     const PairedValues quality = column_values(old_file, new_file, "final_quality", of.good);
     const PairedValues gain = column_values(old_file, new_file, "final_gain", of.good);
-    PairedValues steps;
-    for (const Pair& pair : of.good) {
-      const RunCurve *x = curve_a[pair.old_run], *y = curve_b[pair.new_run];
-      const auto theirs = x && y ? steps_to_gain(*x, *y) : std::nullopt;
-      if (!theirs) continue;
-      steps.add(steps_to_gain(*x, *x)->steps, theirs->steps);
-      cell.measures[science_steps].never += theirs->never;
-    }
+    const PairedValues steps = steps_values(curve_a, curve_b, of.good, cell.measures[science_steps].never);
     cell.measures[science_quality].test = equivalence(quality.base, quality.other, margins[science_quality]);
     cell.measures[science_gain].test = equivalence(gain.base, gain.other, margins[science_gain]);
     cell.measures[science_quality].undefined = quality.undefined;
     cell.measures[science_gain].undefined = gain.undefined;
+    cell.measures[science_steps].undefined = steps.undefined;
     cell.measures[science_steps].test = ratio_equivalence(steps.base, steps.other, margins[science_steps]);
     out.pairs += of.good.size();
     out.cells.push_back(std::move(cell));

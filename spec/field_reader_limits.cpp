@@ -39,6 +39,7 @@ void FieldReader::limits(std::string_view key, LimitedValue value, std::vector<G
     }
     GateLimit& limit = limits.emplace_back();
     limit.value = value;
+    bool bounded = false;
     for (const Node& child : entry.children) {
       const auto is = [&](std::string_view name) { return same_word(child.key, name); };
       if (is("row") || is("over") || is("axis")) {
@@ -47,8 +48,13 @@ void FieldReader::limits(std::string_view key, LimitedValue value, std::vector<G
         else (is("row") ? limit.row : is("over") ? limit.over : limit.axis) = *text;
       } else if (is("at_most") || is("at_least")) {
         const bool number = child.kind == Node::Kind::integer || child.kind == Node::Kind::number;
+        bounded = true;
         if (!number || !std::isfinite(child.number))
           refuse(child, fmt::format("has `{}` = {}, which is no number", shown(child.key), found_text(child)));
+        else if (value == LimitedValue::gain && std::abs(child.number) > 1)
+          refuse(child, fmt::format("has `{}` = {}, where a gain is a share of the possible: 0.5 is 50 %", shown(child.key), found_text(child)));
+        else if (value == LimitedValue::step_time && !(child.number > 0))
+          refuse(child, fmt::format("has `{}` = {}, where a time is above 0", shown(child.key), found_text(child)));
         else (is("at_most") ? limit.at_most : limit.at_least) = child.number;
       } else if (is("where")) {
         const bool several = child.kind == Node::Kind::list;
@@ -62,7 +68,7 @@ void FieldReader::limits(std::string_view key, LimitedValue value, std::vector<G
       }
     }
     if (limit.row.empty()) refuse(entry, "has a limit without `row`");
-    if (!limit.at_most && !limit.at_least) refuse(entry, "has a limit without `at_most` or `at_least`");
+    if (!bounded) refuse(entry, "has a limit without `at_most` or `at_least`");
     if (limit.at_most && limit.at_least && *limit.at_most < *limit.at_least)
       refuse(entry, "has a limit whose `at_most` is below its `at_least`");
     if (!limit.over.empty() && limit.over == limit.row) refuse(entry, "has a row over itself");

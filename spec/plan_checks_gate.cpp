@@ -48,19 +48,26 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
                      nearest_word(axis, all));
         return known;
       };
+      if (limit.axis.empty()) limit.axis = plan.table.rows;
+      if (!known_axis(limit.axis, at("axis"))) continue;
+      settle(limit.row, limit.axis, at("row"));
+      if (!limit.over.empty()) settle(limit.over, limit.axis, at("over"));
       const Node& where = at("where");
+      std::vector<std::string> conditions{limit.axis};  // axes that a run has one value of
       for (std::size_t w = 0; w < limit.where.size(); ++w) {
         const std::size_t equals = limit.where[w].find('=');
         std::string axis = without_blanks(limit.where[w].substr(0, equals)), value = without_blanks(limit.where[w].substr(equals + 1));
         const Node& place = where.kind == Node::Kind::list ? where.children[w] : where;
         if (!known_axis(axis, place)) continue;
+        if (std::find(conditions.begin(), conditions.end(), axis) != conditions.end())
+          errors.add(place.place,
+                     axis == limit.axis ? fmt::format("`gate.{}` has a condition on \"{}\", whose value `row` names", key, shown(axis))
+                                        : fmt::format("`gate.{}` has two conditions on \"{}\", of which a run has one value", key, shown(axis)),
+                     "a condition on another axis");
+        conditions.push_back(axis);
         settle(value, axis, place);
         limit.where[w] = axis + "=" + value;
       }
-      if (limit.axis.empty()) limit.axis = plan.table.rows;
-      if (!known_axis(limit.axis, at("axis"))) continue;
-      settle(limit.row, limit.axis, at("row"));
-      if (!limit.over.empty()) settle(limit.over, limit.axis, at("over"));
     }
   };
   check("step_time", plan.gate.step_time);

@@ -1,8 +1,13 @@
 // `gate --build-baseline REF`: git finds and checks out the commit, CMake builds it.
 #include "app/gate/build_baseline.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <vector>
 
@@ -49,6 +54,46 @@ class Commands {
   ChildKeeper& keeper_;
 };
 
+/// One gate at a time builds in a folder; the system lets go of it when this process ends.
+class FolderLock {
+ public:
+  explicit FolderLock(const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    const std::string path = (folder / "lock").string();
+    file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file_ < 0) throw Failure(Exit::io, fmt::format("--build-baseline: cannot write '{}': {}", printable_line(path), std::strerror(errno)));
+    if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+    close(file_);
+    throw Failure(Exit::io, fmt::format("--build-baseline: another gate builds in '{}'", printable_line(folder.string())));
+  }
+  ~FolderLock() { close(file_); }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_;
+};
+
+/// Makes `source` a work tree of that commit, without anything else.
+void check_out(Commands& commands, const std::string& root, const std::string& source, const std::string& commit) {
+  std::error_code error;
+  // of a folder that is no work tree git would tell about the one around it
+  const bool there = fs::exists(source + "/.git", error) &&
+                     fs::equivalent(commands.git_line({"-C", source, "rev-parse", "--show-toplevel"}), source, error);
+  if (!there) {
+    fs::remove_all(source, error);
+    commands.must({"git", "-C", root, "worktree", "add", "--force", "--force", "--detach", source, commit}, git_seconds);
+  }
+  const std::string git_folder = commands.git_line({"-C", source, "rev-parse", "--absolute-git-dir"});
+  if (!git_folder.empty()) fs::remove(git_folder + "/index.lock", error);  // of a git that was killed: no other is here
+  const RunOutput changes = commands.run({"git", "-C", source, "status", "--porcelain", "--untracked-files=all"}, git_seconds);
+  const bool whole = changes.good && changes.output.empty();
+  if (whole && commands.git_line({"-C", source, "rev-parse", "--verify", "HEAD^{commit}"}) == commit) return;
+  commands.must({"git", "-C", source, "reset", "--quiet", "--hard", commit}, git_seconds);
+  commands.must({"git", "-C", source, "clean", "--quiet", "-ffd"}, git_seconds);
+}
+
 }  // namespace
 
 BuiltBaseline build_baseline(const std::string& reference, const std::atomic<bool>& stop, ChildKeeper& keeper,
@@ -61,7 +106,7 @@ BuiltBaseline build_baseline(const std::string& reference, const std::atomic<boo
   if (head.empty()) refuse("nothing is checked out yet");
   const std::string asked =
       commands.git_line({"-C", root, "rev-parse", "--verify", "--quiet", "--end-of-options", reference + "^{commit}"});
-  if (asked.empty()) refuse(fmt::format("there is no commit \"{}\"", printable_line(reference)));
+  if (asked.empty() || asked[0] == '^') refuse(fmt::format("there is no commit \"{}\"", printable_line(reference)));
   const std::string base = commands.git_line({"-C", root, "merge-base", asked, head});
   if (base.empty())
     refuse(fmt::format("\"{}\" and the checked out commit have no common ancestor here (a shallow clone has none)",
@@ -69,11 +114,9 @@ BuiltBaseline build_baseline(const std::string& reference, const std::atomic<boo
 
   const fs::path folder = fs::path(root) / "build" / "baseline" / base.substr(0, 12), source = folder / "source", build = folder / "build";
   const BuiltBaseline built{(build / "odrpo-bench").string(), base, base == head};
-  if (!fs::exists(source / ".git")) {
-    tell(fmt::format("checking out {}", base.substr(0, 12)));
-    commands.must({"git", "-C", root, "worktree", "prune"}, git_seconds);
-    commands.must({"git", "-C", root, "worktree", "add", "--detach", source.string(), base}, git_seconds);
-  }
+  const FolderLock lock(folder);
+  tell(fmt::format("checking out {}", base.substr(0, 12)));
+  check_out(commands, root, source.string(), base);
   tell(fmt::format("building {}", base.substr(0, 12)));
   commands.must({"cmake", "-S", source.string(), "-B", build.string(), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DODRPO_TESTS=OFF",
                  "-DODRPO_BENCH=ON"},

@@ -43,6 +43,7 @@ double read_limit(const std::string& text, double same) {
 GateFailOn read_fail_on(const std::vector<std::string>& given) {
   if (given.empty()) return {};
   const std::vector<std::string> words = comma_words(given);
+  const std::vector<std::string> known = {"slower", "different", "faster", "counts", "void", "inconclusive", "nothing"};
   GateFailOn out{{}, false};
   for (const auto& word : words) {
     const auto verdict = find_word(std::span<const Word<GateVerdict>>(gate_verdict_words), word);
@@ -50,8 +51,8 @@ GateFailOn read_fail_on(const std::vector<std::string>& given) {
     else if (verdict && *verdict != GateVerdict::same) out.verdicts.push_back(*verdict);
     else if (word != "nothing" || words.size() > 1)
       throw Failure(Exit::usage,
-                    fmt::format("--fail-on: unknown word \"{}\"{}", printable_line(word),
-                                did_you_mean(word, {"slower", "different", "faster", "counts", "void", "inconclusive", "nothing"})));
+                    fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
+                                fmt::join(known, ", ")));
   }
   return out;
 }
@@ -75,6 +76,7 @@ void check_file_flags(const GateOptions& o, const std::function<void(const std::
   if (o.science && !o.suite.empty()) refuse("--suite has no effect with --science");
   if (!o.limit.empty() || !o.counts.empty() || o.only_counts || o.seed)
     refuse("no time is measured: --limit, --counts, --only-counts and --seed have no effect");
+  if (o.deadline) refuse("no program is started: --deadline has no effect");
   if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
 }
 

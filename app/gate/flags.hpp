@@ -49,7 +49,8 @@ std::vector<Verdict> read_verdicts(const std::vector<std::string>& given, std::s
     const auto verdict = find_word(table, word);
     if (verdict && *verdict != good) out.push_back(*verdict);
     else if (word != "nothing" || words.size() > 1)
-      throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}", printable_line(word), did_you_mean(word, known)));
+      throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
+                                             fmt::join(known, ", ")));
   }
   return out;
 }

@@ -42,6 +42,7 @@ GateLimit parse_limit(const Json& json) {
   limit.where = json.value("where", std::vector<std::string>());
   if (json.contains("at_most")) limit.at_most = json["at_most"].get<double>();
   if (json.contains("at_least")) limit.at_least = json["at_least"].get<double>();
+  if (!limit.at_most && !limit.at_least) throw std::runtime_error("no limit");
   return limit;
 }
 
@@ -103,6 +104,7 @@ int limits_gate(const GateOptions& o) {
   r.digest = file.digest;
   r.runs = file.runs;
   if (const std::string* cpu = file.provenance_text("cpu")) r.host = *cpu;
+  if (const std::string* jobs = file.provenance_text("jobs")) r.jobs = std::atoi(jobs->c_str());
   if (!o.suite.empty()) {
     r.limits_from = o.suite;
     r.limits = all_limits(load_suite(o.suite, {}, {}).gate);
@@ -113,6 +115,11 @@ int limits_gate(const GateOptions& o) {
     throw Failure(Exit::no_baseline, fmt::format("{}: nothing to judge: {} sets no limits in [gate]", printable_line(r.path),
                                                  o.suite.empty() ? "its suite" : "'" + printable_line(o.suite) + "'"));
   for (const GateLimit& limit : r.limits) r.results.push_back(judge_limit(file, limit));
+  const auto told = [](const LimitResult& x) { return x.why.empty() || x.verdict != LimitVerdict::inconclusive; };
+  if (std::none_of(r.results.begin(), r.results.end(), told))
+    throw Failure(Exit::no_baseline, fmt::format("{}: nothing to judge: no limit of {} can be measured there; the first, {}: {}",
+                                                 printable_line(r.path), o.suite.empty() ? "its suite" : "'" + printable_line(o.suite) + "'",
+                                                 limit_name(r.limits[0]), r.results[0].why));
   put(o.json ? limits_json(r) : limits_text(r));
   const Findings findings = limits_findings(r);
   write_gate_outputs(o, findings, {[&](const std::string&) { return findings_markdown(findings); }, ""});

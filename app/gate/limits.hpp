@@ -19,13 +19,15 @@ std::vector<GateLimit> parse_gate_limits(std::string_view lines, const std::stri
 struct LimitsReport {
   std::string path, suite, digest, host;  ///< not printable
   std::size_t runs = 0;
+  int jobs = 0;             ///< runs that were trained beside each other; 0: the file does not say
   std::string limits_from;  ///< a suite file, where --suite names one; else empty
   std::vector<GateLimit> limits;
   std::vector<LimitResult> results;  ///< [limits]
   std::vector<LimitVerdict> fail_on;
 };
 /// Reads the file, judges its limits, prints and writes the reports. The exit code: 0, 10 where one fails, 11 where one is inconclusive and
-/// --fail-on says so. Failure no_baseline where there are no limits; as read_results().
+/// --fail-on says so. Failure no_baseline where there are no limits, or none can be
+/// measured; as read_results().
 int limits_gate(const GateOptions& options);
 
 int limits_exit(const LimitsReport& report);

@@ -38,6 +38,8 @@ std::string number_text(const GateLimit& limit, double value) { return fmt::form
 
 std::string bound_text(const GateLimit& limit) {
   std::string out;
+  if (limit.at_least && limit.at_most)
+    return fmt::format(" from {} to {}", number_text(limit, *limit.at_least), number_text(limit, *limit.at_most));
   if (limit.at_least) out += " >= " + number_text(limit, *limit.at_least);
   if (limit.at_most) out += " <= " + number_text(limit, *limit.at_most);
   return out;
@@ -58,11 +60,17 @@ std::string rules_line(const LimitsReport& r) {
                      words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", ")));
 }
 
-constexpr const char* note =
-    "Means over seeds, each of all its runs or pairs, with Student t intervals at 95 %. Pass: the interval lies within the limit; fail: it "
-    "lies "
-    "beyond; inconclusive: it holds the limit. Step times are geometric means of ratios of runs that one machine has timed one after the "
-    "other.";
+std::vector<std::string> notes_of(const LimitsReport& r) {
+  std::vector<std::string> notes = {
+      "Means over seeds, each of all its runs or pairs, with Student t intervals at 95 %. Pass: the interval lies within the limit; fail: it "
+      "lies beyond, or a run of the row has failed; inconclusive: it holds the limit."};
+  const bool times = std::any_of(r.limits.begin(), r.limits.end(), [](const GateLimit& l) { return l.value == LimitedValue::step_time; });
+  if (!times) return notes;
+  notes.emplace_back("Ratios of step times are geometric means.");
+  if (r.jobs > 1)
+    notes.push_back(fmt::format("Up to {} runs were trained beside each other, which changes their step times: --jobs 1 does not.", r.jobs));
+  return notes;
+}
 
 }  // namespace
 
@@ -75,14 +83,18 @@ std::string limit_name(const GateLimit& limit) {
 }
 
 std::string limit_sentence(const GateLimit& limit, const LimitResult& result) {
-  if (!result.why.empty()) return fmt::format("{}: not measured: {}", word_for(result.verdict), result.why);
+  std::string failed;
+  if (result.failed > 0) failed += fmt::format("; {} of the row failed", runs_text(static_cast<std::size_t>(result.failed)));
+  if (result.failed_over > 0)
+    failed += fmt::format("; {} that it is compared with failed", runs_text(static_cast<std::size_t>(result.failed_over)));
+  if (!result.why.empty()) return fmt::format("{}: not measured: {}{}", word_for(result.verdict), result.why, failed);
   const MeanInterval& m = result.measured;
   std::string out = fmt::format("{}: {} {}", word_for(result.verdict), number_text(limit, m.mean), unit_of(limit).word);
   if (m.n > 1) out += fmt::format(" [{}, {}]", number_text(limit, m.lo), number_text(limit, m.hi));
   out += fmt::format(", limit{}, n = {} seed{} of {} {}{}", bound_text(limit), m.n, m.n == 1 ? " (no interval)" : "s", result.cells,
                      limit.over.empty() ? "run" : "pair", result.cells == 1 ? "" : "s");
   if (result.left_out > 0) out += fmt::format("; {} left out, where a run failed or has no value", result.left_out);
-  return out;
+  return out + failed;
 }
 
 std::string limits_outcome(const LimitsReport& r) {
@@ -104,7 +116,9 @@ std::string limits_text(const LimitsReport& r) {
     out += paragraph(limit_name(r.limits[i]), 0, 2);
     out += paragraph(limit_sentence(r.limits[i], r.results[i]), 2, 2);
   }
-  out += '\n' + paragraph(note, 0) + '\n' + limits_outcome(r) + '\n';
+  out += '\n';
+  for (const std::string& note : notes_of(r)) out += paragraph(note, 0);
+  out += '\n' + limits_outcome(r) + '\n';
   return without_ci_commands(std::move(out));
 }
 
@@ -132,6 +146,8 @@ std::string limits_json(const LimitsReport& r) {
                       {"seeds", x.measured.n},
                       {"cells", x.cells},
                       {"left_out", x.left_out},
+                      {"failed", x.failed},
+                      {"failed_over", x.failed_over},
                       {"not_measured", x.why.empty() ? Json() : Json(x.why)}});
   }
   const Json out = {{"kind", "limits"},
@@ -141,6 +157,7 @@ std::string limits_json(const LimitsReport& r) {
                     {"suite", r.suite},
                     {"digest", r.digest},
                     {"host", r.host},
+                    {"jobs", r.jobs > 0 ? Json(r.jobs) : Json()},
                     {"limits_from", r.limits_from.empty() ? Json() : Json(r.limits_from)},
                     {"fail_on", fail_on},
                     {"limits", limits}};
@@ -148,7 +165,7 @@ std::string limits_json(const LimitsReport& r) {
 }
 
 Findings limits_findings(const LimitsReport& r) {
-  Findings out{"limits", limits_outcome(r), rules_line(r), {{"file", r.path}, {"suite", r.suite}, {"host", r.host}}, {}, {}, {note}, 0};
+  Findings out{"limits", limits_outcome(r), rules_line(r), {{"file", r.path}, {"suite", r.suite}, {"host", r.host}}, {}, {}, notes_of(r), 0};
   for (const std::size_t i : order_of(r)) {
     const LimitVerdict v = r.results[i].verdict;
     const std::string word(word_for(v));

@@ -65,7 +65,7 @@ void ProgressLine::show(const std::string& text) {
 }
 
 GateProcesses::GateProcesses(const GateOptions& o)
-    : signals(stop, true), deadline(o.deadline), seed(o.seed ? static_cast<std::uint64_t>(*o.seed) : std::random_device{}()) {}
+    : signals(stop, true), deadline(o.deadline.value_or(60)), seed(o.seed ? static_cast<std::uint64_t>(*o.seed) : std::random_device{}()) {}
 
 std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
 

@@ -46,6 +46,9 @@ void build(const GateOptions& o, GateProcesses& processes, GateReport& report) {
   const BuiltBaseline built =
       build_baseline(o.build_baseline, processes.stop, processes.keeper, [&](const std::string& text) { line.show(text); });
   report.baseline = quoted_word(built.program);
+  if (built.is_head && !o.quiet)
+    print_note(fmt::format("--build-baseline: the merge base is the commit that is checked out ({}): only what is not committed can differ",
+                     built.commit.substr(0, 12)));
   if (!report.candidate.empty()) return;
   const std::string self = this_program();
   check_equal_builds(built.program, self, processes.stop, processes.keeper);

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string_view>
 
 #include "app/gate/flags.hpp"
 #include "app/gate/output.hpp"
+#include "app/gate/report_words.hpp"
 #include "app/printable.hpp"
 #include "app/read_limits.hpp"
 #include "app/usage.hpp"
@@ -42,16 +44,33 @@ ScienceMargins read_margins(const std::vector<std::string>& given) {
   return margins;
 }
 
-/// Which runs there are and how they are shown: settings that change no run.
-bool changes_no_run(std::string_view key) {
+/// Does a run that both files have name this world, rater or policy?
+bool named_by_common_run(const std::array<const ResultFile*, 2>& files, const char* column, std::string_view name) {
+  const Column* const names = files[0]->column(column);
+  if (names == nullptr || names->numeric) return true;
+  const Column &ids = *files[0]->column("id"), &others = *files[1]->column("id");
+  std::set<std::string_view> theirs;
+  for (std::size_t j = 0; j < files[1]->runs; ++j) theirs.insert(others.text(j));
+  for (std::size_t i = 0; i < files[0]->runs; ++i)
+    if (names->text(i) == name && theirs.contains(ids.text(i))) return true;
+  return false;
+}
+
+/// Settings that change no run of both files: which runs there are, how they are shown, worlds, raters and policies that none has.
+bool changes_no_run(std::string_view key, const std::array<const ResultFile*, 2>& files) {
   if (key == "suite.seed" || key == "suite.seeds") return true;
-  for (const std::string_view table : {"grid.", "table.", "gate."})
+  for (const std::string_view table : {"grid.", "table.", "gate.", "limits."})
     if (key.starts_with(table)) return true;
+  for (const char* table : {"env", "rater", "policy"}) {
+    if (!key.starts_with(fmt::format("{}.", table))) continue;
+    const std::string_view rest = key.substr(std::string_view(table).size() + 1);
+    return !named_by_common_run(files, table, rest.substr(0, rest.find('.')));
+  }
   return false;
 }
 
 /// Failure no_baseline, with what differs, unless runs of one id have one configuration but for the suite's seed.
-void check_comparable(const ScienceReport& r) {
+void check_comparable(const ScienceReport& r, const std::array<const ResultFile*, 2>& files) {
   const auto refuse = [](const std::string& text) { throw Failure(Exit::no_baseline, text); };
   if (r.file[0].suite != r.file[1].suite)
     refuse(fmt::format("nothing can be compared: OLD is of suite \"{}\", NEW of \"{}\"", printable_line(r.file[0].suite),
@@ -61,9 +80,9 @@ void check_comparable(const ScienceReport& r) {
   std::string list;
   std::size_t count = 0;
   for (const SettingDiff& s : r.diff.settings) {
-    if (changes_no_run(s.key) || ++count > most_listed) continue;
+    if (changes_no_run(s.key, files) || ++count > most_listed) continue;
     const auto shown = [](const std::string& value) { return value.empty() ? std::string("not set") : value; };
-    list += fmt::format("\n  {}: {} in OLD, {} in NEW", s.key, shown(s.a), shown(s.b));
+    list += fmt::format("\n  {}: {} in OLD, {} in NEW", s.key, short_text(shown(s.a), 100), short_text(shown(s.b), 100));
   }
   if (count > most_listed) list += fmt::format("\n  and {} more", count - most_listed);
   if (count > 0) refuse("nothing can be compared: settings differ" + list);
@@ -121,7 +140,7 @@ int science_gate(const GateOptions& o) {
   r.same_digest = r.diff.same_digest;
   if (!r.same_digest) {
     r.other_seed = std::any_of(r.diff.settings.begin(), r.diff.settings.end(), [](const SettingDiff& s) { return s.key == "suite.seed"; });
-    check_comparable(r);
+    check_comparable(r, {&a, &b});
     std::vector<RunCurve> of_a, of_b;
     read_curves(r, a, b, limits, of_a, of_b);
     r.comparison = compare_science({a, of_a}, {b, of_b}, r.margins);

@@ -28,7 +28,8 @@ const char* unit_of(int metric) { return metric == science_quality ? "levels" : 
 std::string number_text(int metric, double value) {
   if (std::isnan(value)) return "n/a";
   const double x = in_unit(metric, value);
-  return std::abs(x) < 1000 ? fmt::format("{:+.3f}", x) : fmt::format("{:+.1e}", x);
+  const double size = std::abs(x);
+  return size >= 1000 ? fmt::format("{:+.1e}", x) : size >= 0.01 || size == 0 ? fmt::format("{:+.3f}", x) : fmt::format("{:+.2g}", x);
 }
 std::string interval_text(int metric, const MeanInterval& d) {
   return fmt::format("[{}, {}]", number_text(metric, d.lo), number_text(metric, d.hi));
@@ -37,6 +38,7 @@ std::string margin_text(int metric, double margin) {
   return fmt::format("{:g}{}", in_unit(metric, margin), metric == science_quality ? " levels" : " %");
 }
 
+/// Is it why a cell is not the same?
 bool outside(const ScienceMeasure& m) { return m.undefined > 0 || (m.test.difference.n > 0 && (!m.test.within || m.never > 0)); }
 
 /// The measure that differs by the largest part of its margin.
@@ -56,12 +58,15 @@ std::string p_text(double p) { return p < 0.001 ? "p < .001" : fmt::format("p = 
 /// "gain +0.31 [+0.20, +0.42] % of the possible, margin 0.5 %, p < .001".
 std::string measure_text(int metric, const ScienceMeasure& m) {
   const MeanInterval& d = m.test.difference;
+  if (d.n == 0)
+    return fmt::format("{}, which only one file has in {}", science_metric_names[static_cast<std::size_t>(metric)],
+                       runs_text(static_cast<std::size_t>(m.undefined)));
   std::string text =
       fmt::format("{} {} {} {}, margin {}", science_metric_names[static_cast<std::size_t>(metric)], number_text(metric, d.mean),
                   interval_text(metric, d), unit_of(metric), margin_text(metric, m.test.margin));
   if (!std::isnan(m.p_holm)) text += ", " + p_text(m.p_holm);
   if (m.undefined > 0) text += fmt::format(", defined in one file alone in {}", runs_text(static_cast<std::size_t>(m.undefined)));
-  if (m.never > 0) text += fmt::format(", never reached in {}", runs_text(static_cast<std::size_t>(m.never)));
+  if (m.never > 0) text += fmt::format(", never reached by one of them in {}", runs_text(static_cast<std::size_t>(m.never)));
   return text;
 }
 
@@ -86,13 +91,14 @@ std::vector<std::string> notes_of(const ScienceReport& r) {
       runs_text(r.comparison.pairs), r.comparison.tests));
   notes.push_back(
       r.no_steps.empty()
-          ? "Quality: levels at the end. Gain: share of the possible. Steps: until 90 % of OLD's gain is reached, relative to OLD's."
+          ? "Quality: levels at the end. Gain: share of the possible. Steps: until 90 % of the gain (mean of both runs) is reached, relative "
+            "to OLD's."
           : "Steps were not compared: " + r.no_steps + ".");
   if (r.other_seed) notes.push_back("The suites have different seeds: a pair shares its settings and nothing else.");
   if (!std::isnan(r.comparison.found_gain))
     notes.push_back(fmt::format(
-        "Power: with these runs a true difference of gain of {:.3g} % of the possible is called moved four times of five in the "
-        "middle cell, {:.3g} % in the worst.",
+        "Power: with these runs a true difference of gain of {:.3g} % of the possible is called moved (out of its margin) four "
+        "times of five in the middle cell, {:.3g} % in the worst.",
         100 * r.comparison.found_gain, 100 * r.comparison.found_gain_worst));
   return notes;
 }
@@ -106,7 +112,9 @@ std::vector<std::string> reasons(const ScienceCell& cell) {
   if (cell.failed_old + cell.failed_new > 0)
     out.push_back(fmt::format("failed in OLD alone: {}, in NEW alone: {}, {}", runs(cell.failed_old), runs(cell.failed_new),
                               p_text(cell.failed_p_holm)));
-  if (cell.verdict == ScienceVerdict::inconclusive)
+  if (!cell.compared)
+    out.push_back(cell.pairs == 0 ? "no run ended well in both files" : "the runs have neither quality nor gain nor a curve in both files");
+  else if (cell.verdict == ScienceVerdict::inconclusive)
     out.push_back(cell.pairs < 2           ? std::string("fewer than two pairs have no interval")
                   : cell.seeds_needed == 0 ? fmt::format("n = {} seeds do not tell, and a million would not", cell.pairs)
                                            : fmt::format("n = {} seeds; {} needed", cell.pairs, cell.seeds_needed));
@@ -145,7 +153,7 @@ std::string science_sentence(const ScienceCell& cell) {
   if (cell.verdict == ScienceVerdict::same) {
     const int metric = worst_metric(cell);
     const ScienceMeasure& m = cell.measures[static_cast<std::size_t>(metric)];
-    parts.push_back(m.test.difference.n == 0 ? std::string("nothing to compare") : measure_text(metric, m));
+    parts.push_back(measure_text(metric, m));
   }
   return fmt::format("{}: {}", word_for(cell.verdict), fmt::join(parts, "; "));
 }

@@ -1,7 +1,7 @@
 """`odrpo-bench gate --build-baseline REF` as CI starts it: in a git repository whose CMake project "builds" odrpo-bench by copying a program.
 
 Usage: build_baseline_test.py PROGRAM GATE_WORKER.py"""
-import json, os, shutil, subprocess, sys
+import fcntl, json, os, shutil, subprocess, sys
 
 import checks
 from checks import program
@@ -60,12 +60,25 @@ check("the work tree has that commit", git("rev-parse", "HEAD", folder=source) =
 check("the checkout is as it was", git("status", "--porcelain") == "" and git("rev-parse", "HEAD") == mine)
 r = gate("--build-baseline", "main", "--candidate", candidate, "--json", "--counts", "off", folder=os.path.join("a project", "build"))
 check("again, from a folder inside: what was built is taken", r.returncode == 10, r)
+r = gate("--build-baseline", "HEAD", "--candidate", candidate, "--counts", "off", "--max-seconds", "1", "--fail-on", "different")
+check("the merge base is the commit that is checked out, and it says so", r.returncode == 0 and b"only what is not committed can differ" in r.stderr, r)
+# what was left half done, or was changed there
+os.remove(f"{source}/how.json")
+open(f"{source}/CMakeLists.txt", "a").write("message(FATAL_ERROR changed)\n")
+open(f"{source}/more", "w").write("")
+open(f"a project/.git/worktrees/{os.path.basename(source)}/index.lock", "w").write("")
+r = gate("--build-baseline", "main", "--candidate", candidate, "--counts", "off", "--max-seconds", "1", "--fail-on", "different")
+check("the work tree is made as the commit has it", r.returncode == 0 and git("status", "--porcelain", folder=source) == "" and not os.path.exists(f"{source}/more"), r)
+with open(f"a project/build/baseline/{base[:12]}/lock") as held:
+    fcntl.flock(held, fcntl.LOCK_EX)
+    r = gate("--build-baseline", "main", "--candidate", candidate)
+    check("another gate builds there: 5", r.returncode == 5 and b"another gate builds in" in r.stderr, r)
 shutil.rmtree("a project/build")
 r = gate("--build-baseline", later[:10], "--candidate", worker(), "--counts", "off", "--max-seconds", "1", "--fail-on", "different")
 check("a work tree that is gone is made again", r.returncode == 0, r)
 
 # what cannot be built
-for arguments, code, says in ((["--build-baseline", "nothing-like-that"], 2, 'no commit "nothing-like-that"'), (["--build-baseline", "--upload-pack=x"], 2, ""),
+for arguments, code, says in ((["--build-baseline", "nothing-like-that"], 2, 'no commit "nothing-like-that"'), (["--build-baseline", "^main"], 2, 'no commit "^main"'),
                               (["--build-baseline", "main", "--baseline", "x"], 2, "no effect"), (["--build-baseline", "main", "--kind", "worker"], 2, "--kind is self"),
                               (["--build-baseline", "HEAD; touch hacked"], 2, "there is no commit"), (["--build-baseline", "main", "--self-test"], 2, "no effect")):
     r = gate(*arguments)

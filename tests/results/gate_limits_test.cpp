@@ -76,10 +76,16 @@ TEST_CASE("limits: cells with a run that failed are left out in all seeds") {
   const ResultFile file = file_of(all);
   const LimitResult r = judge_limit(file, limit(LimitedValue::quality, "fast", ""));
   CHECK(r.left_out == 1);
+  CHECK(r.failed == 1);
+  CHECK(r.verdict == LimitVerdict::fail);  // whatever the others say: a method that fails has not kept its promise
   CHECK(r.cells == 1);
   CHECK(r.measured.mean == Approx(8.15));
   CHECK(r.measured.n == 4);
-  CHECK(judge_limit(file, limit(LimitedValue::step_time, "slow", "fast")).left_out == 1);
+  const LimitResult over = judge_limit(file, limit(LimitedValue::step_time, "slow", "fast"));
+  CHECK(over.left_out == 1);
+  CHECK(over.failed == 0);
+  CHECK(over.failed_over == 1);
+  CHECK(over.verdict == LimitVerdict::inconclusive);
 }
 
 TEST_CASE("limits: what cannot be measured is inconclusive, and says why") {
