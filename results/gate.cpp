@@ -14,7 +14,8 @@ constexpr double least_sd = 1e-5;
 
 double sd_of(const MeanInterval& m) { return std::max(m.sd, least_sd); }
 
-/// Error and freedom of a difference from a stored baseline: Welch's, each session with a variance of its own, and the drift, taken as known.
+/// Error and freedom of a difference from a stored baseline: Welch's, each session with a variance of its own, and the drift, taken as
+/// known.
 void set_error(GateEstimate& e, std::span<const std::vector<double>> sessions, double drift) {
   const auto count = static_cast<double>(sessions.size());
   double variance = e.sd * e.sd / e.blocks, quarters = variance * variance / (e.blocks - 1), mean = 0;

@@ -33,9 +33,9 @@ inline constexpr int pairs_per_block = 10;
 /// Of ln(other / baseline): its mean over blocks with the interval of a look. Without blocks: n = 0, the others mean nothing.
 struct GateEstimate {
   int blocks = 0;
-  double mean, sd;   ///< sample sd (n - 1) of the blocks, at least 1e-5: times are whole nanoseconds
-  double error;      ///< standard error of the mean: sd / sqrt(n), against a stored baseline with its error and the drift
-  double freedom;    ///< of the interval's t law: n - 1, against a stored baseline Satterthwaite's
+  double mean, sd;  ///< sample sd (n - 1) of the blocks, at least 1e-5: times are whole nanoseconds
+  double error;     ///< standard error of the mean: sd / sqrt(n), against a stored baseline with its error and the drift
+  double freedom;   ///< of the interval's t law: n - 1, against a stored baseline Satterthwaite's
   double lo, hi;    ///< at level 1 - alpha
   double alpha;     ///< two-sided, after Holm's correction
   double p;         ///< two-sided, that the ratio is within 1 / (1 + limit) .. 1 + limit; 1 where the mean is
@@ -43,10 +43,11 @@ struct GateEstimate {
 };
 
 struct GateCase {
-  std::string name;                    ///< as the worker has it: not printable
-  std::vector<double> change;          ///< [blocks] ln(candidate / baseline): see block_value()
-  std::vector<double> control;         ///< [blocks] ln(second baseline process / baseline); empty: there was none
-  /// [sessions][blocks] ln(time) of a stored baseline, each session at least 2 blocks; `change` is ln(time) of the candidate then. Empty: pairs.
+  std::string name;             ///< as the worker has it: not printable
+  std::vector<double> change;   ///< [blocks] ln(candidate / baseline): see block_value()
+  std::vector<double> control;  ///< [blocks] ln(second baseline process / baseline); empty: there was none
+  /// [sessions][blocks] ln(time) of a stored baseline, each session at least 2 blocks; `change` is ln(time) of the candidate then. Empty:
+  /// pairs.
   std::vector<std::vector<double>> stored;
   bool differs = false;                ///< the candidate's checksum is another, or changes; those of both baseline processes are always one
   std::optional<GateVerdict> verdict;  ///< none: to be measured on

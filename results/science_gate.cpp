@@ -63,8 +63,8 @@ PairedValues column_values(const ScienceFile& a, const ScienceFile& b, const cha
 }
 
 /// Steps to the gain of pairs whose curves are both there.
-PairedValues steps_values(const std::vector<const RunCurve*>& of_a, const std::vector<const RunCurve*>& of_b, const std::vector<Pair>& pairs,
-                          int& never) {
+PairedValues steps_values(const std::vector<const RunCurve*>& of_a, const std::vector<const RunCurve*>& of_b,
+                          const std::vector<Pair>& pairs, int& never) {
   PairedValues out;
   const auto there = [](const RunCurve* curve) { return curve != nullptr && !curve->value.empty(); };
   for (const Pair& pair : pairs) {
@@ -150,7 +150,8 @@ void set_power(ScienceComparison& out) {
   for (const ScienceCell& cell : out.cells) {
     const MeanInterval& d = cell.measures[science_gain].test.difference;
     if (d.n < 2) continue;
-    const double alpha = moved_below / std::max(1, out.tests), error = d.sd / std::sqrt(d.n), four_of_five = student_factor(d.n, 0.6) * error;
+    const double alpha = moved_below / std::max(1, out.tests), error = d.sd / std::sqrt(d.n),
+                 four_of_five = student_factor(d.n, 0.6) * error;
     const double differs = student_factor(d.n, 1 - alpha) * error;
     const double outside = cell.measures[science_gain].test.margin - student_factor(d.n, 0.9) * error;  // the end of the interval at 90 %
     found.push_back(std::max(differs, outside) + four_of_five);

@@ -52,7 +52,8 @@ void FieldReader::limits(std::string_view key, LimitedValue value, std::vector<G
         if (!number || !std::isfinite(child.number))
           refuse(child, fmt::format("has `{}` = {}, which is no number", shown(child.key), found_text(child)));
         else if (value == LimitedValue::gain && std::abs(child.number) > 1)
-          refuse(child, fmt::format("has `{}` = {}, where a gain is a share of the possible: 0.5 is 50 %", shown(child.key), found_text(child)));
+          refuse(child,
+                 fmt::format("has `{}` = {}, where a gain is a share of the possible: 0.5 is 50 %", shown(child.key), found_text(child)));
         else if (value == LimitedValue::step_time && !(child.number > 0))
           refuse(child, fmt::format("has `{}` = {}, where a time is above 0", shown(child.key), found_text(child)));
         else (is("at_most") ? limit.at_most : limit.at_least) = child.number;

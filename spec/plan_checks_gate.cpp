@@ -61,8 +61,9 @@ void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxi
         if (!known_axis(axis, place)) continue;
         if (std::find(conditions.begin(), conditions.end(), axis) != conditions.end())
           errors.add(place.place,
-                     axis == limit.axis ? fmt::format("`gate.{}` has a condition on \"{}\", whose value `row` names", key, shown(axis))
-                                        : fmt::format("`gate.{}` has two conditions on \"{}\", of which a run has one value", key, shown(axis)),
+                     axis == limit.axis
+                         ? fmt::format("`gate.{}` has a condition on \"{}\", whose value `row` names", key, shown(axis))
+                         : fmt::format("`gate.{}` has two conditions on \"{}\", of which a run has one value", key, shown(axis)),
                      "a condition on another axis");
         conditions.push_back(axis);
         settle(value, axis, place);

@@ -62,7 +62,8 @@ class FolderLock {
     fs::create_directories(folder, error);
     const std::string path = (folder / "lock").string();
     file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file_ < 0) throw Failure(Exit::io, fmt::format("--build-baseline: cannot write '{}': {}", printable_line(path), std::strerror(errno)));
+    if (file_ < 0)
+      throw Failure(Exit::io, fmt::format("--build-baseline: cannot write '{}': {}", printable_line(path), std::strerror(errno)));
     if (flock(file_, LOCK_EX | LOCK_NB) == 0) return;
     close(file_);
     throw Failure(Exit::io, fmt::format("--build-baseline: another gate builds in '{}'", printable_line(folder.string())));

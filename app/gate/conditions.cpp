@@ -81,7 +81,8 @@ std::string differing_conditions(const std::vector<Condition>& one, const std::v
     const auto same = std::find_if(other.begin(), other.end(), [&](const Condition& x) { return x.name == c.name; });
     const std::string value = same == other.end() ? "nothing" : same->value;
     if (value != c.value)
-      out += fmt::format("\n  {}: {} {}, {} {}", printable_line(c.name), printable_line(c.value), names[0], printable_line(value), names[1]);
+      out +=
+          fmt::format("\n  {}: {} {}, {} {}", printable_line(c.name), printable_line(c.value), names[0], printable_line(value), names[1]);
   }
   return out;
 }

@@ -35,8 +35,8 @@ double read_limit(const std::string& text, double same) {
   const double limit = read_share(text).value_or(-1);
   if (!(limit >= 0)) throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is no share such as 1% or 0.01", printable_line(text)));
   if (limit >= same)
-    throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is not below {:g}%, within which a case counts as the same", printable_line(text),
-                                           100 * same));
+    throw Failure(Exit::usage, fmt::format("--limit: \"{}\" is not below {:g}%, within which a case counts as the same",
+                                           printable_line(text), 100 * same));
   return limit;
 }
 
@@ -50,9 +50,8 @@ GateFailOn read_fail_on(const std::vector<std::string>& given) {
     if (word == "counts") out.counts = true;
     else if (verdict && *verdict != GateVerdict::same) out.verdicts.push_back(*verdict);
     else if (word != "nothing" || words.size() > 1)
-      throw Failure(Exit::usage,
-                    fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
-                                fmt::join(known, ", ")));
+      throw Failure(Exit::usage, fmt::format("--fail-on: unknown word \"{}\"{}; known: {}", printable_line(word), did_you_mean(word, known),
+                                             fmt::join(known, ", ")));
   }
   return out;
 }
@@ -90,7 +89,8 @@ void check_gate_flags(const GateOptions& o) {
   if (o.self_test) {
     if (!o.baseline.empty() || !o.candidate.empty() || !o.kind.empty() || !o.build_baseline.empty())
       refuse("--self-test compares this program with itself: --baseline, --build-baseline, --candidate and --kind have no effect");
-    if (!o.save.empty() || !o.against.empty() || o.force) refuse("--self-test stores nothing: --save, --against and --force have no effect");
+    if (!o.save.empty() || !o.against.empty() || o.force)
+      refuse("--self-test stores nothing: --save, --against and --force have no effect");
     if (!o.junit.empty() || !o.markdown.empty()) refuse("--self-test is printed: --junit and --markdown have no effect");
     if (!o.suite.empty() || !o.cases.empty() || !o.counts.empty() || o.only_counts || o.max_seconds > 0 || !o.fail_on.empty())
       refuse("--self-test has cases of its own: --suite, --cases, --counts, --only-counts, --max-seconds and --fail-on have no effect");

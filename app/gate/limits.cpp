@@ -117,9 +117,10 @@ int limits_gate(const GateOptions& o) {
   for (const GateLimit& limit : r.limits) r.results.push_back(judge_limit(file, limit));
   const auto told = [](const LimitResult& x) { return x.why.empty() || x.verdict != LimitVerdict::inconclusive; };
   if (std::none_of(r.results.begin(), r.results.end(), told))
-    throw Failure(Exit::no_baseline, fmt::format("{}: nothing to judge: no limit of {} can be measured there; the first, {}: {}",
-                                                 printable_line(r.path), o.suite.empty() ? "its suite" : "'" + printable_line(o.suite) + "'",
-                                                 limit_name(r.limits[0]), r.results[0].why));
+    throw Failure(
+        Exit::no_baseline,
+        fmt::format("{}: nothing to judge: no limit of {} can be measured there; the first, {}: {}", printable_line(r.path),
+                    o.suite.empty() ? "its suite" : "'" + printable_line(o.suite) + "'", limit_name(r.limits[0]), r.results[0].why));
   put(o.json ? limits_json(r) : limits_text(r));
   const Findings findings = limits_findings(r);
   write_gate_outputs(o, findings, {[&](const std::string&) { return findings_markdown(findings); }, ""});

@@ -62,13 +62,15 @@ std::string rules_line(const LimitsReport& r) {
 
 std::vector<std::string> notes_of(const LimitsReport& r) {
   std::vector<std::string> notes = {
-      "Means over seeds, each of all its runs or pairs, with Student t intervals at 95 %. Pass: the interval lies within the limit; fail: it "
+      "Means over seeds, each of all its runs or pairs, with Student t intervals at 95 %. Pass: the interval lies within the limit; fail: "
+      "it "
       "lies beyond, or a run of the row has failed; inconclusive: it holds the limit."};
   const bool times = std::any_of(r.limits.begin(), r.limits.end(), [](const GateLimit& l) { return l.value == LimitedValue::step_time; });
   if (!times) return notes;
   notes.emplace_back("Ratios of step times are geometric means.");
   if (r.jobs > 1)
-    notes.push_back(fmt::format("Up to {} runs were trained beside each other, which changes their step times: --jobs 1 does not.", r.jobs));
+    notes.push_back(
+        fmt::format("Up to {} runs were trained beside each other, which changes their step times: --jobs 1 does not.", r.jobs));
   return notes;
 }
 
@@ -165,7 +167,8 @@ std::string limits_json(const LimitsReport& r) {
 }
 
 Findings limits_findings(const LimitsReport& r) {
-  Findings out{"limits", limits_outcome(r), rules_line(r), {{"file", r.path}, {"suite", r.suite}, {"host", r.host}}, {}, {}, notes_of(r), 0};
+  Findings out{"limits", limits_outcome(r), rules_line(r), {{"file", r.path}, {"suite", r.suite}, {"host", r.host}}, {}, {}, notes_of(r),
+               0};
   for (const std::size_t i : order_of(r)) {
     const LimitVerdict v = r.results[i].verdict;
     const std::string word(word_for(v));

@@ -83,9 +83,9 @@ struct GateKind {
 /// What is stored of a baseline's case (app/gate/stored.hpp).
 struct StoredCase {
   std::string name;
-  long long repeat = 1;                      ///< units of a repetition
-  std::string checksum;                      ///< empty: none
-  bool varies = false;                       ///< it differs from repetition to repetition
+  long long repeat = 1;                       ///< units of a repetition
+  std::string checksum;                       ///< empty: none
+  bool varies = false;                        ///< it differs from repetition to repetition
   std::vector<std::vector<double>> sessions;  ///< [sessions][blocks] median time of the block's repetitions, ns
 };
 
@@ -107,8 +107,8 @@ struct GateProgress {
 
 struct MeasureHow {
   GateRules rules;
-  double max_seconds = 0;   ///< no block begins afterwards; 0 = no limit
-  bool each_alone = false;  ///< every case is a family of its own: no correction for many
+  double max_seconds = 0;                ///< no block begins afterwards; 0 = no limit
+  bool each_alone = false;               ///< every case is a family of its own: no correction for many
   std::span<const StoredCase> stored{};  ///< of kind.cases, instead of a baseline that is measured; empty: pairs
   std::function<void(const GateProgress&)> tell = [](const GateProgress&) {};                          ///< before every block
   std::function<void(std::size_t i, const CaseBlock&)> record = [](std::size_t, const CaseBlock&) {};  ///< every block of every case

@@ -65,8 +65,8 @@ struct Prepared {
   Prepared& operator=(const Prepared&) = delete;
 };
 
-/// Finds the cases that all sides have and --cases names, and the units of work of a repetition of each; `stored`, where there is one, is the
-/// baseline, whose units are kept. What is not compared goes to `left_out`. Failure no_baseline where no case is left; runs_failed.
+/// Finds the cases that all sides have and --cases names, and the units of work of a repetition of each; `stored`, where there is one, is
+/// the baseline, whose units are kept. What is not compared goes to `left_out`. Failure no_baseline where no case is left; runs_failed.
 void prepare(Prepared& p, ComparedKind kind, const GateOptions& options, ChildKeeper& keeper, std::uint64_t seed,
              std::vector<GateLeftOut>& left_out, const StoredBaseline* stored = nullptr);
 

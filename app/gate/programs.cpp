@@ -48,7 +48,7 @@ void build(const GateOptions& o, GateProcesses& processes, GateReport& report) {
   report.baseline = quoted_word(built.program);
   if (built.is_head && !o.quiet)
     print_note(fmt::format("--build-baseline: the merge base is the commit that is checked out ({}): only what is not committed can differ",
-                     built.commit.substr(0, 12)));
+                           built.commit.substr(0, 12)));
   if (!report.candidate.empty()) return;
   const std::string self = this_program();
   check_equal_builds(built.program, self, processes.stop, processes.keeper);
@@ -58,11 +58,11 @@ void build(const GateOptions& o, GateProcesses& processes, GateReport& report) {
 /// Is the stored baseline of such conditions as these? Failure no_baseline with what differs.
 void check_conditions(const StoredBaseline& stored, const std::string& path, bool timed, const Prepared& p, ComparedKind kind,
                       GateProcesses& processes) {
-  const std::string differ = differing_conditions(stored.conditions, conditions_of(kind, p.commands, timed, processes),
-                                                  {"stored", "here"}, timed);
+  const std::string differ =
+      differing_conditions(stored.conditions, conditions_of(kind, p.commands, timed, processes), {"stored", "here"}, timed);
   if (differ.empty()) return;
-  throw Failure(Exit::no_baseline, fmt::format("nothing can be compared: '{}' was saved under other conditions{}{}", printable_line(path), differ,
-                                               timed ? "\n--only-counts needs fewer of them" : ""));
+  throw Failure(Exit::no_baseline, fmt::format("nothing can be compared: '{}' was saved under other conditions{}{}", printable_line(path),
+                                               differ, timed ? "\n--only-counts needs fewer of them" : ""));
 }
 
 /// Leaves of the stored cases those that are compared, in their order.

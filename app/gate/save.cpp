@@ -38,12 +38,14 @@ std::string another(const StoredBaseline& old, const StoredBaseline& now) {
 }
 
 [[noreturn]] void refuse(const GateOptions& o, const std::string& why) {
-  throw Failure(Exit::io, fmt::format("'{}' is there already, and no session can be added: {}\n--force replaces it", printable_line(o.save), why));
+  throw Failure(Exit::io,
+                fmt::format("'{}' is there already, and no session can be added: {}\n--force replaces it", printable_line(o.save), why));
 }
 
 /// Adds the new session to the old ones, and keeps their counts.
 void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline& now) {
-  if (old.cases.size() != now.cases.size()) refuse(o, fmt::format("it has {} cases, and this program {}", old.cases.size(), now.cases.size()));
+  if (old.cases.size() != now.cases.size())
+    refuse(o, fmt::format("it has {} cases, and this program {}", old.cases.size(), now.cases.size()));
   for (std::size_t i = 0; i < now.cases.size(); ++i) {
     const StoredCase& was = old.cases[i];
     if (was.name != now.cases[i].name || was.checksum != now.cases[i].checksum || was.varies != now.cases[i].varies)
@@ -104,12 +106,15 @@ int save_gate(const GateOptions& o) {
     stored.allocations_by = counted.allocations_by;
     stored.counts = std::move(counts.of_case);
   }
-  if (old) add_session(o, *old, stored);
+  if (old) {
+    if (read_stored(o.save).sessions != old->sessions) refuse(o, "another gate has added a session meanwhile");
+    add_session(o, *old, stored);
+  }
   write_output(o.save, stored_json(stored));
   if (o.quiet) return static_cast<int>(Exit::ok);
-  std::string out = fmt::format("saved {}: {} case{}, {}\n", short_text(o.save, 50), stored.cases.size(), stored.cases.size() == 1 ? "" : "s",
-                                timed ? fmt::format("{} session{} of times", stored.sessions.size(), stored.sessions.size() == 1 ? "" : "s")
-                                      : "no times");
+  std::string out = fmt::format(
+      "saved {}: {} case{}, {}\n", short_text(o.save, 50), stored.cases.size(), stored.cases.size() == 1 ? "" : "s",
+      timed ? fmt::format("{} session{} of times", stored.sessions.size(), stored.sessions.size() == 1 ? "" : "s") : "no times");
   for (const Condition& c : stored.conditions) out += paragraph(fmt::format("{}: {}", c.name, short_text(c.value, 200)), 2, 4);
   for (const GateLeftOut& left : left_out)
     out += paragraph(fmt::format("left out: {}: {}", short_text(left.name, 40), short_text(left.why, 200)), 0, 2);

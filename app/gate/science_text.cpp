@@ -89,17 +89,16 @@ std::vector<std::string> notes_of(const ScienceReport& r) {
       "Differences: NEW - OLD, means over {} paired by id; intervals at 90 %, which lie within the margin where two one-sided t "
       "tests at 5 % say so. Moved: p < .05 after Holm's correction over {} tests.",
       runs_text(r.comparison.pairs), r.comparison.tests));
-  notes.push_back(
-      r.no_steps.empty()
-          ? "Quality: levels at the end. Gain: share of the possible. Steps: until 90 % of the gain (mean of both runs) is reached, relative "
-            "to OLD's."
-          : "Steps were not compared: " + r.no_steps + ".");
+  notes.push_back(r.no_steps.empty() ? "Quality: levels at the end. Gain: share of the possible. Steps: until 90 % of the gain (mean of "
+                                       "both runs) is reached, relative "
+                                       "to OLD's."
+                                     : "Steps were not compared: " + r.no_steps + ".");
   if (r.other_seed) notes.push_back("The suites have different seeds: a pair shares its settings and nothing else.");
   if (!std::isnan(r.comparison.found_gain))
-    notes.push_back(fmt::format(
-        "Power: with these runs a true difference of gain of {:.3g} % of the possible is called moved (out of its margin) four "
-        "times of five in the middle cell, {:.3g} % in the worst.",
-        100 * r.comparison.found_gain, 100 * r.comparison.found_gain_worst));
+    notes.push_back(
+        fmt::format("Power: with these runs a true difference of gain of {:.3g} % of the possible is called moved (out of its margin) four "
+                    "times of five in the middle cell, {:.3g} % in the worst.",
+                    100 * r.comparison.found_gain, 100 * r.comparison.found_gain_worst));
   return notes;
 }
 

@@ -100,11 +100,12 @@ GateCount read_count(const Value& v) {
   return count;
 }
 
-StoredCase read_case(const Value& v, std::size_t sessions) {
+/// Units 0: of a benchmark whose library takes a time alone.
+StoredCase read_case(const Value& v, std::size_t sessions, long long least_units) {
   StoredCase c;
   c.name = v.member("case").text();
   if (c.name.empty()) v.member("case").wrong("is empty");
-  c.repeat = v.member("repeat").whole(0, 1'000'000'000'000);
+  c.repeat = v.member("repeat").whole(least_units, 1'000'000'000'000);
   c.checksum = v.member("checksum").text();
   c.varies = v.member("varies").truth();
   const Value times = v.member("ns");
@@ -123,9 +124,14 @@ StoredCase read_case(const Value& v, std::size_t sessions) {
 }  // namespace
 
 std::string stored_json(const StoredBaseline& stored) {
-  Json json = {{"format", format_name}, {"version", format_version},         {"kind", stored.kind},
-               {"command", stored.command}, {"clock", stored.clock},         {"sessions", stored.sessions},
-               {"counted_by", stored.counted_by}, {"allocations_by", stored.allocations_by}};
+  Json json = {{"format", format_name},
+               {"version", format_version},
+               {"kind", stored.kind},
+               {"command", stored.command},
+               {"clock", stored.clock},
+               {"sessions", stored.sessions},
+               {"counted_by", stored.counted_by},
+               {"allocations_by", stored.allocations_by}};
   json["conditions"] = Json::array();
   for (const Condition& c : stored.conditions) json["conditions"].push_back({{"name", c.name}, {"value", c.value}, {"counts", c.counts}});
   json["cases"] = Json::array();
@@ -151,8 +157,11 @@ StoredBaseline read_stored(const std::string& path) {
     json = Json::parse(text);
   } catch (const Json::parse_error& error) {
     const std::string what = error.what();
-    throw Failure(Exit::bad_input, fmt::format("{}:{}: {}", printable_line(path), place_of(text, error.byte),
-                                               printable_line(what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")))));
+    throw Failure(Exit::bad_input,
+                  fmt::format("{}:{}: {}", printable_line(path), place_of(text, error.byte),
+                              printable_line(what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")))));
+  } catch (const Json::exception& error) {  // a number that no double holds
+    refuse(path, error.what());
   }
   const Value root(json, "", path);
   if (!json.is_object() || !json.contains("format") || json["format"] != format_name)
@@ -171,7 +180,7 @@ StoredBaseline read_stored(const std::string& path) {
     out.conditions.push_back({c.member("name").text(), c.member("value").text(), c.member("counts").truth()});
   std::set<std::string> names;
   for (const Value& c : root.member("cases").items(most_cases)) {
-    out.cases.push_back(read_case(c, out.sessions.size()));
+    out.cases.push_back(read_case(c, out.sessions.size(), out.kind == "benchmark" ? 0 : 1));
     if (!names.insert(out.cases.back().name).second) c.member("case").wrong("is the name of two cases");
     out.counts.emplace_back();
     for (const Value& count : c.member("counts").items(100)) out.counts.back().push_back(read_count(count));

@@ -24,8 +24,8 @@ struct StoredBaseline {
 
 /// JSON, its names in docs/gate.md.
 std::string stored_json(const StoredBaseline& stored);
-/// Reads it back. Failure io; bad_input with path:line:column where it is no JSON, and with the place in it where a value is none of a stored
-/// baseline.
+/// Reads it back. Failure io; bad_input with path:line:column where it is no JSON, and with the place in it where a value is none of a
+/// stored baseline.
 StoredBaseline read_stored(const std::string& path);
 
 }  // namespace odrpo::app

@@ -155,6 +155,7 @@ for what, code, said, change in [
     ("too few sessions", 8, "`cases[0].ns` has 0 sessions", lambda c: c["cases"][0].update(ns=[])),
     ("two cases of one name", 8, "`cases[1].case` is the name of two", lambda c: c["cases"][1].update(case="a")),
     ("a name that is empty", 8, "`cases[1].case` is empty", lambda c: c["cases"][1].update(case="")),
+    ("no repetition", 8, "`cases[0].repeat` is no whole number from 1", lambda c: c["cases"][0].update(repeat=0)),
     ("half a repetition", 8, "`cases[0].repeat` is no whole number", lambda c: c["cases"][0].update(repeat=0.5)),
     ("an unknown kind", 8, "`kind` is no kind", lambda c: c.update(kind="car")),
     ("a count below 0", 8, "`cases[0].counts[0].count` is negative", lambda c: c["cases"][0].update(counts=[{"what": "x", "by": "y", "count": -1, "exact": True}])),
@@ -172,6 +173,9 @@ for what, code, said, change in [
 open("broken.json", "w").write('{"format":\n "x",,}')
 r = against(file="broken.json")
 check("no JSON: with line and column", r.returncode == 8 and b"broken.json:2:6: syntax error" in r.stderr, r)
+open("endless.json", "w").write(json.dumps(read()).replace('"repeat": ', '"repeat": 1e400, "r": ', 1))
+r = against(file="endless.json")
+check("a number beyond all numbers: 8", r.returncode == 8 and b"endless.json: " in r.stderr, r)
 check("nothing there: 5", against(file="nothing.json").returncode == 5 and against(file=".").returncode == 5)
 open("old.txt", "w").write("mine")
 check("another file is not overwritten", save(file="old.txt").returncode == 8 and open("old.txt").read() == "mine")

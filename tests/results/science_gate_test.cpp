@@ -141,8 +141,8 @@ TEST_CASE("science: where nothing is compared nothing is the same") {
   const auto whole = made(1, 4, [](int, int) { return Values{}; });
   auto without = whole;
   std::erase_if(without.table.columns, [](const Column& c) { return c.name == "final_gain"; });
-  for (const ScienceComparison& c : {compare_science(whole.file(), without.file(), science_margins),
-                                     compare_science(without.file(), whole.file(), science_margins)}) {
+  for (const ScienceComparison& c :
+       {compare_science(whole.file(), without.file(), science_margins), compare_science(without.file(), whole.file(), science_margins)}) {
     CHECK(c.cells[0].measures[science_gain].undefined == 4);
     CHECK(c.cells[0].verdict == ScienceVerdict::inconclusive);
   }
