@@ -1,4 +1,4 @@
-// How other tools judge two sets of times, for comparison with the gate on the same recordings (docs/gate.md).
+// How other tools judge two sets of times, for comparison with the gate on the same recordings (docs/gate-details.md).
 #pragma once
 #include <span>
 

@@ -1,4 +1,4 @@
-// Do two result files of one suite show the same science? Runs paired by id, cells judged by equivalence tests (docs/gate.md). Pure.
+// Do two result files of one suite show the same science? Runs paired by id, cells judged by equivalence tests (docs/gate-results.md). Pure.
 #pragma once
 #include <array>
 #include <cstddef>

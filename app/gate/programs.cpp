@@ -17,7 +17,7 @@
 namespace odrpo::app {
 namespace {
 
-/// Of a gate against what is stored: sessions differ more than a gate's pairs, so less is promised (docs/gate.md).
+/// Of a gate against what is stored: sessions differ more than a gate's pairs, so less is promised (docs/gate-details.md).
 constexpr double same_as_stored = 0.10;
 const std::vector<int> looks_against_stored = {10, 20};
 

@@ -22,7 +22,7 @@ struct StoredBaseline {
   bool timed() const { return !sessions.empty(); }
 };
 
-/// JSON, its names in docs/gate.md.
+/// As JSON.
 std::string stored_json(const StoredBaseline& stored);
 /// Reads it back. Failure io; bad_input with path:line:column where it is no JSON, and with the place in it where a value is none of a
 /// stored baseline.
