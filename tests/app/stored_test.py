@@ -5,7 +5,7 @@ import copy, json, os, subprocess
 
 import checks
 from checks import program
-from gate_checks import check, running, verdicts, worker
+from gate_checks import check, fake, running, verdicts, worker
 
 clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
 
@@ -158,7 +158,7 @@ for what, code, said, change in [
     ("no repetition", 8, "`cases[0].repeat` is no whole number from 1", lambda c: c["cases"][0].update(repeat=0)),
     ("half a repetition", 8, "`cases[0].repeat` is no whole number", lambda c: c["cases"][0].update(repeat=0.5)),
     ("an unknown kind", 8, "`kind` is no kind", lambda c: c.update(kind="car")),
-    ("a count below 0", 8, "`cases[0].counts[0].count` is negative", lambda c: c["cases"][0].update(counts=[{"what": "x", "by": "y", "count": -1, "exact": True}])),
+    ("a count that is text", 8, "`cases[0].counts[0].count` is no number", lambda c: c["cases"][0].update(counts=[{"what": "x", "by": "y", "count": "1", "exact": True}])),
     ("a condition without value", 8, "`conditions[0].value` is missing", lambda c: c["conditions"][0].pop("value")),
     ("a list", 8, "is no stored baseline", None),
 ]:
@@ -189,5 +189,5 @@ for flags in (["--save", "a.json"], ["--save", "a.json", "--kind", "worker"], ["
               ["--against", "base.json", "--candidate", worker(), "--suite", "x.toml"]):
     r = gate(*flags)
     check(f"refused: {flags}", r.returncode == 2 and r.stderr.count(b"\n") >= 1, r)
-check("nothing is left running", not running("gate_worker"), running("gate_worker"))
+check("nothing is left running", not running(fake), running(fake))
 checks.finish()
