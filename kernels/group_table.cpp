@@ -69,6 +69,10 @@ double HistogramTable::rows(int levels, int members) {
   return n;
 }
 
+std::size_t HistogramTable::bytes() const {
+  return 64 * static_cast<std::size_t>(rows(names_.levels, names_.members)) + 2 * (first_.size() + second_.size());
+}
+
 bool GroupNames::possible(int levels, int members) {
   return levels >= 2 && weights_for(members, levels / 2) != nullptr && weights_for(members, levels - levels / 2) != nullptr &&
          HistogramTable::rows(levels, members) <= most_rows;

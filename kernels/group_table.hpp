@@ -96,6 +96,7 @@ class HistogramTable {
     take(out);
   }
   static double rows(int levels, int members);  ///< how many histograms there are
+  std::size_t bytes() const;
   void operator()(const GroupTableStages& stages, const std::uint8_t* score, std::size_t groups, float* out) const;
 
  private:

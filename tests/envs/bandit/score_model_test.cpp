@@ -1,0 +1,229 @@
+// The model of a judge against worlds and raters themselves: how often each score is given, and what quality it then has.
+#include "envs/bandit/score_model.hpp"
+
+#include <cmath>
+
+#include "envs/bandit/channel.hpp"
+#include "envs/bandit/rate.hpp"
+#include "kernels/random.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+const RaterConfig& preset(std::string_view word) {
+  for (const RaterPreset& p : rater_presets())
+    if (p.word == word) return p.config;
+  throw std::runtime_error("no such rater");
+}
+
+/// P(score) and E[quality | score] over worlds, by the exact laws of their responses: [scores] each.
+struct ByScore {
+  std::vector<double> share, quality;
+};
+ByScore seen_in_worlds(const RaterConfig& rater, const BanditConfig& config, int votes, const ScoreModel& numbers, int worlds) {
+  ByScore seen{std::vector<double>(static_cast<std::size_t>(numbers.scores)), {}};
+  seen.quality = seen.share;
+  double total = 0;
+  for (int w = 0; w < worlds; ++w) {
+    const std::uint64_t key = derive_key(17, static_cast<std::uint32_t>(w));
+    const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
+    LawCache laws(rater, config.levels, votes);
+    const std::atomic<bool> never{false};
+    const RatedWorld rated = *rate_world(world, rater, votes, key, laws, never);
+    for (int p = 0; p < world.prompts; ++p)
+      for (int a = 0; a < world.actions; ++a) {
+        const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
+        const double q = world.quality16[cell] / 16.0;
+        if (!rated.expected.empty()) {
+          const auto k = static_cast<std::size_t>(numbers.number_of(static_cast<double>(rated.expected[cell])));
+          seen.share[k] += 1, seen.quality[k] += q;
+          total += 1;
+          continue;
+        }
+        // thresholds of 31 bits: P(outcome <= k)
+        double before = 0;
+        const int outcomes = laws.outcomes().count;
+        for (int o = 0; o < outcomes; ++o) {
+          const double upto = o + 1 < outcomes ? (rated.threshold[rated.row[cell] + static_cast<std::size_t>(o)] + 1.0) / 2147483648.0 : 1;
+          const double mass = upto - before;
+          before = upto;
+          total += mass;
+          if (o == laws.outcomes().missing) continue;
+          const double score = rated.value.empty() ? rated.lowest + o : static_cast<double>(rated.value[o]);
+          const auto k = static_cast<std::size_t>(numbers.number_of(score));
+          seen.share[k] += mass, seen.quality[k] += mass * q;
+        }
+      }
+  }
+  for (std::size_t k = 0; k < seen.share.size(); ++k) {
+    if (seen.share[k] > 0) seen.quality[k] /= seen.share[k];
+    seen.share[k] /= total;
+  }
+  return seen;
+}
+
+void check_against_worlds(const RaterConfig& rater, BanditConfig config, int votes, const ScoreModelGrid& grid = {}) {
+  config.prompts = 512;
+  config.actions = 16;
+  const ScoreModel m = make_score_model(rater, resolve_source(config, rater), config.levels, votes, grid);
+  double prior = 0;
+  for (const double p : m.prior) prior += p;
+  CHECK(prior == Approx(1).epsilon(1e-12));
+  const std::size_t scores = static_cast<std::size_t>(m.scores);
+  std::vector<double> share(scores), quality(scores);
+  for (std::size_t c = 0; c < m.states(); ++c) {
+    double sum = 0;
+    for (std::size_t k = 0; k < scores; ++k) {
+      sum += m.likelihood[c * scores + k];
+      share[k] += m.prior[c] * m.likelihood[c * scores + k];
+      quality[k] += m.prior[c] * m.likelihood[c * scores + k] * m.expected[c * scores + k];
+    }
+    if (!has_gaps(rater)) CHECK(sum == Approx(1).epsilon(1e-9));
+    else CHECK(sum <= 1 + 1e-9);
+  }
+  const ByScore seen = seen_in_worlds(rater, config, votes, m, 48);
+  // 48 x 512 prompts: their centres alone have an error of 1.8 / sqrt(24576) = .011 levels, and of those that get a score often below .02
+  double distance = 0;
+  for (std::size_t k = 0; k < scores; ++k) {
+    distance += std::fabs(share[k] - seen.share[k]);
+    if (seen.share[k] < 0.02) continue;
+    CHECK(quality[k] / share[k] == Approx(seen.quality[k]).margin(0.08));
+  }
+  CHECK(distance < 0.04);
+}
+
+}  // namespace
+
+TEST_CASE("score models agree with the worlds and raters that they are of") {
+  const BanditConfig config;
+  for (const char* word : {"mixed", "veto", "wide", "low20", "s2", "flip10"}) {
+    INFO(word);
+    check_against_worlds(preset(word), config, 1);
+  }
+}
+
+TEST_CASE("score models of other questions and other worlds") {
+  const BanditConfig config;
+  SECTION("several votes: mode, median, mean") {
+    RaterConfig rater = preset("mixed");
+    for (const Aggregate a : {Aggregate::mode, Aggregate::median, Aggregate::mean}) {
+      rater.aggregate = a;
+      check_against_worlds(rater, config, 5);
+    }
+    rater.aggregate = Aggregate::mode;
+    rater.stop = 2;
+    check_against_worlds(rater, config, 5);
+  }
+  SECTION("answers that cannot be read") {
+    RaterConfig rater = preset("mixed");
+    rater.parse_failure = 0.2;
+    for (const ParsePolicy policy : {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero})
+      for (const int votes : {1, 3}) {
+        rater.parse_policy = policy;
+        check_against_worlds(rater, config, votes);
+      }
+  }
+  SECTION("latent scales") {
+    for (const char* word : {"panel-essays", "panel-dialogue"}) {
+      INFO(word);
+      BanditConfig scale;
+      scale.levels = rater_levels(preset(word));
+      check_against_worlds(preset(word), scale, 1);
+    }
+  }
+  SECTION("integer quality, other levels, a world of its own") {
+    BanditConfig other;
+    other.quality = QualityKind::integer;
+    ScoreModelGrid grid;
+    grid.qualities_per_level = 1;
+    check_against_worlds(preset("mixed"), other, 1, grid);
+    other = {};
+    other.levels = 5;
+    check_against_worlds(preset("mixed"), other, 1);
+    other = {};
+    other.overrides.mean = 4;
+    other.overrides.spread_sd = 0;
+    check_against_worlds(preset("mixed"), other, 1);
+  }
+}
+
+TEST_CASE("score models of a shared error, of severity towards a prompt and of expected scores") {
+  RaterConfig rater = preset("mixed");
+  rater.noise.push_back(SharedBias{.sd = 0.7});
+  check_against_worlds(rater, {}, 1);
+  rater = preset("mixed");
+  rater.noise.push_back(SeverityOffset{.sd = 0.7});
+  check_against_worlds(rater, {}, 1);
+  rater = preset("mixed");
+  rater.aggregate = Aggregate::expected;
+  BanditConfig config;
+  config.prompts = 256;
+  const ScoreModel m = make_score_model(rater, resolve_source(config, rater), 10, 1);
+  CHECK(m.per_level == 32);
+  const ByScore seen = seen_in_worlds(rater, config, 1, m, 8);
+  // finer than what there is to see: compare at whole levels
+  for (int level = 3; level <= 9; ++level) {
+    double of_model = 0, of_worlds = 0;
+    for (std::size_t c = 0; c < m.states(); ++c)
+      for (int k = 32 * (level - 1) - 16; k < 32 * (level - 1) + 16; ++k)
+        of_model += m.prior[c] * m.likelihood[c * static_cast<std::size_t>(m.scores) + static_cast<std::size_t>(k)];
+    for (int k = 32 * (level - 1) - 16; k < 32 * (level - 1) + 16; ++k) of_worlds += seen.share[static_cast<std::size_t>(k)];
+    CHECK(of_model == Approx(of_worlds).margin(0.02));
+  }
+}
+
+TEST_CASE("states told by moments are the world again") {
+  const RaterConfig& rater = preset("mixed");
+  const BanditConfig config;
+  ScoreModelGrid grid;
+  const ScoreModel nodes = make_score_model(rater, resolve_source(config, rater), 10, 1, grid);
+  grid.moments = true;
+  const ScoreModel even = make_score_model(rater, resolve_source(config, rater), 10, 1, grid);
+  CHECK(even.square.size() == even.expected.size());
+  CHECK(even.moments.mean == Approx(7.2));
+  CHECK(even.moments.variance == Approx(1.8 * 1.8));
+  CHECK(even.moments.square == Approx(0.64 * std::exp(2 * 0.16)));
+  double total = 0;
+  std::vector<double> weight;
+  const double t = even.log_spread_sd, middle = 0.5 * std::log(even.moments.square) - t * t;
+  for (std::size_t c = 0; c < even.states(); ++c) {
+    const double b = (even.centre[c] - even.moments.mean) / 1.8, s = (even.log_spread[c] - middle) / t;
+    total += weight.emplace_back(std::exp(-(b * b + s * s) / 2));
+  }
+  for (std::size_t k = 0; k < 10; ++k) {
+    double a = 0, b = 0;
+    for (std::size_t c = 0; c < nodes.states(); ++c) a += nodes.prior[c] * nodes.likelihood[c * 10 + k];
+    for (std::size_t c = 0; c < even.states(); ++c) b += weight[c] / total * even.likelihood[c * 10 + k];
+    CHECK(a == Approx(b).margin(2e-3));
+  }
+}
+
+TEST_CASE("responses of a file: its prompts are the states") {
+  auto file = std::make_shared<ScoredResponses>();
+  file->levels = 3;
+  file->laws = {1, 0, 0, 0, 0.5, 0.5, 0, 0, 1, 0.2, 0.2, 0.6};
+  file->first = {0, 2, 4};
+  file->law = {0, 1, 3, 2};
+  WorldSource source;
+  source.responses = file;
+  RaterConfig rater;
+  rater.noise = {ResampleNoise{file}};
+  const ScoreModel m = make_score_model(rater, source, 3, 1);
+  REQUIRE(m.states() == 2);
+  CHECK(m.prior[0] == Approx(0.5));
+  CHECK(m.likelihood[0] == Approx(0.5));  // the first prompt: 1, or 2 and 3
+  CHECK(m.likelihood[1] == Approx(0.25));
+  CHECK(m.expected[0] == Approx(1));
+  CHECK(m.expected[1] == Approx(2.5));
+  CHECK(m.likelihood[3] == Approx(0.1));
+  CHECK(m.likelihood[5] == Approx(0.8));
+  CHECK(m.expected[5] == Approx((0.5 * 3 + 0.3 * 2.4) / 0.8));
+  ScoreModelGrid grid;
+  grid.spread_scales = {1, 0.5};
+  const ScoreModel best = make_score_model(rater, source, 3, 1, grid);
+  REQUIRE(best.states() == 4);
+  CHECK(best.likelihood[3 * 1 + 0] == 0);  // the better half of the first prompt's responses never gets a 1
+  CHECK(best.prior[1] == Approx(0.25));
+}
