@@ -32,6 +32,7 @@ int median_classes(const EstimatorConfig& config, int levels) {
 
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
     : config_(config), term_(std::make_shared<std::vector<float>>()) {
+  refuse_posterior(config);
   const Convention c = convention_of(config);
   view_ = {.form = config.form,
            .basis = row_of(config.form).basis,
@@ -217,6 +218,9 @@ void BatchEstimator::with_gaps(const EstimatorStages& stages, const std::uint8_t
 void BatchEstimator::real(const float* reward, int groups, float* out) const {
   for (int g = 0; g < groups; ++g, reward += view_.rollouts, out += view_.rollouts) some(reward, out);
 }
+void BatchEstimator::real(const double* reward, int groups, float* out) const {
+  for (int g = 0; g < groups; ++g, reward += view_.rollouts, out += view_.rollouts) some(reward, out);
+}
 
 namespace {
 
@@ -255,6 +259,7 @@ void leave_out(const T* value, int groups, int rollouts, std::uint8_t* mask) {
 
 void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask) { leave_out(score, groups, rollouts, mask); }
 void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* mask) { leave_out(reward, groups, rollouts, mask); }
+void leave_pivots_out(const double* reward, int groups, int rollouts, std::uint8_t* mask) { leave_out(reward, groups, rollouts, mask); }
 
 // Lengths make counts that floats do not hold, and batches of texts are small: sums in double, which keeps all digits of floats.
 void whiten_tokens(const Whitening& w, float* advantage, const std::uint8_t* mask, const int* tokens, int n) {

@@ -37,7 +37,8 @@ inline bool reads_running_median(const EstimatorConfig& c) {
 /// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
 class BatchEstimator {
  public:
-  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure as convention_of().
+  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure as convention_of(), and for
+  /// a posterior estimator.
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the median of rule `running` and remakes the terms; O(levels rollouts). Only when needs_median().
   void set_median(double median);
@@ -61,6 +62,7 @@ class BatchEstimator {
   void with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
   /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double.
   void real(const float* reward, int groups, float* out) const;
+  void real(const double* reward, int groups, float* out) const;
 
   /// Advantages of one group of real rewards: reward[n] to out[n], 1 <= n <= most_scores, no NaN.
   void one(const double* reward, int n, double* out) const;
@@ -100,5 +102,6 @@ int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std
 /// Takes the pivot of every group (pivot_of() of group_range.hpp) out of mask[group][G].
 void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask);
 void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* mask);
+void leave_pivots_out(const double* reward, int groups, int rollouts, std::uint8_t* mask);
 
 }  // namespace odrpo

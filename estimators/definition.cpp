@@ -246,6 +246,7 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
 }
 
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out) {
+  refuse_posterior(config);
   if (levels < 1) throw Failure(Exit::limits, "levels = " + std::to_string(levels) + ": there is at least one level");
   if (out.size() != rewards.size())
     throw Failure(Exit::limits,

@@ -23,7 +23,8 @@ double group_median(std::span<const double> values, MedianRule rule);
 /// (tested by max == min) gives exact zeros; a group of one gives what its convention says. odrpo takes the sum over levels 1..levels when
 /// every reward is an integer in 0..levels, the continuous extension otherwise. `median` overrides the group's own median in the weight
 /// gini-median (no_median = use config.median; the rule `running` needs it). Throws Failure for a missing median, rewards above max_level
-/// or not finite, levels below 1, an `out` of another size than `rewards`, or a config that compat_refusal() refuses.
+/// or not finite, levels below 1, an `out` of another size than `rewards`, a posterior estimator, or a config that compat_refusal()
+/// refuses.
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
 
 /// Paper eq. of ODRPO, literally: A_i = sum over k = 1..levels of w_k (1[r_i >= k] - mu_k) / (N_k + eps) (level_shares() of weights.hpp,

@@ -8,8 +8,8 @@
 namespace odrpo {
 namespace {
 
-/// Every combination of the three choices once, in listing order: the cardinal forms, then odrpo by weight and norm.
-std::vector<EstimatorConfig> all_choices() {
+/// Every combination of the choices once, in listing order: the cardinal forms, then odrpo by weight and norm.
+std::vector<EstimatorConfig> choices() {
   std::vector<EstimatorConfig> all;
   for (const FormRow& row : form_rows) {
     EstimatorConfig c;
@@ -28,10 +28,33 @@ std::vector<EstimatorConfig> all_choices() {
   return all;
 }
 
+/// The cardinal forms of posterior scores.
+std::vector<EstimatorConfig> posterior_choices() {
+  std::vector<EstimatorConfig> all;
+  for (const FormRow& row : form_rows) {
+    if (row.of_posterior.empty()) continue;
+    EstimatorConfig c;
+    c.form = row.form;
+    c.posterior = true;
+    all.push_back(c);
+  }
+  return all;
+}
+
+/// The words of a catalogue, which live as long as the program.
+struct Words {
+  std::vector<std::string> words;
+  std::vector<std::string_view> views;
+  explicit Words(const std::vector<EstimatorConfig>& configs) {
+    for (const auto& config : configs) words.push_back(estimator_word(config));
+    views.assign(words.begin(), words.end());
+  }
+};
+
 }  // namespace
 
 std::string estimator_word(const EstimatorConfig& config) {
-  std::string word(row_of(config.form).word);
+  std::string word(config.posterior ? row_of(config.form).of_posterior : row_of(config.form).word);
   if (config.form != Form::odrpo) return word;
   if (config.weight != Weight::uniform) {
     word += '-';
@@ -51,26 +74,45 @@ std::optional<EstimatorConfig> parse_estimator(std::string_view word) {
     plain += word.substr(uniform.size());
     word = plain;
   }
-  for (const auto& config : all_choices())
-    if (same_word(word, estimator_word(config))) return config;
+  for (const auto& all : {choices(), posterior_choices()})
+    for (const auto& config : all)
+      if (same_word(word, estimator_word(config))) return config;
   return std::nullopt;
 }
 
 EstimatorConfig estimator_named(std::string_view word) {
   if (const auto config = parse_estimator(word)) return *config;
   std::string all;
-  for (const std::string_view known : estimator_catalogue()) all.append(all.empty() ? "" : ", ").append(known);
+  for (const std::string_view known : whole_catalogue()) all.append(all.empty() ? "" : ", ").append(known);
   throw Failure(Exit::usage, "there is no estimator \"" + std::string(word) + "\" (there are " + all + ")");
 }
 
 std::span<const std::string_view> estimator_catalogue() {
-  static const std::vector<std::string> words = [] {
-    std::vector<std::string> made;
-    for (const auto& config : all_choices()) made.push_back(estimator_word(config));
+  static const Words words(choices());
+  return words.views;
+}
+
+std::span<const std::string_view> posterior_catalogue() {
+  static const Words words(posterior_choices());
+  return words.views;
+}
+
+std::span<const std::string_view> whole_catalogue() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> made(estimator_catalogue().begin(), estimator_catalogue().end());
+    made.insert(made.end(), posterior_catalogue().begin(), posterior_catalogue().end());
     return made;
   }();
-  static const std::vector<std::string_view> views(words.begin(), words.end());
-  return views;
+  return all;
+}
+
+void refuse_posterior(const EstimatorConfig& config) {
+  if (config.posterior) throw Failure(Exit::limits, estimator_word(config) + " needs a model of the judge, and there are scores alone");
+}
+
+EstimatorConfig form_of(EstimatorConfig config) {
+  config.posterior = false;
+  return config;
 }
 
 }  // namespace odrpo

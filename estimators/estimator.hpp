@@ -35,6 +35,7 @@ struct FormRow {
   bool guard = false;                  ///< a mean <= 0 gives zeros, in `paper`
   bool whitened = true;                ///< whitened by whiten = "compat", in `paper`
   std::string_view keys = "";          ///< keys of [estimator.NAME] that the form reads besides `compat`
+  std::string_view of_posterior = "";  ///< the word of the form of posterior scores; empty: there is none
   std::string_view source = "theory";  ///< of the row of `paper`
   std::string_view note = "";          ///< for docs/reference/estimators.md
 };
@@ -42,20 +43,28 @@ inline constexpr FormRow form_rows[] = {
     {.form = Form::reinforce,
      .word = "reinforce",
      .formula = "r - mu",
+     .of_posterior = "posterior(reinforce)",
      .source = "theory; Dr.GRPO is the same",
      .note = "centred REINFORCE; Dr.GRPO is the same here (`dr-grpo` is accepted)"},
     {.form = Form::rloo,
      .word = "rloo",
      .formula = "G/(G-1) (r - mu)",
      .centre = Centre::others,
+     .of_posterior = "posterior(rloo)",
      .note = "equals r minus the mean of the others"},
-    {.form = Form::grpo, .word = "grpo", .formula = "(r - mu) / {sigma}", .divisor = Divisor::deviation, .keys = "ddof eps"},
+    {.form = Form::grpo,
+     .word = "grpo",
+     .formula = "(r - mu) / {sigma}",
+     .divisor = Divisor::deviation,
+     .keys = "ddof eps",
+     .of_posterior = "posterior(grpo)"},
     {.form = Form::rank_grpo,
      .word = "rank-grpo",
      .formula = "(rank - mean rank) / {sd of ranks}, average ranks, ddof 0",
      .basis = Basis::rank,
      .divisor = Divisor::deviation,
      .keys = "eps",
+     .of_posterior = "posterior(rank-grpo)",
      .source = "a control of this project",
      .note = "control: robust without ordinal levels"},
     {.form = Form::maxrl,
@@ -64,12 +73,14 @@ inline constexpr FormRow form_rows[] = {
      .divisor = Divisor::mean,
      .guard = true,
      .keys = "eps origin",
+     .of_posterior = "posterior(maxrl)",
      .note = "depends on the origin of the reward: 1..10 and 0..9 differ (key `origin`)"},
     {.form = Form::convex_reinforce,
      .word = "convex-reinforce",
      .formula = "U(r) - mean U, U(r) = sum over k <= r of sqrt(k)",
      .basis = Basis::level,
      .weight = Weight::root,
+     .of_posterior = "posterior(convex-reinforce)",
      .source = "a control of this project",
      .note = "control: what `odrpo-gini(grpo)` nearly is"},
     {.form = Form::max_at_k,
@@ -78,6 +89,7 @@ inline constexpr FormRow form_rows[] = {
      .basis = Basis::level,
      .divisor = Divisor::best_of,
      .keys = "k",
+     .of_posterior = "posterior(max-at-k)",
      .source = "arXiv 2505.15201, G/k times its s_i^(loo-1)",
      .note = "its expected sum over the group is G/k times the gradient of the expected maximum of k rewards; not centred"},
     {.form = Form::max_at_k_centred,
@@ -86,6 +98,7 @@ inline constexpr FormRow form_rows[] = {
      .basis = Basis::level,
      .divisor = Divisor::best_of_centred,
      .keys = "k",
+     .of_posterior = "posterior(max-at-k-centred)",
      .source = "arXiv 2606.06080, up to a constant factor",
      .note = "the same expected sum as `max-at-k`, and every group sums to zero"},
     {.form = Form::mc_grpo,
@@ -93,6 +106,7 @@ inline constexpr FormRow form_rows[] = {
      .formula = "(r - median) / (MAD + 0.001) G/#(r != median), G odd, the first rollout at the median left out of the update",
      .centre = Centre::median,
      .whitened = false,
+     .of_posterior = "posterior(mc-grpo)",
      .source = "arXiv 2601.22582 and its authors' code, grpo_trainer_gsm.py:2030-2107",
      .note = "MAD = median of the distances from the median, unscaled; 0 where most scores equal the median, and advantages are then "
              "thousands"},
@@ -153,6 +167,17 @@ inline constexpr Word<Compat> compat_words[] = {
     {Compat::gdpo, "gdpo", "the GDPO authors' code (its TRL fork)"},
 };
 
+/// How the prior of posterior scores, P(state of a prompt), changes while a run trains (docs/posterior.md).
+enum class PriorRule { following, moments, fixed };
+inline constexpr Word<PriorRule> prior_words[] = {
+    {PriorRule::following, "following", "after each batch it moves towards what the batch's groups show of their prompts"},
+    {PriorRule::moments, "moments", "the same, but only the mean and variance of prompts and the spread of their responses move"},
+    {PriorRule::fixed, "fixed", "that of the world's prompts, before any training"},
+};
+
+/// The model of posterior scores that knows the run's own rater.
+inline constexpr std::string_view own_rater = "rater";
+
 /// One estimator. Defaults are the paper's form: ddof 0, eps 0, dead groups and dead levels contribute zeros.
 struct EstimatorConfig {
   Form form = Form::grpo;
@@ -167,6 +192,10 @@ struct EstimatorConfig {
   Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
   int k = 2;                      ///< forms that compare subsets of a group: their size, 2..G-1
+  bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior.hpp); not odrpo
+  std::string model{own_rater};   ///< posterior only: whose judge is believed in; own_rater = the run's
+  PriorRule prior = PriorRule::following;
+  double keep = 0.95;  ///< prior = "following" or "moments": what a batch leaves of the prior
   bool operator==(const EstimatorConfig&) const = default;
 };
 /// The rule of a key that some forms read: the base is a word of such a form. `why` says it of the others.
@@ -175,13 +204,18 @@ constexpr OnlyIf read_by_form(std::string_view key, std::string_view why) {
   rule.needs[0] = {.key = base_need, .why = why};
   std::size_t i = 0;
   for (const FormRow& row : form_rows)
-    if (reads_key(row.form, key)) rule.needs[0].words.at(i++) = row.form == Form::odrpo ? "odrpo*" : row.word;
+    if (reads_key(row.form, key)) {
+      rule.needs[0].words.at(i++) = row.form == Form::odrpo ? "odrpo*" : row.word;
+      if (!row.of_posterior.empty()) rule.needs[0].words.at(i++) = row.of_posterior;
+    }
   return rule;
 }
 inline constexpr OnlyIf ddof_only = read_by_form("ddof", "only grpo divides by a standard deviation with ddof");
 inline constexpr OnlyIf eps_only = read_by_form("eps", "it has no denominator");
 inline constexpr OnlyIf k_only = read_by_form("k", "it compares no subsets");
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
+inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
+inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
 inline constexpr OnlyIf running_only = median_only && word_is("median", median_words, {MedianRule::running});
 inline constexpr OnlyIf window_only = running_only && word_is("running", running_words, {RunningKind::window});
 inline constexpr OnlyIf rho_only = running_only && word_is("running", running_words, {RunningKind::ema});
@@ -196,9 +230,14 @@ void describe(V& v, EstimatorConfig& c) {
   v.word("compat", c.compat, std::span<const Word<Compat>>(compat_words), "whose conventions: centre, ddof, eps, leave-one-out, guards");
   v.integer("origin", c.origin, 0, 1, "maxrl: scores as given (1..K) or less one (0..K-1)");
   v.integer("k", c.k, 2, 254, "size of the subsets that are compared, at most rollouts - 1", k_only);
+  v.name("model", c.model, "the judge that posterior scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file",
+         posterior_only);
+  v.word("prior", c.prior, std::span<const Word<PriorRule>>(prior_words), "how the prior of posterior scores changes", posterior_only);
+  v.number("keep", c.keep, 0.0, 1.0, "share of the prior that a batch leaves", keep_only);
 }
 
 /// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces). Nothing when unknown.
+/// `posterior(x)` is x of posterior scores, for every x but odrpo.
 /// `odrpo-uniform(x)` and `dr-grpo` are accepted for `odrpo(x)` and `reinforce`.
 std::optional<EstimatorConfig> parse_estimator(std::string_view word);
 
@@ -208,7 +247,17 @@ EstimatorConfig estimator_named(std::string_view word);
 /// The canonical catalogue word of the three choices, e.g. "odrpo-gini(maxrl)".
 std::string estimator_word(const EstimatorConfig& config);
 
-/// Every catalogue word in listing order, for `list` and for suggestions.
+/// Every catalogue word that is a function of the scores alone, in listing order.
 std::span<const std::string_view> estimator_catalogue();
+/// And those of posterior scores, which need a model of the judge besides.
+std::span<const std::string_view> posterior_catalogue();
+/// Both, for `list` and for suggestions.
+std::span<const std::string_view> whole_catalogue();
+
+/// Throws Failure(Exit::limits) for a posterior estimator, where there are scores alone.
+void refuse_posterior(const EstimatorConfig& config);
+
+/// The form that a posterior estimator takes of its posterior scores; any other estimator itself.
+EstimatorConfig form_of(EstimatorConfig config);
 
 }  // namespace odrpo

@@ -9,6 +9,7 @@ namespace odrpo {
 
 ODRPO_HD bool present(std::uint8_t score) { return score != no_score; }
 ODRPO_HD bool present(float reward) { return reward == reward; }
+ODRPO_HD bool present(double reward) { return reward == reward; }
 
 /// Lowest and highest of a group's present values; `any` when there is one.
 template <class T>

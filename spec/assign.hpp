@@ -28,6 +28,9 @@ struct Assign {
   void word(std::string_view k, E& field, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
     if (k == key) field = *find_word(words, std::get<std::string>(value));
   }
+  void name(std::string_view k, std::string& field, std::string_view, const OnlyIf& = no_condition) {
+    if (k == key) field = std::get<std::string>(value);
+  }
   void numbers(std::string_view, std::vector<double>&, double, double, std::string_view) {}
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}

@@ -17,7 +17,8 @@ namespace {
 constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
-    {"rater.seconds", "unset"},   {"rater.prices", "unset"}};
+    {"rater.seconds", "unset"},   {"rater.prices", "unset"},
+    {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"}};
 
 template <class C>
 void write_section(std::string_view section, C config, const FieldWriter::Out& out) {
@@ -40,7 +41,10 @@ void write_fields(const RunSpec& spec, const FieldWriter::Out& out) {
   out("policy.base", base_of(spec.policy), true);
   write_section("policy", spec.policy, out);
   out("estimator.base", base_of(spec.estimator), true);
-  write_section("estimator", spec.estimator, out);
+  EstimatorConfig estimator = spec.estimator;
+  if (spec.model) estimator.model = own_rater;  // written below as what it is, whatever its name
+  write_section("estimator", estimator, out);
+  if (spec.model) write_section("model", *spec.model, out);
   write_section("learn", spec.learn, out);
   write_section("record", spec.record, out);
 }

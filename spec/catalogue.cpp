@@ -43,7 +43,7 @@ std::optional<Entry<PolicyConfig>> CatalogueOf<PolicyConfig>::find(std::string_v
 }
 
 std::vector<std::string_view> CatalogueOf<EstimatorConfig>::words() {
-  const auto all = estimator_catalogue();
+  const auto all = whole_catalogue();
   return {all.begin(), all.end()};
 }
 std::optional<Entry<EstimatorConfig>> CatalogueOf<EstimatorConfig>::find(std::string_view word) {

@@ -124,7 +124,7 @@ Listing noise_models() {
 
 Listing estimators() {
   Listing part{"estimators", "advantage estimators: [grid] estimator, or base of [estimator.NAME]", {}, fields_of<EstimatorConfig>()};
-  for (const auto word : estimator_catalogue())
+  for (const auto word : whole_catalogue())
     if (const auto config = parse_estimator(word)) part.entries.push_back({std::string(word), estimator_formula(*config), {}});
   return part;
 }

@@ -14,7 +14,7 @@ namespace odrpo {
 
 /// One key as its description tells it.
 struct FieldInfo {
-  std::string key, type;  ///< type: integer, number, word, string, baselines, words, integers, entries, limits or models
+  std::string key, type;  ///< type: integer, number, word, name, string, baselines, words, integers, entries, limits or models
   std::string value;      ///< default as text; "unset" for an optional number
   std::string help;
   std::optional<AxisValue> min, max;
@@ -50,6 +50,9 @@ class FieldLister {
   void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view help) {
     names(key, value, help);
     fields.back().words.assign(choices.begin(), choices.end());
+  }
+  void name(std::string_view key, std::string& value, std::string_view help, const OnlyIf& rule = no_condition) {
+    fields.push_back({std::string(key), "name", value, std::string(help), {}, {}, {}, rule});
   }
   void text(std::string_view key, std::string& value, std::string_view help) {
     fields.push_back({std::string(key), "string", value, std::string(help), {}, {}, {}});

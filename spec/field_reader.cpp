@@ -49,11 +49,17 @@ namespace {
 std::string range_text(const Allowed& a) {
   if (a.kind == Allowed::Kind::integer) return fmt::format("{}..{}", a.least, a.most);
   if (a.kind == Allowed::Kind::number) return fmt::format("{}..{}", number_text(a.min), number_text(a.max));
-  return one_of(a.words);
+  return a.kind == Allowed::Kind::word ? one_of(a.words) : "";
 }
 
 std::string_view wanted_text(Allowed::Kind kind) {
-  return kind == Allowed::Kind::integer ? "a whole number" : kind == Allowed::Kind::number ? "a number" : "a word in quotes";
+  switch (kind) {
+    case Allowed::Kind::integer: return "a whole number";
+    case Allowed::Kind::number: return "a number";
+    case Allowed::Kind::word: return "a word in quotes";
+    case Allowed::Kind::name: break;
+  }
+  return "a name in quotes";
 }
 
 }  // namespace
@@ -111,6 +117,10 @@ std::optional<AxisValue> FieldReader::checked(std::string_view key, const Node& 
         if (same_word(word, node.text)) return std::string(word);
       errors_.add(node.place, fmt::format("{} does not know \"{}\"", label(key), shown(node.text)), range_text(a),
                   errors_.wants_detail() ? nearest_word(node.text, a.words) : "");
+      return std::nullopt;
+    case Allowed::Kind::name:
+      if (node.kind == Node::Kind::text && !node.text.empty() && node.text.find('\0') == std::string::npos) return node.text;
+      errors_.add(node.place, fmt::format("{} must be a name in quotes, not {}", label(key), found_text(node)));
       return std::nullopt;
   }
   return std::nullopt;

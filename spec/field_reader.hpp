@@ -16,7 +16,7 @@ namespace odrpo {
 
 /// What a scalar may be.
 struct Allowed {
-  enum class Kind { integer, number, word } kind = Kind::integer;
+  enum class Kind { integer, number, word, name } kind = Kind::integer;
   std::int64_t least = 0, most = 0;     ///< integer
   double min = 0, max = 0;              ///< number
   std::vector<std::string_view> words;  ///< word
@@ -43,6 +43,10 @@ class FieldReader {
     Allowed allowed{Allowed::Kind::word, 0, 0, 0, 0, {}};
     for (const auto& w : words) allowed.words.push_back(w.word);
     if (const auto v = scalar(key, allowed)) value = *find_word(words, std::get<std::string>(*v));
+  }
+  /// Any text that is not empty; who reads the suite decides what it names.
+  void name(std::string_view key, std::string& value, std::string_view, const OnlyIf& = no_condition) {
+    if (const auto v = scalar(key, {Allowed::Kind::name, 0, 0, 0, 0, {}})) value = std::get<std::string>(*v);
   }
   void choices(std::string_view key, std::vector<std::string>& value, std::span<const Choice> choices, std::string_view);
   void text(std::string_view key, std::string& value, std::string_view);

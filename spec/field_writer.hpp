@@ -33,6 +33,7 @@ class FieldWriter {
   void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
     out_(key, std::string(word_of(words, value)), true);
   }
+  void name(std::string_view key, std::string& value, std::string_view, const OnlyIf& = no_condition) { out_(key, value, true); }
   void text(std::string_view key, std::string& value, std::string_view) { out_(key, value, true); }
   void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help) {
     if (groups.empty()) return text(key, value, help);

@@ -33,6 +33,9 @@ struct ValueOf {
   void word(std::string_view k, E& v, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
     if (k == key) value = std::string(word_of(words, v));
   }
+  void name(std::string_view k, std::string& v, std::string_view, const OnlyIf& = no_condition) {
+    if (k == key) value = v;
+  }
   void text(std::string_view k, std::string& v, std::string_view) {
     if (k == key) value = v;
   }
@@ -81,6 +84,7 @@ class Conditional {
   void word(std::string_view key, E& value, std::span<const Word<E>>, std::string_view, const OnlyIf& rule = no_condition) {
     field(key, value, rule);
   }
+  void name(std::string_view key, std::string& value, std::string_view, const OnlyIf& rule = no_condition) { field(key, value, rule); }
   void text(std::string_view, std::string&, std::string_view) {}
   void baselines(std::string_view, std::string&, std::vector<BaselineGroup>&, std::string_view) {}
   void names(std::string_view, std::vector<std::string>&, std::string_view) {}

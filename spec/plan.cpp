@@ -99,10 +99,12 @@ void read_grid(const Node& root, Plan& plan, Reading& reading) {
   if (section != nullptr && section->kind == Node::Kind::table && reading.sound && find_child(*section, "estimator") == nullptr)
     errors.add(section->key_place, "[grid] needs `estimator = [...]`", one_of(CatalogueOf<EstimatorConfig>::words()));
   plan.env = choose(grid.env, fields.places("env"), read_variants<EnvConfig>(root, reading), errors);
-  plan.rater = choose(grid.rater, fields.places("rater"), read_variants<RaterConfig>(root, reading), errors);
+  const std::vector<Variant<RaterConfig>> raters = read_variants<RaterConfig>(root, reading);
+  plan.rater = choose(grid.rater, fields.places("rater"), raters, errors);
   plan.policy = choose(grid.policy, fields.places("policy"), read_variants<PolicyConfig>(root, reading), errors);
   plan.estimator = choose(grid.estimator, fields.places("estimator"), read_variants<EstimatorConfig>(root, reading), errors);
   plan.votes = grid.votes;
+  read_models(root, raters, plan, reading);
 }
 
 void read_learn(const Node& root, Plan& plan, Diagnostics& errors) {
@@ -154,6 +156,7 @@ Plan read_plan(const Node& written, Reading& reading) {
     check_learning(find_section<LearnConfig>(root), one, errors);
     check_fractions(find_section<RaterConfig>(root), one, errors);
     check_levels(one, errors);
+    check_models(root, one, errors);
     check_worlds(one, errors);
   }
   check_bandits(root, plan, errors);

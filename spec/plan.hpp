@@ -41,6 +41,7 @@ struct Plan {
   std::vector<Variant<RaterConfig>> rater;
   std::vector<Variant<PolicyConfig>> policy;
   std::vector<Variant<EstimatorConfig>> estimator;
+  std::vector<Variant<RaterConfig>> models;  ///< judges that posterior estimators believe in, besides the runs' own
   std::vector<int> votes;
   Zip zip;
   LearnConfig learn;
@@ -69,6 +70,12 @@ std::vector<Variant<C>> read_variants(const Node& root, Reading& reading);
 void tie_zip(const ZipText& text, Plan& plan, Diagnostics& errors);
 /// The plan with the runs of one entry alone: its words, and its value on each zipped axis. (plan_zip.cpp)
 Plan entry_plan(const Plan& plan, std::size_t entry);
+
+/// Finds the judges that the grid's estimators name as their `model`: of `raters`, of the catalogue, or in files; the names become those of
+/// plan.models. (plan_models.cpp)
+void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading);
+/// Models fit the grid's worlds, and posterior estimators the grid's raters. `plan`: of one entry of `zip`. (plan_models.cpp)
+void check_models(const Node& root, const Plan& plan, Diagnostics& errors);
 
 /// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);

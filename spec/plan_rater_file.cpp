@@ -44,6 +44,20 @@ RaterConfig parse_rater(const std::string& file, const std::string& text) {
 
 RaterConfig load_rater_file(const std::string& path) { return parse_rater(shown(path, 4096), read_suite_file(path)); }
 
+std::optional<RaterConfig> read_named_rater(const Node& node, const std::string& label, Reading& reading) {
+  const std::string path = node.place.set == 0 && !node.text.starts_with('/') ? reading.folder + node.text : node.text;
+  bool inside = false;
+  try {
+    const std::string text = read_suite_file(path);
+    inside = true;
+    return parse_rater(shown(path, 4096), text);
+  } catch (const Failure& failure) {
+    if (inside) reading.files.add_block(node.place, failure.code, failure.what());
+    else reading.files.add_file(node.place, failure.code, fmt::format("`{}`: {}", label, failure.what()));
+  }
+  return std::nullopt;
+}
+
 std::optional<RaterConfig> read_rater_file(const Node& section, const std::string& label, FieldReader& fields, Reading& reading) {
   const Node* node = fields.extra(file_key);
   if (node == nullptr) return std::nullopt;
@@ -53,17 +67,7 @@ std::optional<RaterConfig> read_rater_file(const Node& section, const std::strin
     reading.errors.add(node->place, fmt::format("`{}.file` must be the path of a file in quotes, not {}", label, found_text(*node)));
     return std::nullopt;
   }
-  const std::string path = node->place.set == 0 && !node->text.starts_with('/') ? reading.folder + node->text : node->text;
-  bool inside = false;
-  try {
-    const std::string text = read_suite_file(path);
-    inside = true;
-    return parse_rater(shown(path, 4096), text);
-  } catch (const Failure& failure) {
-    if (inside) reading.files.add_block(node->place, failure.code, failure.what());
-    else reading.files.add_file(node->place, failure.code, fmt::format("`{}.file`: {}", label, failure.what()));
-  }
-  return std::nullopt;
+  return read_named_rater(*node, label + ".file", reading);
 }
 
 }  // namespace odrpo

@@ -12,6 +12,10 @@ namespace odrpo {
 /// The rater of a judge's file. Failure `io`: missing or unreadable; `suite`: anything wrong in it, at its lines.
 RaterConfig load_rater_file(const std::string& path);
 
+/// The same of a file that the suite names at `node`, relative to the suite's folder; nothing when something is wrong, which `reading` then
+/// tells: of the file's text at its own lines. `label`: the key, "rater.NAME.file".
+std::optional<RaterConfig> read_named_rater(const Node& node, const std::string& label, Reading& reading);
+
 /// The rater of the file that `file` in the section names, to be changed by the section's other keys; nothing where there is no such key or
 /// something is wrong, which `reading` then tells: of the file's text at its own lines. The file has one section [rater.NAME] and no other;
 /// its noise is given whole. `label`: "rater.NAME" of the suite.

@@ -93,6 +93,15 @@ std::vector<std::string> names_of(const std::vector<Variant<C>>& variants) {
   return names;
 }
 
+/// The models that are no raters of the grid.
+std::vector<Variant<RaterConfig>> models_alone(const Plan& plan) {
+  std::vector<Variant<RaterConfig>> alone;
+  for (const auto& model : plan.models)
+    if (std::none_of(plan.rater.begin(), plan.rater.end(), [&](const auto& rater) { return rater.name == model.name; }))
+      alone.push_back(model);
+  return alone;
+}
+
 bool is_zipped(const Zip& zip) { return zip.key_place.line > 0 || zip.key_place.set > 0; }
 
 // "grid.zip = [" and an entry a line
@@ -125,6 +134,7 @@ std::string write_plan(const Plan& plan) {
   Lines lines{std::any_of(plan.rater.begin(), plan.rater.end(), has_levels), worlds_of(plan)};
   lines.add(plan.env);
   lines.add(plan.rater);
+  lines.add(models_alone(plan));
   lines.add(plan.policy);
   lines.add(plan.estimator);
   lines.add_axes(std::string(section_of<LearnConfig>()), plan.learn_axes);

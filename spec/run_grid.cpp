@@ -157,6 +157,18 @@ struct RunGrid::Whole {
     return v;
   }
 
+  // the judge that the estimator believes in: what of it says which scores a quality gets, and which qualities there are
+  void set_model(RunSpec& spec) const {
+    if (spec.estimator.model == own_rater) return;
+    const auto named = [&](const Variant<RaterConfig>& model) { return model.name == spec.estimator.model; };
+    const RaterConfig& judge = std::find_if(plan.models.begin(), plan.models.end(), named)->config;
+    RaterConfig model;
+    model.noise = judge.noise;
+    model.world = judge.world;
+    settle(model, Use{WorldKind::bandit});
+    spec.model = std::move(model);
+  }
+
   std::size_t choices(std::initializer_list<GridPart> of) const {
     std::size_t n = 1;
     for (const GridPart part : of) n *= totals[index(part)];
@@ -209,6 +221,7 @@ struct RunGrid::Whole {
     spec.rater.sampling = sampling_of(spec.rater, spec.votes);
     if (!stops_early(spec.rater, spec.votes)) spec.rater.stop = 0;
     settle(spec);
+    set_model(spec);
     spec.seed = static_cast<int>(i % seeds);
     spec.run_key = derive_key(static_cast<std::uint64_t>(plan.head.seed), static_cast<std::uint32_t>(spec.seed));
     spec.id = id(v, i % seeds);

@@ -1,6 +1,7 @@
 // RunSpec: every decision of one run, const from here on; and the sections of a suite that no catalogue describes.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -118,6 +119,7 @@ struct RunSpec {
   RaterConfig rater;
   PolicyConfig policy;
   EstimatorConfig estimator;
+  std::optional<RaterConfig> model;  ///< the judge that a posterior estimator believes in; none = the run's rater
   LearnConfig learn;
   RecordConfig record;
   int votes = 1;

@@ -32,12 +32,13 @@ double largest(const FieldInfo& f) {
   return f.type == "integer" ? static_cast<double>(std::get<std::int64_t>(*f.max)) : std::get<double>(*f.max);
 }
 AxisValue default_of(const FieldInfo& f) {
-  if (f.type == "word") return f.value;
+  if (f.type == "word" || f.type == "name") return f.value;
   return number_like(f, std::stod(f.value));
 }
 // a value that is not the default
 AxisValue other_of(const FieldInfo& f) {
   if (f.type == "word") return std::string(f.words[f.words[0].word == f.value ? 1 : 0].word);
+  if (f.type == "name") return std::string("veto");  // of [estimator.NAME] model
   const double usual = std::stod(f.value);
   if (f.key == "stop") return number_like(f, 2);  // 1 is refused
   if (f.type == "integer") return number_like(f, usual < largest(f) ? usual + 1 : usual - 1);
@@ -262,7 +263,7 @@ int check_section() {
 TEST_CASE("a key that needs another one is refused where it is idle in all runs, and leaves no trace where it is idle in one") {
   CHECK(check_section<RaterConfig>() == 16);
   CHECK(check_section<PolicyConfig>() == 3);
-  CHECK(check_section<EstimatorConfig>() == 7);
+  CHECK(check_section<EstimatorConfig>() == 10);
   CHECK(check_section<LearnConfig>() == 7);
   CHECK(check_section<TableConfig>() == 3);
 }
@@ -303,7 +304,8 @@ TEST_CASE("rules in words") {
   CHECK(rule_text(window_only) == "base = \"odrpo-gini-median*\" and median = \"running\" and running = \"window\"");
   CHECK(rule_text(failures_only) == "`parse_failure` above 0 or `json_broken` above 0");
   CHECK(rule_text(length_bias_only) == "`length_bias` other than 0");
-  CHECK(rule_text(eps_only) == "base = \"grpo\", \"rank-grpo\", \"maxrl\" or \"odrpo*\"");
+  CHECK(rule_text(eps_only) ==
+        "base = \"grpo\", \"posterior(grpo)\", \"rank-grpo\", \"posterior(rank-grpo)\", \"maxrl\", \"posterior(maxrl)\" or \"odrpo*\"");
   CHECK(rule_text(training_only).empty());
   const auto keys = fields_of<LearnConfig>();
   const auto beta1 = std::find_if(keys.begin(), keys.end(), [](const FieldInfo& f) { return f.key == "beta1"; });

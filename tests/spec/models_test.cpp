@@ -1,0 +1,99 @@
+// The judge that a posterior estimator believes in: where a name is looked for, what is refused, and what of it a run's key holds.
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "spec/canonical.hpp"
+#include "tests/catch.hpp"
+#include "tests/spec/bad_case.hpp"
+#include "tests/spec/loading.hpp"
+#include "tests/spec/test_folder.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+const std::string head = R"toml([suite]
+name = "models"
+[grid]
+estimator = ["posterior(grpo)", "p"]
+rater = ["mixed", "low20"]
+[estimator.p]
+base = "posterior(grpo)"
+)toml";
+
+std::string suite_with(const std::string& keys) { return head + keys; }
+
+}  // namespace
+
+TEST_CASE("a model is the run's rater, a rater of the catalogue or of the suite") {
+  const Suite own = loaded(suite_with(""));
+  for (const RunSpec& spec : own.runs) CHECK_FALSE(spec.model);
+  const Suite veto = loaded(suite_with("model = \"veto\"\n"));
+  REQUIRE(veto.runs.size() == 4);
+  CHECK_FALSE(veto.runs[0].model);
+  int with = 0;
+  for (const RunSpec& spec : veto.runs)
+    if (spec.model) {
+      CHECK(spec.model->world.mean == 7.4);
+      ++with;
+    }
+  CHECK(with == 2);
+  const Suite named = loaded(suite_with("model = \"o_dd\"\n[rater.o-dd]\nbase = \"veto\"\naggregate = \"mean\"\n"));
+  // the name and what only asks the judge are no part of what is believed
+  for (std::size_t i = 0; i < named.runs.size(); ++i) CHECK(canonical_text(named.runs[i]) == canonical_text(veto.runs[i]));
+}
+
+TEST_CASE("models are an axis, and the resolved suite names the same judges") {
+  const Suite suite = loaded(suite_with("model = [\"rater\", \"mixed\", \"wide\"]\nprior = [\"fixed\", \"moments\"]\n"));
+  REQUIRE(suite.runs.size() == 2 * (1 + 6));
+  const Suite again = loaded(suite.resolved);
+  REQUIRE(again.runs.size() == suite.runs.size());
+  std::set<std::string> texts;
+  for (std::size_t i = 0; i < suite.runs.size(); ++i) {
+    CHECK(suite.runs[i].id == again.runs[i].id);
+    CHECK(canonical_text(suite.runs[i]) == canonical_text(again.runs[i]));
+    texts.insert(canonical_text(suite.runs[i]));
+  }
+  CHECK(texts.size() == suite.runs.size());
+}
+
+TEST_CASE("a model may be a judge's file, relative to the suite") {
+  const TestFolder folder;
+  std::filesystem::create_directories(folder.path / "judges");
+  folder.file("judges/good judge.toml", "[rater.mine]\nnoise = [{ model = \"gaussian\", sigma = 0.9 }]\nworld_mean = 5\n");
+  folder.file("judges/bad.toml", "[rater.mine]\nnoise = [{ model = \"gausian\" }]\n");
+  const Suite suite = load_suite(folder.file("suite.toml", suite_with("model = \"judges/good judge.toml\"\n")), {}, {});
+  const RunSpec spec = suite.runs.back();
+  REQUIRE(spec.model);
+  CHECK(spec.model->world.mean == 5);
+  CHECK(spec.estimator.model == "good-judge.toml");
+  const Suite again = loaded(suite.resolved);
+  CHECK(canonical_text(again.runs.back()) == canonical_text(spec));
+  const Refusal missing = file_refusal(folder.file("suite.toml", suite_with("model = \"judges/none.toml\"\n")));
+  CHECK(missing.code == Exit::io);
+  CHECK(missing.has("suite.toml:8:9: error: `estimator.p.model`"));
+  const Refusal bad = file_refusal(folder.file("suite.toml", suite_with("model = \"judges/bad.toml\"\n")));
+  CHECK(bad.code == Exit::suite);
+  CHECK(bad.has("judges/bad.toml:2:"));
+}
+
+TEST_CASE("models that cannot be") {
+  check_refused({
+      {"an unknown name", suite_with("model = \"vetto\"\n"), "8:9", {"knows no rater \"vetto\"", "did you mean", "veto"}},
+      {"an empty name", suite_with("model = \"\"\n"), "8:9", {"must be a name in quotes"}},
+      {"a number", suite_with("model = 3\n"), "8:9", {"must be a name in quotes, not 3"}},
+      {"twice in an axis", suite_with("model = [\"a-b\", \"a_b\"]\n[rater.a-b]\nbase = \"veto\"\n"), "8:9", {"has a-b twice"}},
+      {"several judges",
+       suite_with("model = \"many\"\n[rater.many]\nbase = \"mixed\"\nlow.p = [0.1, 0.2]\n"),
+       "8:9",
+       {"several judges", "low.p"}},
+      {"another number of levels", suite_with("model = \"panel-dialogue\"\n"), "8:9", {"has 5 levels", "have 10"}},
+      {"a form without a judge", small_suite + "[estimator.grpo]\nmodel = \"veto\"\n", "6:1", {"model", "posterior"}},
+      {"keep of a fixed prior", suite_with("prior = \"fixed\"\nkeep = 0.5\n"), "9:1", {"keep"}},
+      {"the same with votes",
+       "[suite]\nname = \"f\"\n[grid]\nestimator = [\"posterior(grpo)\"]\nvotes = 4\n[rater.mixed]\naggregate = \"fraction\"\n",
+       "7:1",
+       {"has one posterior score for each response"}},
+  });
+}
