@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "spec/canonical.hpp"
+#include "train/posterior_model.hpp"
 #include "train/record.hpp"
 
 namespace odrpo {
@@ -38,6 +39,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   problem.rate = &rate_stages(isa);
   problem.estimator = &estimator_stages(isa);
   problem.advantages = cache.estimator(spec, isa, look_up);
+  problem.posterior = posterior_tables(spec, cache, *problem.advantages, look_up);
   problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;
@@ -56,7 +58,9 @@ SoftmaxPolicy make_policy(const BanditProblem& problem) {
 }  // namespace
 
 BanditRun::BanditRun(const Problem& p)
-    : problem(&p), policy(make_policy(p)), step{PromptOrder(p.world->prompts, p.spec->learn.batch), make_rewards(*p.spec, *p.advantages)} {
+    : problem(&p),
+      policy(make_policy(p)),
+      step{PromptOrder(p.world->prompts, p.spec->learn.batch), make_rewards(*p.spec, *p.advantages, p.posterior)} {
   const RunSpec& spec = *p.spec;
   const std::size_t batch = spec.learn.batch;
   step.prompt.resize(batch);
@@ -224,7 +228,7 @@ Cost bandit_cost(const RunSpec& spec) {
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
   c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.bandit.features : 16)) +
                    2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +
-                   cells * 24 + estimator_bytes(spec) + 2 * recorded + watch_bytes(spec.record, spec.learn.steps);
+                   cells * 24 + estimator_bytes(spec) + posterior_bytes(spec) + 2 * recorded + watch_bytes(spec.record, spec.learn.steps);
   if (const int votes = scores_of_response(spec.rater, spec.votes); votes > 1)
     c.memory_bytes += rollouts * votes * 6;  // their scores, masks and advantages
   c.disk_bytes = stored_bytes(recorded);

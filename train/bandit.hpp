@@ -18,6 +18,7 @@
 #include "train/draws.hpp"
 #include "train/final_values.hpp"
 #include "train/gradient_quality.hpp"
+#include "train/posterior_batch.hpp"
 #include "train/run_cache.hpp"
 #include "train/train_step.hpp"
 
@@ -33,6 +34,7 @@ struct BanditProblem {
   const RateStages* rate;
   const EstimatorStages* estimator;
   std::shared_ptr<const BatchEstimator> advantages;  ///< shares its tables with the other runs of this estimator
+  PosteriorTables posterior;                         ///< of posterior estimators; empty otherwise
   Whitening whitening;                               ///< of a batch's advantages
   int action_blocks;                                 ///< blocks of 4 random words that hold one word for every rollout of a prompt
 };

@@ -34,13 +34,17 @@ Whitening whitening_of(const RunSpec& spec) {
   return {};
 }
 
-RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator) {
+RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, const PosteriorTables& posterior) {
   const LearnConfig& learn = spec.learn;
   const std::size_t rollouts = static_cast<std::size_t>(learn.batch) * learn.rollouts;
   RewardBatch b{reward_kind(spec), estimator};
   if (b.estimator.needs_median())
     b.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
                      first_median(b.kind.levels));
+  if (posterior.model) {
+    b.posterior.emplace(spec.estimator, posterior, learn.rollouts);
+    if (!posterior.advantages) b.value.resize(rollouts);
+  }
   if (b.kind.real) b.reward.resize(rollouts);
   else b.score.resize(rollouts * b.kind.votes);
   if (b.kind.votes > 1) b.of_vote.resize(rollouts * b.kind.votes);
@@ -51,7 +55,9 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator) {
 }
 
 void begin_batch(RewardBatch& b) {
-  if (b.median) b.estimator.set_median(b.median->value());  // of earlier batches; redraws of this batch use it too
+  // redraws of this batch use them too
+  if (b.median) b.estimator.set_median(b.median->value());
+  if (b.posterior) b.posterior->begin_batch();
 }
 
 namespace {
@@ -86,6 +92,13 @@ void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
   }
 }
 
+void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
+  if (const HistogramTable* table = b.posterior->advantages())
+    return (*table)(group_table_stages(best_isa()), b.score.data(), static_cast<std::size_t>(learn.batch), b.raw.data());
+  with_rewards(b, [&](const auto& seen) { b.posterior->values(seen.data(), learn.batch, b.value.data()); });
+  b.estimator.real(b.value.data(), learn.batch, b.raw.data());
+}
+
 }  // namespace
 
 void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
@@ -93,7 +106,8 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
   const LearnConfig& learn = spec.learn;
   const bool apart = b.kind.votes > 1;
   float* out = apart ? b.of_vote.data() : b.raw.data();
-  if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
+  if (b.posterior) estimate_posterior(learn, b);
+  else if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
   else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, out);
   else b.estimator(stages, b.score.data(), learn.batch, out);
   if (apart) average_votes(b);
@@ -102,7 +116,9 @@ void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, con
     if (apart) fill_mask_by_votes(learn, drop, b);
     else with_rewards(b, [&](const auto& seen) {
       fill_mask(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data());
-      if (leaves_pivot(spec.estimator.form)) leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
+      if (!leaves_pivot(spec.estimator.form)) return;
+      if (b.posterior) leave_pivots_out(b.value.data(), learn.batch, learn.rollouts, b.mask.data());
+      else leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
     });
   }
   std::copy(b.raw.begin(), b.raw.end(), b.advantage.begin());

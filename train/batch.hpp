@@ -11,6 +11,7 @@
 #include "kernels/random_batch.hpp"
 #include "spec/reward_kind.hpp"
 #include "spec/spec.hpp"
+#include "train/posterior_batch.hpp"
 
 namespace odrpo {
 
@@ -35,19 +36,21 @@ Whitening whitening_of(const RunSpec& spec);
 struct RewardBatch {
   RewardKind kind;
   BatchEstimator estimator;
-  std::optional<RunningMedian> median{};  ///< of the rule `running`
-  std::vector<std::uint8_t> score{};      ///< seen, [B][G] or [B][G][N]; empty when rewards are real-valued
-  std::vector<float> reward{};            ///< seen; empty when they are whole scores
-  std::vector<std::uint8_t> mask{};       ///< 1 = takes part in the update; empty when all do
-  std::vector<float> raw{}, advantage{};  ///< as the estimator gives them, and as the update uses them
-  std::vector<float> of_vote{};           ///< [B][G][N] the estimator's; empty when votes do not stay apart
+  std::optional<RunningMedian> median{};      ///< of the rule `running`
+  std::optional<PosteriorBatch> posterior{};  ///< of posterior estimators
+  std::vector<std::uint8_t> score{};          ///< seen, [B][G] or [B][G][N]; empty when rewards are real-valued
+  std::vector<float> reward{};                ///< seen; empty when they are whole scores
+  std::vector<std::uint8_t> mask{};           ///< 1 = takes part in the update; empty when all do
+  std::vector<float> raw{}, advantage{};      ///< as the estimator gives them, and as the update uses them
+  std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or their advantages are looked up
+  std::vector<float> of_vote{};               ///< [B][G][N] the estimator's; empty when votes do not stay apart
 
   const std::uint8_t* mask_or_null() const { return mask.empty() ? nullptr : mask.data(); }
 };
-/// `estimator` made for the run's levels and rollouts.
-RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator);
+/// `estimator` made for the run's levels and rollouts; `posterior`: of a posterior estimator, else empty.
+RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, const PosteriorTables& posterior);
 
-/// Takes over what earlier batches decide: the running median.
+/// Takes over what earlier batches decide: the running median, the prior of posterior scores.
 void begin_batch(RewardBatch& b);
 /// Advantages of the rewards, the mask of those that take part, whitening. `tokens` of each response; empty = one, as the bandit's.
 void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,

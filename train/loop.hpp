@@ -50,6 +50,7 @@ struct Run {
     archive(t, last_record);
     world.keep(archive);
     if (world.step.batch.median) archive(*world.step.batch.median);
+    if (world.step.batch.posterior) archive(*world.step.batch.posterior);
     archive(world.step.clipped, world.step.updates, std::span<double>(world.step.seconds));
     archive(final_reward.sum, final_reward.batches, collapse);
     archive(record.step, record.seconds);

@@ -101,7 +101,7 @@ class LatestValue {
 class SharedEstimator {
  public:
   explicit SharedEstimator(const RunSpec& spec)
-      : bytes_(static_cast<std::size_t>(estimator_bytes(spec))), estimator_(spec.estimator, spec.env.levels(), group_size(spec)) {}
+      : bytes_(static_cast<std::size_t>(estimator_bytes(spec))), estimator_(form_of(spec.estimator), spec.env.levels(), group_size(spec)) {}
   /// The estimator as it is once it knows of so many groups more.
   std::shared_ptr<const BatchEstimator> with(double groups, Isa isa) {
     const std::lock_guard lock(mutex_);
@@ -125,12 +125,16 @@ struct RunCache::State {
   Cache<const BanditWorld> worlds{unused_bytes};
   Cache<LawCache> laws{unused_bytes};
   Cache<const RatedWorld> rated{unused_bytes};
+  Cache<const PosteriorModel> posterior_models{unused_bytes};
+  Cache<const HistogramTable> posterior_tables{unused_bytes};
   Cache<const WarmStart> starts{unused_bytes};
 };
 struct RunCache::Latest {
   LatestValue<const BanditWorld> world;
   LatestValue<LawCache> laws;
   LatestValue<const RatedWorld> rated;
+  LatestValue<const PosteriorModel> posterior_model;
+  LatestValue<const HistogramTable> posterior_table;
   LatestValue<const WarmStart> start;
   LatestValue<SharedEstimator> estimator;
 };
@@ -147,19 +151,25 @@ std::shared_ptr<LawCache> RunCache::laws(const std::string& key, const Make<LawC
 std::shared_ptr<const RatedWorld> RunCache::rated(const std::string& key, const Make<const RatedWorld>& make) {
   return latest_->rated.get(state_->rated, key, make);
 }
+std::shared_ptr<const PosteriorModel> RunCache::posterior_model(const std::string& key, const Make<const PosteriorModel>& make) {
+  return latest_->posterior_model.get(state_->posterior_models, key, make);
+}
+std::shared_ptr<const HistogramTable> RunCache::posterior_table(const std::string& key, const Make<const HistogramTable>& make) {
+  return latest_->posterior_table.get(state_->posterior_tables, key, make);
+}
 std::shared_ptr<const WarmStart> RunCache::warm_start(const std::string& key, const Make<const WarmStart>& make) {
   return latest_->start.get(state_->starts, key, make);
 }
 
 std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, Isa isa, bool look_up) {
-  const std::string key = fmt::format("{} {} levels {} group {}", estimator_word(spec.estimator), canonical_fields(spec.estimator),
-                                      spec.env.levels(), group_size(spec));
+  const std::string key = fmt::format("{} {} levels {} group {}", estimator_word(form_of(spec.estimator)),
+                                      canonical_fields(form_of(spec.estimator)), spec.env.levels(), group_size(spec));
   const RewardKind kind = reward_kind(spec);
-  const bool whole = look_up && !kind.real && !kind.gaps;  // only then are groups looked up
+  const bool whole = look_up && !kind.real && !kind.gaps && !spec.estimator.posterior;  // only then are groups looked up
   return latest_->estimator.get(state_->estimators, key, [&] { return std::make_shared<SharedEstimator>(spec); })
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 
-double estimator_bytes(const RunSpec& spec) { return BatchEstimator::bytes(spec.estimator, spec.env.levels(), group_size(spec)); }
+double estimator_bytes(const RunSpec& spec) { return BatchEstimator::bytes(form_of(spec.estimator), spec.env.levels(), group_size(spec)); }
 
 }  // namespace odrpo

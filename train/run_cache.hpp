@@ -9,7 +9,9 @@
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/world.hpp"
 #include "estimators/batch.hpp"
+#include "kernels/group_table.hpp"
 #include "spec/spec.hpp"
+#include "train/posterior_batch.hpp"
 
 namespace odrpo {
 
@@ -42,6 +44,8 @@ class RunCache {
   std::shared_ptr<const BanditWorld> world(const std::string& key, const Make<const BanditWorld>& make);
   std::shared_ptr<LawCache> laws(const std::string& key, const Make<LawCache>& make);
   std::shared_ptr<const RatedWorld> rated(const std::string& key, const Make<const RatedWorld>& make);
+  std::shared_ptr<const PosteriorModel> posterior_model(const std::string& key, const Make<const PosteriorModel>& make);
+  std::shared_ptr<const HistogramTable> posterior_table(const std::string& key, const Make<const HistogramTable>& make);
   std::shared_ptr<const WarmStart> warm_start(const std::string& key, const Make<const WarmStart>& make);
   /// The run's estimator. Runs of one estimator share its tables by histogram, which are made once they have enough groups between them;
   /// `look_up` false: this run has no use for them.

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "envs/toy_lm/rubric.hpp"
+#include "train/posterior_model.hpp"
 #include "train/record.hpp"
 #include "train/toy_lm_start.hpp"
 
@@ -72,6 +73,7 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   p.random = &random_stages(isa);
   p.estimator = &estimator_stages(isa);
   p.advantages = cache.estimator(spec, isa);
+  p.posterior = posterior_tables(spec, cache, *p.advantages);
   p.whitening = whitening_of(spec);
   return p;
 }
@@ -111,7 +113,7 @@ ToyLmRun::ToyLmRun(const Problem& p)
     : problem(&p),
       policy(p.spec->policy.transformer, transformer_of(*p.spec, p.world), p.spec->learn.batch, p.spec->learn.rollouts,
              p.spec->learn.optimizer, p.spec->learn.steps * p.spec->learn.epochs, p.spec->run_key, p.isa),
-      step{PromptOrder(p.spec->env.prompts(), p.spec->learn.batch), make_rewards(*p.spec, *p.advantages)},
+      step{PromptOrder(p.spec->env.prompts(), p.spec->learn.batch), make_rewards(*p.spec, *p.advantages, p.posterior)},
       rater(p.spec->rater, p.spec->votes, p.spec->run_key) {
   const LearnConfig& learn = p.spec->learn;
   const std::size_t batch = static_cast<std::size_t>(learn.batch);

@@ -15,6 +15,7 @@
 #include "train/cost.hpp"
 #include "train/curves.hpp"
 #include "train/final_values.hpp"
+#include "train/posterior_batch.hpp"
 #include "train/run_cache.hpp"
 #include "train/train_step.hpp"
 
@@ -31,6 +32,7 @@ struct ToyLmProblem {
   const RandomStages* random;
   const EstimatorStages* estimator;
   std::shared_ptr<const BatchEstimator> advantages;
+  PosteriorTables posterior;  ///< of posterior estimators; empty otherwise
   Whitening whitening;
 };
 /// Makes the problem; the supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set

@@ -47,6 +47,9 @@ every = 2
 base = "odrpo-gini-median(grpo)"
 median = "running"
 window = 20
+[estimator.moments]
+base = "posterior(maxrl)"
+prior = "moments"
 [estimator.moving]
 base = "odrpo-gini-median(maxrl)"
 median = "running"

@@ -33,6 +33,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
       {"rater.mixed.parse_policy=resample", "rater.mixed.parse_failure=0.3", "rater.mixed.json_broken=0.2"},
       {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.parse_failure=0.3"},
       {"grid.estimator=[window, moving]", "grid.votes=3", "rater.mixed.aggregate=fraction", "rater.mixed.parse_failure=0.3"},
+      {"grid.estimator=[posterior(grpo), moments]", "suite.seeds=2", "record.every=5"},
   };
   std::mt19937 rng(5);
   int stops = 0;
@@ -77,6 +78,9 @@ every = 7
 base = "odrpo-gini-median(grpo)"
 median = "running"
 window = 20
+[estimator.moments]
+base = "posterior(maxrl)"
+prior = "moments"
 )toml";
   const std::vector<std::vector<std::string>> settings{
       {"suite.seeds=2"},
@@ -87,6 +91,7 @@ window = 20
       {"grid.estimator=window", "grid.votes=3", "rater.mixed.aggregate=mean", "rater.mixed.sampling=draws"},
       {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.sampling=[law, draws]"},
       {"grid.rater=panel-dialogue", "grid.votes=8", "rater.panel-dialogue.stop=3"},
+      {"grid.estimator=[posterior(grpo), moments]", "record.gradient=2", "grid.votes=3", "rater.mixed.aggregate=[mean, mode]"},
       {"grid.rater=panel-essays", "grid.votes=6", "rater.panel-essays.stop=[0, 3]", "rater.panel-essays.prices=[1, 2, 4, 16]"},
       {"rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"grid.estimator=window", "grid.votes=5", "rater.mixed.aggregate=fraction", "record.gradient=3", "learn.epochs=2"},

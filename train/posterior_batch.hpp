@@ -1,0 +1,70 @@
+// Posterior scores of a batch (estimators/posterior.hpp), and the prior that follows the policy while a run trains.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "estimators/batch.hpp"
+#include "estimators/posterior.hpp"
+#include "kernels/group_table.hpp"
+
+namespace odrpo {
+
+/// A model of a judge made ready.
+struct PosteriorModel {
+  ScoreModel model;
+  PosteriorScores scores;
+  explicit PosteriorModel(ScoreModel of) : model(std::move(of)), scores(model) {}
+  std::size_t bytes() const { return model.bytes() + scores.bytes(); }
+};
+
+/// What the runs of one posterior estimator share; `model` is null for every other estimator.
+struct PosteriorTables {
+  std::shared_ptr<const PosteriorModel> model;
+  /// Advantages of every histogram, where the prior is fixed and rewards are whole scores; null where there is none.
+  std::shared_ptr<const HistogramTable> advantages;
+};
+/// Advantages of every histogram of `rollouts` scores on 1..levels under the model's prior; null where such groups have no table.
+std::shared_ptr<const HistogramTable> posterior_table(const PosteriorModel& model, const BatchEstimator& estimator, int levels,
+                                                      int rollouts);
+
+/// Of one run.
+class PosteriorBatch {
+ public:
+  /// Groups of `rollouts` scores.
+  PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts);
+  const HistogramTable* advantages() const { return tables_.advantages.get(); }
+  /// A prior that follows takes over what the last batch showed.
+  void begin_batch();
+  /// value[groups][rollouts] of score[groups][rollouts], whole or real-valued: posterior means of quality, NaN where there is no score.
+  /// Remembers what the groups show of their prompts.
+  template <class T>
+  void values(const T* score, int groups, double* value);
+
+  /// What a checkpoint keeps (train/archive.hpp).
+  template <class Archive>
+  void keep(Archive& archive) {
+    std::vector<double> prior(prior_.probability().begin(), prior_.probability().end());
+    archive(prior, sum_, groups_, moments_.mean, moments_.variance, moments_.square, seen_.mean, seen_.variance, seen_.square);
+    if constexpr (Archive::loading) {
+      const bool fits = prior.size() == prior_.probability().size() && sum_.size() == prior.size() && groups_ >= 0;
+      archive.require(fits);
+      if (fits) prior_.set(prior);
+    }
+  }
+
+ private:
+  void add_moments();
+  PosteriorTables tables_;
+  StatePrior prior_;
+  PosteriorGroup group_;
+  PriorRule rule_;
+  double keep_;
+  WorldMoments moments_,
+      seen_{};               ///< rule `moments`: in force; sums of E[b | group], E[b^2 | group] and E[(x - b)^2 | group] over those groups
+  int groups_ = 0;           ///< of the last values()
+  std::vector<double> sum_;  ///< [states] P(state | group) over those groups
+  std::vector<int> number_;  ///< [rollouts]
+};
+
+}  // namespace odrpo
