@@ -195,7 +195,8 @@ struct ExplainOptions {
   std::vector<std::string> estimators, compat;  ///< empty = a usual choice; every system
   std::string median;                           ///< lower, mid, upper or a number; empty = lower
   int origin = 1;
-  int k = 0;  ///< size of the subsets that max-at-k compares; 0 = 2
+  int k = 0;          ///< size of the subsets that max-at-k compares; 0 = 2
+  std::string model;  ///< the judge of posterior estimators: a rater's word or a judge's file
   bool json = false, verbose = false;
 };
 int explain(const ExplainOptions&);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/first_posterior.hpp"
 #include "envs/rater/agreement.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/vote.hpp"
@@ -55,6 +56,7 @@ void read_conventions(const Arguments& a, EstimatorConfig& c) {
 EstimatorConfig named_estimator(const Arguments& a) {
   const auto parsed = parse_estimator(a.text("est"));
   if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
+  if (parsed->posterior) throw Refusal{"out_of_range", "est: posterior estimators are the form of the answer of `posterior_scores`"};
   return *parsed;
 }
 
@@ -302,6 +304,20 @@ std::string sum_of_votes(const Arguments& a) {
   return json_list(out);
 }
 
+std::string posteriors(const Arguments& a) {
+  constexpr int levels = 10;  // of the worlds of the catalogue's raters
+  const std::vector<double> given = a.integers("scores", 1, levels);
+  const std::vector<int> scores(given.begin(), given.end());
+  const std::string word = a.text("rater");
+  std::vector<std::string_view> words;
+  for (const RaterPreset& rater : rater_presets()) {
+    if (same_word(rater.word, word) && rater_levels(rater.config) == 0)
+      return json_list(first_posterior_scores(rater.config, levels, a.word<PriorRule>("prior", prior_words), scores));
+    if (rater_levels(rater.config) == 0) words.push_back(rater.word);
+  }
+  throw Refusal{"out_of_range", fmt::format("rater: is one of {}", fmt::join(words, ", "))};
+}
+
 constexpr ComputeFunction functions[] = {
     {"advantage", texts::advantage, advantage},
     {"odrpo", texts::odrpo, odrpo},
@@ -319,6 +335,7 @@ constexpr ComputeFunction functions[] = {
     {"rank_flip", texts::rank_flip, flips},
     {"row_stats", texts::row_stats, statistics},
     {"kl_k3", texts::kl_k3, kl},
+    {"posterior_scores", texts::posterior_scores, posteriors},
 };
 
 }  // namespace

@@ -39,6 +39,11 @@ inline constexpr Argument advantage_takes[] = {
     {"origin", "for maxrl: 1 (when absent) takes rewards as given, 0 takes rewards less one", true},
     {"k", "whole number 2..254, 2 when absent: for the forms that compare subsets of k rewards, their size", true},
 };
+inline constexpr Argument posterior_takes[] = {
+    {"scores", "list of whole numbers 1..10: the scores of one group, of one vote each"},
+    {"rater", "word of `list raters`: the judge that is believed in, and the world that it brings"},
+    {"prior", "fixed, following or moments: the states of prompts, as a run begins"},
+};
 inline constexpr Argument odrpo_takes[] = {
     {"rewards", "list of whole numbers 0..K: the rewards of one group"},
     {"K", "whole number 1..1000000: the highest level"},
@@ -160,6 +165,11 @@ inline constexpr FunctionText row_stats{
 inline constexpr FunctionText kl_k3{kl_takes, "list: one value for each pair",
                                     "The k3 estimate of the KL divergence: e^d - 1 - d with d = logref - logp, by its series near 0.",
                                     "J. Schulman, Approximating KL Divergence, 2020; `app/compute_functions.cpp`"};
+
+inline constexpr FunctionText posterior_scores{
+    posterior_takes, "list: E[quality | own score, all scores of the group], levels, for each score",
+    "sum over states c of P(c | group) E[q | score, c], P(c | group) proportional to P(c) prod_k P(k | c)^(n_k).",
+    "docs/posterior.md; `estimators/posterior.cpp`, `envs/bandit/score_model.cpp`"};
 
 }  // namespace texts
 }  // namespace odrpo::app

@@ -8,9 +8,12 @@
 #include <cmath>
 #include <limits>
 
+#include "app/first_posterior.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "results/suggest.hpp"
+#include "spec/catalogue.hpp"
+#include "spec/plan_rater_file.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {
@@ -92,7 +95,7 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
                  {whitening_after(config)},
                  config,
                  plain_formula(config, group.rewards.size(), median),
-                 break_down(config, group.levels, group.rewards, median)};
+                 break_down(form_of(config), group.levels, config.posterior ? group.posterior : group.rewards, median)};
     const auto same = std::find_if(out.rows.begin(), out.rows.end(), [&](const Convened& r) {
       return r.formula == row.formula && same_numbers(r.parts.advantages, row.parts.advantages);
     });
@@ -158,7 +161,7 @@ std::vector<std::string> remarks_on(const Explanation& group) {
 
 EstimatorConfig read_estimator(const std::string& text) {
   if (const auto config = parse_estimator(text)) return *config;
-  const auto words = estimator_catalogue();
+  const auto words = whole_catalogue();
   throw Failure(Exit::usage,
                 fmt::format("--estimator: there is no \"{}\" (`list estimators` has them all){}", shown(text), did_you_mean(text, words)));
 }
@@ -195,6 +198,37 @@ double Explanation::advantage(const Breakdown& parts, double reward) const {
   const auto at = std::find(rewards.begin(), rewards.end(), reward) - rewards.begin();
   return parts.advantages[static_cast<std::size_t>(at)];
 }
+
+double Explanation::posterior_score(double reward) const {
+  return posterior[static_cast<std::size_t>(std::find(rewards.begin(), rewards.end(), reward) - rewards.begin())];
+}
+
+namespace {
+
+/// The judge of --model, and the group's posterior scores.
+void add_posterior(const ExplainOptions& o, Explanation& group) {
+  const auto known = CatalogueOf<RaterConfig>::find(o.model);
+  if (!known && !o.model.ends_with(".toml") && o.model.find('/') == std::string::npos)
+    throw Failure(Exit::usage,
+                  fmt::format("--model: there is no rater \"{}\" (it is one of {}, or a judge's file such as judge.toml){}", shown(o.model),
+                              one_of(CatalogueOf<RaterConfig>::words()), did_you_mean(o.model, CatalogueOf<RaterConfig>::words())));
+  const RaterConfig rater = known ? known->config : load_rater_file(o.model);
+  if (const int own = rater_levels(rater); own > 0) {
+    if (o.levels > 0 && o.levels != own) throw Failure(Exit::usage, fmt::format("--levels {}: the judge of --model has {}", o.levels, own));
+    group.levels = own;
+  }
+  std::vector<int> scores;
+  for (const double reward : group.rewards) {
+    if (!(reward == std::floor(reward) && reward >= 1 && reward <= group.levels))
+      throw Failure(Exit::usage, fmt::format("--rewards: posterior scores are of whole scores 1..{}, and {} is none", group.levels,
+                                             number_text(reward)));
+    scores.push_back(static_cast<int>(reward));
+  }
+  group.model = known ? known->word : o.model;
+  group.posterior = first_posterior_scores(rater, group.levels, PriorRule::fixed, scores);
+}
+
+}  // namespace
 
 Explanation explain_group(const ExplainOptions& o) {
   Explanation group;
@@ -234,10 +268,18 @@ Explanation explain_group(const ExplainOptions& o) {
   std::vector<std::string> words;
   for (const auto& word : o.estimators) add_once(words, estimator_word(read_estimator(word)));
   if (words.empty()) words.assign(std::begin(usual_estimators), std::end(usual_estimators));
+  const auto is_posterior = [](const std::string& word) { return read_estimator(word).posterior; };
+  const bool posterior = std::any_of(words.begin(), words.end(), is_posterior);
+  if (!o.model.empty() && !posterior) throw Failure(Exit::usage, "--model: only posterior estimators have one, and none is asked for");
+  if (posterior && o.model.empty())
+    throw Failure(Exit::usage, fmt::format("--estimator {} needs --model, the judge that it believes in: a rater's word, or a judge's file",
+                                           *std::find_if(words.begin(), words.end(), is_posterior)));
+  if (posterior) add_posterior(o, group);
   bool any = false, median_used = false, origin_used = false, k_used = false;
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
     config.median = rule;
+    if (config.posterior) config.prior = PriorRule::fixed, config.model = group.model;
     median_used = median_used || (reads_key(config.form, "median") && reads_median(config.weight));
     if (reads_key(config.form, "origin")) config.origin = o.origin, origin_used = true;
     if (o.k > 0 && reads_key(config.form, "k")) config.k = o.k, k_used = true;

@@ -42,9 +42,12 @@ struct Explanation {
   double mean = 0, median = 0;
   double population_sd = 0, sample_sd = 0;  ///< ddof 0 and 1; NaN where undefined
   std::vector<ExplainedEstimator> estimators;
+  std::string model;                 ///< of posterior estimators; empty when none is asked for
+  std::vector<double> posterior;     ///< [members] posterior scores under its fixed prior; empty likewise
   std::vector<std::string> remarks;  ///< plain sentences about what is out of proportion
   /// The advantage of the members with that reward.
   double advantage(const Breakdown& parts, double reward) const;
+  double posterior_score(double reward) const;
 };
 
 /// Numbers of a command line: separated by commas or blanks, finite, 0..most_explained_level, 1 to 255 of them. Failure usage names the

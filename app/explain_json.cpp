@@ -53,6 +53,7 @@ std::string explanation_json(const Explanation& group) {
                   {"sd_ddof1", group.sample_sd},     {"median", group.median},   {"median_rule", group.median_rule},
                   {"dead", group.values.size() < 2}, {"distinct", json::array()}};
   for (const auto& [reward, count] : group.values) out["group"]["distinct"].push_back({{"reward", reward}, {"count", count}});
+  if (!group.posterior.empty()) out["posterior"] = {{"model", group.model}, {"scores", group.posterior}};
   out["estimators"] = json::array();
   for (const auto& estimator : group.estimators) {
     json one = {{"estimator", estimator.word}, {"conventions", json::array()}, {"refused", json::array()}};

@@ -51,6 +51,11 @@ std::string group_text(const Explanation& g) {
   out += fmt::format("  mean {:.6g}, sd {:.6g} (ddof 0){}\n", g.mean, g.population_sd,
                      std::isnan(g.sample_sd) ? "" : fmt::format(" or {:.6g} (ddof 1)", g.sample_sd));
   out += fmt::format("  median {:.6g} ({})\n", g.median, g.median_rule);
+  if (g.posterior.empty()) return out;
+  std::string posterior;
+  for (const auto& v : g.values)
+    posterior += fmt::format("{}{:.8g} -> {:.4f}", posterior.empty() ? "" : ", ", v.first, g.posterior_score(v.first));
+  out += paragraph(fmt::format("posterior scores by the model {}: {}", g.model, posterior), 2, 2);
   return out;
 }
 

@@ -87,6 +87,7 @@ json number_of(const AxisValue& value) {
 json scalar_schema(const FieldInfo& f) {
   if (f.type == "word" || f.type == "words") return f.words.empty() ? json{{"type", "string"}, {"minLength", 1}} : word_schema(f.words);
   if (f.type == "string") return {{"type", "string"}};
+  if (f.type == "name") return {{"type", "string"}, {"minLength", 1}};
   json schema = {{"type", f.type == "integers" ? "integer" : f.type == "numbers" ? "number" : f.type}};
   if (f.min) schema["minimum"] = number_of(*f.min);
   if (f.max) schema["maximum"] = number_of(*f.max);
@@ -129,7 +130,8 @@ json rule_of(const OnlyIf& rule) {
 /// The default as JSON; nothing where the description has none.
 json default_of(const FieldInfo& f) {
   if (f.type == "integer" || f.type == "number") return number_default(f);
-  if (f.type == "word" || f.type == "string" || f.type == "baselines" || !f.words.empty()) return f.value.empty() ? json() : json(f.value);
+  if (f.type == "word" || f.type == "name" || f.type == "string" || f.type == "baselines" || !f.words.empty())
+    return f.value.empty() ? json() : json(f.value);
   return {};
 }
 

@@ -208,10 +208,40 @@ learn = {k["key"]: k["default"] for k in listing["learn"]["keys"]}
 if learn["steps"] != 1000 or learn["kl"] != 0.001 or learn["schedule"] != "cosine":
     fail(f"list --json: defaults are {learn}")
 words = [e["word"] for e in listing["estimators"]["entries"]]
+posterior = [w for w in words if w.startswith("posterior(")]
+words = [w for w in words if w not in posterior]
 systems = [w["word"] for k in listing["estimators"]["keys"] if k["key"] == "compat" for w in k["words"]]
 every = [a for w in words for a in ("--estimator", w)]
 if len(words) < 14 or len(systems) < 9:
     fail(f"too few words: {words}, {systems}")
+# posterior estimators: the form of the posterior scores, which lie between the group's extremes and the world's
+for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [1, 7, 8, 8, 7, 8, 9, 7]]:
+    listed = ",".join(map(str, group))
+    asked = [a for w in posterior for a in ("--estimator", w)]
+    answer = json.loads(run("--rewards", listed, "--json", "--model", "mixed", *asked)[0])
+    values = answer["posterior"]["scores"]
+    if answer["posterior"]["model"] != "mixed" or len(values) != len(group) or not all(1 <= v <= 10 for v in values):
+        fail(f"posterior scores of {listed}: {answer['posterior']}")
+    if any((a == b) != (x == y) for a, x in zip(group, values) for b, y in zip(group, values)):
+        fail(f"equal scores have equal posterior scores: {listed}, {values}")
+    for e in answer["estimators"]:
+        form = e["estimator"][len("posterior("):-1]
+        if form == "convex-reinforce":  # of whole numbers alone below
+            continue
+        for system, row in rows(answer, e["estimator"]).items():
+            near(row["advantages"], definition(form, values, 10, system), f"{e['estimator']} of {listed} under {system}")
+for wrong, why in [
+    (["--rewards", "1,2", "--estimator", "posterior(grpo)"], "needs --model"),
+    (["--rewards", "1,2", "--estimator", "grpo", "--model", "mixed"], "none is asked for"),
+    (["--rewards", "1,2", "--estimator", "posterior(grpo)", "--model", "mixd"], "did you mean"),
+    (["--rewards", "1.5,2", "--estimator", "posterior(grpo)", "--model", "mixed"], "1.5 is none"),
+    (["--rewards", "0,2", "--estimator", "posterior(grpo)", "--model", "mixed"], "0 is none"),
+    (["--rewards", "1,2", "--estimator", "posterior(grpo)", "--model", "none/such.toml"], "none/such.toml"),
+]:
+    refused = subprocess.run([program, "explain", *wrong], capture_output=True, text=True)
+    if refused.returncode not in (2, 5) or why not in refused.stderr:
+        fail(f"explain {wrong}: {refused.returncode} {refused.stderr}")
+
 for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [6], [0, 0, 4], [1, 1, 1, 1, 1, 1, 1, 2], [2, 9, 4, 4, 6, 8, 1, 10], list(range(1, 17))]:
     listed = ",".join(map(str, group))
     answer = json.loads(run("--rewards", listed, "--json", *every)[0])

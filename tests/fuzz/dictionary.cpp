@@ -29,7 +29,7 @@ void add_suite_words(const nlohmann::ordered_json& schema, Words& words) {
 Words suite_words() {
   Words words;
   add_suite_words(nlohmann::ordered_json::parse(odrpo::app::suite_schema()), words);
-  for (const auto& name : odrpo::estimator_catalogue()) words.insert(std::string(name));
+  for (const auto& name : odrpo::whole_catalogue()) words.insert(std::string(name));
   for (const char* sign : {"[",
                            "]",
                            "[[",
@@ -97,7 +97,7 @@ Words compute_words() {
     words.insert('"' + std::string(function.name) + '"');
     for (const auto& argument : function.text.arguments) words.insert('"' + std::string(argument.name) + "\":");
   }
-  for (const auto& name : odrpo::estimator_catalogue()) words.insert('"' + std::string(name) + '"');
+  for (const auto& name : odrpo::whole_catalogue()) words.insert('"' + std::string(name) + '"');
   return words;
 }
 
