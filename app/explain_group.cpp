@@ -9,11 +9,10 @@
 #include <limits>
 
 #include "app/first_posterior.hpp"
+#include "app/judge_rater.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "results/suggest.hpp"
-#include "spec/catalogue.hpp"
-#include "spec/plan_rater_file.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {
@@ -207,16 +206,8 @@ namespace {
 
 /// The judge of --model, and the group's posterior scores.
 void add_posterior(const ExplainOptions& o, Explanation& group) {
-  const auto known = CatalogueOf<RaterConfig>::find(o.model);
-  if (!known && !o.model.ends_with(".toml") && o.model.find('/') == std::string::npos)
-    throw Failure(Exit::usage,
-                  fmt::format("--model: there is no rater \"{}\" (it is one of {}, or a judge's file such as judge.toml){}", shown(o.model),
-                              one_of(CatalogueOf<RaterConfig>::words()), did_you_mean(o.model, CatalogueOf<RaterConfig>::words())));
-  const RaterConfig rater = known ? known->config : load_rater_file(o.model);
-  if (const int own = rater_levels(rater); own > 0) {
-    if (o.levels > 0 && o.levels != own) throw Failure(Exit::usage, fmt::format("--levels {}: the judge of --model has {}", o.levels, own));
-    group.levels = own;
-  }
+  const RaterConfig rater = rater_named(o.model);
+  if (rater_levels(rater) > 0) group.levels = simulated_levels(rater, o.levels);
   std::vector<int> scores;
   for (const double reward : group.rewards) {
     if (!(reward == std::floor(reward) && reward >= 1 && reward <= group.levels))
@@ -224,7 +215,7 @@ void add_posterior(const ExplainOptions& o, Explanation& group) {
                                              number_text(reward)));
     scores.push_back(static_cast<int>(reward));
   }
-  group.model = known ? known->word : o.model;
+  group.model = o.model;
   group.posterior = first_posterior_scores(rater, group.levels, PriorRule::fixed, scores);
 }
 

@@ -13,7 +13,7 @@
 namespace odrpo::app {
 
 RaterConfig rater_named(const std::string& name) {
-  if (name.ends_with(".toml") || name.find('/') != std::string::npos) return load_rater_file(name);
+  if (is_rater_file(name)) return load_rater_file(name);
   using Raters = CatalogueOf<RaterConfig>;
   if (const auto preset = Raters::find(name)) return preset->config;
   throw Failure(Exit::usage, fmt::format("there is no rater \"{}\": a word of `list raters`, or a judge's file (.toml){}",

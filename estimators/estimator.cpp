@@ -1,12 +1,21 @@
 // The catalogue of estimators: words to configs and back.
 #include "estimators/estimator.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "kernels/failure.hpp"
 
 namespace odrpo {
 namespace {
+
+static_assert(std::all_of(std::begin(form_rows), std::end(form_rows), [](const FormRow& row) {
+  constexpr std::string_view before = "posterior(", after = ")";
+  const std::string_view word = row.of_posterior;
+  return word.empty() || (word.starts_with(before) && word.ends_with(after) &&
+                          word.substr(before.size(), word.size() - before.size() - after.size()) == row.word);
+}));
 
 /// Every combination of the choices once, in listing order: the cardinal forms, then odrpo by weight and norm.
 std::vector<EstimatorConfig> choices() {

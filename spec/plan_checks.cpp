@@ -8,6 +8,7 @@
 #include "results/suggest.hpp"
 #include "results/table.hpp"
 #include "spec/assign.hpp"
+#include "spec/axis_values.hpp"
 #include "spec/idle_keys.hpp"
 #include "spec/plan.hpp"
 #include "spec/text.hpp"
@@ -26,22 +27,6 @@ Place place_of(const Node* section, std::string_view key) {
 template <class E, std::size_t n>
 std::string word(const Word<E> (&table)[n], E value) {
   return std::string(word_of(std::span<const Word<E>>(table), value));
-}
-
-// can the enumeration take this value in some run?
-template <class E, std::size_t n>
-bool may_be(const std::vector<GridAxis>& axes, std::string_view key, E scalar, const Word<E> (&table)[n], E value) {
-  const auto* axis = find_axis(axes, key);
-  return axis == nullptr ? scalar == value : has_value(*axis, word(table, value));
-}
-
-// the values an integer key takes
-std::vector<std::int64_t> values_of(const std::vector<GridAxis>& axes, std::string_view key, int scalar) {
-  const auto* axis = find_axis(axes, key);
-  if (axis == nullptr) return {scalar};
-  std::vector<std::int64_t> values;
-  for (const auto& v : axis->values) values.push_back(std::get<std::int64_t>(v));
-  return values;
 }
 
 // every combination of the axes that conventions depend on must be one that the system has

@@ -6,6 +6,7 @@
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "spec/assign.hpp"
+#include "spec/axis_values.hpp"
 #include "spec/plan.hpp"
 #include "spec/text.hpp"
 
@@ -13,12 +14,6 @@ namespace odrpo {
 namespace {
 
 constexpr std::string_view aggregate_key = "aggregate";
-
-bool may_be_fraction(const Variant<RaterConfig>& rater) {
-  const auto* axis = find_axis(rater.axes, aggregate_key);
-  if (axis == nullptr) return rater.config.aggregate == Aggregate::fraction;
-  return has_value(*axis, std::string(word_of(std::span<const Word<Aggregate>>(aggregate_words), Aggregate::fraction)));
-}
 
 // why the estimator cannot, for some value of its axis `compat`; empty when it always can
 std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
@@ -41,25 +36,18 @@ std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
   return "";
 }
 
-// the most responses to a prompt
-std::int64_t most_responses(const Plan& plan) {
-  const auto* axis = find_axis(plan.learn_axes, "rollouts");
-  std::int64_t most = axis == nullptr ? plan.learn.rollouts : 0;
-  if (axis != nullptr)
-    for (const auto& value : axis->values) most = std::max(most, std::get<std::int64_t>(value));
-  return most;
-}
-
 }  // namespace
 
 void check_fractions(const Node* raters, const Plan& plan, Diagnostics& errors) {
   if (plan.votes.empty()) return;
-  const std::int64_t votes = *std::max_element(plan.votes.begin(), plan.votes.end()), responses = most_responses(plan);
+  const std::vector<std::int64_t> rollouts = values_of(plan.learn_axes, "rollouts", plan.learn.rollouts);
+  const std::int64_t votes = *std::max_element(plan.votes.begin(), plan.votes.end()),
+                     responses = *std::max_element(rollouts.begin(), rollouts.end());
   if (votes < 2) return;  // the score of one call
   for (const auto& rater : plan.rater) {
     const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
     const Node* key = section == nullptr ? nullptr : find_child(*section, aggregate_key);
-    if (key == nullptr || !may_be_fraction(rater)) continue;
+    if (key == nullptr || !may_be(rater.axes, aggregate_key, rater.config.aggregate, aggregate_words, Aggregate::fraction)) continue;
     for (const auto& estimator : plan.estimator)
       if (const std::string why = refusal_of(estimator); !why.empty())
         errors.add(key->key_place, fmt::format("`aggregate` cannot be \"fraction\" here: {}", why),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spec/axis_values.hpp"
 #include "spec/plan.hpp"
 #include "spec/text.hpp"
 
@@ -10,21 +11,6 @@ namespace odrpo {
 namespace {
 
 constexpr std::string_view stop_key = "stop";
-
-// the values that `stop` takes in a suite
-std::vector<std::int64_t> stops_of(const Variant<RaterConfig>& rater) {
-  const auto* axis = find_axis(rater.axes, stop_key);
-  if (axis == nullptr) return {rater.config.stop};
-  std::vector<std::int64_t> values;
-  for (const auto& v : axis->values) values.push_back(std::get<std::int64_t>(v));
-  return values;
-}
-
-bool may_vote(const Variant<RaterConfig>& rater) {
-  const auto* axis = find_axis(rater.axes, "aggregate");
-  if (axis == nullptr) return rater.config.aggregate == Aggregate::mode;
-  return has_value(*axis, std::string(word_of(std::span<const Word<Aggregate>>(aggregate_words), Aggregate::mode)));
-}
 
 }  // namespace
 
@@ -34,8 +20,8 @@ void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors) {
   for (const auto& rater : plan.rater) {
     const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
     const Node* key = section == nullptr ? nullptr : find_child(*section, stop_key);
-    if (key == nullptr || !may_vote(rater)) continue;
-    auto stops = stops_of(rater);
+    if (key == nullptr || !may_be(rater.axes, "aggregate", rater.config.aggregate, aggregate_words, Aggregate::mode)) continue;
+    auto stops = values_of(rater.axes, stop_key, rater.config.stop);
     std::erase_if(stops, [](std::int64_t k) { return k == 0; });
     if (!stops.empty() && *std::min_element(stops.begin(), stops.end()) >= most)
       errors.add(key->key_place,

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "results/suggest.hpp"
+#include "spec/axis_values.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/plan.hpp"
 #include "spec/plan_rater_file.hpp"
@@ -26,8 +27,6 @@ const Node* node_of(const Node& root, const Variant<EstimatorConfig>& estimator,
   return key;
 }
 
-bool is_file(std::string_view name) { return name.ends_with(".toml") || name.find('/') != std::string_view::npos; }
-
 /// A name for the judge of a file that no other has: the file's own, without its folder.
 std::string name_of_file(const std::string& path, const std::set<std::string>& taken) {
   std::string plain = path.substr(path.find_last_of('/') + 1);
@@ -38,6 +37,11 @@ std::string name_of_file(const std::string& path, const std::set<std::string>& t
   std::string name = plain;
   for (int i = 2; taken.count(folded(name)) > 0; ++i) name = fmt::format("{}-{}", plain, i);
   return name;
+}
+
+const Variant<RaterConfig>* find_model(const Plan& plan, const std::string& name) {
+  const auto found = std::find_if(plan.models.begin(), plan.models.end(), [&](const auto& model) { return model.name == name; });
+  return found == plan.models.end() ? nullptr : &*found;
 }
 
 class Models {
@@ -63,7 +67,7 @@ class Models {
       return add(*defined);
     }
     if (entry) return add({entry->word, place, entry->config, {}});
-    if (node != nullptr && is_file(name)) return of_file(*node, estimator);
+    if (node != nullptr && is_rater_file(name)) return of_file(*node, estimator);
     std::vector<std::string_view> words{own_rater};
     for (const auto word : CatalogueOf<RaterConfig>::words()) words.push_back(word);
     for (const auto& rater : raters_)
@@ -75,8 +79,7 @@ class Models {
 
  private:
   std::string add(const Variant<RaterConfig>& model) {
-    const auto known = [&](const auto& other) { return other.name == model.name; };
-    if (std::none_of(plan_.models.begin(), plan_.models.end(), known)) plan_.models.push_back(model);
+    if (find_model(plan_, model.name) == nullptr) plan_.models.push_back(model);
     return model.name;
   }
   std::string of_file(const Node& node, const Variant<EstimatorConfig>& estimator) {
@@ -110,22 +113,12 @@ std::vector<std::string> models_of(const Variant<EstimatorConfig>& estimator) {
 std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater) {
   if (const int own = rater_levels(rater.config); own > 0 && !env.levels_given) return {own};
   if (env.config.kind == WorldKind::toy_lm) return {toy_levels};
-  const GridAxis* axis = find_axis(env.axes, levels_key);
-  if (axis == nullptr) return {env.config.bandit.levels};
-  std::vector<std::int64_t> levels;
-  for (const auto& value : axis->values) levels.push_back(std::get<std::int64_t>(value));
-  return levels;
-}
-
-bool may_take_moments(const Variant<EstimatorConfig>& estimator) {
-  const GridAxis* axis = find_axis(estimator.axes, "prior");
-  if (axis == nullptr) return estimator.config.prior == PriorRule::moments;
-  return has_value(*axis, std::string(word_of(std::span<const Word<PriorRule>>(prior_words), PriorRule::moments)));
+  return values_of(env.axes, levels_key, env.config.bandit.levels);
 }
 
 // the responses of a file have no moments that tell their world
 void check_moments(const Variant<EstimatorConfig>& estimator, const Plan& plan, Diagnostics& errors) {
-  if (!may_take_moments(estimator)) return;
+  if (!may_be(estimator.axes, "prior", estimator.config.prior, prior_words, PriorRule::moments)) return;
   const auto refuse = [&](const Variant<RaterConfig>& judge) {
     if (scored_responses(judge.config.noise) != nullptr)
       errors.add(estimator.place,
@@ -134,8 +127,7 @@ void check_moments(const Variant<EstimatorConfig>& estimator, const Plan& plan, 
                  "prior = \"following\" or \"fixed\"");
   };
   for (const std::string& name : models_of(estimator)) {
-    const auto model = std::find_if(plan.models.begin(), plan.models.end(), [&](const auto& m) { return m.name == name; });
-    if (model != plan.models.end()) refuse(*model);
+    if (const Variant<RaterConfig>* model = find_model(plan, name)) refuse(*model);
     else if (name == own_rater)
       for (const auto& rater : plan.rater) refuse(rater);
   }
@@ -166,8 +158,8 @@ void check_models(const Node& root, const Plan& plan, Diagnostics& errors) {
     if (!estimator.config.posterior) continue;
     check_moments(estimator, plan, errors);
     for (const std::string& name : models_of(estimator)) {
-      const auto model = std::find_if(plan.models.begin(), plan.models.end(), [&](const auto& m) { return m.name == name; });
-      if (model == plan.models.end()) continue;
+      const Variant<RaterConfig>* model = find_model(plan, name);
+      if (model == nullptr) continue;
       const Node* node = node_of(root, estimator, name);
       const Place place = node == nullptr ? estimator.place : node->place;
       const int own = rater_levels(model->config);

@@ -2,12 +2,16 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "envs/rater/rater.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/plan.hpp"
 
 namespace odrpo {
+
+/// Is this the path of a judge's file, and no rater's word? It ends with .toml or holds a slash.
+inline bool is_rater_file(std::string_view name) { return name.ends_with(".toml") || name.find('/') != std::string_view::npos; }
 
 /// The rater of a judge's file. Failure `io`: missing or unreadable; `suite`: anything wrong in it, at its lines.
 RaterConfig load_rater_file(const std::string& path);

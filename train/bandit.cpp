@@ -39,7 +39,7 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
   problem.rate = &rate_stages(isa);
   problem.estimator = &estimator_stages(isa);
   problem.advantages = cache.estimator(spec, isa, look_up);
-  problem.posterior = posterior_tables(spec, cache, *problem.advantages, look_up);
+  problem.posterior = posterior_tables(spec, cache, *problem.advantages, isa, look_up);
   problem.whitening = whitening_of(spec);
   problem.action_blocks = (spec.learn.rollouts + 3) / 4;
   return problem;

@@ -93,8 +93,7 @@ void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
 }
 
 void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
-  if (const HistogramTable* table = b.posterior->advantages())
-    return (*table)(group_table_stages(best_isa()), b.score.data(), static_cast<std::size_t>(learn.batch), b.raw.data());
+  if (b.posterior->look_up(b.score.data(), learn.batch, b.raw.data())) return;
   with_rewards(b, [&](const auto& seen) { b.posterior->values(seen.data(), learn.batch, b.value.data()); });
   b.estimator.real(b.value.data(), learn.batch, b.raw.data());
 }

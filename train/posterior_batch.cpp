@@ -41,6 +41,12 @@ PosteriorBatch::PosteriorBatch(const EstimatorConfig& config, const PosteriorTab
   if (rule_ == PriorRule::moments) prior_.set_moments(tables_.model->model, moments_);
 }
 
+bool PosteriorBatch::look_up(const std::uint8_t* score, int groups, float* out) const {
+  if (!tables_.advantages) return false;
+  (*tables_.advantages)(*tables_.look_up, score, static_cast<std::size_t>(groups), out);
+  return true;
+}
+
 void PosteriorBatch::begin_batch() {
   if (groups_ == 0) return;
   if (rule_ == PriorRule::following) {

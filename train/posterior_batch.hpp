@@ -23,6 +23,7 @@ struct PosteriorTables {
   std::shared_ptr<const PosteriorModel> model;
   /// Advantages of every histogram, where the prior is fixed and rewards are whole scores; null where there is none.
   std::shared_ptr<const HistogramTable> advantages;
+  const GroupTableStages* look_up = nullptr;  ///< of `advantages`
 };
 /// Advantages of every histogram of `rollouts` scores on 1..levels under the model's prior; null where such groups have no table.
 std::shared_ptr<const HistogramTable> posterior_table(const PosteriorModel& model, const BatchEstimator& estimator, int levels,
@@ -33,7 +34,8 @@ class PosteriorBatch {
  public:
   /// Groups of `rollouts` scores.
   PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts);
-  const HistogramTable* advantages() const { return tables_.advantages.get(); }
+  /// Looks up out[groups][rollouts] of whole scores, where the prior is fixed and there are advantages by histogram; else returns false.
+  bool look_up(const std::uint8_t* score, int groups, float* out) const;
   /// A prior that follows takes over what the last batch showed.
   void begin_batch();
   /// value[groups][rollouts] of score[groups][rollouts], whole or real-valued: posterior means of quality, NaN where there is no score.

@@ -48,9 +48,10 @@ ScoreModelGrid grid_of(PriorRule prior, const BanditConfig& world) {
 
 }  // namespace
 
-PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const BatchEstimator& estimator, bool look_up) {
+PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const BatchEstimator& estimator, Isa isa, bool look_up) {
   PosteriorTables tables;
   if (!spec.estimator.posterior) return tables;
+  tables.look_up = &group_table_stages(isa);
   const RaterConfig rater = believed_rater(spec);
   const BanditConfig world = believed_world(spec);
   const int levels = spec.env.levels(), rollouts = spec.learn.rollouts;
@@ -72,10 +73,9 @@ PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const Bat
 
 double posterior_bytes(const RunSpec& spec) {
   if (!spec.estimator.posterior) return 0;
-  const RewardKind kind = reward_kind(spec);
-  const double scores = kind.real ? 32.0 * spec.env.levels() : spec.env.levels(),
-               states = spec.estimator.prior == PriorRule::fixed ? 205 : 615;
-  return 5 * sizeof(double) * states * scores;
+  const ScoreModelGrid grid = grid_of(spec.estimator.prior, believed_world(spec));
+  const double scores = spec.env.levels() * (reward_kind(spec).real ? per_level_of_reals : 1);
+  return 5 * sizeof(double) * scores * static_cast<double>(grid.most_states());
 }
 
 }  // namespace odrpo

@@ -9,7 +9,7 @@ namespace odrpo {
 
 /// The tables of the run's estimator, shared by the runs that agree in them; empty ones when it is no posterior estimator. `estimator`: the
 /// run's, for its form. `look_up` false: this run has no use for advantages by histogram. Failure as make_score_model().
-PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const BatchEstimator& estimator, bool look_up = true);
+PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const BatchEstimator& estimator, Isa isa, bool look_up = true);
 
 /// Bytes that they take.
 double posterior_bytes(const RunSpec& spec);

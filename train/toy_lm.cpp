@@ -73,7 +73,7 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   p.random = &random_stages(isa);
   p.estimator = &estimator_stages(isa);
   p.advantages = cache.estimator(spec, isa);
-  p.posterior = posterior_tables(spec, cache, *p.advantages);
+  p.posterior = posterior_tables(spec, cache, *p.advantages, isa);
   p.whitening = whitening_of(spec);
   return p;
 }

@@ -11,7 +11,6 @@
 namespace odrpo {
 namespace {
 
-constexpr int per_level_of_reals = 32;         ///< means of up to 32 votes are told apart
 constexpr std::size_t most_file_states = 256;  ///< kinds of prompts of a file
 
 /// Traits that are drawn with a probability.
@@ -203,7 +202,7 @@ std::vector<Kind> nodes(const Prompts& p, const ScoreModelGrid& grid) {
 /// follow from moments.
 constexpr double least_sd = 0.05, least_log_spread_sd = 0.25;
 std::vector<Kind> even_nodes(const Prompts& p, const ScoreModelGrid& grid) {
-  constexpr int spreads = 13;
+  const int spreads = grid.even_spreads;
   const double sd = std::max(p.sd, least_sd), low = math::log(0.1), high = math::log(2.0);
   std::vector<Kind> out;
   for (int i = 0; i < grid.centres; ++i)

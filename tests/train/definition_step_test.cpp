@@ -17,11 +17,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-template <class T>
-T any(std::mt19937& g, std::initializer_list<T> of) {
-  return of.begin()[g() % of.size()];
-}
-
 RunSpec random_run(std::mt19937& g) {
   RunSpec r = small_run(any(g, {PolicyKind::tabular, PolicyKind::linear}));
   do {

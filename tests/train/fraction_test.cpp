@@ -14,11 +14,6 @@ using namespace odrpo;
 
 namespace {
 
-template <class T>
-T any(std::mt19937& g, std::initializer_list<T> of) {
-  return of.begin()[g() % of.size()];
-}
-
 RunSpec fraction_run(const std::string& estimator, int votes) {
   RunSpec r = small_run(PolicyKind::tabular, estimator, votes);
   r.rater.aggregate = Aggregate::fraction;

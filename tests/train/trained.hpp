@@ -1,6 +1,8 @@
 // One run trained by itself, and what its record says: for the tests of training.
 #pragma once
 #include <atomic>
+#include <initializer_list>
+#include <random>
 #include <stdexcept>
 #include <string>
 
@@ -10,6 +12,12 @@
 namespace odrpo {
 
 inline const std::atomic<bool> never{false};
+
+/// One of several.
+template <class T>
+T any(std::mt19937& g, std::initializer_list<T> of) {
+  return of.begin()[g() % of.size()];
+}
 
 /// A run of a moment: 24 prompts x 10 responses, batches of 8.
 inline RunSpec small_run(PolicyKind policy = PolicyKind::linear, const std::string& estimator = "grpo", int votes = 1) {
