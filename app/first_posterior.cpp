@@ -16,8 +16,8 @@ std::vector<double> first_posterior_scores(const RaterConfig& rater, int levels,
   grid.moments = rule == PriorRule::moments;
   const ScoreModel model = make_score_model(rater, resolve_source(world, rater), levels, 1, grid);
   const PosteriorScores posterior(model);
-  StatePrior prior(model.prior);
-  if (rule == PriorRule::moments) prior.set_moments(model, model.moments);
+  StatePrior prior(model.prompts.prior);
+  if (rule == PriorRule::moments) prior.set_moments(model.prompts, model.prompts.moments);
   std::vector<int> numbers;
   for (const int score : scores) numbers.push_back(model.number_of(score));
   std::vector<double> values(numbers.size());

@@ -40,12 +40,12 @@ void StatePrior::follow(std::span<const double> mean_weights, double keep) {
   }
 }
 
-void StatePrior::set_moments(const ScoreModel& model, const WorldMoments& moments) {
+void StatePrior::set_moments(const PromptStates& states, const WorldMoments& moments) {
   // E[spread^2] = exp(2 m + 2 t^2) of log spread ~ N(m, t^2)
-  const double sd = math::sqrt(moments.variance), t = model.log_spread_sd, middle = 0.5 * math::log(moments.square) - t * t;
+  const double sd = math::sqrt(moments.variance), t = states.log_spread_sd, middle = 0.5 * math::log(moments.square) - t * t;
   double total = 0;
   for (std::size_t c = 0; c < probability_.size(); ++c) {
-    const double b = (model.centre[c] - moments.mean) / sd, s = (model.log_spread[c] - middle) / t;
+    const double b = (states.centre[c] - moments.mean) / sd, s = (states.log_spread[c] - middle) / t;
     total += probability_[c] = math::exp(std::max(-0.5 * (b * b + s * s), log_never));
   }
   for (double& p : probability_) p /= total;

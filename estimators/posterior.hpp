@@ -19,7 +19,7 @@ class StatePrior {
   std::span<const double> probability() const { return probability_; }
   std::span<const double> logarithm() const { return log_; }
   /// P(c) of a model whose world has other moments than it began with: normal centres, log-normal spreads.
-  void set_moments(const ScoreModel& model, const WorldMoments& moments);
+  void set_moments(const PromptStates& states, const WorldMoments& moments);
 
  private:
   std::vector<double> probability_, log_;  ///< [states]

@@ -15,7 +15,7 @@ constexpr double least_variance = 0.01;  ///< levels^2: below a sixteenth of it 
 std::shared_ptr<const HistogramTable> posterior_table(const PosteriorModel& model, const BatchEstimator& estimator, int levels,
                                                       int rollouts) {
   if (!GroupNames::possible(levels, rollouts)) return nullptr;
-  const StatePrior prior(model.model.prior);
+  const StatePrior prior(model.model.prompts.prior);
   const auto fill = [&](const std::uint8_t* score, int groups, float* out) {
     PosteriorGroup group(model.scores);
     std::vector<int> number(static_cast<std::size_t>(rollouts));
@@ -31,14 +31,14 @@ std::shared_ptr<const HistogramTable> posterior_table(const PosteriorModel& mode
 
 PosteriorBatch::PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts)
     : tables_(tables),
-      prior_(tables.model->model.prior),
+      prior_(tables.model->model.prompts.prior),
       group_(tables.model->scores),
       rule_(config.prior),
       keep_(config.keep),
-      moments_(tables.model->model.moments),
+      moments_(tables.model->model.prompts.moments),
       sum_(tables.model->model.states()),
       number_(static_cast<std::size_t>(rollouts)) {
-  if (rule_ == PriorRule::moments) prior_.set_moments(tables_.model->model, moments_);
+  if (rule_ == PriorRule::moments) prior_.set_moments(tables_.model->model.prompts, moments_);
 }
 
 bool PosteriorBatch::look_up(const std::uint8_t* score, int groups, float* out) const {
@@ -59,7 +59,7 @@ void PosteriorBatch::begin_batch() {
     // Var E[b | h] + E Var(b | h) = E[b^2] - E[b]^2
     towards(moments_.variance, std::max(seen_.variance / groups_ - mean * mean, least_variance));
     towards(moments_.square, std::max(seen_.square / groups_, least_variance));
-    prior_.set_moments(tables_.model->model, moments_);
+    prior_.set_moments(tables_.model->model.prompts, moments_);
   }
   groups_ = 0;
 }
@@ -69,8 +69,8 @@ void PosteriorBatch::add_moments() {
   const std::span<const double> weight = group_.weights();
   double mean = 0, second = 0, square = 0;
   for (std::size_t c = 0; c < weight.size(); ++c) {
-    mean += weight[c] * model.model.centre[c];
-    second += weight[c] * model.model.centre[c] * model.model.centre[c];
+    mean += weight[c] * model.model.prompts.centre[c];
+    second += weight[c] * model.model.prompts.centre[c] * model.model.prompts.centre[c];
   }
   int members = 0;
   for (const ScoreCount& seen : group_.counts()) {

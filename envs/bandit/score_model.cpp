@@ -157,7 +157,7 @@ class StateSums {
     }
   }
   void finish(double prior, bool moments, ScoreModel& model) const {
-    model.prior.push_back(prior);
+    model.prompts.prior.push_back(prior);
     for (std::size_t k = 0; k < likelihood_.size(); ++k) {
       const bool possible = likelihood_[k] > 0;
       model.likelihood.push_back(likelihood_[k]);
@@ -268,13 +268,13 @@ void add_kinds(const WorldSource& source, int levels, const ScoreModelGrid& grid
         sums.add(mass[q], 1 + static_cast<double>(q) / per_level, place[q] - kind.centre, std::span(row).subspan(q * scores, scores));
     sums.finish(kind.probability, grid.moments, model);
     if (!grid.moments) continue;
-    model.centre.push_back(kind.centre);
-    model.log_spread.push_back(math::log(kind.spread));
+    model.prompts.centre.push_back(kind.centre);
+    model.prompts.log_spread.push_back(math::log(kind.spread));
   }
   if (!grid.moments) return;
-  model.log_spread_sd = std::max(prompts.log_spread_sd, least_log_spread_sd);
+  model.prompts.log_spread_sd = std::max(prompts.log_spread_sd, least_log_spread_sd);
   const double sd = std::max(prompts.sd, least_sd), t = prompts.log_spread_sd;
-  model.moments = {prompts.mean, sd * sd, prompts.spread * prompts.spread * math::exp(2 * t * t)};
+  model.prompts.moments = {prompts.mean, sd * sd, prompts.spread * prompts.spread * math::exp(2 * t * t)};
 }
 
 /// The prompts of a file as kinds of prompts; where there are more than most_file_states, those of nearly equal mean quality are one kind.

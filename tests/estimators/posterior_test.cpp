@@ -21,8 +21,8 @@ ScoreModel random_model(std::mt19937& g, bool moments) {
   m.scores = 4 * m.per_level + 1;
   const int states = 1 + static_cast<int>(g() % 9);
   double total = 0;
-  for (int c = 0; c < states; ++c) total += m.prior.emplace_back(u(g) + 0.01);
-  for (double& p : m.prior) p /= total;
+  for (int c = 0; c < states; ++c) total += m.prompts.prior.emplace_back(u(g) + 0.01);
+  for (double& p : m.prompts.prior) p /= total;
   for (int c = 0; c < states; ++c) {
     double sum = 0;
     for (int k = 0; k < m.scores; ++k) sum += m.likelihood.emplace_back(k > 0 && u(g) < 0.2 ? 0 : u(g) + 0.01);
@@ -30,10 +30,10 @@ ScoreModel random_model(std::mt19937& g, bool moments) {
     for (int k = 0; k < m.scores; ++k) m.expected.push_back(1 + 4 * u(g));
   }
   if (!moments) return m;
-  for (int c = 0; c < states; ++c) m.centre.push_back(4 * u(g)), m.log_spread.push_back(u(g) - 0.5);
+  for (int c = 0; c < states; ++c) m.prompts.centre.push_back(4 * u(g)), m.prompts.log_spread.push_back(u(g) - 0.5);
   for (std::size_t i = 0; i < m.expected.size(); ++i) m.square.push_back(u(g));
-  m.moments = {2, 1, 0.5};
-  m.log_spread_sd = 0.4;
+  m.prompts.moments = {2, 1, 0.5};
+  m.prompts.log_spread_sd = 0.4;
   return m;
 }
 
@@ -72,10 +72,10 @@ TEST_CASE("posterior scores are what Bayes' rule gives, whatever the order of a 
     std::mt19937 g(seed);
     const ScoreModel m = random_model(g, false);
     const PosteriorScores scores(m);
-    const StatePrior prior(m.prior);
+    const StatePrior prior(m.prompts.prior);
     PosteriorGroup group(scores);
     std::vector<int> seen = random_scores(g, m);
-    const std::vector<long double> w = by_rule(m, m.prior, seen);
+    const std::vector<long double> w = by_rule(m, m.prompts.prior, seen);
     if (w.empty()) continue;  // impossible: its value has no definition
     INFO("seed " << seed);
     std::vector<double> value(seen.size()), again(seen.size());
@@ -97,16 +97,16 @@ TEST_CASE("posterior scores are what Bayes' rule gives, whatever the order of a 
 TEST_CASE("scores that no state makes possible have finite values, and a group without scores none") {
   ScoreModel m;
   m.scores = 3;
-  m.prior = {0.5, 0.5};
+  m.prompts.prior = {0.5, 0.5};
   m.likelihood = {1, 0, 0, 0.5, 0.5, 0};
   m.expected = {1, 2, 2, 1, 2, 3};
   const PosteriorScores scores(m);
   PosteriorGroup group(scores);
   std::vector<double> value(2);
-  group.values(scores, StatePrior(m.prior), std::vector<int>{2, 2}, value);
+  group.values(scores, StatePrior(m.prompts.prior), std::vector<int>{2, 2}, value);
   CHECK(value[0] == value[1]);
   CHECK(value[0] == Approx(2.5));  // neither state explains it better: the prior's mean
-  group.values(scores, StatePrior(m.prior), std::vector<int>{-1, -1}, value);
+  group.values(scores, StatePrior(m.prompts.prior), std::vector<int>{-1, -1}, value);
   CHECK((std::isnan(value[0]) && std::isnan(value[1])));
   CHECK(group.weights()[0] == Approx(0.5));
 }
@@ -114,14 +114,14 @@ TEST_CASE("scores that no state makes possible have finite values, and a group w
 TEST_CASE("values that differ by less than 1e-9 are equal, so that the group gets zeros") {
   ScoreModel m;
   m.scores = 2;
-  m.prior = {1};
+  m.prompts.prior = {1};
   m.likelihood = {0.5, 0.5};
   for (const double apart : {0.5e-9, 1e-6}) {
     m.expected = {1, 1 + apart};
     const PosteriorScores scores(m);
     PosteriorGroup group(scores);
     std::vector<double> value(4);
-    group.values(scores, StatePrior(m.prior), std::vector<int>{0, 1, 0, 1}, value);
+    group.values(scores, StatePrior(m.prompts.prior), std::vector<int>{0, 1, 0, 1}, value);
     std::vector<float> out(4);
     BatchEstimator(*parse_estimator("grpo"), 10, 4).real(value.data(), 1, out.data());
     CHECK((out[0] == 0) == (apart < 1e-9));
@@ -131,17 +131,17 @@ TEST_CASE("values that differ by less than 1e-9 are equal, so that the group get
 TEST_CASE("a prior moves towards what groups show, and moments tell a normal one") {
   std::mt19937 g(5);
   const ScoreModel m = random_model(g, true);
-  StatePrior prior(m.prior);
+  StatePrior prior(m.prompts.prior);
   std::vector<double> seen(m.states(), 0.0);
   seen[0] = 1;
   prior.follow(seen, 0.9);
-  for (std::size_t c = 0; c < m.states(); ++c) CHECK(prior.probability()[c] == Approx(0.9 * m.prior[c] + (c == 0 ? 0.1 : 0)));
-  prior.set_moments(m, {1.5, 0.25, 0.36});
+  for (std::size_t c = 0; c < m.states(); ++c) CHECK(prior.probability()[c] == Approx(0.9 * m.prompts.prior[c] + (c == 0 ? 0.1 : 0)));
+  prior.set_moments(m.prompts, {1.5, 0.25, 0.36});
   double total = 0;
   std::vector<double> density;
   const double middle = 0.5 * std::log(0.36) - 0.4 * 0.4;
   for (std::size_t c = 0; c < m.states(); ++c) {
-    const double b = (m.centre[c] - 1.5) / 0.5, s = (m.log_spread[c] - middle) / 0.4;
+    const double b = (m.prompts.centre[c] - 1.5) / 0.5, s = (m.prompts.log_spread[c] - middle) / 0.4;
     total += density.emplace_back(std::exp(-b * b / 2) * std::exp(-s * s / 2));
   }
   for (std::size_t c = 0; c < m.states(); ++c) CHECK(prior.probability()[c] == Approx(density[c] / total));

@@ -44,14 +44,14 @@ struct Believed {
   Values prior;
   WorldMoments moments;
 
-  explicit Believed(const ScoreModel& m, PriorRule rule) : model(m), prior(m.prior), moments(m.moments) {
+  explicit Believed(const ScoreModel& m, PriorRule rule) : model(m), prior(m.prompts.prior), moments(m.prompts.moments) {
     if (rule == PriorRule::moments) set_moments();
   }
   void set_moments() {
-    const double t = model.log_spread_sd, middle = std::log(moments.square) / 2 - t * t;
+    const double t = model.prompts.log_spread_sd, middle = std::log(moments.square) / 2 - t * t;
     double total = 0;
     for (std::size_t c = 0; c < prior.size(); ++c) {
-      const double b = (model.centre[c] - moments.mean) / std::sqrt(moments.variance), s = (model.log_spread[c] - middle) / t;
+      const double b = (model.prompts.centre[c] - moments.mean) / std::sqrt(moments.variance), s = (model.prompts.log_spread[c] - middle) / t;
       total += prior[c] = std::exp(-(b * b + s * s) / 2);
     }
     for (double& p : prior) p /= total;
@@ -138,8 +138,8 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
         for (const int k : seen) square += believed.mean(w, believed.model.square, k) / static_cast<double>(seen.size());
         sums.square += seen.empty() ? believed.moments.square : square;
         for (std::size_t c = 0; c < w.size(); ++c) {
-          sums.mean += w[c] * believed.model.centre[c];
-          sums.variance += w[c] * believed.model.centre[c] * believed.model.centre[c];
+          sums.mean += w[c] * believed.model.prompts.centre[c];
+          sums.variance += w[c] * believed.model.prompts.centre[c] * believed.model.prompts.centre[c];
         }
       }
       const double keep = spec.estimator.keep, groups = spec.learn.batch;

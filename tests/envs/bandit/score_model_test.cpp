@@ -69,7 +69,7 @@ void check_against_worlds(const RaterConfig& rater, BanditConfig config, int vot
   config.actions = 16;
   const ScoreModel m = make_score_model(rater, resolve_source(config, rater), config.levels, votes, grid);
   double prior = 0;
-  for (const double p : m.prior) prior += p;
+  for (const double p : m.prompts.prior) prior += p;
   CHECK(prior == Approx(1).epsilon(1e-12));
   const std::size_t scores = static_cast<std::size_t>(m.scores);
   std::vector<double> share(scores), quality(scores);
@@ -77,8 +77,8 @@ void check_against_worlds(const RaterConfig& rater, BanditConfig config, int vot
     double sum = 0;
     for (std::size_t k = 0; k < scores; ++k) {
       sum += m.likelihood[c * scores + k];
-      share[k] += m.prior[c] * m.likelihood[c * scores + k];
-      quality[k] += m.prior[c] * m.likelihood[c * scores + k] * m.expected[c * scores + k];
+      share[k] += m.prompts.prior[c] * m.likelihood[c * scores + k];
+      quality[k] += m.prompts.prior[c] * m.likelihood[c * scores + k] * m.expected[c * scores + k];
     }
     if (!has_gaps(rater)) CHECK(sum == Approx(1).epsilon(1e-9));
     else CHECK(sum <= 1 + 1e-9);
@@ -168,7 +168,7 @@ TEST_CASE("score models of a shared error, of severity towards a prompt and of e
     double of_model = 0, of_worlds = 0;
     for (std::size_t c = 0; c < m.states(); ++c)
       for (int k = 32 * (level - 1) - 16; k < 32 * (level - 1) + 16; ++k)
-        of_model += m.prior[c] * m.likelihood[c * static_cast<std::size_t>(m.scores) + static_cast<std::size_t>(k)];
+        of_model += m.prompts.prior[c] * m.likelihood[c * static_cast<std::size_t>(m.scores) + static_cast<std::size_t>(k)];
     for (int k = 32 * (level - 1) - 16; k < 32 * (level - 1) + 16; ++k) of_worlds += seen.share[static_cast<std::size_t>(k)];
     CHECK(of_model == Approx(of_worlds).margin(0.02));
   }
@@ -182,19 +182,19 @@ TEST_CASE("states told by moments are the world again") {
   grid.moments = true;
   const ScoreModel even = make_score_model(rater, resolve_source(config, rater), 10, 1, grid);
   CHECK(even.square.size() == even.expected.size());
-  CHECK(even.moments.mean == Approx(7.2));
-  CHECK(even.moments.variance == Approx(1.8 * 1.8));
-  CHECK(even.moments.square == Approx(0.64 * std::exp(2 * 0.16)));
+  CHECK(even.prompts.moments.mean == Approx(7.2));
+  CHECK(even.prompts.moments.variance == Approx(1.8 * 1.8));
+  CHECK(even.prompts.moments.square == Approx(0.64 * std::exp(2 * 0.16)));
   double total = 0;
   std::vector<double> weight;
-  const double t = even.log_spread_sd, middle = 0.5 * std::log(even.moments.square) - t * t;
+  const double t = even.prompts.log_spread_sd, middle = 0.5 * std::log(even.prompts.moments.square) - t * t;
   for (std::size_t c = 0; c < even.states(); ++c) {
-    const double b = (even.centre[c] - even.moments.mean) / 1.8, s = (even.log_spread[c] - middle) / t;
+    const double b = (even.prompts.centre[c] - even.prompts.moments.mean) / 1.8, s = (even.prompts.log_spread[c] - middle) / t;
     total += weight.emplace_back(std::exp(-(b * b + s * s) / 2));
   }
   for (std::size_t k = 0; k < 10; ++k) {
     double a = 0, b = 0;
-    for (std::size_t c = 0; c < nodes.states(); ++c) a += nodes.prior[c] * nodes.likelihood[c * 10 + k];
+    for (std::size_t c = 0; c < nodes.states(); ++c) a += nodes.prompts.prior[c] * nodes.likelihood[c * 10 + k];
     for (std::size_t c = 0; c < even.states(); ++c) b += weight[c] / total * even.likelihood[c * 10 + k];
     CHECK(a == Approx(b).margin(2e-3));
   }
@@ -212,7 +212,7 @@ TEST_CASE("responses of a file: its prompts are the states") {
   rater.noise = {ResampleNoise{file}};
   const ScoreModel m = make_score_model(rater, source, 3, 1);
   REQUIRE(m.states() == 2);
-  CHECK(m.prior[0] == Approx(0.5));
+  CHECK(m.prompts.prior[0] == Approx(0.5));
   CHECK(m.likelihood[0] == Approx(0.5));  // the first prompt: 1, or 2 and 3
   CHECK(m.likelihood[1] == Approx(0.25));
   CHECK(m.expected[0] == Approx(1));
@@ -225,5 +225,5 @@ TEST_CASE("responses of a file: its prompts are the states") {
   const ScoreModel best = make_score_model(rater, source, 3, 1, grid);
   REQUIRE(best.states() == 4);
   CHECK(best.likelihood[3 * 1 + 0] == 0);  // the better half of the first prompt's responses never gets a 1
-  CHECK(best.prior[1] == Approx(0.25));
+  CHECK(best.prompts.prior[1] == Approx(0.25));
 }
