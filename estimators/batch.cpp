@@ -306,5 +306,8 @@ int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dea
 int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
   return mark(reward, groups, rollouts, drop_dead, mask);
 }
+int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask) {
+  return mark(reward, groups, rollouts, drop_dead, mask);
+}
 
 }  // namespace odrpo

@@ -98,6 +98,7 @@ DeadShares dead_shares(const float* reward, int groups, int rollouts, int levels
 /// whose scores are not all equal. Returns how many.
 int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
 int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
+int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
 
 /// Takes the pivot of every group (pivot_of() of group_range.hpp) out of mask[group][G].
 void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask);

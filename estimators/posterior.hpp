@@ -3,27 +3,12 @@
 #include <span>
 #include <vector>
 
+#include "estimators/state_weights.hpp"
 #include "kernels/score_model.hpp"
 
 namespace odrpo {
 
 inline constexpr double least_posterior_range = 1e-9;  ///< of a group's values, levels; a smaller one is none
-
-/// P(state of a prompt), before its scores are seen.
-class StatePrior {
- public:
-  explicit StatePrior(std::span<const double> probability) { set(probability); }
-  void set(std::span<const double> probability);
-  /// It moves towards what batches show: P(c) <- keep P(c) + (1 - keep) mean over groups of P(c | group).
-  void follow(std::span<const double> mean_weights, double keep);
-  std::span<const double> probability() const { return probability_; }
-  std::span<const double> logarithm() const { return log_; }
-  /// P(c) of a model whose world has other moments than it began with: normal centres, log-normal spreads.
-  void set_moments(const PromptStates& states, const WorldMoments& moments);
-
- private:
-  std::vector<double> probability_, log_;  ///< [states]
-};
 
 /// How often a group has a score: its number in the model.
 struct ScoreCount {
@@ -36,23 +21,25 @@ class PosteriorScores {
  public:
   explicit PosteriorScores(const ScoreModel& model);
   std::size_t states() const { return states_; }
-  /// P(c | group): [states]. The prior where nothing was seen.
-  void weights(const StatePrior& prior, std::span<const ScoreCount> seen, std::span<double> out) const;
-  /// E[quality | score, group], levels, from weights() of the group.
-  double value(std::span<const double> weights, int score) const { return mean_of(expected_, weights, score); }
+  /// How likely the states make a score that stands `count` times in a group.
+  StateFactor factor(ScoreCount seen) const { return {row(relative_, seen.score), row(log_likelihood_, seen.score), seen.count}; }
+  /// E[quality | score, group], levels, from the group's P(c | group).
+  double value(std::span<const double> weights, int score) const { return mean_of(weights, row(expected_, score)); }
   /// E[(x - b)^2 | score, group] likewise, of a model with moments.
-  double square(std::span<const double> weights, int score) const { return mean_of(square_, weights, score); }
+  double square(std::span<const double> weights, int score) const { return mean_of(weights, row(square_, score)); }
   std::size_t bytes() const { return sizeof(double) * (log_likelihood_.size() + relative_.size() + expected_.size() + square_.size()); }
 
  private:
-  bool multiply(const StatePrior& prior, std::span<const ScoreCount> seen, std::span<double> out) const;
-  double mean_of(const std::vector<double>& rows, std::span<const double> weights, int score) const;
+  const double* row(const std::vector<double>& rows, int score) const { return &rows[static_cast<std::size_t>(score) * states_]; }
   std::size_t states_;
   std::vector<double> log_likelihood_;  ///< [scores][states], at least log_never
   std::vector<double> relative_;        ///< [scores][states] P(score | state) over that of the state that makes it likeliest
   std::vector<double> expected_;        ///< [scores][states]
   std::vector<double> square_;          ///< [scores][states]; empty of a model without moments
 };
+
+/// Makes the values of a group equal that differ by less than least_posterior_range: the group teaches nothing then.
+void even_out(std::span<double> value);
 
 /// Posterior scores of one group at a time. Keeps its memory, so that batches do not allocate.
 class PosteriorGroup {
@@ -63,11 +50,12 @@ class PosteriorGroup {
   void values(const PosteriorScores& scores, const StatePrior& prior, std::span<const int> seen, std::span<double> value);
   /// P(c | group) of the last group.
   std::span<const double> weights() const { return weight_; }
-  /// The scores of the last group, ascending, without missing ones.
-  std::span<const ScoreCount> counts() const { return count_; }
+  /// Mean over its members that have a score of E[(x - b)^2 | score, group]; NaN when there is none. Of a model with moments.
+  double mean_square(const PosteriorScores& scores) const;
 
  private:
   std::vector<ScoreCount> count_;
+  std::vector<StateFactor> factor_;
   std::vector<double> value_, weight_;
 };
 

@@ -154,7 +154,7 @@ Plan read_plan(const Node& written, Reading& reading) {
   for (std::size_t e = 0; e < plan.zip.entries && (e == 0 || !errors.any()); ++e) {  // those of one entry go together
     const Plan one = entry_plan(plan, e);
     check_learning(find_section<LearnConfig>(root), one, errors);
-    check_fractions(find_section<RaterConfig>(root), one, errors);
+    check_kept_votes(find_section<RaterConfig>(root), one, errors);
     check_levels(one, errors);
     check_models(root, one, errors);
     check_worlds(one, errors);

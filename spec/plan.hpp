@@ -94,9 +94,9 @@ void check_worlds(const Plan& plan, Diagnostics& errors);
 void check_world_keys(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// `stop` of the grid's raters can end the calls of some run. (plan_checks_stop.cpp)
 void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors);
-/// aggregate = "fraction" meets estimators that can take the votes of a response apart, and groups that fit. `plan`: of one entry of `zip`.
-/// (plan_checks_fraction.cpp)
-void check_fractions(const Node* raters, const Plan& plan, Diagnostics& errors);
+/// Votes that stay apart (aggregate = "fraction" or "all") meet estimators that read them, and groups that fit. `plan`: of one entry of
+/// `zip`. (plan_checks_votes.cpp)
+void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// The bandit's worlds have something to learn, and something that hacks where hacking is named. (plan_checks_bandit.cpp)
 void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 /// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.

@@ -75,6 +75,8 @@ BanditRun::BanditRun(const Problem& p)
 void BanditRun::choose_prompts(int t) {
   begin_batch(step.batch);
   step.order.choose(*problem->random, problem->spec->run_key, t, step.prompt.data());
+  for (std::size_t b = 0; b < step.batch.first_judge.size(); ++b)
+    step.batch.first_judge[b] = judge_in_turn(problem->spec->run_key, step.prompt[b], 0, panel_size(problem->spec->rater.noise));
 }
 
 void BanditRun::sample_rollouts(int t) {
@@ -224,7 +226,9 @@ Cost bandit_cost(const RunSpec& spec) {
   const double step = cells * per_cell * spec.learn.epochs + rollouts * per_rollout + 0.3e-6;
   const double records = record_count(spec), recorded = recorded_bytes(spec);
   Cost c;
-  c.cpu_seconds = spec.learn.steps * step + records * (world * per_cell + rollouts * 4e-9 + step * spec.record.gradient);
+  const double posterior = posterior_seconds(spec) / spec.learn.steps;  // of a step
+  c.cpu_seconds =
+      spec.learn.steps * (step + posterior) + records * (world * per_cell + rollouts * 4e-9 + (step + posterior) * spec.record.gradient);
   // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
   c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.bandit.features : 16)) +
                    2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +

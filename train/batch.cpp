@@ -41,13 +41,14 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, c
   if (b.estimator.needs_median())
     b.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
                      first_median(b.kind.levels));
-  if (posterior.model) {
+  if (posterior.any()) {
     b.posterior.emplace(spec.estimator, posterior, learn.rollouts);
     if (!posterior.advantages) b.value.resize(rollouts);
+    if (posterior.judges() > 1) b.first_judge.resize(static_cast<std::size_t>(learn.batch));
   }
   if (b.kind.real) b.reward.resize(rollouts);
   else b.score.resize(rollouts * b.kind.votes);
-  if (b.kind.votes > 1) b.of_vote.resize(rollouts * b.kind.votes);
+  if (b.kind.members > 1) b.of_vote.resize(b.score.size());
   if (b.kind.gaps || learn.dead_groups == DeadGroups::drop || leaves_pivot(spec.estimator.form)) b.mask.resize(rollouts);
   b.raw.resize(rollouts);
   b.advantage.resize(rollouts);
@@ -82,8 +83,12 @@ void average_votes(RewardBatch& b) {
   }
 }
 
-/// A response takes part when one of its votes does.
+/// A response takes part when one of its votes does; where a posterior estimator reads them, when they make a value.
 void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
+  if (b.posterior) {
+    fill_mask(b.value.data(), learn.batch, learn.rollouts, drop, b.mask.data());
+    return;
+  }
   std::vector<std::uint8_t> takes_part(b.score.size());
   fill_mask(b.score.data(), learn.batch, learn.rollouts * b.kind.votes, drop, takes_part.data());
   for (std::size_t i = 0; i < b.mask.size(); ++i) {
@@ -93,8 +98,9 @@ void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
 }
 
 void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
-  if (b.posterior->look_up(b.score.data(), learn.batch, b.raw.data())) return;
-  with_rewards(b, [&](const auto& seen) { b.posterior->values(seen.data(), learn.batch, b.value.data()); });
+  if (b.kind.votes > 1) b.posterior->values_of_votes(b.score.data(), b.kind.votes, b.first_judge, learn.batch, b.value.data());
+  else if (b.posterior->look_up(b.score.data(), learn.batch, b.raw.data())) return;
+  else with_rewards(b, [&](const auto& seen) { b.posterior->values(seen.data(), learn.batch, b.value.data()); });
   b.estimator.real(b.value.data(), learn.batch, b.raw.data());
 }
 
@@ -103,22 +109,21 @@ void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
 void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
                          std::span<const int> tokens) {
   const LearnConfig& learn = spec.learn;
-  const bool apart = b.kind.votes > 1;
-  float* out = apart ? b.of_vote.data() : b.raw.data();
+  const bool apart = b.kind.votes > 1, members = b.kind.members > 1;
+  float* out = members ? b.of_vote.data() : b.raw.data();
   if (b.posterior) estimate_posterior(learn, b);
   else if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
   else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, out);
   else b.estimator(stages, b.score.data(), learn.batch, out);
-  if (apart) average_votes(b);
+  if (members) average_votes(b);
   if (!b.mask.empty()) {
-    const bool drop = learn.dead_groups == DeadGroups::drop;
+    const bool drop = learn.dead_groups == DeadGroups::drop, pivots = leaves_pivot(spec.estimator.form);
     if (apart) fill_mask_by_votes(learn, drop, b);
     else with_rewards(b, [&](const auto& seen) {
       fill_mask(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data());
-      if (!leaves_pivot(spec.estimator.form)) return;
-      if (b.posterior) leave_pivots_out(b.value.data(), learn.batch, learn.rollouts, b.mask.data());
-      else leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
+      if (pivots && !b.posterior) leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
     });
+    if (pivots && b.posterior) leave_pivots_out(b.value.data(), learn.batch, learn.rollouts, b.mask.data());
   }
   std::copy(b.raw.begin(), b.raw.end(), b.advantage.begin());
   if (!whitening.on) return;
@@ -170,7 +175,7 @@ SeenSum sum_seen(const RewardBatch& b) {
 
 DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b) {
   return with_rewards(b, [&](const auto& rewards) {
-    return dead_shares(rewards.data(), spec.learn.batch, group_size(spec), b.kind.levels, b.kind.lowest);
+    return dead_shares(rewards.data(), spec.learn.batch, spec.learn.rollouts * b.kind.votes, b.kind.levels, b.kind.lowest);
   });
 }
 

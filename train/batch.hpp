@@ -31,19 +31,20 @@ class PromptOrder {
 /// How the advantages of a run are whitened.
 Whitening whitening_of(const RunSpec& spec);
 
-/// A batch's rewards and advantages, [B][G]. Where the votes of a response stay apart (kind.votes = N > 1), its group has G N scores, and
-/// its advantage is the mean over those of its votes that are there.
+/// A batch's rewards and advantages, [B][G]. Where the votes of a response are members of its prompt's group (kind.members = N > 1), the
+/// group has G N scores, and a response's advantage is the mean over those of its votes that are there.
 struct RewardBatch {
   RewardKind kind;
   BatchEstimator estimator;
   std::optional<RunningMedian> median{};      ///< of the rule `running`
   std::optional<PosteriorBatch> posterior{};  ///< of posterior estimators
-  std::vector<std::uint8_t> score{};          ///< seen, [B][G] or [B][G][N]; empty when rewards are real-valued
+  std::vector<std::uint8_t> score{};          ///< seen, [B][G] or, where votes stay apart, [B][G][N]; empty when rewards are real-valued
   std::vector<float> reward{};                ///< seen; empty when they are whole scores
   std::vector<std::uint8_t> mask{};           ///< 1 = takes part in the update; empty when all do
   std::vector<float> raw{}, advantage{};      ///< as the estimator gives them, and as the update uses them
   std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or their advantages are looked up
-  std::vector<float> of_vote{};               ///< [B][G][N] the estimator's; empty when votes do not stay apart
+  std::vector<float> of_vote{};               ///< [B][G][N] the estimator's; empty when votes are no members of a group
+  std::vector<int> first_judge{};             ///< [B] who answers the first call about a prompt's responses; empty unless an estimator asks
 
   const std::uint8_t* mask_or_null() const { return mask.empty() ? nullptr : mask.data(); }
 };

@@ -31,14 +31,15 @@ std::shared_ptr<const HistogramTable> posterior_table(const PosteriorModel& mode
 
 PosteriorBatch::PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts)
     : tables_(tables),
-      prior_(tables.model->model.prompts.prior),
-      group_(tables.model->scores),
+      prior_(tables.prompts().prior),
       rule_(config.prior),
       keep_(config.keep),
-      moments_(tables.model->model.prompts.moments),
-      sum_(tables.model->model.states()),
+      moments_(tables.prompts().moments),
+      sum_(tables.prompts().size()),
       number_(static_cast<std::size_t>(rollouts)) {
-  if (rule_ == PriorRule::moments) prior_.set_moments(tables_.model->model.prompts, moments_);
+  if (tables.votes) vote_group_.emplace(*tables.votes);
+  else group_.emplace(tables.model->scores);
+  if (rule_ == PriorRule::moments) prior_.set_moments(tables.prompts(), moments_);
 }
 
 bool PosteriorBatch::look_up(const std::uint8_t* score, int groups, float* out) const {
@@ -59,46 +60,55 @@ void PosteriorBatch::begin_batch() {
     // Var E[b | h] + E Var(b | h) = E[b^2] - E[b]^2
     towards(moments_.variance, std::max(seen_.variance / groups_ - mean * mean, least_variance));
     towards(moments_.square, std::max(seen_.square / groups_, least_variance));
-    prior_.set_moments(tables_.model->model.prompts, moments_);
+    prior_.set_moments(tables_.prompts(), moments_);
   }
   groups_ = 0;
 }
 
-void PosteriorBatch::add_moments() {
-  const PosteriorModel& model = *tables_.model;
-  const std::span<const double> weight = group_.weights();
-  double mean = 0, second = 0, square = 0;
-  for (std::size_t c = 0; c < weight.size(); ++c) {
-    mean += weight[c] * model.model.prompts.centre[c];
-    second += weight[c] * model.model.prompts.centre[c] * model.model.prompts.centre[c];
-  }
-  int members = 0;
-  for (const ScoreCount& seen : group_.counts()) {
-    square += seen.count * model.scores.square(weight, seen.score);
-    members += seen.count;
+void PosteriorBatch::begin_groups(int groups) {
+  groups_ = groups;
+  std::fill(sum_.begin(), sum_.end(), 0.0);
+  seen_ = {};
+}
+
+/// What a group shows of its prompt. `mean_square`: of rule `moments`; NaN of a group without any score.
+void PosteriorBatch::add_group(std::span<const double> weights, double mean_square) {
+  if (rule_ == PriorRule::following)
+    for (std::size_t c = 0; c < weights.size(); ++c) sum_[c] += weights[c];
+  if (rule_ != PriorRule::moments) return;
+  double mean = 0, second = 0;
+  const std::vector<double>& centre = tables_.prompts().centre;
+  for (std::size_t c = 0; c < weights.size(); ++c) {
+    mean += weights[c] * centre[c];
+    second += weights[c] * centre[c] * centre[c];
   }
   seen_.mean += mean;
   seen_.variance += second;
-  seen_.square += members > 0 ? square / members : moments_.square;
+  seen_.square += mean_square == mean_square ? mean_square : moments_.square;
 }
 
 template <class T>
 void PosteriorBatch::values(const T* score, int groups, double* value) {
   const PosteriorModel& model = *tables_.model;
-  groups_ = groups;
-  std::fill(sum_.begin(), sum_.end(), 0.0);
-  seen_ = {};
   const std::size_t rollouts = number_.size();
+  begin_groups(groups);
   for (int g = 0; g < groups; ++g, score += rollouts, value += rollouts) {
     for (std::size_t i = 0; i < rollouts; ++i) number_[i] = present(score[i]) ? model.model.number_of(static_cast<double>(score[i])) : -1;
-    group_.values(model.scores, prior_, number_, {value, rollouts});
-    if (rule_ == PriorRule::moments) add_moments();
-    if (rule_ != PriorRule::following) continue;
-    const std::span<const double> weights = group_.weights();
-    for (std::size_t c = 0; c < weights.size(); ++c) sum_[c] += weights[c];
+    group_->values(model.scores, prior_, number_, {value, rollouts});
+    add_group(group_->weights(), rule_ == PriorRule::moments ? group_->mean_square(model.scores) : 0);
   }
 }
 template void PosteriorBatch::values(const std::uint8_t*, int, double*);
 template void PosteriorBatch::values(const float*, int, double*);
+
+void PosteriorBatch::values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value) {
+  const std::size_t rollouts = number_.size(), size = rollouts * static_cast<std::size_t>(votes);
+  begin_groups(groups);
+  for (int g = 0; g < groups; ++g, seen += size, value += rollouts) {
+    const int first = judge.empty() ? 0 : judge[static_cast<std::size_t>(g)];
+    vote_group_->values(*tables_.votes, prior_, {seen, size}, first, {value, rollouts});
+    add_group(vote_group_->weights(), rule_ == PriorRule::moments ? vote_group_->mean_square() : 0);
+  }
+}
 
 }  // namespace odrpo

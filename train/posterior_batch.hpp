@@ -2,10 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "estimators/batch.hpp"
 #include "estimators/posterior.hpp"
+#include "estimators/posterior_votes.hpp"
 #include "kernels/group_table.hpp"
 
 namespace odrpo {
@@ -18,12 +21,18 @@ struct PosteriorModel {
   std::size_t bytes() const { return model.bytes() + scores.bytes(); }
 };
 
-/// What the runs of one posterior estimator share; `model` is null for every other estimator.
+/// What the runs of one posterior estimator share; both models are null for every other estimator.
 struct PosteriorTables {
-  std::shared_ptr<const PosteriorModel> model;
+  std::shared_ptr<const PosteriorModel> model;  ///< of one score of each response
+  std::shared_ptr<const PosteriorVotes> votes;  ///< or of all its votes
   /// Advantages of every histogram, where the prior is fixed and rewards are whole scores; null where there is none.
   std::shared_ptr<const HistogramTable> advantages;
   const GroupTableStages* look_up = nullptr;  ///< of `advantages`
+
+  bool any() const { return model || votes; }
+  const PromptStates& prompts() const { return votes ? votes->model().prompts : model->model.prompts; }
+  /// Judges whose votes are told apart; 1 = none are.
+  int judges() const { return votes ? votes->model().judges : 1; }
 };
 /// Advantages of every histogram of `rollouts` scores on 1..levels under the model's prior; null where such groups have no table.
 std::shared_ptr<const HistogramTable> posterior_table(const PosteriorModel& model, const BatchEstimator& estimator, int levels,
@@ -42,6 +51,9 @@ class PosteriorBatch {
   /// Remembers what the groups show of their prompts.
   template <class T>
   void values(const T* score, int groups, double* value);
+  /// The same of all votes seen[groups][rollouts][votes]; judge[groups]: who answers the first call about a prompt's responses, where judges
+  /// are told apart (else empty).
+  void values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value);
 
   /// What a checkpoint keeps (train/archive.hpp).
   template <class Archive>
@@ -56,10 +68,12 @@ class PosteriorBatch {
   }
 
  private:
-  void add_moments();
+  void begin_groups(int groups);
+  void add_group(std::span<const double> weights, double mean_square);
   PosteriorTables tables_;
   StatePrior prior_;
-  PosteriorGroup group_;
+  std::optional<PosteriorGroup> group_;
+  std::optional<PosteriorVoteGroup> vote_group_;
   PriorRule rule_;
   double keep_;
   WorldMoments moments_,

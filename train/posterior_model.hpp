@@ -13,5 +13,7 @@ PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const Bat
 
 /// Bytes that they take.
 double posterior_bytes(const RunSpec& spec);
+/// Rough seconds that its posterior scores take a run, tables apart.
+double posterior_seconds(const RunSpec& spec);
 
 }  // namespace odrpo

@@ -126,6 +126,7 @@ struct RunCache::State {
   Cache<LawCache> laws{unused_bytes};
   Cache<const RatedWorld> rated{unused_bytes};
   Cache<const PosteriorModel> posterior_models{unused_bytes};
+  Cache<const PosteriorVotes> posterior_votes{unused_bytes};
   Cache<const HistogramTable> posterior_tables{unused_bytes};
   Cache<const WarmStart> starts{unused_bytes};
 };
@@ -134,6 +135,7 @@ struct RunCache::Latest {
   LatestValue<LawCache> laws;
   LatestValue<const RatedWorld> rated;
   LatestValue<const PosteriorModel> posterior_model;
+  LatestValue<const PosteriorVotes> posterior_votes;
   LatestValue<const HistogramTable> posterior_table;
   LatestValue<const WarmStart> start;
   LatestValue<SharedEstimator> estimator;
@@ -153,6 +155,9 @@ std::shared_ptr<const RatedWorld> RunCache::rated(const std::string& key, const 
 }
 std::shared_ptr<const PosteriorModel> RunCache::posterior_model(const std::string& key, const Make<const PosteriorModel>& make) {
   return latest_->posterior_model.get(state_->posterior_models, key, make);
+}
+std::shared_ptr<const PosteriorVotes> RunCache::posterior_votes(const std::string& key, const Make<const PosteriorVotes>& make) {
+  return latest_->posterior_votes.get(state_->posterior_votes, key, make);
 }
 std::shared_ptr<const HistogramTable> RunCache::posterior_table(const std::string& key, const Make<const HistogramTable>& make) {
   return latest_->posterior_table.get(state_->posterior_tables, key, make);

@@ -45,6 +45,7 @@ class RunCache {
   std::shared_ptr<LawCache> laws(const std::string& key, const Make<LawCache>& make);
   std::shared_ptr<const RatedWorld> rated(const std::string& key, const Make<const RatedWorld>& make);
   std::shared_ptr<const PosteriorModel> posterior_model(const std::string& key, const Make<const PosteriorModel>& make);
+  std::shared_ptr<const PosteriorVotes> posterior_votes(const std::string& key, const Make<const PosteriorVotes>& make);
   std::shared_ptr<const HistogramTable> posterior_table(const std::string& key, const Make<const HistogramTable>& make);
   std::shared_ptr<const WarmStart> warm_start(const std::string& key, const Make<const WarmStart>& make);
   /// The run's estimator. Runs of one estimator share its tables by histogram, which are made once they have enough groups between them;

@@ -131,6 +131,9 @@ void ToyLmRun::choose_prompts(int t) {
   for (std::size_t b = 0; b < step.prompt.size(); ++b)
     std::copy_n(&problem->prompt_tokens[static_cast<std::size_t>(step.prompt[b]) * toy_prompt_tokens], toy_prompt_tokens,
                 &prompt_token[b * toy_prompt_tokens]);
+  for (std::size_t b = 0; b < step.batch.first_judge.size(); ++b)
+    step.batch.first_judge[b] =
+        judge_in_turn(problem->spec->run_key, problem->prompts[step.prompt[b]].index, 0, panel_size(problem->spec->rater.noise));
 }
 
 void ToyLmRun::sample_rollouts(int t) {
@@ -143,10 +146,9 @@ void ToyLmRun::sample_rollouts(int t) {
 void ToyLmRun::score_text(const Text& text, std::size_t at, std::uint32_t word, std::uint32_t t, std::uint32_t rollout) {
   RewardBatch& batch = step.batch;
   if (const auto votes = static_cast<std::size_t>(batch.kind.votes); votes > 1) {
-    const std::span<std::uint8_t> to(&batch.score[at * votes], votes);
-    std::fill(to.begin(), to.end(), no_score);
-    const std::span<const int> answers = rater.votes(text, verdict[at], t, rollout);
-    std::transform(answers.begin(), answers.end(), to.begin(), [](int answer) { return static_cast<std::uint8_t>(answer); });
+    std::uint8_t* to = &batch.score[at * votes];
+    std::fill_n(to, votes, no_score);
+    for (const ReadAnswer& answer : rater.votes(text, verdict[at], t, rollout)) to[answer.call] = static_cast<std::uint8_t>(answer.score);
     return;
   }
   const float reward = rater.reward(text, verdict[at], word, t, rollout);

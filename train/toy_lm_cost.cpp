@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "policies/transformer/bytes.hpp"
+#include "train/posterior_model.hpp"
 #include "train/toy_lm.hpp"
 
 namespace odrpo {
@@ -30,6 +31,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
                   records * spec.env.toy_lm.evaluated_prompts * cap * used_share * token_seconds(spec, false) / 2;  // forward alone
   const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
   c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
+  c.cpu_seconds += posterior_seconds(spec);
   // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
   const TransformerShape shape = estimated_shape(spec);
   const PolicyConfig& policy = spec.policy;
@@ -41,7 +43,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
   c.memory_bytes = std::max(trained, started) +
                    (double{1} * spec.env.prompts() + evaluated) * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + 2 * cap * evaluated * 3 +
-                   laws.bytes + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
+                   laws.bytes + posterior_bytes(spec) + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
                    watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
   c.disk_bytes = 1000 + stored_bytes(recorded);
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;

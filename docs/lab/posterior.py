@@ -1,6 +1,6 @@
 """Posterior scores in numpy, independent of the program: tables of a judge's model, values of a group's scores, and trials against grpo.
 
-Usage: posterior.py values | trial RATER POLICY [seeds] [first seed]"""
+Usage: posterior.py values | votes | trial RATER POLICY [seeds] [first seed]"""
 import sys
 
 import numpy as np
@@ -62,31 +62,68 @@ def tables(p, scales=(1.0,), nodes=(41, 5, 61, 5)):
     return np.array(prior), np.array(L), np.array(E)
 
 
-def exact_tables(p, scales=(1.0,)):
-    """The same as the program has the world: quality on 1/16 level, log sigma in 8 classes of equal probability (their means, scaled to
-    variance 1), a veto's probability in 8 classes (their middles)."""
+qualities = 1 + np.arange(16 * (K - 1) + 1) / 16
+
+
+def exact_laws(p):
+    """As the program has it: laws of a call about each quality (on 1/16 level), and their probabilities: log sigma in 8 classes of equal
+    probability (their means, scaled to variance 1), a veto's probability in 8 classes (their middles) or none."""
     normal = NormalDist()
     density = lambda z: np.exp(-z * z / 2)
     edges = [density(normal.inv_cdf(i / 8)) if 0 < i < 8 else 0.0 for i in range(9)]
     classes = -np.diff(edges)
     classes = classes / np.sqrt(np.mean(classes**2))
-    q = 1 + np.arange(16 * (K - 1) + 1) / 16
-    law = np.mean([call_law(q, p["sigma"] * np.exp(p["ts"] * z)) for z in classes], axis=0)
-    vetoed = np.mean([outliers(law, p, v) for v in (np.arange(8) + 0.5) / 8], axis=0)
-    law = (1 - p["veto"]) * outliers(law, p, 0) + p["veto"] * vetoed
+    laws, weights = [], []
+    for z in classes:
+        law = call_law(qualities, p["sigma"] * np.exp(p["ts"] * z))
+        laws.append(outliers(law, p, 0))
+        weights.append((1 - p["veto"]) / 8)
+        for v in (np.arange(8) + 0.5) / 8:
+            laws.append(outliers(law, p, v))
+            weights.append(p["veto"] / 64)
+    return np.array(laws), np.array(weights)
+
+
+def exact_states(p, scales=(1.0,)):
+    """Prior weights [C], and P(quality | state) [C][Q]."""
     zb, wb = hermegauss(41)
     zs, ws = hermegauss(5)
-    prior, L, E = [], [], []
-    between = (q[:-1] + q[1:]) / 2
+    prior, mass = [], []
+    between = (qualities[:-1] + qualities[1:]) / 2
     for b, pb in zip(p["mu"] + p["sb"] * zb, wb / wb.sum()):
         for s, ps in zip(p["sr"] * np.exp(p["tau"] * zs), ws / ws.sum()):
             for scale in scales:
                 below = phi((between - b) / (scale * s))
-                mass = np.diff(np.concatenate([[0.0], below, [1.0]]))
-                L.append(mass @ law)
-                E.append((mass * q) @ law / np.maximum(mass @ law, 1e-300))
+                mass.append(np.diff(np.concatenate([[0.0], below, [1.0]])))
                 prior.append(pb * ps / len(scales))
-    return np.array(prior), np.array(L), np.array(E)
+    return np.array(prior), np.array(mass)
+
+
+def exact_tables(p, scales=(1.0,)):
+    """The same tables from these."""
+    laws, weight = exact_laws(p)
+    law = np.tensordot(weight, laws, 1)
+    prior, mass = exact_states(p, scales)
+    L = mass @ law
+    return prior, L, (mass * qualities) @ law / np.maximum(L, 1e-300)
+
+
+def values_of_votes(p, votes, scales=(1.0,)):
+    """E[quality | own votes, all votes] of each response of a group: votes = a list of scores for each."""
+    laws, weight = exact_laws(p)
+    prior, mass = exact_states(p, scales)
+    with np.errstate(divide="ignore"):
+        log_laws = np.log(laws)
+        log_w = np.log(prior)
+    log_likelihood, expected = [], []
+    for scores in votes:
+        of_quality = np.tensordot(weight, np.exp(sum(log_laws[:, :, k - 1] for k in scores)), 1)
+        L = mass @ of_quality
+        log_likelihood.append(np.log(np.maximum(L, 1e-300)))
+        expected.append((mass * qualities) @ of_quality / np.maximum(L, 1e-300))
+    log_w = log_w + sum(log_likelihood)
+    w = np.exp(log_w - log_w.max())
+    return np.array(expected) @ (w / w.sum())
 
 
 def weights(counts, prior, L):
@@ -215,5 +252,11 @@ if sys.argv[1] == "values":
                 counts = np.bincount(scores, minlength=K + 1)[1:][None]
                 value = (weights(counts, prior, L) @ E)[0]
                 print(rater, prior_rule, scores, [round(float(value[k - 1]), 9) for k in scores])
+elif sys.argv[1] == "votes":
+    cases = ([[7, 7, 8], [1, 8, 8], [1, 1, 7], [9, 9, 8]], [[5], [6, 6, 6, 6, 6, 5, 6, 6], [10, 5], [5, 5, 4]], [[8] * 32, [8] * 31 + [1], [7] * 16 + [8] * 16, [1] * 12 + [8] * 20])
+    for rater in ("mixed", "veto", "low20", "s2"):
+        for prior_rule, scales in (("fixed", (1.0,)), ("following", (1.0, 0.5, 0.25))):
+            for votes in cases:
+                print(rater, prior_rule, votes, [round(float(x), 9) for x in values_of_votes(profiles[rater], votes, scales)])
 elif sys.argv[1] == "trial":
     trial(sys.argv[2], sys.argv[3], int(sys.argv[4]) if len(sys.argv) > 4 else 20, int(sys.argv[5]) if len(sys.argv) > 5 else 100)

@@ -16,7 +16,7 @@ struct RateBatch {
 };
 
 /// Where the rewards of a batch go: [B][G]. Whole scores (lowest..K, or no_score = 255) to `score`, real ones (NaN = missing) to `reward`.
-/// The votes of aggregate = "fraction" are scores of their own: [B][G][N].
+/// Votes that stay apart (keeps_votes) are scores of their own: [B][G][N].
 struct Seen {
   std::uint8_t* score;
   float* reward;

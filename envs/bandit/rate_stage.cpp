@@ -130,7 +130,7 @@ static double by_draws(const RatedView& rated, const RateBatch& batch, const Ran
       const std::uint32_t* words = scratch + static_cast<std::size_t>(i) * blocks * 4;
       call_judges(rated, row, words, {key, purpose, step, batch.prompt[b], first_block + static_cast<std::uint32_t>(i * blocks)}, votes);
       const int unread = missing < 0 ? -1 : lowest + missing;
-      if (rated.aggregate == Aggregate::fraction) {
+      if (keeps_votes(rated.aggregate)) {
         keep_votes(rated, votes, unread, seen.score + static_cast<std::size_t>(at) * rated.votes);
         calls += rated.votes;
         continue;

@@ -2,70 +2,14 @@
 #include "envs/bandit/score_model.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "envs/bandit/drawn_traits.hpp"
 #include "envs/rater/law_table.hpp"
-#include "kernels/failure.hpp"
 #include "kernels/math.hpp"
-#include "kernels/normal_nodes.hpp"
 
 namespace odrpo {
 namespace {
-
-constexpr std::size_t most_file_states = 256;  ///< kinds of prompts of a file
-
-/// Traits that are drawn with a probability.
-struct Drawn {
-  Traits traits;
-  double probability = 1;
-};
-
-/// Every combination of what is there and one of `count` equally likely classes more.
-template <class Set>
-void cross(std::vector<Drawn>& all, int count, Set set) {
-  std::vector<Drawn> more;
-  for (const Drawn& d : all)
-    for (int i = 0; i < count; ++i) {
-      Drawn next = d;
-      set(next.traits, i);
-      next.probability /= count;
-      more.push_back(next);
-    }
-  all = std::move(more);
-}
-
-/// What the noise draws of a prompt, and which judge of a panel answers first.
-std::vector<Drawn> prompt_traits(const RaterConfig& rater) {
-  std::vector<Drawn> all(1);
-  if (has_prompt_spread(rater.noise)) cross(all, trait_classes, [](Traits& t, int i) { t.spread_class = i; });
-  if (offset_sd(rater.noise) > 0) cross(all, trait_classes, [](Traits& t, int i) { t.offset_class = i; });
-  if (const int judges = panel_size(rater.noise); judges > 1) cross(all, judges, [](Traits& t, int i) { t.judge = i; });
-  return all;
-}
-
-/// What it draws of a response.
-std::vector<Drawn> response_traits(const RaterConfig& rater) {
-  std::vector<Drawn> all(1);
-  if (bias_sd(rater.noise) > 0) cross(all, trait_classes, [](Traits& t, int i) { t.bias_class = i; });
-  if (const LatentScale* scale = latent_scale(rater.noise)) {
-    if (scale->spread > 0) cross(all, trait_classes, [](Traits& t, int i) { t.spread_class = i; });
-    if (scale->judge_sigma > 0) cross(all, trait_classes, [](Traits& t, int i) { t.judge_class = i; });
-  }
-  const double ambiguous = veto_share(rater.noise);
-  if (ambiguous == 0) return all;
-  std::vector<Drawn> vetoed = all;
-  cross(vetoed, trait_classes, [](Traits& t, int i) { t.veto_class = i; });
-  for (Drawn& d : all) d.probability *= 1 - ambiguous;
-  for (Drawn& d : vetoed) d.probability *= ambiguous;
-  all.insert(all.end(), vetoed.begin(), vetoed.end());
-  return all;
-}
-
-Traits joined(const Traits& prompt, Traits response) {
-  response.offset_class = prompt.offset_class;
-  response.judge = prompt.judge;
-  response.spread_class = std::max(response.spread_class, prompt.spread_class);  // of the prompt or of the response, never both
-  return response;
-}
 
 /// Scores as a model numbers them, and what one response's traits make of them.
 class ScoreLaw {
@@ -156,8 +100,7 @@ class StateSums {
       square_sum_[k] += p * place * place;
     }
   }
-  void finish(double prior, bool moments, ScoreModel& model) const {
-    model.prompts.prior.push_back(prior);
+  void finish(bool moments, ScoreModel& model) const {
     for (std::size_t k = 0; k < likelihood_.size(); ++k) {
       const bool possible = likelihood_[k] > 0;
       model.likelihood.push_back(likelihood_[k]);
@@ -171,155 +114,29 @@ class StateSums {
   double mean_ = 0, square_ = 0;
 };
 
-/// A kind of prompt: quality is clip(at(centre + spread e), 1, levels) of a standard normal e.
-struct Kind {
-  double centre = 0, spread = 0, probability = 1;
-};
-/// Normal centres and log-normal spreads.
-struct Prompts {
-  double mean = 0, sd = 0;
-  double spread = 0, log_spread_sd = 0;  ///< the spread's median
-};
-Prompts prompts_of(const WorldSource& source) {
-  if (source.curve) return {0, math::sqrt(source.prompt_share), math::sqrt(1 - source.prompt_share), 0};
-  return {source.profile.mean, source.profile.mean_sd, source.profile.spread, source.profile.spread_sd};
-}
-
-/// Gauss-Hermite nodes, and smaller spreads beside the world's.
-std::vector<Kind> nodes(const Prompts& p, const ScoreModelGrid& grid) {
-  const NormalNodes b = normal_nodes(p.sd > 0 ? grid.centres : 1), s = normal_nodes(p.log_spread_sd > 0 ? grid.spreads : 1);
-  const double share = 1.0 / static_cast<double>(grid.spread_scales.size());
-  std::vector<Kind> out;
-  for (std::size_t i = 0; i < b.point.size(); ++i)
-    for (std::size_t j = 0; j < s.point.size(); ++j)
-      for (const double scale : grid.spread_scales)
-        out.push_back(
-            {p.mean + p.sd * b.point[i], scale * p.spread * math::exp(p.log_spread_sd * s.point[j]), b.weight[i] * s.weight[j] * share});
-  return out;
-}
-
-/// Evenly spaced centres over 4.5 standard deviations to each side, and spreads from a tenth of the median to twice it; their probabilities
-/// follow from moments.
-constexpr double least_sd = 0.05, least_log_spread_sd = 0.25;
-std::vector<Kind> even_nodes(const Prompts& p, const ScoreModelGrid& grid) {
-  const int spreads = grid.even_spreads;
-  const double sd = std::max(p.sd, least_sd), low = math::log(0.1), high = math::log(2.0);
-  std::vector<Kind> out;
-  for (int i = 0; i < grid.centres; ++i)
-    for (int j = 0; j < spreads; ++j)
-      out.push_back({p.mean + sd * (9.0 * i / (grid.centres - 1) - 4.5), p.spread * math::exp(low + (high - low) * j / (spreads - 1)), 1});
-  return out;
-}
-
-/// Where the qualities 1, 1 + 1 / per_level, ..., levels begin, on the scale where responses are normal: worlds round to the nearest. The
-/// first begins at -inf in effect, and behind the last stands its end.
-std::vector<double> quality_edges(const QualityCurve* curve, int per_level, int levels) {
-  constexpr double far = 1e6, widest = 64;
-  std::vector<double> edges{-far};
-  for (int q = 1; q <= per_level * (levels - 1); ++q) {
-    const double quality = 1 + (q - 0.5) / per_level;
-    if (curve == nullptr) {
-      edges.push_back(quality);
-      continue;
-    }
-    double low = -widest, high = widest;
-    for (int i = 0; i < 60; ++i) {
-      const double middle = (low + high) / 2;
-      (curve->quality(middle) < quality ? low : high) = middle;
-    }
-    edges.push_back(low);
-  }
-  edges.push_back(far);
-  return edges;
-}
-
-/// P(quality number q) of a kind of prompt.
-void masses(const Kind& kind, const std::vector<double>& edges, std::span<double> mass) {
-  constexpr double far = 64;  // standard deviations
-  for (std::size_t q = 0; q < mass.size(); ++q) {
-    if (kind.spread > 0) {
-      const double low = std::max((edges[q] - kind.centre) / kind.spread, -far),
-                   high = std::min((edges[q + 1] - kind.centre) / kind.spread, far);
-      mass[q] = low < high ? math::normal_interval(low, high) : 0;
-    } else {
-      mass[q] = edges[q] <= kind.centre && kind.centre < edges[q + 1] ? 1 : 0;
-    }
-  }
-}
-
-/// Kinds of prompts of a normal world, or of one on a latent scale.
-void add_kinds(const WorldSource& source, int levels, const ScoreModelGrid& grid, ScoreLaw& law, ScoreModel& model) {
-  const int per_level = grid.qualities_per_level;
-  const std::size_t qualities = static_cast<std::size_t>(per_level) * static_cast<std::size_t>(levels - 1) + 1,
-                    scores = static_cast<std::size_t>(model.scores);
-  std::vector<double> row(qualities * scores), mass(qualities), place(qualities);
-  for (std::size_t q = 0; q < qualities; ++q) {
-    const double quality = 1 + static_cast<double>(q) / per_level;
-    law.add({.quality = quality}, 1, std::span(row).subspan(q * scores, scores));
-    place[q] = source.curve ? source.curve->place(quality) : quality;
-  }
-  const Prompts prompts = prompts_of(source);
-  const std::vector<double> edges = quality_edges(source.curve.get(), per_level, levels);
-  for (const Kind& kind : grid.moments ? even_nodes(prompts, grid) : nodes(prompts, grid)) {
-    masses(kind, edges, mass);
-    StateSums sums(model);
-    for (std::size_t q = 0; q < qualities; ++q)
-      if (mass[q] > 0)
-        sums.add(mass[q], 1 + static_cast<double>(q) / per_level, place[q] - kind.centre, std::span(row).subspan(q * scores, scores));
-    sums.finish(kind.probability, grid.moments, model);
-    if (!grid.moments) continue;
-    model.prompts.centre.push_back(kind.centre);
-    model.prompts.log_spread.push_back(math::log(kind.spread));
-  }
-  if (!grid.moments) return;
-  model.prompts.log_spread_sd = std::max(prompts.log_spread_sd, least_log_spread_sd);
-  const double sd = std::max(prompts.sd, least_sd), t = prompts.log_spread_sd;
-  model.prompts.moments = {prompts.mean, sd * sd, prompts.spread * prompts.spread * math::exp(2 * t * t)};
-}
-
-/// The prompts of a file as kinds of prompts; where there are more than most_file_states, those of nearly equal mean quality are one kind.
-/// Instead of a smaller spread: a share of a prompt's best responses, towards which a policy moves.
-void add_file_prompts(const ScoredResponses& file, const ScoreModelGrid& grid, ScoreLaw& law, ScoreModel& model) {
-  const std::size_t laws = file.rows() / static_cast<std::size_t>(file.judges), scores = static_cast<std::size_t>(model.scores);
-  std::vector<double> row(laws * scores), quality(laws);
-  for (std::size_t l = 0; l < laws; ++l) {
-    quality[l] = file.quality(static_cast<std::uint32_t>(l));
-    Traits traits;
-    traits.quality = quality[l];
-    traits.law = static_cast<int>(l);
-    law.add(traits, 1, std::span(row).subspan(l * scores, scores));
-  }
-  std::vector<std::pair<double, std::size_t>> prompts;  // mean quality, which
-  for (std::size_t p = 0; p < file.prompts(); ++p) {
-    double sum = 0;
-    for (std::uint32_t r = file.first[p]; r < file.first[p + 1]; ++r) sum += quality[file.law[r]];
-    prompts.emplace_back(sum / (file.first[p + 1] - file.first[p]), p);
-  }
-  std::sort(prompts.begin(), prompts.end());
-  const std::size_t kinds = std::min(most_file_states, prompts.size());
-  for (std::size_t k = 0; k < kinds; ++k)
-    for (const double share : grid.spread_scales) {
-      const std::size_t from = k * prompts.size() / kinds, to = (k + 1) * prompts.size() / kinds;
-      StateSums sums(model);
-      for (std::size_t i = from; i < to; ++i) {
-        // a prompt's responses are ordered by ascending quality
-        const std::uint32_t first = file.first[prompts[i].second], end = file.first[prompts[i].second + 1];
-        const auto best = std::max(1u, static_cast<std::uint32_t>(math::floor(share * (end - first) + 0.5)));
-        for (std::uint32_t r = end - best; r < end; ++r)
-          sums.add(1.0 / best / static_cast<double>(to - from), quality[file.law[r]], 0,
-                   std::span(row).subspan(file.law[r] * scores, scores));
-      }
-      sums.finish(static_cast<double>(to - from) / static_cast<double>(prompts.size() * grid.spread_scales.size()), false, model);
-    }
-}
-
 }  // namespace
 
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const ScoreModelGrid& grid) {
   ScoreLaw law(rater, levels, votes);
   ScoreModel model = law.numbers;
-  if (source.responses) add_file_prompts(*source.responses, grid, law, model);
-  else add_kinds(source, levels, grid, law, model);
+  BelievedPrompts believed = believe_prompts(source, levels, grid);
+  const std::size_t scores = static_cast<std::size_t>(model.scores), responses = believed.quality.size();
+  std::vector<double> row(responses * scores);
+  for (std::size_t r = 0; r < responses; ++r) {
+    Traits traits;
+    traits.quality = believed.quality[r];
+    if (believed.of_file()) traits.law = static_cast<int>(r);
+    law.add(traits, 1, std::span(row).subspan(r * scores, scores));
+  }
+  for (std::size_t c = 0; c < believed.states.size(); ++c) {
+    StateSums sums(model);
+    for (const BelievedPrompts::Member& m : believed.members(c)) {
+      const double place = grid.moments ? believed.place[m.response] - believed.states.centre[c] : 0;
+      sums.add(m.probability, believed.quality[m.response], place, std::span(row).subspan(m.response * scores, scores));
+    }
+    sums.finish(grid.moments, model);
+  }
+  model.prompts = std::move(believed.states);
   return model;
 }
 

@@ -24,7 +24,7 @@ inline constexpr Word<TieRule> tie_words[] = {
 };
 
 /// What the scores of N calls become.
-enum class Aggregate { mode, median, mean, expected, fraction };
+enum class Aggregate { mode, median, mean, expected, fraction, all };
 inline constexpr Word<Aggregate> aggregate_words[] = {
     {Aggregate::mode, "mode", "the most frequent score (majority vote); `tie` decides among several"},
     {Aggregate::median, "median", "the median score; the lower one of an even number"},
@@ -33,6 +33,7 @@ inline constexpr Word<Aggregate> aggregate_words[] = {
      "the mean over calls of the expected score, as read from a call's probabilities of all scores: a real-valued reward"},
     {Aggregate::fraction, "fraction",
      "no aggregate: at each level ODRPO takes the share of the votes that reach it, instead of 0 or 1; estimators with levels only"},
+    {Aggregate::all, "all", "no aggregate: a posterior estimator takes what all votes of a response say of its quality; no other estimator"},
 };
 
 /// What happens when the judge's answer cannot be read.
@@ -75,10 +76,10 @@ inline constexpr OnlyIf tie_only = word_is("aggregate", aggregate_words, {Aggreg
 inline constexpr OnlyIf mode_only =
     word_is("aggregate", aggregate_words, {Aggregate::mode}, "only aggregate = \"mode\" waits for equal scores");
 inline constexpr OnlyIf answers_only =
-    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::fraction},
+    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::fraction, Aggregate::all},
             "aggregate = \"expected\" reads probabilities, not an answer");
 inline constexpr OnlyIf drawn_only =
-    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::fraction},
+    word_is("aggregate", aggregate_words, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::fraction, Aggregate::all},
             "aggregate = \"expected\" draws nothing");
 inline constexpr OnlyIf panels_only = drawn_only && noise_is({LatentNoise::word, ResampleNoise::word}, "one judge answers every call");
 inline constexpr OnlyIf failures_only = above("parse_failure", 0) || above("json_broken", 0);
@@ -111,8 +112,12 @@ inline int lowest_score(const RaterConfig& c) { return failure_of(c) > 0 && c.pa
 inline bool has_gaps(const RaterConfig& c) { return failure_of(c) > 0 && c.parse_policy == ParsePolicy::drop; }
 /// Does the law have fractions as outcomes? (One call gives a whole score.)
 inline bool takes_mean(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::mean && votes > 1; }
-/// Scores of a response that the estimator takes apart: all its votes, or their aggregate.
-inline int scores_of_response(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::fraction ? votes : 1; }
+/// Do the votes of a response stay apart, as scores of their own?
+inline bool keeps_votes(Aggregate a) { return a == Aggregate::fraction || a == Aggregate::all; }
+/// Scores that are kept of a response: all its votes, or their aggregate.
+inline int scores_of_response(const RaterConfig& c, int votes) { return keeps_votes(c.aggregate) ? votes : 1; }
+/// Scores of a response that are members of the prompt's group: of aggregate = "fraction" all its votes.
+inline int members_of_response(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::fraction ? votes : 1; }
 /// Are the rewards of `votes` calls real-valued?
 inline bool real_valued(const RaterConfig& c, int votes) { return c.aggregate == Aggregate::expected || takes_mean(c, votes); }
 /// The rater without what its calls cost: equal for raters whose scores have one law.

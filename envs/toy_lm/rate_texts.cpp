@@ -159,14 +159,16 @@ float TextRater::aggregate() {
   const auto n = static_cast<int>(answers_.size());
   if (rater_.aggregate != Aggregate::mean) {
     std::array<int, 101> count{};  // of a scale of up to 100 levels
-    for (const int a : answers_) ++count[static_cast<std::size_t>(a)];
+    for (const ReadAnswer& a : answers_) ++count[static_cast<std::size_t>(a.score)];
     const auto first = [&](int most) {
-      return *std::find_if(answers_.begin(), answers_.end(), [&](int a) { return count[static_cast<std::size_t>(a)] == most; });
+      return std::find_if(answers_.begin(), answers_.end(),
+                          [&](const ReadAnswer& a) { return count[static_cast<std::size_t>(a.score)] == most; })
+          ->score;
     };
     return static_cast<float>(vote_counts::whole_score(count, n, 0, levels_, rater_.aggregate, rater_.tie, first));
   }
   int sum = 0;
-  for (const int a : answers_) sum += a;
+  for (const ReadAnswer& a : answers_) sum += a.score;
   return static_cast<float>(static_cast<double>(sum) / n);
 }
 
@@ -193,7 +195,7 @@ float TextRater::reward(const Text& text, const Verdict& verdict, std::uint32_t 
   return outcomes_.value.empty() ? static_cast<float>(outcomes_.lowest + outcome) : outcomes_.value[static_cast<std::size_t>(outcome)];
 }
 
-std::span<const int> TextRater::votes(const Text& text, const Verdict& verdict, std::uint32_t step, std::uint32_t rollout) {
+std::span<const ReadAnswer> TextRater::votes(const Text& text, const Verdict& verdict, std::uint32_t step, std::uint32_t rollout) {
   const auto panel = static_cast<std::uint32_t>(panel_size(rater_.noise));
   const Row* now = &row(text, verdict, 0);
   answers_.clear();
@@ -217,7 +219,7 @@ std::span<const int> TextRater::votes(const Text& text, const Verdict& verdict, 
       if (answer == 0) answer = 1;
     }
     if (answer == 0 && rater_.parse_policy != ParsePolicy::zero) continue;
-    answers_.push_back(answer);
+    answers_.push_back({static_cast<int>(v), answer});
     if (++given[static_cast<std::size_t>(answer)] == stop_) break;
   }
   if (stop_ > 0 && panel > 1) expected_calls_ = made;

@@ -28,6 +28,11 @@ struct TextLawCost {
 };
 TextLawCost text_law_cost(const RaterConfig& rater, int votes);
 
+/// An answer that could be read: which of the N calls gave it, and the score.
+struct ReadAnswer {
+  int call, score;
+};
+
 /// A judge at work in one world, by law or by literal calls as its config says; keeps the rows it has made, 64 MiB of them at most.
 class TextRater {
  public:
@@ -46,7 +51,7 @@ class TextRater {
   /// and toy_json's of the same place. A rater with `stop` makes the calls until it may end; a call's words do not depend on it.
   float reward(const Text& text, const Verdict& verdict, std::uint32_t word, std::uint32_t step, std::uint32_t rollout);
   /// The answers to those literal calls before they are aggregated, without the ones that stay unreadable; valid until the next call.
-  std::span<const int> votes(const Text& text, const Verdict& verdict, std::uint32_t step, std::uint32_t rollout);
+  std::span<const ReadAnswer> votes(const Text& text, const Verdict& verdict, std::uint32_t step, std::uint32_t rollout);
   /// Calls expected for the text asked for last: votes, fewer where they may end early, and more where unreadable answers are asked for
   /// again. Of a panel that may end early: those that were made.
   double expected_calls() const { return expected_calls_; }
@@ -74,7 +79,7 @@ class TextRater {
   std::vector<int> read_as_;     // the score read from each way of writing each score, 0 = none; empty likewise
   Outcomes outcomes_;            // of a row: of one call where calls are literal
   std::size_t call_outcomes_;    // of one call
-  std::vector<int> answers_;     // literal calls: those that count
+  std::vector<ReadAnswer> answers_;  // literal calls: those that count
   int stop_;                     // literal calls end with the score that was given so often; 0 = after all of them
   std::map<std::pair<SeenText, std::uint64_t>, Row> rows_;
   double expected_calls_ = 0;

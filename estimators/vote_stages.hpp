@@ -1,0 +1,25 @@
+// How likely all votes of a response are: sums over kinds of responses, traits and states, compiled once per instruction set.
+#pragma once
+#include <cstddef>
+#include <span>
+
+#include "kernels/call_model.hpp"
+#include "kernels/isa.hpp"
+
+namespace odrpo {
+
+/// How many calls of a judge gave a score: its number in the model.
+struct VoteCount {
+  int judge, score, count;
+};
+
+struct VoteStages {
+  /// out[width] = P(votes | response) = sum over traits of P(trait) prod over judges of mean over classes of prod_k P(k)^(n_k). `votes`:
+  /// those of a judge together.
+  void (*likelihood)(const CallModel& model, std::span<const VoteCount> votes, double* out);
+  /// to[states] = sum over responses of P(response | state) first[responses], in their order; second_to likewise of `second`.
+  void (*spread)(const CallModel& model, const double* first, const double* second, double* to, double* second_to);
+};
+const VoteStages& vote_stages(Isa isa);
+
+}  // namespace odrpo
