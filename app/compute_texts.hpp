@@ -44,6 +44,11 @@ inline constexpr Argument posterior_takes[] = {
     {"rater", "word of `list raters`: the judge that is believed in, and the world that it brings"},
     {"prior", "fixed, following or moments: the states of prompts, as a run begins"},
 };
+inline constexpr Argument posterior_votes_takes[] = {
+    {"votes", "list of lists of whole numbers 1..10: all votes of each response of a group"},
+    {"rater", "word of `list raters`: the judge that is believed in, and the world that it brings"},
+    {"prior", "fixed, following or moments: the states of prompts, as a run begins"},
+};
 inline constexpr Argument odrpo_takes[] = {
     {"rewards", "list of whole numbers 0..K: the rewards of one group"},
     {"K", "whole number 1..1000000: the highest level"},
@@ -170,6 +175,11 @@ inline constexpr FunctionText posterior_scores{
     posterior_takes, "list: E[quality | own score, all scores of the group], levels, for each score",
     "sum over states c of P(c | group) E[q | score, c], P(c | group) proportional to P(c) prod_k P(k | c)^(n_k).",
     "docs/posterior.md; `estimators/posterior.cpp`, `envs/bandit/score_model.cpp`"};
+inline constexpr FunctionText posterior_votes{
+    posterior_votes_takes, "list: E[quality | own votes, all votes of the group], levels, for each response; null without votes",
+    "L_c(n) = E over quality and lasting traits in state c of prod_k P(k | quality, traits)^(n_k); P(c | group) proportional to P(c) prod over "
+    "responses of L_c; value = E[q | own votes, group].",
+    "docs/posterior.md; `estimators/posterior_votes.cpp`, `envs/bandit/call_model.cpp`"};
 
 }  // namespace texts
 }  // namespace odrpo::app

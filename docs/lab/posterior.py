@@ -4,7 +4,7 @@ Usage: posterior.py values | votes | trial RATER POLICY [seeds] [first seed]"""
 import sys
 
 import numpy as np
-from math import erf
+from math import erfc
 from statistics import NormalDist
 from numpy.polynomial.hermite_e import hermegauss
 
@@ -20,16 +20,21 @@ profiles["high10"] = dict(base, high=0.1)
 profiles["s2"] = dict(base, sigma=2.0)
 profiles["hack"] = dict(base, high=0.0, hack=0.1, hack_high=0.3, penalty=2.5)
 
-phi = np.vectorize(lambda x: 0.5 * (1 + erf(x / np.sqrt(2))))
+upper = np.vectorize(lambda x: 0.5 * erfc(x / np.sqrt(2)))  # P(z > x)
+
+
+def intervals(edges):
+    """P(edges[i] < z < edges[i + 1]) along the last axis, from below the first to above the last; each from the tail that is nearer."""
+    far = np.full(edges.shape[:-1] + (1,), np.inf)
+    low, high = np.concatenate([-far, edges], -1), np.concatenate([edges, far], -1)
+    return np.where(low > 0, upper(low) - upper(high), upper(-high) - upper(-low))
 
 
 def call_law(q, sigma):
     """P(k | q) of round(q + sigma z) clipped to 1..K: [..., K]."""
     q = np.asarray(q)[..., None]
     edges = np.arange(1, K) + 0.5
-    below = phi((edges - q) / sigma)
-    cdf = np.concatenate([np.zeros(q.shape), below, np.ones(q.shape)], axis=-1)
-    return np.diff(cdf, axis=-1)
+    return intervals((edges - q) / sigma)
 
 
 def outliers(law, p, veto):
@@ -93,8 +98,7 @@ def exact_states(p, scales=(1.0,)):
     for b, pb in zip(p["mu"] + p["sb"] * zb, wb / wb.sum()):
         for s, ps in zip(p["sr"] * np.exp(p["tau"] * zs), ws / ws.sum()):
             for scale in scales:
-                below = phi((between - b) / (scale * s))
-                mass.append(np.diff(np.concatenate([[0.0], below, [1.0]])))
+                mass.append(intervals((between - b) / (scale * s)))
                 prior.append(pb * ps / len(scales))
     return np.array(prior), np.array(mass)
 

@@ -50,17 +50,30 @@ TEST_CASE("golden cases agree within 1e-11 + 1e-10 of the value") {
   CHECK(checked == 51);
 }
 
-TEST_CASE("posterior scores agree with an independent script") {
-  std::ifstream file(ODRPO_SOURCE_DIR "/tests/golden/posterior.json");
+namespace {
+
+/// The cases of a file of posterior values through a function of `compute`; `key`: what the function is given besides rater and prior.
+int check_posteriors(const std::string& name, const std::string& function, const std::string& key) {
+  std::ifstream file(ODRPO_SOURCE_DIR "/tests/golden/" + name);
   const json golden = json::parse(file);
-  CHECK(golden.at("cases").size() == 32);
   for (const json& one : golden.at("cases")) {
-    const json args = {{"scores", one["scores"]}, {"rater", one["rater"]}, {"prior", one["prior"]}};
-    const json answer = json::parse(odrpo::app::compute_line(json{{"id", 1}, {"fn", "posterior_scores"}, {"args", args}}.dump()));
+    const json args = {{key, one[key]}, {"rater", one["rater"]}, {"prior", one["prior"]}};
+    const json answer = json::parse(odrpo::app::compute_line(json{{"id", 1}, {"fn", function}, {"args", args}}.dump()));
     CAPTURE(args.dump(), answer.dump());
     REQUIRE(answer.contains("out"));
     REQUIRE(answer["out"].size() == one["values"].size());
     for (std::size_t i = 0; i < one["values"].size(); ++i)
       CHECK(std::abs(answer["out"][i].get<double>() - one["values"][i].get<double>()) < 1e-8);
   }
+  return static_cast<int>(golden.at("cases").size());
+}
+
+}  // namespace
+
+TEST_CASE("posterior scores agree with an independent script") {
+  CHECK(check_posteriors("posterior.json", "posterior_scores", "scores") == 32);
+}
+
+TEST_CASE("posterior scores of all votes agree with an independent script") {
+  CHECK(check_posteriors("posterior_votes.json", "posterior_votes", "votes") == 24);
 }

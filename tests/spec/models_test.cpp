@@ -95,5 +95,17 @@ TEST_CASE("models that cannot be") {
        "[suite]\nname = \"f\"\n[grid]\nestimator = [\"posterior(grpo)\"]\nvotes = 4\n[rater.mixed]\naggregate = \"fraction\"\n",
        "7:1",
        {"has one posterior score for each response"}},
+      {"all votes for another estimator",
+       "[suite]\nname = \"f\"\n[grid]\nestimator = [\"posterior(grpo)\", \"odrpo(grpo)\"]\nvotes = 4\n[rater.mixed]\naggregate = \"all\"\n",
+       "7:1",
+       {"aggregate", "\"all\"", "estimator odrpo(grpo) takes one reward of each response"}},
+      {"all votes in an axis",
+       "[suite]\nname = \"f\"\n[grid]\nestimator = \"grpo\"\nvotes = 4\n[rater.mixed]\naggregate = [\"mode\", \"all\"]\n",
+       "7:1",
+       {"estimator grpo takes one reward of each response"}},
+      {"all votes and sampling",
+       "[suite]\nname = \"f\"\n[grid]\nestimator = \"posterior(grpo)\"\nvotes = 4\n[rater.mixed]\naggregate = \"all\"\nsampling = \"draws\"\n",
+       "8:1",
+       {"the votes of aggregate = \"all\" are drawn one by one"}},
   });
 }

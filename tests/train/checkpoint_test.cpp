@@ -91,7 +91,7 @@ prior = "moments"
       {"grid.estimator=window", "grid.votes=3", "rater.mixed.aggregate=mean", "rater.mixed.sampling=draws"},
       {"grid.votes=5", "rater.mixed.stop=2", "rater.mixed.sampling=[law, draws]"},
       {"grid.rater=panel-dialogue", "grid.votes=8", "rater.panel-dialogue.stop=3"},
-      {"grid.estimator=[posterior(grpo), moments]", "record.gradient=2", "grid.votes=3", "rater.mixed.aggregate=[mean, mode]"},
+      {"grid.estimator=[posterior(grpo), moments]", "record.gradient=2", "grid.votes=3", "rater.mixed.aggregate=[mean, mode, all]"},
       {"grid.rater=panel-essays", "grid.votes=6", "rater.panel-essays.stop=[0, 3]", "rater.panel-essays.prices=[1, 2, 4, 16]"},
       {"rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
       {"grid.estimator=window", "grid.votes=5", "rater.mixed.aggregate=fraction", "record.gradient=3", "learn.epochs=2"},
