@@ -9,7 +9,7 @@ sources=(app suites spec train results policies envs estimators kernels cmake CM
 
 # what Debian calls the things we need
 need_run=(g++ cmake ninja-build git libtomlplusplus-dev libhdf5-dev libcli11-dev librandom123-dev libfmt-dev
-  nlohmann-json3-dev libboost-dev libssl-dev gnuplot-nox)
+  nlohmann-json3-dev libboost-dev libssl-dev libminizip-dev zlib1g-dev gnuplot-nox)
 need_bench=(libbenchmark-dev)
 need_test=(ccache catch2 clang libclang-rt-dev hdf5-tools python3-h5py python3-numpy python3-xarray python3-h5netcdf python3-netcdf4 python3-jsonschema valgrind)
 

@@ -168,6 +168,19 @@ struct JudgeAdviseOptions {
 };
 int judge_advise(const JudgeAdviseOptions&);
 
+struct ExportEstimatorOptions {
+  std::string rater;                          ///< a word of `list raters`, or a judge's file
+  std::string output;                         ///< .json, .npz or .py
+  std::string estimator = "posterior(grpo)";  ///< a word of posterior_catalogue()
+  int group_size = 8;
+  int levels = 0;              ///< 0 = the judge's own, or 10
+  int votes = 1;               ///< calls about a response, which the rater's aggregate makes one score
+  std::string prior;           ///< a word of prior_words; empty = EstimatorConfig's
+  std::optional<double> keep;  ///< none = EstimatorConfig's
+  bool force = false;          ///< replace a file that this command did not write
+};
+int export_estimator(const ExportEstimatorOptions&);
+
 int compute();  ///< JSON lines on stdin to JSON lines on stdout
 
 struct DiffOptions {

@@ -1,12 +1,21 @@
-// Posterior scores of one group, as a run begins: what `compute` and `explain` show.
+// What a posterior estimator believes as a run begins: posterior scores of one group (`compute`, `explain`), and its model
+// (`export-estimator`).
 #pragma once
 #include <span>
 #include <vector>
 
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
+#include "estimators/posterior.hpp"
 
 namespace odrpo::app {
+
+/// The model of a rater in the world that it brings, asked `votes` times about a response. Failure `limits` where the law of so many votes
+/// is too long.
+ScoreModel first_score_model(const RaterConfig& rater, int levels, int votes, PriorRule prior);
+
+/// P(state) before the first batch.
+StatePrior first_prior(const PromptStates& prompts, PriorRule prior);
 
 /// Of whole scores 1..levels, one vote each: by a rater, in the world that it brings, under the prior that a run begins with. In double,
 /// and equal where they differ by less than least_posterior_range.

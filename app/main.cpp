@@ -47,6 +47,7 @@ struct Commands {
   PlotOptions plot;
   ReportOptions report;
   ExportOptions exported;
+  ExportEstimatorOptions exported_estimator;
   StatsOptions stats;
   DiffOptions diff;
   VerifyOptions verify;
@@ -188,6 +189,11 @@ struct Commands {
         ->type_name("N");
     c->add_flag("--verbose", explain.verbose, "many levels under every system, why one is left out, what it does to the batch afterwards");
     c->add_flag("--json", explain.json, "as JSON, with full precision");
+
+    c = add("export-estimator", "a posterior estimator for a trainer: its tables and map as JSON, .npz or a Python module",
+            "odrpo-bench export-estimator mixed --prior fixed -o mixed.npz\n  odrpo-bench export-estimator judge.toml -o judge_posterior.py",
+            [this] { return app::export_estimator(exported_estimator); });
+    export_estimator_options(*c, exported_estimator);
 
     c = add("doctor", "how steady this machine's clock is, and what the program finds here", "odrpo-bench doctor",
             [this] { return app::doctor(doctor_json); });

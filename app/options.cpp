@@ -1,9 +1,10 @@
-// The flags that several commands share, and those of `stats`.
+// The flags that several commands share, and those of `plot`, `export`, `export-estimator` and `stats`.
 #include "app/options.hpp"
 
 #include <charconv>
 
 #include "results/run_statistics.hpp"
+#include "results/score_scale.hpp"
 
 namespace odrpo::app {
 
@@ -25,15 +26,27 @@ CLI::Validator whole(long long least, long long most) {
           ""};
 }
 
-CLI::Validator positive() {
-  return {[](std::string& text) -> std::string {
-            constexpr double most = 1e9;
+namespace {
+
+/// A number, plainly written, that is good; else `bad` is said of it.
+CLI::Validator plain_number(bool (*good)(double), const std::string& bad) {
+  return {[=](std::string& text) -> std::string {
             double value = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
             if (error != std::errc() || end != text.data() + text.size()) return "\"" + text + "\" is not a number";
-            return value > 0 && value <= most ? "" : text + " is not above 0 and at most 1e9";
+            return good(value) ? "" : text + " is not " + bad;
           },
           ""};
+}
+
+}  // namespace
+
+CLI::Validator positive() {
+  return plain_number([](double x) { return x > 0 && x <= 1e9; }, "above 0 and at most 1e9");
+}
+
+CLI::Validator share() {
+  return plain_number([](double x) { return x >= 0 && x <= 1; }, "in 0..1");
 }
 
 void suite_options(CLI::App& app, SuiteOptions& o, bool file_required) {
@@ -102,6 +115,24 @@ void export_options(CLI::App& app, ExportOptions& o) {
   repeated(app, "--only", o.only, "only the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
   app.add_option("-o,--output", o.output, "file to write (default: standard output)")->type_name("FILE");
   limit_options(app, o.max_seconds, o.max_memory);
+}
+
+void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
+  app.add_option("rater", o.rater, "the judge: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes")
+      ->required()
+      ->type_name("RATER");
+  app.add_option("-o,--output", o.output, "file to write: .json, .npz (numpy) or .py (a module that holds the tables)")
+      ->required()
+      ->type_name("FILE");
+  app.add_option("--estimator", o.estimator, "a posterior estimator of `list estimators` (default: posterior(grpo))")->type_name("WORD");
+  app.add_option("--group-size", o.group_size, "responses to a prompt, of the map of a fixed prior (default 8)")
+      ->check(whole(2, 255))
+      ->type_name("G");
+  app.add_option("--levels", o.levels, "K of a rater that takes any scale (default 10)")->check(whole(2, most_levels))->type_name("K");
+  app.add_option("--votes", o.votes, "calls about a response, whose aggregate is its score (default 1)")->check(whole(1, 1024))->type_name("N");
+  app.add_option("--prior", o.prior, "how the prior moves while a trainer trains: following (default), moments or fixed")->type_name("RULE");
+  app.add_option("--keep", o.keep, "share of a moving prior that a batch leaves (default 0.95)")->check(share())->type_name("SHARE");
+  app.add_flag("--force", o.force, "replace a file that this command did not write");
 }
 
 void stats_options(CLI::App& app, StatsOptions& o) {

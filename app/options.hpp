@@ -15,6 +15,8 @@ void repeated(CLI::App& app, const std::string& name, std::vector<std::string>& 
 CLI::Validator whole(long long least, long long most);
 /// A number above 0 and at most 1e9, plainly written.
 CLI::Validator positive();
+/// A number in 0..1, plainly written.
+CLI::Validator share();
 
 void suite_options(CLI::App& app, SuiteOptions& o, bool file_required = true);
 void jobs_option(CLI::App& app, int& jobs);
@@ -25,6 +27,7 @@ void limit_options(CLI::App& app, double& seconds, double& memory);
 void table_query_options(CLI::App& app, TableQuery& o, bool file_required = true);
 void plot_options(CLI::App& app, PlotOptions& o);
 void export_options(CLI::App& app, ExportOptions& o);
+void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o);
 void stats_options(CLI::App& app, StatsOptions& o);
 
 }  // namespace odrpo::app

@@ -1,4 +1,4 @@
-// Texts in HTML: escaping, cutting, base64. Private to results/page*.
+// Texts in HTML: escaping, cutting, hashes. Private to results/page*.
 #pragma once
 #include <cstddef>
 #include <string>

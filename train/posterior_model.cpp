@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "envs/bandit/call_model.hpp"
 #include "envs/bandit/score_model.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "spec/canonical.hpp"
+#include "spec/prior_grid.hpp"
 #include "spec/reward_kind.hpp"
 
 namespace odrpo {
@@ -39,15 +38,6 @@ BanditConfig believed_world(const RunSpec& spec) {
   return world;
 }
 
-/// A prior that follows the policy needs prompts whose responses are more alike than the world's.
-ScoreModelGrid grid_of(PriorRule prior, const BanditConfig& world) {
-  ScoreModelGrid grid;
-  if (world.quality == QualityKind::integer) grid.qualities_per_level = 1;
-  if (prior == PriorRule::following) grid.spread_scales.assign(std::begin(following_scales), std::end(following_scales));
-  grid.moments = prior == PriorRule::moments;
-  return grid;
-}
-
 /// Kinds of responses that a model has.
 double believed_responses(const RaterConfig& rater, int levels) {
   if (const ScoredResponses* file = scored_responses(rater.noise)) return static_cast<double>(file->rows()) / file->judges;
@@ -65,7 +55,7 @@ PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const Bat
   const bool fixed = spec.estimator.prior == PriorRule::fixed;
   const std::string key = fmt::format("{} {} levels {} votes {} prior {}", canonical_fields(world), canonical_fields(rater), levels,
                                       spec.votes, word_of(std::span<const Word<PriorRule>>(prior_words), spec.estimator.prior));
-  const ScoreModelGrid grid = grid_of(spec.estimator.prior, world);
+  const ScoreModelGrid grid = prior_grid(spec.estimator.prior, world);
   if (scores_of_response(rater, spec.votes) > 1) {
     tables.votes = cache.posterior_votes(key, [&] {
       return std::make_shared<const PosteriorVotes>(make_call_model(rater, resolve_source(world, rater), levels, spec.votes, grid), isa);
@@ -88,7 +78,7 @@ PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const Bat
 double posterior_bytes(const RunSpec& spec) {
   if (!spec.estimator.posterior) return 0;
   const RaterConfig rater = believed_rater(spec);
-  const double states = static_cast<double>(grid_of(spec.estimator.prior, believed_world(spec)).most_states());
+  const double states = static_cast<double>(prior_grid(spec.estimator.prior, believed_world(spec)).most_states());
   if (scores_of_response(rater, spec.votes) > 1) {
     const double responses = believed_responses(rater, spec.env.levels());
     return static_cast<double>(PosteriorVotes::most_kept) + call_model_bytes(rater, spec.env.levels(), responses) +
@@ -101,7 +91,7 @@ double posterior_bytes(const RunSpec& spec) {
 double posterior_seconds(const RunSpec& spec) {
   if (!spec.estimator.posterior) return 0;
   const double groups = static_cast<double>(spec.learn.steps) * spec.learn.batch;
-  const double states = static_cast<double>(grid_of(spec.estimator.prior, believed_world(spec)).most_states());
+  const double states = static_cast<double>(prior_grid(spec.estimator.prior, believed_world(spec)).most_states());
   const double of_group = 4e-9 * states;
   if (scores_of_response(believed_rater(spec), spec.votes) == 1) return spec.estimator.prior == PriorRule::fixed ? 0 : groups * of_group;
   return groups * (of_group + spec.learn.rollouts * seconds_of_votes);

@@ -85,7 +85,7 @@ absent tiny.h5 tiny.h5.work
 
 # --- help and version go to stdout
 expect 0 '' --help; expect_out 'run'; expect_out 'suites/quickstart.toml'
-for command in run check list table plot report export stats diff compute verify explain doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
+for command in run check list table plot report export stats diff compute verify explain export-estimator doctor; do expect 0 '' "$command" --help; expect_out 'Example'; done
 expect 0 '' judge --help; expect_out 'analyze'
 mkdir -p examples/suites
 { sed 's/"tiny"/"quickstart"/' tiny.toml; printf '[table]\nbaseline = "grpo"\n'; } >examples/suites/quickstart.toml
@@ -93,8 +93,9 @@ odrpo-bench() { "$program" "$@"; }
 (cd examples && odrpo-bench run suites/quickstart.toml -q >../out.txt) || fail 'the run before the examples'
 printf '%s\n' seed,estimator,votes,gain 0,grpo,1,70 1,grpo,1,72 0,maxrl,1,69 1,maxrl,1,73 >examples/runs.csv
 { echo prompt_id,response_id,sample_id,score; for p in 1 2 3; do for r in 1 2 3; do for n in 1 2; do echo "$p,$r,$n,$(((p + r * n) % 5 + 1))"; done; done; done; } >examples/scores.csv
+(cd examples && odrpo-bench judge fit scores.csv -o judge.toml >../out.txt) || fail 'the judge of the examples'
 drawing=(); command -v gnuplot >/dev/null && drawing=(plot 'judge analyze')
-for command in run check list table report export stats compute verify explain doctor "${drawing[@]}"; do  # what --help shows works as it stands
+for command in run check list table report export stats compute verify explain export-estimator doctor "${drawing[@]}"; do  # what --help shows works as it stands
   while read -r line; do
     (cd examples && eval "$line") >out.txt 2>err.txt || fail "the example \"$line\": $(cat err.txt)"
     [[ $command != compute ]] || expect_out '"out"'
