@@ -7,7 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/first_posterior.hpp"
+#include "app/compute_json.hpp"
+#include "app/compute_posterior.hpp"
 #include "envs/rater/agreement.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/vote.hpp"
@@ -16,22 +17,6 @@
 
 namespace odrpo::app {
 namespace {
-
-/// Shortest decimal that reads back as the same double.
-std::string json_number(double x) {
-  if (!std::isfinite(x)) throw Refusal{"not_finite", "the result is beyond the range of doubles"};
-  return fmt::format("{}", x == 0 ? 0.0 : x);
-}
-std::string json_or_null(double x) { return std::isnan(x) ? "null" : json_number(x); }
-
-std::string json_list(std::span<const double> values) {
-  std::string text = "[";
-  for (const double x : values) {
-    if (text.size() > 1) text += ',';
-    text += json_number(x);
-  }
-  return text + ']';
-}
 
 /// Refuses work that would take more than some seconds.
 void check_work(double operations, double limit, const char* what) {
@@ -304,42 +289,6 @@ std::string sum_of_votes(const Arguments& a) {
   return json_list(out);
 }
 
-constexpr int posterior_levels = 10;  // of the worlds of the catalogue's raters
-
-/// A rater of those worlds, by its word.
-const RaterConfig& believed_rater(const Arguments& a) {
-  const std::string word = a.text("rater");
-  std::vector<std::string_view> words;
-  for (const RaterPreset& rater : rater_presets()) {
-    if (same_word(rater.word, word) && rater_levels(rater.config) == 0) return rater.config;
-    if (rater_levels(rater.config) == 0) words.push_back(rater.word);
-  }
-  throw Refusal{"out_of_range", fmt::format("rater: is one of {}", fmt::join(words, ", "))};
-}
-
-std::string posteriors(const Arguments& a) {
-  const std::vector<double> given = a.integers("scores", 1, posterior_levels);
-  return json_list(first_posterior_scores(believed_rater(a), posterior_levels, a.word<PriorRule>("prior", prior_words),
-                                          std::vector<int>(given.begin(), given.end())));
-}
-
-std::string posteriors_of_votes(const Arguments& a) {
-  constexpr std::size_t most = 255;  // responses, and votes of one
-  std::vector<std::vector<int>> votes;
-  for (const std::vector<double>& of_response : a.rows("votes", false)) {
-    for (const double vote : of_response)
-      if (!(vote >= 1 && vote <= posterior_levels && vote == std::floor(vote)))
-        throw Refusal{"out_of_range", fmt::format("votes: are whole numbers 1..{}", posterior_levels)};
-    votes.emplace_back(of_response.begin(), of_response.end());
-    if (of_response.size() > most) throw Refusal{"out_of_range", fmt::format("votes: at most {} of a response", most)};
-  }
-  if (votes.size() > most) throw Refusal{"out_of_range", fmt::format("votes: at most {} responses", most)};
-  std::string text = "[";
-  for (const double value : first_posterior_of_votes(believed_rater(a), posterior_levels, a.word<PriorRule>("prior", prior_words), votes))
-    text += (text.size() > 1 ? "," : "") + json_or_null(value);
-  return text + "]";
-}
-
 constexpr ComputeFunction functions[] = {
     {"advantage", texts::advantage, advantage},
     {"odrpo", texts::odrpo, odrpo},
@@ -357,8 +306,8 @@ constexpr ComputeFunction functions[] = {
     {"rank_flip", texts::rank_flip, flips},
     {"row_stats", texts::row_stats, statistics},
     {"kl_k3", texts::kl_k3, kl},
-    {"posterior_scores", texts::posterior_scores, posteriors},
-    {"posterior_votes", texts::posterior_votes, posteriors_of_votes},
+    {"posterior_scores", texts::posterior_scores, posterior_scores},
+    {"posterior_votes", texts::posterior_votes, posterior_votes},
 };
 
 }  // namespace
