@@ -158,7 +158,7 @@ TEST_CASE("a linear value is fitted exactly, whatever a prompt adds to all of it
   for (std::size_t f = 0; f < 4; ++f) CHECK(fit[f] == Approx(theta[f]).margin(1e-5));
 }
 
-TEST_CASE("a fit with more features than responses that differ is finite and exact; without features that differ it is zero") {
+TEST_CASE("a fit with more features than responses that differ is finite and exact, without features that differ it is zero") {
   Sample s(2, 3, 40, 5);  // four differences, forty features
   const std::vector<double> fit = fit_linear(s.shape(), s.value.data());
   const Rows columns = centred_columns(s);
@@ -174,7 +174,7 @@ TEST_CASE("a fit with more features than responses that differ is finite and exa
   CHECK(fit_linear(s.shape(), s.value.data()) == std::vector<double>(40, 0.0));
 }
 
-TEST_CASE("a tilted tabular policy starts at pi ~ exp(tilt q), a linear one at the fit of it; the KL divergence is to the uniform policy") {
+TEST_CASE("a tilted tabular policy starts at pi ~ exp(tilt q), a linear one at the fit of it, the KL divergence is to the uniform policy") {
   for (const Isa isa : {Isa::portable, Isa::avx2})
     for (const int actions : {10, 33}) {
       if (!has_isa(isa)) continue;
