@@ -34,17 +34,21 @@ void describe(V& v, TransformerLearning& c) {
   v.number("warm_lr", c.warm_lr, 1e-12, 1e3, "learning rate of the supervised steps", supervised_only);
 }
 
-/// Config of [policy.NAME]. The bandit's parameters start at zero: the uniform policy, which is also the reference of the KL penalty. A
-/// transformer's reference is itself after the supervised steps.
+/// Config of [policy.NAME]. The reference of the KL penalty is the uniform policy in the bandit, wherever the policy starts; a
+/// transformer's is itself after the supervised steps.
 struct PolicyConfig {
   PolicyKind kind = PolicyKind::tabular;
+  double tilt = 0;                ///< tabular and linear: logits at the start = tilt x true quality (policies/softmax/tilt.hpp)
   TransformerConfig transformer;  ///< kind transformer only; so the next
   TransformerLearning learning;
   bool operator==(const PolicyConfig&) const = default;
 };
 template <class V>
 void describe(V& v, PolicyConfig& c) {
-  if (c.kind != PolicyKind::transformer) return;
+  if (c.kind != PolicyKind::transformer)
+    return v.number(
+        "tilt", c.tilt, 0.0, 1e3,
+        "bandit: the policy starts at pi ~ exp(tilt x true quality in levels); linear at the least-squares fit of it; 0 = uniform");
   describe(v, c.transformer);
   describe(v, c.learning);
 }
@@ -65,7 +69,7 @@ inline constexpr Word<ScheduleKind> schedule_words[] = {
 /// The optimiser's part of [learn].
 struct OptimizerConfig {
   OptimizerKind kind = OptimizerKind::adam;
-  double lr = 0.05;
+  double lr = 0.05;  ///< 0 = the policy stays as it is
   ScheduleKind schedule = ScheduleKind::cosine;
   double warmup = 0.08;  ///< share of the steps, linear from lr / w to lr
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
@@ -77,7 +81,7 @@ inline constexpr OnlyIf adamw_only = in_every_run(word_is("optimizer", optimizer
 template <class V>
 void describe(V& v, OptimizerConfig& c) {
   v.word("optimizer", c.kind, std::span<const Word<OptimizerKind>>(optimizer_words), "update rule");
-  v.number("lr", c.lr, 1e-12, 1e6, "learning rate after the warm-up");
+  v.number("lr", c.lr, 0.0, 1e6, "learning rate after the warm-up; 0 = the policy stays as it is");
   v.word("schedule", c.schedule, std::span<const Word<ScheduleKind>>(schedule_words), "learning rate over the run");
   v.number("warmup", c.warmup, 0.0, 1.0, "share of the steps with a linear warm-up");
   v.number("beta1", c.beta1, 0.0, 0.999999, "Adam's decay of the first moment", adam_only);

@@ -60,8 +60,12 @@ Shown shown_value(const ResultFile& head, const std::string& wanted) {
     if (c.numeric && c.axis.empty() && !is_reserved_column(c.name) && std::none_of(known.begin(), known.end(), same))
       known.push_back(printable_text(c.name));
   }
-  throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\" (they have {}){}", name, fmt::join(known, ", "),
-                                         did_you_mean(name, known)));
+  const std::string list = fmt::format("{}", fmt::join(known, ", "));
+  if (word && word->needs != ValueNeeds::nothing)
+    throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\": runs have it with {} (these have {})", word->word,
+                                           needs_text(word->needs), list));
+  throw Failure(Exit::usage,
+                fmt::format("value: the results have no value \"{}\" (they have {}){}", name, list, did_you_mean(name, known)));
 }
 
 RunFacts run_facts(const ResultFile& file) {

@@ -12,6 +12,18 @@
 
 namespace odrpo {
 
+/// What a suite must set for its runs to have a value; values of the toy language model: of_texts().
+enum class ValueNeeds { nothing, gradient, call_seconds, call_price };
+constexpr const char* needs_text(ValueNeeds needs) {
+  switch (needs) {
+    case ValueNeeds::nothing: break;
+    case ValueNeeds::gradient: return "`gradient` above 0 in [record] and an env of base bandit";
+    case ValueNeeds::call_seconds: return "`seconds_per_call` in [rater.NAME]";
+    case ValueNeeds::call_price: return "`price_per_call` in [rater.NAME]";
+  }
+  return "";
+}
+
 /// A named value: its column in the file, the factor and unit it is shown in, whether more is better, whether it is a yes or no of each
 /// run.
 struct ValueWord {
@@ -22,6 +34,7 @@ struct ValueWord {
   const char* meaning;
   bool share = false;   ///< 0 or 1 in each run: cells are shares of runs, with intervals of their own
   bool median = false;  ///< a measured time: cells are median and quartiles
+  ValueNeeds needs = ValueNeeds::nothing;
 };
 inline constexpr ValueWord value_words[] = {
     {"gain", "final_gain", 100, "%", true,
@@ -42,13 +55,21 @@ inline constexpr ValueWord value_words[] = {
      "toy-lm: instructions followed, mean of strict and loose, prompts and instructions; at most 100 %"},
     {"held-out", "held_out", 100, "%", true,
      "toy-lm: mean of grounding, win-rate and instructions; expected value below 96.7 %, as grounding is limited"},
+    {"gradient-cosine", "gradient_cosine", 1, "", true,
+     "cosine of a batch's mean redrawn gradient with the exact gradient of its expected true quality, mean over the recorded steps", false,
+     false, ValueNeeds::gradient},
+    {"gradient-snr", "gradient_snr", 1, "", true,
+     "squared norm of a batch's mean gradient over the variance of one redraw, mean over the recorded steps", false, false,
+     ValueNeeds::gradient},
     {"seconds", "step_time_median", 1e6, "us", false, "wall time of one training step, median over the run", false, true},
     {"judge-seconds", "judge_seconds", 1, "s", false,
-     "time that the judge's calls of one training step take, by the rater's seconds_per_call and parallel"},
+     "time that the judge's calls of one training step take, by the rater's seconds_per_call and parallel", false, false,
+     ValueNeeds::call_seconds},
     {"modelled-seconds", "modelled_seconds", 1, "s", false,
-     "judge-seconds and the wall time of one training step without the simulated judge, median over the run", false, true},
+     "judge-seconds and the wall time of one training step without the simulated judge, median over the run", false, true,
+     ValueNeeds::call_seconds},
     {"judge-cost", "judge_cost", 1, "", false,
-     "price of the judge's calls of the whole training, in the unit of the rater's price_per_call"},
+     "price of the judge's calls of the whole training, in the unit of the rater's price_per_call", false, false, ValueNeeds::call_price},
 };
 
 /// Values that are computed when a file is read, one for each ESTIMATOR of the file; their columns are named as they are.

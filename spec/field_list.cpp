@@ -162,9 +162,13 @@ std::vector<FieldInfo> all_fields<EnvConfig>() {
 }
 template <>
 std::vector<FieldInfo> all_fields<PolicyConfig>() {
-  PolicyConfig config;
-  config.kind = PolicyKind::transformer;
-  return fields_of(config);
+  std::vector<FieldInfo> fields;
+  for (const PolicyKind kind : {PolicyKind::linear, PolicyKind::transformer}) {
+    PolicyConfig config;
+    config.kind = kind;
+    for (auto& field : fields_of(config)) fields.push_back(std::move(field));
+  }
+  return fields;
 }
 
 std::vector<Listing> vocabulary() {
@@ -176,7 +180,7 @@ std::vector<Listing> vocabulary() {
       {"weights", "level weights w_k of odrpo-WEIGHT(NORM)", listed(weight_words), {}},
       {"norms", "level normalisers N_k of odrpo-WEIGHT(NORM)", listed(norm_words), {}},
       {"toy-lm", "keys of [env.NAME] with base toy-lm", {}, toy_lm_fields()},
-      {"policies", "policies: [grid] policy, or base of [policy.NAME]; keys of base transformer", listed(policy_words),
+      {"policies", "policies: [grid] policy, or base of [policy.NAME]; `tilt` is for tabular and linear, the other keys for transformer", listed(policy_words),
        all_fields<PolicyConfig>()},
       section<SuiteHead>("name and seeds"),
       section<GridConfig>("every combination is run"),

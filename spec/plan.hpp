@@ -103,6 +103,9 @@ void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 bool only_texts(const Plan& plan);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
 void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
+/// Of [table] alone, which check_table() asks for: some run has each of its values; those over an estimator are brought to its name.
+/// (plan_checks_values.cpp)
+void check_values(const Node* section, Plan& plan, Diagnostics& errors);
 /// [gate]: axes and rows are those of the grid, and are brought to their names; the axis that is meant is written out. (plan_checks_gate.cpp)
 void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
 /// The values of a dimension of tables as texts; none where the grid has no such dimension. (plan_checks.cpp)

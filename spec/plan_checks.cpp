@@ -167,49 +167,6 @@ std::string axis_word(const std::vector<const GridAxis*>& axes, const std::strin
 
 namespace {
 
-// values of what a judge's calls take and cost, each with the key of [rater.NAME] that gives it
-constexpr std::pair<std::string_view, std::string_view> judge_values[] = {
-    {"judge-seconds", "seconds_per_call"}, {"modelled-seconds", "seconds_per_call"}, {"judge-cost", "price_per_call"}};
-
-// does a rater model what its calls take or cost?
-bool models_cost(const Variant<RaterConfig>& rater, std::string_view key) {
-  const JudgeCost& cost = rater.config.cost;
-  return find_axis(rater.axes, key) != nullptr || (key == "seconds_per_call" ? cost.timed() : cost.priced());
-}
-
-// Brings the values `win-rate-over-ESTIMATOR` to their estimators' names; one that the grid has not is an error at its place.
-void check_opponents(const Node* section, Plan& plan, bool texts, Diagnostics& errors) {
-  const Node* node = section == nullptr ? nullptr : find_child(*section, "value");
-  std::vector<std::string_view> names;
-  for (const auto& variant : plan.estimator) names.push_back(variant.name);
-  std::vector<std::string>& values = plan.table.value;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::string name(opponent_of(values[i]));
-    if (name.empty() && values[i] != win_rate_over) continue;
-    Place at = node == nullptr ? place_of(section, "value") : node->place;
-    if (node != nullptr && node->kind == Node::Kind::list)  // entries that could not be read are no values
-      for (const Node& entry : node->children)
-        if (entry.kind == Node::Kind::text && same_word(entry.text, values[i])) at = entry.place;
-    if (i == 0 && !plan.table.best.empty())
-      errors.add(at, fmt::format("`table.best` cannot choose by \"{}\": {}", shown(values[i]), no_choice));
-    if (!texts) {
-      errors.add(at, fmt::format("no env of the grid has the value \"{}\"", shown(values[i])), "it with an env of base toy-lm");
-      continue;
-    }
-    auto found = std::find_if(names.begin(), names.end(), [&](std::string_view n) { return same_word(n, name); });
-    if (const auto config = parse_estimator(name); found == names.end() && config)
-      found = std::find(names.begin(), names.end(), estimator_word(*config));
-    if (found == names.end()) {
-      errors.add(at, fmt::format("`table.value` has a win rate over \"{}\", which is not an estimator of the grid", shown(name)),
-                 one_of(names), nearest_word(name, names));
-      continue;
-    }
-    values[i] = std::string(win_rate_over) + std::string(*found);
-    if (const auto here = values.begin() + static_cast<std::ptrdiff_t>(i); std::find(values.begin(), here, values[i]) != here)
-      errors.add(at, fmt::format("`table.value` has {} twice", values[i]));
-  }
-}
-
 // Brings the rows that [table] compares to their names; what cannot be compared is an error at its place.
 void check_baselines(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, bool rows_known, Diagnostics& errors) {
   TableConfig& table = plan.table;
@@ -270,18 +227,7 @@ void check_table(const Node* section, Plan& plan, const std::vector<const GridAx
   if (table.value.size() > 1 && !table.over_values())
     errors.add(value_place("value"), "`table.value` is a list, and neither rows nor columns are its values",
                "`columns = \"value\"`, or `rows = \"value\"`");
-  const bool texts = std::any_of(plan.env.begin(), plan.env.end(), [](const auto& v) { return v.config.kind == WorldKind::toy_lm; });
-  for (const auto& value : value_words)
-    if (!texts && of_texts(value) && std::find(table.value.begin(), table.value.end(), value.word) != table.value.end())
-      errors.add(value_place("value"), fmt::format("no env of the grid has the value \"{}\"", value.word), "it with an env of base toy-lm");
-  check_opponents(section, plan, texts, errors);
-  for (const auto& [value, key] : judge_values) {
-    const auto has_key = [key = key](const auto& rater) { return models_cost(rater, key); };
-    if (std::find(table.value.begin(), table.value.end(), value) != table.value.end() &&
-        std::none_of(plan.rater.begin(), plan.rater.end(), has_key))
-      errors.add(value_place("value"), fmt::format("no rater of the grid has the value \"{}\"", value),
-                 fmt::format("it with `{}` in [rater.NAME]", key));
-  }
+  check_values(section, plan, errors);
   const std::vector<GridAxis> no_axes;
   refuse_idle(SectionRuns<TableConfig>{table, no_axes, section}, errors, {.prefix = "table.", .at_value = true});
   check_baselines(section, plan, axes, known(table.rows), errors);

@@ -38,7 +38,7 @@ struct LearnConfig {
   int steps = 1000;
   int batch = 64;     ///< B, prompts per step, all different; at most the world's prompts
   int rollouts = 8;   ///< G, responses per prompt
-  double kl = 0.001;  ///< weight of the KL penalty to the initial policy (gradient of k3)
+  double kl = 0.001;  ///< weight of the KL penalty to the reference policy (gradient of k3)
   Whiten whiten = Whiten::response;
   int whiten_ddof = 0;    ///< whiten = "response" or "token": std divides by n - ddof
   double whiten_eps = 0;  ///< whiten = "response" or "token": added to the std
@@ -54,7 +54,7 @@ void describe(V& v, LearnConfig& c) {
   v.integer("steps", c.steps, 1, 10'000'000, "training steps");
   v.integer("batch", c.batch, 1, 65536, "prompts per step");
   v.integer("rollouts", c.rollouts, 2, 255, "responses per prompt");
-  v.number("kl", c.kl, 0.0, 1e3, "weight of the KL penalty to the initial policy");
+  v.number("kl", c.kl, 0.0, 1e3, "weight of the KL penalty to the reference: the uniform policy, of toy-lm that after the supervised steps");
   v.word("whiten", c.whiten, std::span<const Word<Whiten>>(whiten_words), "unit of batch normalisation");
   v.integer("whiten_ddof", c.whiten_ddof, 0, 1, "std divides by n - ddof", whitening_only);
   v.number("whiten_eps", c.whiten_eps, 0.0, 1.0, "added to the std", whitening_only);

@@ -7,11 +7,19 @@
 #include <tuple>
 #include <utility>
 
+#include "policies/softmax/tilt.hpp"
 #include "spec/canonical.hpp"
 #include "train/posterior_model.hpp"
 #include "train/record.hpp"
 
 namespace odrpo {
+namespace {
+
+PolicyShape policy_shape(const RunSpec& spec, const BanditWorld& w) {
+  return {w.prompts, w.actions, w.width, spec.learn.batch, spec.learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
+}
+
+}  // namespace
 
 std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
                                                  bool look_up) {
@@ -29,6 +37,10 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
     return stop ? nullptr : world;
   });
   if (!problem.world) return std::nullopt;
+  if (features && spec.policy.tilt > 0)
+    problem.fit = cache.fit(world_key, [&] {
+      return std::make_shared<const LinearFit>(LinearFit{fit_linear(policy_shape(spec, *problem.world), problem.world->quality.data())});
+    });
   const auto laws = cache.laws(rater_key, [&] { return std::make_shared<LawCache>(spec.rater, spec.env.bandit.levels, law_votes); });
   problem.rated = cache.rated(fmt::format("{} {} of {}", world_key, rater_key, spec.votes), [&]() -> std::shared_ptr<const RatedWorld> {
     auto rated = rate_world(*problem.world, spec.rater, spec.votes, spec.run_key, *laws, stop);
@@ -48,11 +60,13 @@ std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& 
 namespace {
 
 SoftmaxPolicy make_policy(const BanditProblem& problem) {
-  const BanditWorld& w = *problem.world;
+  const PolicyConfig& config = problem.spec->policy;
   const LearnConfig& learn = problem.spec->learn;
-  const PolicyShape shape{
-      w.prompts, w.actions, w.width, learn.batch, learn.rollouts, w.features, w.feature.empty() ? nullptr : w.feature.data()};
-  return SoftmaxPolicy(problem.spec->policy.kind, shape, learn.optimizer, learn.steps * learn.epochs, problem.isa, learn.epochs);
+  const PolicyShape shape = policy_shape(*problem.spec, *problem.world);
+  SoftmaxPolicy policy(config.kind, shape, learn.optimizer, learn.steps * learn.epochs, problem.isa, learn.epochs);
+  const std::span<const double> fit = problem.fit ? problem.fit->theta : std::span<const double>();
+  if (config.tilt > 0) policy.start_at(tilted_parameters(config.kind, shape, problem.world->quality.data(), fit, config.tilt));
+  return policy;
 }
 
 }  // namespace

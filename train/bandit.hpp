@@ -29,6 +29,7 @@ struct BanditProblem {
   const RunSpec* spec;
   Isa isa;
   std::shared_ptr<const BanditWorld> world;
+  std::shared_ptr<const LinearFit> fit;  ///< of the true quality, for a tilted linear policy; null otherwise
   std::shared_ptr<const RatedWorld> rated;
   const RandomStages* random;
   const RateStages* rate;

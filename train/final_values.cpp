@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "kernels/failure.hpp"
+#include "train/curves.hpp"
 
 namespace odrpo {
 namespace {
@@ -29,6 +30,14 @@ double median_step_seconds(const RunRecord& r, std::initializer_list<Stage> stag
   if (steps.empty()) return 0;
   std::nth_element(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2), steps.end());
   return steps[steps.size() / 2];
+}
+
+// Mean of what is a number; NaN where nothing is.
+double mean_number(const std::vector<double>& y) {
+  double sum = 0, count = 0;
+  for (const double x : y)
+    if (!std::isnan(x)) sum += x, count += 1;
+  return count > 0 ? sum / count : std::nan("");
 }
 
 }  // namespace
@@ -78,6 +87,13 @@ void close_record(RunRecord& r, const RunSpec& spec, const Headroom& between, do
     r.finals.push_back({modelled_seconds, median_step_seconds(r, {stage_prompts, stage_policy, stage_estimator, stage_update}) + judged});
   }
   if (bill.cost) r.finals.push_back({"judge_cost", *bill.cost});
+  for (const CurveId id : {CurveId::gradient_cosine, CurveId::gradient_snr}) {
+    if (!has_curve(spec, id)) continue;
+    const std::string name = curve_name(id);
+    const std::vector<double>& values = curve_of(r, name);
+    r.finals.push_back({name, mean_number(values)});
+    r.finals.push_back({"final_" + name, values.back()});
+  }
   std::erase_if(r.curves, [](const Curve& c) { return c.values.empty(); });
   r.status = RunStatus::ok;
 }

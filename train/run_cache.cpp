@@ -123,6 +123,7 @@ class SharedEstimator {
 struct RunCache::State {
   Cache<SharedEstimator> estimators{unused_bytes};
   Cache<const BanditWorld> worlds{unused_bytes};
+  Cache<const LinearFit> fits{unused_bytes};
   Cache<LawCache> laws{unused_bytes};
   Cache<const RatedWorld> rated{unused_bytes};
   Cache<const PosteriorModel> posterior_models{unused_bytes};
@@ -132,6 +133,7 @@ struct RunCache::State {
 };
 struct RunCache::Latest {
   LatestValue<const BanditWorld> world;
+  LatestValue<const LinearFit> fit;
   LatestValue<LawCache> laws;
   LatestValue<const RatedWorld> rated;
   LatestValue<const PosteriorModel> posterior_model;
@@ -146,6 +148,9 @@ RunCache::~RunCache() = default;
 
 std::shared_ptr<const BanditWorld> RunCache::world(const std::string& key, const Make<const BanditWorld>& make) {
   return latest_->world.get(state_->worlds, key, make);
+}
+std::shared_ptr<const LinearFit> RunCache::fit(const std::string& key, const Make<const LinearFit>& make) {
+  return latest_->fit.get(state_->fits, key, make);
 }
 std::shared_ptr<LawCache> RunCache::laws(const std::string& key, const Make<LawCache>& make) {
   return latest_->laws.get(state_->laws, key, make);

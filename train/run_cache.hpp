@@ -1,4 +1,4 @@
-// What the runs of a suite share, made when it is first asked for: worlds, vote laws, rated worlds, supervised starts, estimators.
+// What the runs of a suite share, made when it is first asked for: worlds, fits, vote laws, rated worlds, supervised starts, estimators.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -19,6 +19,12 @@ namespace odrpo {
 struct WarmStart {
   std::vector<float> weights;  ///< empty without supervised steps
   std::size_t bytes() const { return weights.size() * sizeof(float); }
+};
+
+/// theta of fit_linear() (policies/softmax/tilt.hpp), which all tilted linear policies of one world share.
+struct LinearFit {
+  std::vector<double> theta;
+  std::size_t bytes() const { return theta.size() * sizeof(double); }
 };
 
 /// Safe from any thread. A value is made by the first thread that asks for its key, while others that ask for it wait. It is dropped when
@@ -42,6 +48,7 @@ class RunCache {
   int threads = 1;
 
   std::shared_ptr<const BanditWorld> world(const std::string& key, const Make<const BanditWorld>& make);
+  std::shared_ptr<const LinearFit> fit(const std::string& key, const Make<const LinearFit>& make);
   std::shared_ptr<LawCache> laws(const std::string& key, const Make<LawCache>& make);
   std::shared_ptr<const RatedWorld> rated(const std::string& key, const Make<const RatedWorld>& make);
   std::shared_ptr<const PosteriorModel> posterior_model(const std::string& key, const Make<const PosteriorModel>& make);

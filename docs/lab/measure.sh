@@ -13,7 +13,7 @@ shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
 unset CDPATH
 
-sections=(quickstart yardstick calibrated stress votes-mean compat judge-scores toy-lm toy-lm-lora seeds-needed aa speed)
+sections=(quickstart yardstick calibrated stress gradient-cosine votes-mean compat judge-scores toy-lm toy-lm-lora seeds-needed aa speed)
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 page=$root/docs/lab/measurements.md
@@ -145,6 +145,17 @@ outliers, `high10` and `hardhigh` high ones; `flip10` mirrors scores; `hack` giv
 figures](measured-by-hand.md#published-figures-against-this-program) stand on another page.
 END
   suite stress
+  facts
+}
+
+section_gradient-cosine() {
+  title 'Gradients at fixed policies' <<'END'
+Which estimator's gradient points along the exact one? The policies do not learn, so that all estimators of a seed meet the same responses and
+scores. `linear-3` and `tabular-3` start tilted towards the true quality. [What is measured, and what it says](../gradients.md). The second
+table has the signal-to-noise ratio of one batch.
+END
+  suite gradient-cosine
+  show --value gradient-snr
   facts
 }
 

@@ -68,6 +68,14 @@ SoftmaxPolicy::SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const Op
   rows_ = {probability_.data(), cumulative_.data(), total_.data()};
 }
 
+void SoftmaxPolicy::start_at(std::span<const float> parameters) {
+  const TableRows rows = table();
+  const std::size_t width = static_cast<std::size_t>(tabular() ? shape_.width : shape_.features);
+  for (std::size_t r = 0; r < last_.size(); ++r)
+    std::copy_n(parameters.begin() + static_cast<std::ptrdiff_t>(r * width), rows.used,
+                theta_.begin() + static_cast<std::ptrdiff_t>(r * static_cast<std::size_t>(row_width_)));
+}
+
 RowVisit SoftmaxPolicy::visit(std::uint32_t row, std::uint32_t place) const {
   const int last = last_[row];
   if (last < 0 || !adam()) return {row, 0, nullptr, 1.0f, 1.0f, place};  // zero moments: nothing is pending

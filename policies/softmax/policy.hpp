@@ -34,19 +34,22 @@ RatioLimits ratio_limits(double clip);
 
 /// How rollouts enter a gradient besides their advantages.
 struct RolloutTerms {
-  double kl = 0;                       ///< weight of the KL penalty to the initial policy
+  double kl = 0;                       ///< weight of the KL penalty to the uniform policy
   const std::uint8_t* mask = nullptr;  ///< [B][G] 0 = no part in the gradient, nor in its denominator; null = all take part
   bool reused = false;                 ///< the rollouts were drawn by an earlier policy: remember() was called when they were
   double ratio_clip = 0;               ///< PPO: largest distance of pi / pi_old from 1 in the advantage's direction; 0 = no clip
 };
 
-/// Starts uniform (all parameters 0). One update is forward, sample (any number of times), gradient, update. With several epochs on a batch
+/// Starts uniform (all parameters 0), unless start_at() says otherwise. One update is forward, sample (any number of times), gradient, update. With several epochs on a batch
 /// of rollouts: forward, sample, remember, gradient, update; then forward with the same prompts, gradient with reused rollouts, update.
 class SoftmaxPolicy {
  public:
   /// `steps` counts updates: with several epochs per batch, training steps times epochs. `epochs` = consecutive updates on one batch, which
   /// tells how long a prompt can go without one.
   SoftmaxPolicy(PolicyKind kind, const PolicyShape& shape, const OptimizerConfig& config, int steps, Isa isa, int epochs = 1);
+
+  /// The parameters before the first update: of the tabular policy [P][width], of the linear one [F]. (tilt.hpp)
+  void start_at(std::span<const float> parameters);
 
   /// Begins update t = 0, 1, …: softmax rows of the batch's prompts (`count` = shape.batch different prompts) with all earlier updates
   /// applied.

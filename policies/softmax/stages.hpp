@@ -38,7 +38,7 @@ struct SoftmaxRows {
 /// Means over rows of exact expectations under the softmax, from one pass over all prompts.
 struct ExactMeans {
   double quality = 0;  ///< sum_a pi_a q_a
-  double kl = 0;       ///< sum_a pi_a ln(pi_a A): KL to the uniform initial policy
+  double kl = 0;       ///< sum_a pi_a ln(pi_a A): KL to the uniform policy
   double entropy = 0;  ///< -sum_a pi_a ln pi_a, nats
 };
 

@@ -1,4 +1,5 @@
 // Tables of several values, each with its own unit and statistic, and comparison with the baseline in percent.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "results/export_json.hpp"
@@ -185,6 +186,35 @@ TEST_CASE("several values in Markdown, CSV and JSON") {
   CHECK(one["value"] == "gain");  // a table of one value says at the top which it is
   CHECK(one["values"].size() == 1);
   CHECK(one["blocks"][0]["cells"][2].contains("difference"));
+}
+
+TEST_CASE("values of gradients: shown where the runs have them, else the table says what a suite must set") {
+  auto all = some_runs({0.1});
+  const ResultFile without = file_of(all);
+  CHECK(
+      contains(refusal(without, {.value = {"gradient_cosine"}}),
+               "value: the results have no value \"gradient-cosine\": runs have it with `gradient` above 0 in [record] and an env of base "
+               "bandit (these have gain, regret"));
+  CHECK(contains(refusal(without, {.value = {"judge-cost"}}), "runs have it with `price_per_call` in [rater.NAME]"));
+  CHECK(contains(refusal(without, {.value = {"grounding"}}), "no value \"grounding\" (they have gain"));
+  for (RunRecord& r : all) {
+    const bool ordinal = r.estimator != "maxrl";
+    r.finals.push_back({"gradient_cosine", 0.5 + 0.01 * r.seed + (ordinal ? 0.1 + 0.01 * (r.seed == 1) : 0)});
+    r.finals.push_back({"gradient_snr", ordinal && r.seed == 0 ? std::nan("") : 2});
+  }
+  const TableModel table =
+      make_table(file_of(all), {.columns = "value", .value = {"gradient-cosine", "gradient-snr"}, .baseline = "maxrl"});
+  REQUIRE(table.values.size() == 2);
+  CHECK(value_text(table.values[0]) == "gradient-cosine");
+  CHECK(table.values[0].more_is_better);
+  CHECK(!table.values[0].percent);
+  const TableCell &of_maxrl = table.blocks[0].cells[0], &of_odrpo = table.blocks[0].cells[2];
+  CHECK(of_maxrl.centre == Approx(0.51));
+  CHECK(of_odrpo.comparison.difference.mean == Approx(0.1 + 0.01 / 3));
+  CHECK(table.blocks[0].cells[3].undefined == 1);
+  const TableModel by_column = make_table(file_of(all), {.value = {"gradient_cosine"}});  // the column's own name shows it as it is
+  CHECK(by_column.blocks[0].cells[0].centre == of_maxrl.centre);
+  CHECK(by_column.values[0].more_is_better);
 }
 
 TEST_CASE("several values that do not go together") {

@@ -111,6 +111,7 @@ TEST_CASE("names do not matter for the key, decisions do") {
                                          "grid.votes=2",
                                          "grid.estimator=rloo",
                                          "grid.policy=tabular",
+                                         "policy.linear.tilt=2",
                                          "grid.rater=veto",
                                          "learn.steps=9",
                                          "learn.lr=0.06",
@@ -142,6 +143,7 @@ TEST_CASE("names do not matter for the key, decisions do") {
     CHECK(keys.insert(spec_key(loaded(small_suite, {change}).runs[0])).second);
   }
   CHECK(spec_key(loaded(small_suite, {"learn.lr=[0.05]"}).runs[0]) == spec_key(base));
+  CHECK(spec_key(loaded(small_suite, {"policy.linear.tilt=0"}).runs[0]) == spec_key(base));
   CHECK(spec_key(loaded(small_suite, {"table.value=regret", "limits.cpu_hours=1"}).runs[0]) == spec_key(base));
 }
 

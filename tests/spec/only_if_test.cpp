@@ -273,7 +273,7 @@ TEST_CASE("the supervised steps use the keys of a policy that are not of trainin
   PolicyConfig plain;
   plain.kind = PolicyKind::transformer;
   plain.transformer.lora_rank = 4;
-  for (const FieldInfo& f : all_fields<PolicyConfig>()) {
+  for (const FieldInfo& f : fields_of(plain)) {
     PolicyConfig changed = plain;
     const AxisValue other = other_of(f);
     Assign assign{f.key, other};

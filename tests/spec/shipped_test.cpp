@@ -70,6 +70,23 @@ TEST_CASE("quickstart: six estimators, one vote or eight, five seeds") {
   CHECK_FALSE(suite.table.baseline.empty());
 }
 
+TEST_CASE("gradient-cosine: fixed policies of three starts each, every record measured, paired with grpo") {
+  const auto suite = shipped("gradient-cosine");
+  CHECK(all(suite, [](const RunSpec& r) { return r.learn.optimizer.lr; }) == std::set<double>{0});
+  CHECK(all(suite, [](const RunSpec& r) { return r.learn.kl; }) == std::set<double>{0});
+  CHECK(all(suite, [](const RunSpec& r) { return std::pair(r.policy.kind, r.policy.tilt); }) ==
+        std::set<std::pair<PolicyKind, double>>{{PolicyKind::linear, 0},
+                                                {PolicyKind::linear, 1},
+                                                {PolicyKind::linear, 3},
+                                                {PolicyKind::tabular, 0},
+                                                {PolicyKind::tabular, 1},
+                                                {PolicyKind::tabular, 3}});
+  CHECK(suite.runs[0].record.every == 1);
+  CHECK(suite.runs[0].record.gradient == 256);
+  CHECK(suite.table.value == std::vector<std::string>{"gradient-cosine"});
+  CHECK(suite.table.baseline == "grpo");
+}
+
 TEST_CASE("smoke: both policies, draws and law, a lattice rater") {
   const auto suite = shipped("smoke");
   CHECK(all(suite, [](const RunSpec& r) { return r.policy_name; }).size() == 2);

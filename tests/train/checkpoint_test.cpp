@@ -94,6 +94,8 @@ prior = "moments"
       {"grid.estimator=[posterior(grpo), moments]", "record.gradient=2", "grid.votes=3", "rater.mixed.aggregate=[mean, mode, all]"},
       {"grid.rater=panel-essays", "grid.votes=6", "rater.panel-essays.stop=[0, 3]", "rater.panel-essays.prices=[1, 2, 4, 16]"},
       {"rater.mixed.parse_policy=drop", "rater.mixed.parse_failure=0.3", "learn.dead_groups=drop"},
+      {"policy.tabular.tilt=[0, 0.7]", "learn.lr=[0, 0.1]", "record.gradient=2"},
+      {"grid.policy=linear", "policy.linear.tilt=1.5", "learn.optimizer=[adam, sgd]", "record.gradient=2"},
       {"grid.estimator=window", "grid.votes=5", "rater.mixed.aggregate=fraction", "record.gradient=3", "learn.epochs=2"},
   };
   std::mt19937 rng(9);

@@ -106,6 +106,7 @@ std::string why_not_batched(const RunSpec& spec) {
   if (stops_early(spec.rater, spec.votes)) return "a judge that stops early is asked one call after the other";
   if (spec.rater.aggregate == Aggregate::expected) return "expected scores are not drawn";
   if (scores_of_response(spec.rater, spec.votes) > 1) return "the votes of a response stay apart, and the device keeps their aggregate";
+  if (spec.policy.tilt > 0) return "a policy with a `tilt` starts on the CPU";
   if (spec.estimator.posterior) return "posterior scores are worked out on the CPU";
   if (const device::Layout p = make_layout(spec); p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,

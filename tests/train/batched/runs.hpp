@@ -131,6 +131,9 @@ inline std::vector<RunSpec> corner_runs() {
     lost.learn.optimizer.weight_decay = 1;  // multiplies every parameter by about minus a million at each step
     lost.learn.optimizer.lr = 1e6;
   }
+  RunSpec& still = add("a policy that stays", PolicyKind::tabular, "maxrl", 40, 12, 8, 60);
+  still.learn.optimizer.lr = 0;
+  still.learn.epochs = 2;
   // the general kind: everything at once, in several rounds of groups and polls, with parameters in the device's memory
   RunSpec& all = add("all kinds", PolicyKind::tabular, "odrpo-gini-median(maxrl)", 700, 100, 40, 6);
   all.estimator.median = MedianRule::running;
