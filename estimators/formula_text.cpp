@@ -50,7 +50,7 @@ std::string single_text(const EstimatorConfig& c) {
 std::string estimator_formula(const EstimatorConfig& c) {
   if (c.posterior) {
     const std::string model = c.model == own_rater ? "" : "model " + c.model + ", ";
-    return estimator_formula(form_of(c)) + "; r = E[quality | the group's scores], " + model + "prior " +
+    return estimator_formula(form_of(c)) + "; r = E[quality | all scores of the group], " + model + "prior " +
            std::string(word_of<PriorRule>(prior_words, c.prior)) + (c.prior != PriorRule::fixed ? " (keep " + number(c.keep) + ")" : "");
   }
   const Convention row = convention_of(c);

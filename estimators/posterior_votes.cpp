@@ -41,8 +41,8 @@ double log_likelihood(const CallModel& m, std::span<const VoteCount> votes, std:
         for (end = v; end < votes.size() && votes[end].judge == votes[v].judge; ++end) {
           const std::size_t score = static_cast<std::size_t>(votes[end].judge * m.scores + votes[end].score),
                             kind = static_cast<std::size_t>(u * m.traits + t);
-          of_class += votes[end].count *
-                      log_of(m.call[(score * static_cast<std::size_t>(m.classes * m.traits) + kind) * m.width + response]);
+          of_class +=
+              votes[end].count * log_of(m.call[(score * static_cast<std::size_t>(m.classes * m.traits) + kind) * m.width + response]);
         }
         of_classes.push_back(of_class);
       }
@@ -75,7 +75,8 @@ std::vector<VoteCount> counts_of(const CallModel& m, std::span<const std::uint8_
   for (std::size_t v = 0; v < seen.size(); ++v) {
     if (seen[v] == no_score) continue;
     const VoteCount vote{(judge + static_cast<int>(v)) % m.judges, seen[v] - m.lowest, 1};
-    const auto same = std::find_if(counts.begin(), counts.end(), [&](const VoteCount& c) { return c.judge == vote.judge && c.score == vote.score; });
+    const auto same =
+        std::find_if(counts.begin(), counts.end(), [&](const VoteCount& c) { return c.judge == vote.judge && c.score == vote.score; });
     if (same == counts.end()) counts.push_back(vote);
     else ++same->count;
   }
@@ -132,8 +133,7 @@ std::shared_ptr<const VoteRow> PosteriorVotes::make_row(std::string votes, std::
     if (!square_.empty()) sums.square[c] = p > 0 ? sums.square[c] / p : square_[c];
     sums.one[c] = highest > 0 ? p / highest : 1;  // no state explains the votes better than another
   }
-  return std::make_shared<const VoteRow>(
-      VoteRow{std::move(votes), std::move(sums.one), std::move(sums.quality), std::move(sums.square)});
+  return std::make_shared<const VoteRow>(VoteRow{std::move(votes), std::move(sums.one), std::move(sums.quality), std::move(sums.square)});
 }
 
 std::shared_ptr<const VoteRow> PosteriorVotes::row(std::span<const std::uint8_t> seen, int judge) const {
@@ -156,9 +156,9 @@ std::shared_ptr<const VoteRow> PosteriorVotes::row(std::span<const std::uint8_t>
 
 void PosteriorVoteGroup::values(const PosteriorVotes& votes, const StatePrior& prior, std::span<const std::uint8_t> seen, int judge,
                                 std::span<double> value) {
-  const std::size_t each = seen.size() / value.size();
   row_.clear();
   sorted_.clear();
+  const std::size_t each = value.empty() ? 0 : seen.size() / value.size();
   for (std::size_t i = 0; i < value.size(); ++i) {
     row_.push_back(votes.row(seen.subspan(i * each, each), judge));
     if (row_.back()) sorted_.push_back(row_.back().get());

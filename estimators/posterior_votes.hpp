@@ -20,8 +20,11 @@ struct VoteRow {
   std::string votes;             ///< which votes: equal for equal counts
   std::vector<double> relative;  ///< P(votes | c) over that of the state that makes them likeliest
   std::vector<double> expected;  ///< E[quality | votes, c], levels
-  std::vector<double> square;    ///< E[(x - b)^2 | votes, c]; empty unless moments tell the world
-  std::size_t bytes() const { return sizeof(VoteRow) + votes.size() + (relative.size() + expected.size() + square.size()) * sizeof(double); }
+  std::vector<double> square;    ///< E[(x - b)^2 | votes, c]; only with prior = "moments"
+  /// With its name once more, and its place among those that are kept.
+  std::size_t bytes() const {
+    return 128 + sizeof(VoteRow) + 2 * votes.size() + (relative.size() + expected.size() + square.size()) * sizeof(double);
+  }
 };
 
 /// The rows of a model. Safe from any thread: rows are kept, 64 MiB of them at most, since responses often have the same votes.

@@ -1,4 +1,5 @@
-// Products of powers over tiles of responses, and their sums over states. Every element has its own sum, so that all widths give the same bits.
+// Products of powers over tiles of responses, and their sums over states. Every element has its own sum, so that all widths give the same
+// bits.
 #include "estimators/vote_stages.hpp"
 #include "kernels/portable.hpp"
 

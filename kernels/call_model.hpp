@@ -8,18 +8,18 @@
 
 namespace odrpo {
 
-/// Kinds of responses differ in their quality. Besides, a response has one of `traits` kinds of lasting traits, such as the probability of a
-/// veto, and each judge one of `classes` equally likely kinds of lasting error about it. Given those, calls are independent.
+/// Kinds of responses differ in their quality. Besides, a response has one of `traits` kinds of lasting traits, such as the probability of
+/// a veto, and each judge one of `classes` equally likely kinds of lasting error about it. Given those, calls are independent.
 struct CallModel {
   static constexpr std::size_t lanes = 16;
-  int lowest = 1, scores = 0;    ///< of a call: lowest, lowest + 1, …
-  int judges = 1;                ///< whose calls are told apart; 1: all calls are of one judge
+  int lowest = 1, scores = 0;  ///< of a call: lowest, lowest + 1, …
+  int judges = 1;              ///< whose calls are told apart; 1: all calls are of one judge
   int traits = 1, classes = 1;
-  std::vector<double> trait;     ///< [traits] probability
-  std::vector<double> quality;   ///< [responses] levels
-  std::vector<double> place;     ///< [responses] on the scale where the quality of a prompt's responses is normal; empty unless moments tell it
-  std::size_t width = 0;         ///< responses, rounded up to a multiple of `lanes`
-  std::vector<double> call;      ///< [judges][scores][classes][traits][width] P(score); padding 0
+  std::vector<double> trait;    ///< [traits] probability
+  std::vector<double> quality;  ///< [responses] levels
+  std::vector<double> place;    ///< [responses] on the scale where quality is normal; only with prior = "moments"
+  std::size_t width = 0;        ///< responses, rounded up to a multiple of `lanes`
+  std::vector<double> call;     ///< [judges][scores][classes][traits][width] P(score); padding 0
   PromptStates prompts;
   /// P(response | state). Of a world, whose states have nearly all responses, for each tile of `lanes` states (padding 0) a row of every
   /// response; of a file runs: share[offset + i] of the states first + i, i < count, those of one response together.

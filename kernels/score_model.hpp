@@ -9,7 +9,7 @@
 
 namespace odrpo {
 
-/// What a normal world of prompts is told by: on the scale where the quality of a prompt's responses is normal.
+/// Moments of a normal world, on the scale where the quality of a prompt's responses is normal.
 struct WorldMoments {
   double mean = 0;      ///< of prompts' centres b
   double variance = 0;  ///< of these
@@ -19,7 +19,7 @@ struct WorldMoments {
 /// States are kinds of prompts: where the quality of a prompt's responses lies and how far it spreads.
 struct PromptStates {
   std::vector<double> prior;  ///< [states] probability, before any score is seen; sums to 1
-  // of a world that moments tell; else empty
+  // only with prior = "moments"; else empty
   WorldMoments moments{};
   double log_spread_sd = 0;                ///< of the prompts' spread
   std::vector<double> centre, log_spread;  ///< [states] b and the logarithm of the spread round it
@@ -37,7 +37,7 @@ struct ScoreModel {
   PromptStates prompts;
   std::vector<double> likelihood;  ///< [states][scores] P(score | state)
   std::vector<double> expected;    ///< [states][scores] E[quality | score, state], levels
-  std::vector<double> square;      ///< [states][scores] E[(x - b)^2 | score, state]; empty unless moments tell the world
+  std::vector<double> square;      ///< [states][scores] E[(x - b)^2 | score, state]; only with prior = "moments"
 
   std::size_t bytes() const { return prompts.bytes() + (likelihood.size() + expected.size() + square.size()) * sizeof(double); }
   std::size_t states() const { return prompts.size(); }

@@ -75,7 +75,9 @@ void check_variant(const Node& section, const Variant<RaterConfig>& variant, Dia
   if (panel_size(c.noise) > 1 && sampling_given)
     errors.add(place_of(&section, "sampling"), "`sampling` has no effect on a panel: several calls are drawn one by one, in turn");
   else if (apart && sampling_given)
-    errors.add(place_of(&section, "sampling"), fmt::format("`sampling` has no effect here: the votes of aggregate = \"{}\" are drawn one by one", word(aggregate_words, c.aggregate)));
+    errors.add(place_of(&section, "sampling"),
+               fmt::format("`sampling` has no effect here: the votes of aggregate = \"{}\" are drawn one by one",
+                           word(aggregate_words, c.aggregate)));
   if (const auto stops = values_of(variant.axes, "stop", c.stop); std::find(stops.begin(), stops.end(), 1) != stops.end())
     errors.add(place_of(&section, "stop"), "`stop` = 1 would ask once, whatever the votes", "0, or 2 and more; one call is votes = 1");
   unreadable("parse_failure", c.parse_failure);

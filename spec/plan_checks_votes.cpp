@@ -36,10 +36,6 @@ std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
   return "";
 }
 
-}  // namespace
-
-namespace {
-
 /// aggregate = "fraction": estimators with levels, and groups that are not too large.
 void check_fraction(Place place, const Plan& plan, Diagnostics& errors) {
   const std::vector<std::int64_t> rollouts = values_of(plan.learn_axes, "rollouts", plan.learn.rollouts);
@@ -61,8 +57,8 @@ void check_all(Place place, const Plan& plan, Diagnostics& errors) {
   for (const auto& estimator : plan.estimator)
     if (!estimator.config.posterior)
       errors.add(place,
-                 fmt::format("`aggregate` cannot be \"all\" here: estimator {} takes one reward of each response, and only posterior "
-                             "estimators know what several votes say together",
+                 fmt::format("`aggregate` cannot be \"all\" here: estimator {} takes one reward of each response; only posterior "
+                             "estimators read votes",
                              shown(estimator.name)),
                  "a posterior estimator, or aggregate = \"mean\"; `zip` in [grid] gives estimators raters of their own");
 }

@@ -8,8 +8,8 @@
 namespace odrpo {
 
 /// A prior that follows the policy needs prompts whose responses are more alike than the world's.
-inline ScoreModelGrid prior_grid(PriorRule prior, const BanditConfig& world) {
-  ScoreModelGrid grid;
+inline PromptGrid prior_grid(PriorRule prior, const BanditConfig& world) {
+  PromptGrid grid;
   if (world.quality == QualityKind::integer) grid.qualities_per_level = 1;
   if (prior == PriorRule::following) grid.spread_scales.assign(std::begin(following_scales), std::end(following_scales));
   grid.moments = prior == PriorRule::moments;

@@ -10,8 +10,8 @@ struct RewardKind {
   bool gaps = false;  ///< responses may end without one
   int lowest = 1;     ///< lowest score
   int levels = 10;    ///< K
-  int votes = 1;      ///< scores that are kept of a response
-  int members = 1;    ///< scores of a response that are members of the prompt's group: all that are kept, or one
+  int votes = 1;      ///< scores that are kept of a response: 1, or all its votes
+  int members = 1;    ///< members of its prompt's group that a response makes: 1, or with aggregate = "fraction" all its votes
 };
 RewardKind reward_kind(const RunSpec& spec);
 /// Scores that are estimated as one group: of all responses to a prompt.

@@ -9,6 +9,7 @@
 
 #include "policies/softmax/tilt.hpp"
 #include "spec/canonical.hpp"
+#include "train/posterior_cost.hpp"
 #include "train/posterior_model.hpp"
 #include "train/record.hpp"
 

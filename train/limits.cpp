@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "envs/bandit/call_model.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
@@ -16,6 +17,8 @@
 #include "spec/reward_kind.hpp"
 #include "spec/text.hpp"
 #include "train/batch.hpp"
+#include "train/posterior_cost.hpp"
+#include "train/posterior_model.hpp"
 #include "train/run_cache.hpp"
 #include "train/run_order.hpp"
 #include "train/toy_lm.hpp"
@@ -42,6 +45,9 @@ std::string estimator_text(const RunSpec& run) {
                      group_size(run)) +
          canonical_fields(e);
 }
+
+// Equal for runs that share a model of the judge; empty of runs without one.
+std::string model_text(const RunSpec& run) { return run.estimator.posterior ? belief_of(run).key : ""; }
 
 // Counts different texts. It keeps a hash of 64 bits of each: that two of 10^6 have the same one has a probability of 3e-8, and then an
 // estimate lacks one law, world or estimator.
@@ -94,7 +100,8 @@ Cost total_cost(const Suite& suite, int jobs) {
   // rows of law are made once, a world once a seed
   using enum GridPart;
   Different laws(suite.runs, {env, rater, votes}, law_text), worlds(suite.runs, {env, rater, policy}, world_text),
-      different(suite.runs, {env, rater, estimator, learn, votes}, estimator_text);
+      different(suite.runs, {env, rater, estimator, learn, votes}, estimator_text),
+      models(suite.runs, {env, rater, estimator, votes}, model_text);
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
     const Combination all = suite.runs.combination(c);
     const RunSpec run = suite.runs[all.first];
@@ -107,6 +114,7 @@ Cost total_cost(const Suite& suite, int jobs) {
       total.cpu_seconds += world_seconds(run) * suite.seeds;
       if (!tables) total.disk_bytes += warm_start_bytes(run) * suite.seeds;  // kept in the work folder until all is done
     }
+    if (models.is_new(all.first, run)) total.cpu_seconds += posterior_model_seconds(run);
     if (different.is_new(all.first, run)) estimators += estimator_bytes(run);
     for (std::size_t i = 0; i < all.runs; ++i) {  // one by one: sums are rounded as they always were
       total.cpu_seconds += cost.cpu_seconds;
@@ -165,6 +173,12 @@ Cost check_limits(const Suite& suite, int jobs) {
                        large ? fmt::format("with tie = \"nearest-mean\" is a sum over {} cases, more than {}", count_text(cases(run)),
                                            count_text(max_law_cases))
                              : fmt::format("takes about {} a row", seconds_text(seconds))));
+  }
+  for (const std::size_t i : suite.runs.first_of_each({env, rater, votes, estimator})) {
+    const RunSpec run = suite.runs[i];
+    if (posterior_too_large(run) && told.insert(run.rater_name).second)
+      refuse(fmt::format("rater {}, as estimator {} believes it to be: {}", shown(run.rater_name), shown(run.estimator_name),
+                         too_large_for_all_votes));
   }
   if (!over.empty()) throw Failure(Exit::limits, over);
   return cost;

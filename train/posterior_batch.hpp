@@ -51,8 +51,8 @@ class PosteriorBatch {
   /// Remembers what the groups show of their prompts.
   template <class T>
   void values(const T* score, int groups, double* value);
-  /// The same of all votes seen[groups][rollouts][votes]; judge[groups]: who answers the first call about a prompt's responses, where judges
-  /// are told apart (else empty).
+  /// The same of all votes seen[groups][rollouts][votes]; judge[groups]: who answers the first call about a prompt's responses, where
+  /// judges are told apart (else empty).
   void values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value);
 
   /// What a checkpoint keeps (train/archive.hpp).

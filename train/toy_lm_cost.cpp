@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "policies/transformer/bytes.hpp"
-#include "train/posterior_model.hpp"
+#include "train/posterior_cost.hpp"
 #include "train/toy_lm.hpp"
 
 namespace odrpo {

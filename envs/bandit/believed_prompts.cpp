@@ -26,7 +26,7 @@ Prompts prompts_of(const WorldSource& source) {
 }
 
 /// Gauss-Hermite nodes, and smaller spreads beside the world's.
-std::vector<Kind> nodes(const Prompts& p, const ScoreModelGrid& grid) {
+std::vector<Kind> nodes(const Prompts& p, const PromptGrid& grid) {
   const NormalNodes b = normal_nodes(p.sd > 0 ? grid.centres : 1), s = normal_nodes(p.log_spread_sd > 0 ? grid.spreads : 1);
   const double share = 1.0 / static_cast<double>(grid.spread_scales.size());
   std::vector<Kind> out;
@@ -41,7 +41,7 @@ std::vector<Kind> nodes(const Prompts& p, const ScoreModelGrid& grid) {
 /// Evenly spaced centres over 4.5 standard deviations to each side, and spreads from a tenth of the median to twice it; their probabilities
 /// follow from moments.
 constexpr double least_sd = 0.05, least_log_spread_sd = 0.25;
-std::vector<Kind> even_nodes(const Prompts& p, const ScoreModelGrid& grid) {
+std::vector<Kind> even_nodes(const Prompts& p, const PromptGrid& grid) {
   const int spreads = grid.even_spreads;
   const double sd = std::max(p.sd, least_sd), low = math::log(0.1), high = math::log(2.0);
   std::vector<Kind> out;
@@ -88,7 +88,7 @@ void masses(const Kind& kind, const std::vector<double>& edges, std::span<double
 }
 
 /// Kinds of prompts of a normal world, or of one on a latent scale.
-void add_kinds(const WorldSource& source, int levels, const ScoreModelGrid& grid, BelievedPrompts& out) {
+void add_kinds(const WorldSource& source, int levels, const PromptGrid& grid, BelievedPrompts& out) {
   const int per_level = grid.qualities_per_level;
   const std::size_t qualities = static_cast<std::size_t>(per_level) * static_cast<std::size_t>(levels - 1) + 1;
   for (std::size_t q = 0; q < qualities; ++q) {
@@ -116,7 +116,7 @@ void add_kinds(const WorldSource& source, int levels, const ScoreModelGrid& grid
 
 /// The prompts of a file as kinds of prompts; where there are more than most_file_states, those of nearly equal mean quality are one kind.
 /// Instead of a smaller spread: a share of a prompt's best responses, towards which a policy moves.
-void add_file_prompts(const ScoredResponses& file, const ScoreModelGrid& grid, BelievedPrompts& out) {
+void add_file_prompts(const ScoredResponses& file, const PromptGrid& grid, BelievedPrompts& out) {
   const std::size_t laws = file.rows() / static_cast<std::size_t>(file.judges);
   for (std::size_t l = 0; l < laws; ++l) out.quality.push_back(file.quality(static_cast<std::uint32_t>(l)));
   std::vector<std::pair<double, std::size_t>> prompts;  // mean quality, which
@@ -143,7 +143,7 @@ void add_file_prompts(const ScoredResponses& file, const ScoreModelGrid& grid, B
 
 }  // namespace
 
-BelievedPrompts believe_prompts(const WorldSource& source, int levels, const ScoreModelGrid& grid) {
+BelievedPrompts believe_prompts(const WorldSource& source, int levels, const PromptGrid& grid) {
   BelievedPrompts out;
   out.first.push_back(0);
   if (source.responses) add_file_prompts(*source.responses, grid, out);

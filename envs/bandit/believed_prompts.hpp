@@ -15,7 +15,7 @@ namespace odrpo {
 inline constexpr double following_scales[] = {1, 0.5, 0.25};
 
 /// Gauss-Hermite nodes over prompts, and factors of their spread.
-struct ScoreModelGrid {
+struct PromptGrid {
   int centres = 41, spreads = 5;
   int even_spreads = 13;  ///< of `moments`
   std::vector<double> spread_scales = {1};
@@ -37,14 +37,14 @@ struct BelievedPrompts {
     std::uint32_t response;
     double probability;
   };
-  std::vector<Member> member;       ///< of each state: the kinds that its responses can have
-  std::vector<std::size_t> first;   ///< [states + 1] where a state's members begin
+  std::vector<Member> member;      ///< of each state: the kinds that its responses can have
+  std::vector<std::size_t> first;  ///< [states + 1] where a state's members begin
 
   bool of_file() const { return place.empty(); }
   std::span<const Member> members(std::size_t state) const {
     return std::span(member).subspan(first[state], first[state + 1] - first[state]);
   }
 };
-BelievedPrompts believe_prompts(const WorldSource& source, int levels, const ScoreModelGrid& grid);
+BelievedPrompts believe_prompts(const WorldSource& source, int levels, const PromptGrid& grid);
 
 }  // namespace odrpo

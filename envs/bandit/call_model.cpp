@@ -11,8 +11,6 @@
 namespace odrpo {
 namespace {
 
-constexpr double most_bytes = 1 << 30;
-
 /// Are the calls of a panel's judges told apart?
 bool tells_judges_apart(const RaterConfig& rater) { return panel_size(rater.noise) > 1 && !draws_judges(rater); }
 bool has_judge_error(const RaterConfig& rater) {
@@ -26,8 +24,7 @@ std::vector<Drawn> lasting_traits(const RaterConfig& rater) {
   for (const Drawn& response : response_traits(rater)) {
     if (response.traits.judge_class > 0) continue;
     for (const Drawn& prompt : prompt_traits(rater))
-      if (prompt.traits.judge == 0)
-        all.push_back({joined(prompt.traits, response.traits), response.probability * prompt.probability});
+      if (prompt.traits.judge == 0) all.push_back({joined(prompt.traits, response.traits), response.probability * prompt.probability});
   }
   double total = 0;
   for (const Drawn& d : all) total += d.probability;
@@ -119,9 +116,8 @@ void lay_out_runs(const BelievedPrompts& believed, CallModel& model) {
   std::vector<Entry> all;
   for (std::size_t c = 0; c < believed.states.size(); ++c)
     for (const BelievedPrompts::Member& m : believed.members(c)) all.push_back({m.response, static_cast<std::uint32_t>(c), m.probability});
-  std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
-    return std::pair(a.response, a.state) < std::pair(b.response, b.state);
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Entry& a, const Entry& b) { return std::pair(a.response, a.state) < std::pair(b.response, b.state); });
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool same = i > 0 && all[i].response == all[i - 1].response;
     if (same && all[i].state == all[i - 1].state) {  // a law that a prompt has twice
@@ -136,17 +132,23 @@ void lay_out_runs(const BelievedPrompts& believed, CallModel& model) {
 
 }  // namespace
 
-double call_model_bytes(const RaterConfig& rater, int levels, double responses) {
-  const double judges = tells_judges_apart(rater) ? panel_size(rater.noise) : 1, classes = has_judge_error(rater) ? trait_classes : 1;
-  return sizeof(double) * responses * judges * classes * static_cast<double>(lasting_traits(rater).size()) * count_outcomes(rater, levels, 1);
+double believed_responses(const RaterConfig& rater, int levels) {
+  if (const ScoredResponses* file = scored_responses(rater.noise)) return static_cast<double>(file->rows()) / file->judges;
+  return PromptGrid().qualities_per_level * (levels - 1) + 1;
 }
 
-CallModel make_call_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const ScoreModelGrid& grid) {
+double call_cells(const RaterConfig& rater, int levels) {
+  const double judges = tells_judges_apart(rater) ? panel_size(rater.noise) : 1, classes = has_judge_error(rater) ? trait_classes : 1;
+  return judges * classes * static_cast<double>(lasting_traits(rater).size()) * believed_responses(rater, levels);
+}
+
+double call_model_bytes(const RaterConfig& rater, int levels) {
+  return sizeof(double) * call_cells(rater, levels) * count_outcomes(rater, levels, 1);
+}
+
+CallModel make_call_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid) {
   BelievedPrompts believed = believe_prompts(source, levels, grid);
-  if (const double bytes = call_model_bytes(rater, levels, static_cast<double>(believed.quality.size())); bytes > most_bytes)
-    throw Failure(Exit::limits,
-                  "the laws of single calls of this rater take more than 1 GiB, too much for a model of all votes; aggregate = \"mode\" or "
-                  "\"mean\" needs a small part of it");
+  if (call_model_bytes(rater, levels) > most_call_model_bytes) throw Failure(Exit::limits, too_large_for_all_votes);
   CallModel model;
   model.width = (believed.quality.size() + CallModel::lanes - 1) / CallModel::lanes * CallModel::lanes;
   CallLaws(rater, levels, votes, model).fill(believed);

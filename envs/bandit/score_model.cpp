@@ -116,7 +116,7 @@ class StateSums {
 
 }  // namespace
 
-ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const ScoreModelGrid& grid) {
+ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid) {
   ScoreLaw law(rater, levels, votes);
   ScoreModel model = law.numbers;
   BelievedPrompts believed = believe_prompts(source, levels, grid);

@@ -13,6 +13,6 @@ inline constexpr int per_level_of_reals = 32;  ///< how finely real-valued score
 /// noise draws of prompts and responses and which judge of a panel answers; several calls to a panel are taken as calls to its mean judge.
 /// Real-valued scores are read to 1/32 level. Hacking is not in the model. Failure `limits` where the law of so many votes is too long.
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
-                            const ScoreModelGrid& grid = {});
+                            const PromptGrid& grid = {});
 
 }  // namespace odrpo

@@ -22,6 +22,21 @@ const std::string rest = R"(,"est":"grpo","eps":0,"ddof":0}})";
 
 }  // namespace
 
+TEST_CASE("posterior scores of votes: groups without responses, responses without votes, and too many of either") {
+  const auto answer = [](const std::string& votes) {
+    return json::parse(compute_line(R"({"id":1,"fn":"posterior_votes","args":{"rater":"mixed","prior":"fixed","votes":)" + votes + "}}"));
+  };
+  CHECK(answer("[]")["out"] == json::array());
+  CHECK(answer("[[]]")["out"] == json::array({nullptr}));
+  const json some = answer("[[7,8],[],[1]]")["out"];
+  CHECK((some.size() == 3 && some[1].is_null() && some[0].is_number()));
+  for (const char* votes : {"[[0]]", "[[11]]", "[[7.5]]"}) CHECK(answer(votes)["error"]["code"] == "out_of_range");
+  const json many = json::array({std::vector<int>(256, 7)}), large = std::vector<std::vector<int>>(256, {7});
+  CHECK(answer(many.dump())["error"]["code"] == "out_of_range");
+  CHECK(answer(large.dump())["error"]["code"] == "out_of_range");
+  CHECK(answer("3")["error"]["code"] == "wrong_type");
+}
+
 TEST_CASE("bad requests get a stable code word") {
   const Row rows[] = {
       {"", "bad_json"},

@@ -50,7 +50,8 @@ CallModel random_model(std::mt19937& g, const Shape& shape) {
   std::vector<double> share(states * responses);  // [states][responses]
   for (std::size_t c = 0; c < states; ++c) {
     double sum = 0;
-    for (std::size_t r = 0; r < responses; ++r) sum += share[c * responses + r] = shape.world || r == c % responses || g() % 4 == 0 ? u(g) + 0.01 : 0;
+    for (std::size_t r = 0; r < responses; ++r)
+      sum += share[c * responses + r] = shape.world || r == c % responses || g() % 4 == 0 ? u(g) + 0.01 : 0;
     for (std::size_t r = 0; r < responses; ++r) share[c * responses + r] /= sum;
     if (shape.moments) m.prompts.centre.push_back(4 * u(g)), m.prompts.log_spread.push_back(u(g));
   }
@@ -157,7 +158,8 @@ std::vector<std::uint8_t> random_votes(std::mt19937& g, const CallModel& m, std:
   std::vector<std::uint8_t> seen(responses * each);
   const unsigned gaps = g() % 3 == 0 ? 3 : 0;
   for (std::uint8_t& s : seen)
-    s = gaps > 0 && g() % gaps == 0 ? no_score : static_cast<std::uint8_t>(m.lowest + static_cast<int>(g() % static_cast<unsigned>(m.scores)));
+    s = gaps > 0 && g() % gaps == 0 ? no_score
+                                    : static_cast<std::uint8_t>(m.lowest + static_cast<int>(g() % static_cast<unsigned>(m.scores)));
   if (g() % 4 == 0) std::fill_n(seen.begin(), each, no_score);
   return seen;
 }

@@ -3,12 +3,14 @@
 #include <random>
 
 #include "estimators/definition.hpp"
+#include "kernels/failure.hpp"
 #include "kernels/no_score.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"
 #include "train/bandit.hpp"
-#include "train/record.hpp"
+#include "train/limits.hpp"
+#include "train/toy_lm.hpp"
 
 using namespace odrpo;
 
@@ -163,8 +165,7 @@ TEST_CASE("steps with all votes are what Bayes' rule says, batch after batch") {
           const double wanted = there[static_cast<std::size_t>(i)] ? out[static_cast<std::size_t>(next++)] : 0;
           if (!undecided) CHECK(static_cast<double>(b.raw[k]) == Approx(wanted).epsilon(1e-6).margin(1e-6));
           if (!b.mask.empty() && !leaves_pivot(spec.estimator.form))
-            REQUIRE((b.mask[k] != 0) ==
-                    (there[static_cast<std::size_t>(i)] && !(even && spec.learn.dead_groups == DeadGroups::drop)));
+            REQUIRE((b.mask[k] != 0) == (there[static_cast<std::size_t>(i)] && !(even && spec.learn.dead_groups == DeadGroups::drop)));
           ++compared;
         }
         for (std::size_t c = 0; c < w.size(); ++c) {
@@ -213,6 +214,92 @@ TEST_CASE("all votes of a good judge are worth more than one") {
     eight += final_of(run(all_votes(spec, 8)), "final_gain");
   }
   CHECK(eight > one);
+}
+
+TEST_CASE("votes are told apart by judge where the model has the run's judges, in the bandit and of texts") {
+  RunSpec spec = small_run(PolicyKind::linear, "posterior(grpo)");
+  spec.rater = preset("panel-essays");
+  spec.env.bandit.levels = rater_levels(spec.rater);
+  spec = all_votes(spec, 3);
+  spec.learn.steps = 2;
+  const int judges = panel_size(spec.rater.noise);
+  RunCache shared;
+  const auto judges_of = [&](const RunSpec& of) { return make_bandit_problem(of, shared, best_isa(), never)->posterior.judges(); };
+  CHECK(judges_of(spec) == judges);
+  RunSpec other = spec;
+  other.model = spec.rater;
+  LatentScale& scale = std::get<LatentNoise>(other.model->noise[0]).scale;
+  NumberRows rows;
+  for (int j = 0; j + 1 < judges; ++j) rows.emplace_back(scale.thresholds(j).begin(), scale.thresholds(j).end());
+  set_thresholds(scale, rows);
+  CHECK(judges_of(other) == 1);  // a panel of one judge less: none of its judges is one of the run's
+  other = spec;
+  other.rater.order = JudgeOrder::random;
+  CHECK(judges_of(other) == 1);
+  const BanditProblem problem = *make_bandit_problem(spec, shared, best_isa(), never);
+  BanditRun bandit(problem);
+  train_step(bandit, 0, {}, never);
+  REQUIRE(bandit.step.batch.first_judge.size() == bandit.step.prompt.size());
+  for (std::size_t b = 0; b < bandit.step.prompt.size(); ++b)
+    CHECK(bandit.step.batch.first_judge[b] == judge_in_turn(spec.run_key, bandit.step.prompt[b], 0, judges));
+
+  const Suite suite = loaded(R"toml([suite]
+name = "texts"
+[grid]
+env = "toy-lm"
+policy = "small"
+rater = "panel-essays"
+estimator = "posterior(grpo)"
+votes = 3
+[rater.panel-essays]
+aggregate = "all"
+[policy.small]
+base = "transformer"
+warm_steps = 0
+[env.toy-lm]
+vocabulary = 40
+prompts = 8
+response_tokens = 12
+evaluated_prompts = 4
+[learn]
+steps = 1
+batch = 4
+)toml");
+  const RunSpec text_spec = suite.runs[0];
+  const ToyLmProblem texts = *make_toy_lm_problem(text_spec, shared, best_isa(), never);
+  ToyLmRun run(texts);
+  run.begin();
+  train_step(run, 0, {}, never);
+  REQUIRE(run.step.batch.first_judge.size() == 4);
+  for (std::size_t b = 0; b < 4; ++b)
+    CHECK(run.step.batch.first_judge[b] == judge_in_turn(text_spec.run_key, texts.prompts[run.step.prompt[b]].index, 0, judges));
+}
+
+TEST_CASE("a model of all votes that is too large is refused before anything starts") {
+  const std::string suite = R"toml([suite]
+name = "large"
+[grid]
+estimator = "posterior(grpo)"
+votes = 4
+[env.bandit]
+levels = 100
+[rater.mixed]
+aggregate = "all"
+offset.sd = 0.5
+bias.sd = 0.5
+[limits]
+memory_gib = 1000
+)toml";
+  try {
+    check_limits(loaded(suite));
+    FAIL("accepted");
+  } catch (const Failure& failure) {
+    CHECK(failure.code == Exit::limits);
+    INFO(failure.what());
+    CHECK(std::string_view(failure.what())
+              .find("rater mixed, as estimator posterior(grpo) believes it to be: the laws of its single calls") != std::string_view::npos);
+  }
+  CHECK_NOTHROW(check_limits(loaded(suite, {"env.bandit.levels=10"})));
 }
 
 TEST_CASE("all votes: of a judge and of a panel, in the bandit and of texts") {

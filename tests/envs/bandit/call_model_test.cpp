@@ -35,7 +35,8 @@ double share_of(const CallModel& m, std::size_t state, std::size_t response) {
 
 double call_of(const CallModel& m, int judge, int score, int of_class, int trait, std::size_t response) {
   const std::size_t kind = static_cast<std::size_t>(of_class * m.traits + trait);
-  return m.call[(static_cast<std::size_t>(judge * m.scores + score) * static_cast<std::size_t>(m.classes * m.traits) + kind) * m.width + response];
+  return m.call[(static_cast<std::size_t>(judge * m.scores + score) * static_cast<std::size_t>(m.classes * m.traits) + kind) * m.width +
+                response];
 }
 
 /// P(first vote, second vote) of one response over the world's prompts, by the model. The first judge is any.
@@ -87,7 +88,8 @@ std::vector<double> pairs_seen(const RaterConfig& rater, const BanditConfig& con
     std::vector<std::uint8_t> score(2 * action.size());
     std::vector<std::uint32_t> scratch(static_cast<std::size_t>(config.actions) * 4);
     const RateBatch batch{prompt.data(), action.data(), config.prompts, config.actions, world.width};
-    rate_stages(best_isa()).by_draws(rated.view(), batch, random_stages(best_isa()), key, Purpose::vote, 0, 0, scratch.data(), {score.data(), nullptr});
+    rate_stages(best_isa())
+        .by_draws(rated.view(), batch, random_stages(best_isa()), key, Purpose::vote, 0, 0, scratch.data(), {score.data(), nullptr});
     for (std::size_t i = 0; i < score.size(); i += 2) {
       if (score[i] == no_score || score[i + 1] == no_score) continue;
       law[static_cast<std::size_t>((score[i] - rated.lowest) * scores + score[i + 1] - rated.lowest)] += 1;
@@ -98,7 +100,7 @@ std::vector<double> pairs_seen(const RaterConfig& rater, const BanditConfig& con
   return law;
 }
 
-void check_pairs(const RaterConfig& rater, BanditConfig config, const ScoreModelGrid& grid = {}) {
+void check_pairs(const RaterConfig& rater, BanditConfig config, const PromptGrid& grid = {}) {
   config.prompts = 512;
   config.actions = 16;
   const CallModel m = make_call_model(rater, resolve_source(config, rater), config.levels, 2, grid);
@@ -137,7 +139,8 @@ TEST_CASE("single calls of the model of all votes are the model of one score") {
           for (int j = 0; j < calls.judges; ++j)
             for (int u = 0; u < calls.classes; ++u)
               for (int t = 0; t < calls.traits; ++t)
-                p += share_of(calls, c, r) * calls.trait[static_cast<std::size_t>(t)] * call_of(calls, j, k, u, t, r) / calls.judges / calls.classes;
+                p += share_of(calls, c, r) * calls.trait[static_cast<std::size_t>(t)] * call_of(calls, j, k, u, t, r) / calls.judges /
+                     calls.classes;
         CHECK(p == Approx(scores.likelihood[c * static_cast<std::size_t>(scores.scores) + static_cast<std::size_t>(k)]).margin(1e-10));
       }
     }

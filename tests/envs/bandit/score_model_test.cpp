@@ -64,7 +64,7 @@ ByScore seen_in_worlds(const RaterConfig& rater, const BanditConfig& config, int
   return seen;
 }
 
-void check_against_worlds(const RaterConfig& rater, BanditConfig config, int votes, const ScoreModelGrid& grid = {}) {
+void check_against_worlds(const RaterConfig& rater, BanditConfig config, int votes, const PromptGrid& grid = {}) {
   config.prompts = 512;
   config.actions = 16;
   const ScoreModel m = make_score_model(rater, resolve_source(config, rater), config.levels, votes, grid);
@@ -136,7 +136,7 @@ TEST_CASE("score models of other questions and other worlds") {
   SECTION("integer quality, other levels, a world of its own") {
     BanditConfig other;
     other.quality = QualityKind::integer;
-    ScoreModelGrid grid;
+    PromptGrid grid;
     grid.qualities_per_level = 1;
     check_against_worlds(preset("mixed"), other, 1, grid);
     other = {};
@@ -177,7 +177,7 @@ TEST_CASE("score models of a shared error, of severity towards a prompt and of e
 TEST_CASE("states told by moments are the world again") {
   const RaterConfig& rater = preset("mixed");
   const BanditConfig config;
-  ScoreModelGrid grid;
+  PromptGrid grid;
   const ScoreModel nodes = make_score_model(rater, resolve_source(config, rater), 10, 1, grid);
   grid.moments = true;
   const ScoreModel even = make_score_model(rater, resolve_source(config, rater), 10, 1, grid);
@@ -220,7 +220,7 @@ TEST_CASE("responses of a file: its prompts are the states") {
   CHECK(m.likelihood[3] == Approx(0.1));
   CHECK(m.likelihood[5] == Approx(0.8));
   CHECK(m.expected[5] == Approx((0.5 * 3 + 0.3 * 2.4) / 0.8));
-  ScoreModelGrid grid;
+  PromptGrid grid;
   grid.spread_scales = {1, 0.5};
   const ScoreModel best = make_score_model(rater, source, 3, 1, grid);
   REQUIRE(best.states() == 4);

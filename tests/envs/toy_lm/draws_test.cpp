@@ -118,6 +118,36 @@ TEST_CASE("toy-lm: literal calls are a function of key, step, prompt and rollout
   CHECK(moved > 40);
 }
 
+TEST_CASE("toy-lm: answers that are read keep the places of their calls", "[draws]") {
+  const ToyLm world = make_toy_lm({}, 12);
+  RaterConfig drops = judges()[0];
+  drops.sampling = Sampling::draws;
+  drops.parse_failure = 0.4;
+  drops.parse_policy = ParsePolicy::drop;
+  RaterConfig zeros = drops;  // the same words: a call that cannot be read scores 0
+  zeros.parse_policy = ParsePolicy::zero;
+  const ToyPrompt prompt = make_prompt(world, 5);
+  const auto response = best_response(world, prompt);
+  const Text text = read_text(world, prompt, response);
+  TextRater dropping(drops, 9, key), scoring(zeros, 9, key);
+  int left_out = 0;
+  for (std::uint32_t step = 0; step < 20; ++step) {
+    const auto all = scoring.votes(text, judge_text(text), step, 1);
+    REQUIRE(all.size() == 9);
+    std::vector<ReadAnswer> readable;
+    for (const ReadAnswer& a : all)
+      if (a.score > 0) readable.push_back(a);
+    const auto read = dropping.votes(text, judge_text(text), step, 1);
+    REQUIRE(read.size() == readable.size());
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      CHECK(read[i].call == readable[i].call);
+      CHECK(read[i].score == readable[i].score);
+    }
+    left_out += 9 - static_cast<int>(read.size());
+  }
+  CHECK(left_out > 30);
+}
+
 TEST_CASE("toy-lm: literal calls go where the law is refused, and where all of them fail", "[draws]") {
   const ToyLm world = make_toy_lm({}, 13);
   const ToyPrompt prompt = make_prompt(world, 1);
