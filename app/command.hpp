@@ -181,6 +181,38 @@ struct ExportEstimatorOptions {
 };
 int export_estimator(const ExportEstimatorOptions&);
 
+/// What the commands of `theory` share: estimators, conventions, levels, and how the table is written.
+struct TheoryOptions {
+  std::vector<std::string> estimators;      ///< words of the catalogue; empty = those of the command
+  std::string compat, median;               ///< words of compat_words, median_words; empty = paper, lower
+  int k = 0, origin = 1;                    ///< 0 = EstimatorConfig's
+  std::vector<std::string> group_sizes;     ///< M: each a number, several with commas, or a range "2..16"; empty = those of the command
+  std::vector<std::string> values;          ///< R_1..R_K; empty = 1..K
+  std::string format;                       ///< text (also when empty), csv, json
+  bool json = false;                        ///< the same as format json
+};
+
+struct TheoryCurlOptions : TheoryOptions {
+  std::vector<std::string> levels;  ///< K, as group_sizes
+  std::string figure;               ///< MAC over K and over M; empty = none
+};
+int theory_curl(const TheoryCurlOptions&);
+
+struct TheoryFieldOptions : TheoryOptions {
+  std::vector<std::string> p;  ///< probabilities of the levels
+};
+int theory_field(const TheoryFieldOptions&);
+int theory_objective(const TheoryFieldOptions&);
+
+struct TheoryLeverageOptions : TheoryOptions {
+  std::vector<std::string> group, outliers;  ///< scores; what one of them becomes; empty = a usual group, 1 and K
+  std::string rater;                         ///< a word of `list raters`: groups drawn from its world in place of `group`
+  int groups = 20'000;                       ///< of `rater`
+  long long seed = 1;
+  std::string figure;  ///< bars; empty = none
+};
+int theory_leverage(const TheoryLeverageOptions&);
+
 int compute();  ///< JSON lines on stdin to JSON lines on stdout
 
 struct DiffOptions {

@@ -9,6 +9,7 @@
 
 #include "app/compute_json.hpp"
 #include "app/compute_posterior.hpp"
+#include "app/compute_theory.hpp"
 #include "envs/rater/agreement.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/vote.hpp"
@@ -308,6 +309,11 @@ constexpr ComputeFunction functions[] = {
     {"kl_k3", texts::kl_k3, kl},
     {"posterior_scores", texts::posterior_scores, posterior_scores},
     {"posterior_votes", texts::posterior_votes, posterior_votes},
+    {"field", texts::field, field_of},
+    {"curl_at", texts::curl_at, curl_of},
+    {"mac", texts::mac, mean_curl_of},
+    {"level_potential", texts::level_potential, potential_of},
+    {"objective", texts::objective, objective_of},
 };
 
 }  // namespace

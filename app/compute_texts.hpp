@@ -108,6 +108,68 @@ inline constexpr Argument rater_takes[] = {
 inline constexpr Argument law_takes[] = {pmf, votes, tie};
 inline constexpr Argument score_takes[] = {pmf, votes};
 
+// of the exact theory
+inline constexpr Argument theory_est{"est", "word of `list estimators`, or odrpo beside norm and weights"};
+inline constexpr Argument theory_values{"R", "list of the values of the levels 1..K, ascending"};
+inline constexpr Argument theory_size{"M", "whole number 2..1000: the size of the group"};
+inline constexpr Argument theory_norm{"norm", "of est = odrpo: word of `list norms`", true};
+inline constexpr Argument theory_weights{"weights", "of est = odrpo: word of `list weights`; the weight of the level k is w_k, whatever R_k", true};
+inline constexpr Argument theory_rule{"median_rule", "lower (when absent), mid or upper: the median that the weight gini-median reads", true};
+inline constexpr Argument theory_eps{"eps", "number from 0, added to the denominator; 0 when absent", true};
+inline constexpr Argument theory_ddof{"ddof", "0 (when absent) or 1, for grpo", true};
+inline constexpr Argument theory_k{"k", "whole number 2..254, 2 when absent: for the forms that compare subsets, their size", true};
+inline constexpr Argument theory_origin{"origin", "for maxrl: 1 (when absent) takes values as given, 0 takes values less one", true};
+inline constexpr Argument curl_takes[] = {
+    theory_est,
+    theory_values,
+    {"s", "list of K counts, whole numbers from 0: the other M - 2 members"},
+    {"i", "whole number 0..K-1: a level, from 0"},
+    {"j", "whole number 0..K-1: a level, from 0"},
+    theory_norm,
+    theory_weights,
+    theory_rule,
+    theory_eps,
+    theory_ddof,
+    theory_k,
+    compat,
+    theory_origin,
+};
+inline constexpr Argument mac_takes[] = {
+    theory_est, theory_values, theory_size, theory_norm, theory_weights, theory_rule, theory_eps, theory_ddof, theory_k, compat, theory_origin,
+};
+inline constexpr Argument field_takes[] = {
+    theory_est,
+    theory_values,
+    theory_size,
+    {"p", "K probabilities of the levels; they sum to 1 within 1e-6 and are divided by their sum"},
+    theory_norm,
+    theory_weights,
+    theory_rule,
+    theory_eps,
+    theory_ddof,
+    theory_k,
+    compat,
+    theory_origin,
+};
+inline constexpr Argument theory_size_or_limit{"M", "whole number 2..1000: the size of the group; null for the limit M -> infinity"};
+inline constexpr Argument theory_median{"med", "the number that the weight gini-median reads in place of the group's median, or null"};
+inline constexpr Argument potential_takes[] = {
+    {"P", "number 0..1: the probability of a score at the level or above"},
+    {"level", "whole number 1..1000000: k"},
+    theory_median,
+    theory_size_or_limit,
+    norm,
+    weights,
+};
+inline constexpr Argument objective_takes[] = {
+    {"P", "list of K - 1 numbers 0..1: P_m = Pr(score >= R_m) of the levels m = 2..K"},
+    theory_values,
+    theory_median,
+    theory_size_or_limit,
+    norm,
+    weights,
+};
+
 inline constexpr FunctionText advantage{
     advantage_takes, "list: one advantage for each reward",
     "The advantages of one group under any estimator. odrpo takes its form for real rewards, which equals the sum over levels where "
@@ -180,6 +242,30 @@ inline constexpr FunctionText posterior_votes{
     "L_c(n) = E over quality and lasting traits in state c of prod_k P(k | quality, traits)^(n_k); P(c | group) proportional to P(c) prod over "
     "responses of L_c; value = E[q | own votes, group].",
     "docs/posterior.md; `estimators/posterior_votes.cpp`, `envs/bandit/call_model.cpp`"};
+
+inline constexpr FunctionText field{
+    field_takes, "list: F_k(p) for each level",
+    "The exact update field F_k(p) = dh/dp_k = E_{s ~ Multi(M-1, p)} f_k(s), f_k(s) = advantage of a member at level k whose companions have the "
+    "counts s. odrpo sums Delta_k = R_k - R_(k-1) times what level k gives.",
+    "the ODRPO paper, its gradient field; [theory.md](../theory.md); `estimators/theory/field.cpp`"};
+inline constexpr FunctionText curl_at{
+    curl_takes, "number: C_ij(s)",
+    "C_ij(s) = f_i(s+e_j) - f_i(s+e_K) + f_j(s+e_K) - f_j(s+e_i) + f_K(s+e_i) - f_K(s+e_j); a scalar objective exists where it is 0 for all i, j, "
+    "s.",
+    "the ODRPO paper, eq. FinalSatCond; [theory.md](../theory.md); `estimators/theory/field.cpp`"};
+inline constexpr FunctionText mac{
+    mac_takes, "object: `all`, the mean over all 1 <= i, j <= K; `pairs`, over i < j < K, null for K = 2",
+    "Mean absolute curl: the mean of abs(C_ij(s)) over all s of M - 2 members and the levels i, j. The curl of the field is M - 1 times that of "
+    "C_ij.",
+    "the ODRPO paper, MAC; [theory.md](../theory.md); `estimators/theory/field.cpp`"};
+inline constexpr FunctionText level_potential{
+    potential_takes, "number: H_k(P)",
+    "H_k(P) = (1/M) sum over x = 0..M-1 of (t_k(x) - u_k(x)) Pr(Bin(M, P) > x), t and u as `loo` has them; the limit up to a constant.",
+    "[theory.md](../theory.md); `estimators/theory/objective.cpp`"};
+inline constexpr FunctionText objective{
+    objective_takes, "number: J",
+    "The scalar objective J = sum over m = 2..K of (R_m - R_(m-1)) H_m(P_m), whose gradient by p is the field of odrpo.",
+    "[theory.md](../theory.md); `estimators/theory/objective.cpp`"};
 
 }  // namespace texts
 }  // namespace odrpo::app

@@ -14,6 +14,7 @@
 #include "app/options.hpp"
 #include "app/options_gate.hpp"
 #include "app/options_judge.hpp"
+#include "app/options_theory.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
 #include "results/suggest.hpp"
@@ -55,6 +56,7 @@ struct Commands {
   WorkerOptions worker;
   ExplainOptions explain;
   JudgeCommands judge;
+  TheoryCommands theory;
   bool version = false, json = false, table_json = false, doctor_json = false;
   Arguments argv;
   std::function<int()> chosen;
@@ -140,6 +142,7 @@ struct Commands {
 
     judge_commands(*app.add_subcommand("judge", "measure a real judge from a file of its scores, fit a simulated one to them, simulate scores"), judge, chosen);
 
+    theory_commands(*app.add_subcommand("theory", "exact update fields of estimators: curl, objectives, and the leverage of one score"), theory, chosen);
     add("compute", "answer JSON lines on stdin: every formula, callable from any language",
         R"(echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9],"tie":"first"}}' | odrpo-bench compute)", [] { return app::compute(); });
 
@@ -224,7 +227,6 @@ struct Commands {
         if (option->nonpositional()) option->check(no_flag);
       }
   }
-
 };
 
 // "odrpo-bench judge analyze"

@@ -9,12 +9,12 @@
 
 using namespace odrpo;
 
-TEST_CASE("exp, log, sincos, erfc agree with libm") {
+TEST_CASE("exp, log, sincos, asin, erfc agree with libm") {
   const unsigned seed = 20261120;
   INFO("seed " << seed);
   std::mt19937_64 g(seed);
   std::uniform_real_distribution<double> wide(-700, 700), unit(0, 1), tail(-5, 26);
-  double exp_err = 0, log_err = 0, trig_err = 0, erfc_err = 0;
+  double exp_err = 0, log_err = 0, trig_err = 0, erfc_err = 0, asin_err = 0;
   for (int i = 0; i < 20000; ++i) {
     const double x = wide(g), u = unit(g), w = tail(g), y = std::exp(x / 2), z = 0.5 + u;
     exp_err = std::fmax(exp_err, static_cast<double>(fabsl((math::exp(x) - expl(x)) / expl(x))));
@@ -23,11 +23,15 @@ TEST_CASE("exp, log, sincos, erfc agree with libm") {
     const math::SinCos s = math::sincos_turn(u);
     const long double turn = 2 * 3.14159265358979323846264338327950288L * u;
     trig_err = std::fmax(trig_err, static_cast<double>(fmaxl(fabsl(s.sin - sinl(turn)), fabsl(s.cos - cosl(turn)))));
+    const double a = 2 * u - 1, near_one = 1 - u * 1e-6;
+    for (const double v : {a, a * 1e-3, near_one})
+      asin_err = std::fmax(asin_err, static_cast<double>(fabsl((math::asin(v) - asinl(v)) / asinl(v))));
     erfc_err = std::fmax(erfc_err, static_cast<double>(fabsl((math::erfc(w) - erfcl(w)) / erfcl(w))));
   }
   CHECK(exp_err < 3e-16);
   CHECK(log_err < 5e-16);
   CHECK(trig_err < 3e-16);
+  CHECK(asin_err < 1e-15);
   CHECK(erfc_err < 2e-13);
 }
 
@@ -38,6 +42,11 @@ TEST_CASE("special values of the elementary functions") {
   CHECK(math::log(1) == 0);
   CHECK(std::isinf(math::log(0)));
   CHECK(std::isnan(math::log(-1)));
+  CHECK(math::asin(0) == 0);
+  CHECK(math::asin(1) == math::pi / 2);
+  CHECK(math::asin(-1) == -math::pi / 2);
+  CHECK(math::asin(0.5) == Approx(math::pi / 6).epsilon(1e-15));
+  CHECK(std::isnan(math::asin(1.0000000001)));
   CHECK(math::erfc(0) == 1);
   CHECK(math::normal_cdf(0) == 0.5);
   CHECK(math::normal_quantile(0.975) == Approx(1.959963984540054).epsilon(1e-14));

@@ -1,0 +1,139 @@
+// Flags of `theory` to settings.
+#include "app/theory/request.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/explain_group.hpp"
+#include "estimators/compat.hpp"
+#include "kernels/failure.hpp"
+#include "results/csv.hpp"
+#include "results/suggest.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t most_listed = 1000;
+
+std::vector<std::string> items_of(std::string_view flag, const std::vector<std::string>& words) {
+  std::vector<std::string> items;
+  for (const std::string& word : words)
+    for (std::size_t from = 0; from <= word.size();) {
+      const std::size_t end = std::min(word.find(',', from), word.size());
+      std::string item = word.substr(from, end - from);
+      if (item.empty()) throw Failure(Exit::usage, fmt::format("{}: a number is missing in \"{}\"", flag, shown(word)));
+      items.push_back(std::move(item));
+      from = end + 1;
+    }
+  if (items.size() > most_listed) throw Failure(Exit::usage, fmt::format("{}: at most {} numbers", flag, most_listed));
+  return items;
+}
+
+double read_number(std::string_view flag, const std::string& item) {
+  const auto value = number_of(item);
+  if (!value || !std::isfinite(*value)) throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number", flag, shown(item)));
+  return *value;
+}
+
+int read_whole(std::string_view flag, const std::string& item, int least, int most) {
+  const double value = read_number(flag, item);
+  if (value != std::floor(value) || value < least || value > most)
+    throw Failure(Exit::usage, fmt::format("{}: {} is not a whole number in {}..{}", flag, shown(item), least, most));
+  return static_cast<int>(value);
+}
+
+template <class E, std::size_t n>
+E read_theory_word(const Word<E> (&table)[n], const std::string& text, std::string_view flag) {
+  if (const auto value = find_word<E>(table, text)) return *value;
+  std::vector<std::string_view> words;
+  for (const auto& w : table) words.push_back(w.word);
+  throw Failure(Exit::usage, fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
+}
+
+}  // namespace
+
+std::vector<int> read_wholes(std::string_view flag, const std::vector<std::string>& words, int least, int most, std::vector<int> otherwise) {
+  std::vector<int> out;
+  for (const std::string& item : items_of(flag, words)) {
+    const std::size_t dots = item.find("..");
+    const int first = read_whole(flag, item.substr(0, dots), least, most);
+    const int last = dots == std::string::npos ? first : read_whole(flag, item.substr(dots + 2), least, most);
+    if (last < first) throw Failure(Exit::usage, fmt::format("{}: the range {} ends before it begins", flag, shown(item)));
+    for (int n = first; n <= last; ++n)
+      if (std::find(out.begin(), out.end(), n) == out.end()) out.push_back(n);
+  }
+  return out.empty() ? otherwise : out;
+}
+
+std::vector<double> read_numbers(std::string_view flag, const std::vector<std::string>& words) {
+  std::vector<double> out;
+  for (const std::string& item : items_of(flag, words)) out.push_back(read_number(flag, item));
+  return out;
+}
+
+std::vector<double> read_probabilities(const std::vector<std::string>& words) {
+  std::vector<double> p = read_numbers("--p", words);
+  double total = 0;
+  for (const double x : p) {
+    if (x < 0) throw Failure(Exit::usage, fmt::format("--p: {} is below 0", number_text(x)));
+    total += x;
+  }
+  if (p.size() < 2) throw Failure(Exit::usage, "--p: the probabilities of two levels at least are needed, e.g. --p 0.2,0.3,0.5");
+  if (!(std::abs(total - 1) <= 1e-6)) throw Failure(Exit::usage, fmt::format("--p: the probabilities sum to {}, not to 1", number_text(total)));
+  for (double& x : p) x /= total;
+  return p;
+}
+
+std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual, std::vector<std::string>& notes) {
+  std::vector<EstimatorConfig> out;
+  bool median_used = o.median.empty(), k_used = o.k == 0, origin_used = o.origin == 1;
+  for (const std::string& word : o.estimators.empty() ? usual : o.estimators) {
+    EstimatorConfig c = read_estimator(word);
+    if (!o.compat.empty()) c.compat = read_theory_word(compat_words, o.compat, "--compat");
+    if (!o.median.empty() && c.form == Form::odrpo && reads_median(c.weight))
+      c.median = read_theory_word(median_words, o.median, "--median"), median_used = true;
+    if (c.median == MedianRule::running)
+      throw Failure(Exit::usage, "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
+    if (o.k > 0 && reads_key(c.form, "k")) c.k = o.k, k_used = true;
+    if (o.origin != 1 && reads_key(c.form, "origin")) c.origin = o.origin, origin_used = true;
+    if (const auto why = theory_refusal({c, plain_values(2), 2})) {
+      if (!o.estimators.empty()) throw Failure(Exit::usage, fmt::format("--estimator {}: {}", estimator_word(c), *why));
+      notes.push_back(fmt::format("left out: {}: {}", estimator_word(c), *why));
+      continue;
+    }
+    if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(c);
+  }
+  if (!median_used) throw Failure(Exit::usage, "--median: only odrpo-gini-median has a median, and it is not asked for");
+  if (!k_used) throw Failure(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
+  if (!origin_used) throw Failure(Exit::usage, "--origin: only maxrl reads it, and it is not asked for");
+  if (out.empty()) throw Failure(Exit::usage, "no estimator of this command has that convention; --estimator asks for others");
+  return out;
+}
+
+std::vector<double> read_values(const TheoryOptions& o, int levels) {
+  if (o.values.empty()) return plain_values(levels);
+  std::vector<double> values = read_numbers("--values", o.values);
+  if (levels > 0 && static_cast<int>(values.size()) != levels)
+    throw Failure(Exit::usage, fmt::format("--values: {} values for {} levels", values.size(), levels));
+  if (const auto why = theory_refusal({EstimatorConfig{}, values, 2})) throw Failure(Exit::usage, "--values: " + *why);
+  return values;
+}
+
+std::vector<std::string> paper_estimators() {
+  return {"grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
+}
+
+std::string name_of(const EstimatorConfig& c) {
+  std::string name = estimator_word(c);
+  if (c.form == Form::odrpo && reads_median(c.weight) && c.median != MedianRule::lower)
+    name += fmt::format(" median {}", word_of<MedianRule>(median_words, c.median));
+  if (reads_key(c.form, "k")) name += fmt::format(" k {}", c.k);
+  if (c.origin != 1) name += fmt::format(" origin {}", c.origin);
+  if (c.compat != Compat::paper) name += fmt::format(" [{}]", word_of<Compat>(compat_words, c.compat));
+  return name;
+}
+
+}  // namespace odrpo::app

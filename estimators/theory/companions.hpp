@@ -1,0 +1,87 @@
+// A member's advantage as a function of its companions, all levels at once: the fast form behind the field and its curl.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "estimators/theory/setting.hpp"
+
+namespace odrpo {
+
+/// Forms of levels. With c_k companions at level k or above, a member at level j gets sum_{k <= j} t_k(c_k) + sum_{k > j} u_k(c_k).
+class LevelCompanions {
+ public:
+  explicit LevelCompanions(const TheorySetting& setting);
+  void gains(std::span<const int> companions, std::span<double> out);
+  void differences(std::span<const int> companions, std::span<double> out);
+
+ private:
+  /// Members at least at a level that make it the median's, by rule; `reach` is counted from the companions.
+  void read(std::span<const int> companions);
+  int median_index(int high, int low) const;
+  const double* table(const std::vector<double>& of, int median) const;
+  const std::vector<double>& rising(int median);
+  int levels_, members_;
+  MedianRule rule_;
+  bool reads_median_;
+  std::vector<double> reached_, missed_;  ///< [medians][levels][members + 1], gap and weight included
+  std::vector<int> reach_;                ///< c_k of the companions
+  int at_least_[2] = {0, 0};              ///< of lower and upper median: members that must reach a level
+  int top_[2][3] = {};                    ///< the highest level that 0, 1 or 2 more members make the median's
+  std::vector<double> up_, down_;
+  std::vector<std::vector<double>> sums_;  ///< by median: sum_{k <= j} t_k(c_k) - u_k(c_k)
+  std::vector<std::uint64_t> made_;        ///< by median: for which companions
+  std::uint64_t now_ = 0;
+};
+
+/// Cardinal forms with one divisor for the whole group: (R_k - mean) factor(sum, sum of squares).
+class ScaledCompanions {
+ public:
+  explicit ScaledCompanions(const TheorySetting& setting);
+  void gains(std::span<const int> companions, std::span<double> out);
+  void differences(std::span<const int> companions, std::span<double> out);
+
+ private:
+  enum class Kind { none, deviation, mean };
+  template <Kind kind>
+  void fill_differences(double sum, double squares, std::span<double> out) const;
+  double factor(double sum, double squares) const;
+  Kind kind_;
+  double members_, ddof_, eps_, base_, plain_;
+  std::vector<double> x_;  ///< R_k - R_1
+};
+
+/// Every other form: by the definition.
+class AnyCompanions {
+ public:
+  explicit AnyCompanions(const TheorySetting& setting) : setting_(setting) {}
+  void gains(std::span<const int> companions, std::span<double> out);
+  void differences(std::span<const int> companions, std::span<double> out);
+
+ private:
+  TheorySetting setting_;
+  std::vector<int> group_;
+};
+
+/// f_k(s) and its differences, for a setting that theory_refusal() does not refuse. Throws Failure(Exit::limits) for one that it refuses.
+class CompanionMap {
+ public:
+  explicit CompanionMap(const TheorySetting& setting);
+  /// out[k] = f_k(s): the advantage of a member at level k whose members - 1 companions have the counts s.
+  void gains(std::span<const int> companions, std::span<double> out) {
+    std::visit([&](auto& form) { form.gains(companions, out); }, form_);
+  }
+  /// out[a K + b], a > b: D_ab = A_a - A_b in the group s + e_a + e_b of members - 2 companions; the other entries are left alone.
+  void differences(std::span<const int> companions, std::span<double> out) {
+    std::visit([&](auto& form) { form.differences(companions, out); }, form_);
+  }
+  /// Elementary steps of one difference or gain, roughly: what limits of work count.
+  double cost() const { return cost_; }
+
+ private:
+  std::variant<LevelCompanions, ScaledCompanions, AnyCompanions> form_;
+  double cost_;
+};
+
+}  // namespace odrpo

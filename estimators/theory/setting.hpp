@@ -1,0 +1,36 @@
+// What the exact theory is asked about: an estimator, the values of the levels and the size of a group; and its definition there.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "estimators/estimator.hpp"
+
+namespace odrpo {
+
+/// A group of `members` whose scores are levels 1..K with the values R_1 < .. < R_K. Cardinal forms see the values. Forms of levels sum
+/// Delta_k = R_k - R_(k-1) times what level k gives: its weight is that of the level k, and their median is a level.
+struct TheorySetting {
+  EstimatorConfig estimator;
+  std::vector<double> values;
+  int members = 8;
+  int levels() const { return static_cast<int>(values.size()); }
+};
+
+inline constexpr int most_theory_levels = 1000, most_theory_members = 1000;
+
+/// The values 1..K.
+std::vector<double> plain_values(int levels);
+
+/// Why the theory says nothing about a setting: posterior estimators and the running median are no functions of the group's scores; a
+/// convention may lack the form; values must ascend, two of them at least; a group has 2..most_theory_members members.
+std::optional<std::string> theory_refusal(const TheorySetting& setting);
+
+/// The definition: the advantage of a member at each level of the group with those counts, 0 at levels that nobody has.
+std::vector<double> group_advantages(const TheorySetting& setting, std::span<const int> counts);
+
+/// Delta_k = R_k - R_(k-1); Delta_1 = 0, because every group reaches level 1.
+std::vector<double> level_gaps(std::span<const double> values);
+
+}  // namespace odrpo
