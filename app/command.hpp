@@ -199,7 +199,8 @@ struct TheoryCurlOptions : TheoryOptions {
 int theory_curl(const TheoryCurlOptions&);
 
 struct TheoryFieldOptions : TheoryOptions {
-  std::vector<std::string> p;  ///< probabilities of the levels
+  std::vector<std::string> p;      ///< probabilities of the levels
+  std::optional<double> triangle;  ///< theory field: a loop around this corner share instead
 };
 int theory_field(const TheoryFieldOptions&);
 int theory_objective(const TheoryFieldOptions&);

@@ -44,14 +44,17 @@ void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<i
 
   const auto point = [&](CLI::App& of, TheoryFieldOptions& o) {
     repeated(of, "--p", o.p, "probabilities of the levels 1..K, e.g. 0.2,0.3,0.5", "P,P");
-    of.get_option("--p")->required();
     shared_options(of, o, "8");
     values_option(of, o);
   };
   TheoryFieldOptions& f = commands.field;
-  point(*add("field", "the exact expected update at a point of the simplex, its cosine with the gradient of E[r], and its curl",
-             "odrpo-bench theory field --p 0.2,0.3,0.5 --group-size 2,4,8,16", [&f] { return theory_field(f); }),
-        f);
+  c = add("field", "the exact expected update at a point of the simplex, its cosine with the gradient of E[r], and its curl",
+          "odrpo-bench theory field --p 0.2,0.3,0.5 --group-size 2,4,8,16\n  odrpo-bench theory field --triangle 0.1",
+          [&f] { return theory_field(f); });
+  point(*c, f);
+  c->add_option("--triangle", f.triangle, "instead of --p: circulation around the triangle of three levels with corners (1-2E, E, E)")
+      ->check(share())
+      ->type_name("E");
   TheoryFieldOptions& j = commands.objective;
   point(*add("objective", "the scalar objective that an estimator climbs: of groups of M, of endless groups, and with the paper's constant",
              "odrpo-bench theory objective --p 0.2,0.3,0.5 --group-size 8", [&j] { return theory_objective(j); }),

@@ -15,6 +15,8 @@
 namespace odrpo::app {
 namespace {
 
+constexpr double most_work = 20 * most_theory_work;  // of a whole table: about a minute
+
 std::vector<int> range_of(int first, int last) {
   std::vector<int> numbers;
   for (int n = first; n <= last; ++n) numbers.push_back(n);
@@ -37,6 +39,12 @@ int theory_curl(const TheoryCurlOptions& o) {
   table.columns = {"estimator", "K", "M", "mac_all", "mac_pairs", "curl_all", "curl_pairs", "histograms"};
   const auto whole = [](double n) { return static_cast<long long>(n); };
   std::vector<CurlPoint> points;
+  double work = 0;
+  for (const EstimatorConfig& config : estimators)
+    for (const int k : levels)
+      for (const int m : sizes) work += mean_curl_work({config, read_values(o, k), m});
+  if (work > most_work)
+    throw Failure(Exit::limits, fmt::format("the whole table would take {:.1e} steps; the limit is {:.0e}: fewer --levels, --group-size or --estimator", work, most_work));
   for (const EstimatorConfig& config : estimators)
     for (const int k : levels)
       for (const int m : sizes) {

@@ -53,10 +53,36 @@ bool is_of_paper(const EstimatorConfig& c) {
   return c.form == Form::odrpo && c.norm == Norm::grpo && c.weight == Weight::uniform && !limit_refusal(c, no_median);
 }
 
+/// `theory field --triangle`: the loop of three levels.
+TheoryTable loop_table(const TheoryFieldOptions& o) {
+  const double corner = *o.triangle;
+  if (!(corner > 0 && 3 * corner < 1)) throw Failure(Exit::usage, "--triangle: a share above 0 and below 1/3 is needed, such as 0.1");
+  TheoryTable table;
+  table.facts = {{"corner", {corner}}, {"values", read_values(o, 3)}};
+  table.title = fmt::format("exact update field around the triangle with corners ({0:.6g}, {1:.6g}, {1:.6g}) and so on", 1 - 2 * corner, corner);
+  table.columns = {"estimator", "M", "circulation", "share", "least_cosine"};
+  const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, most_theory_members, {8});
+  for (const EstimatorConfig& config : read_estimators(o, paper_estimators(), table.notes)) {
+    for (const int m : sizes) {
+      const Circulation loop = triangle_circulation({config, read_values(o, 3), m}, corner);
+      table.rows.push_back({name_of(config), static_cast<long long>(m), loop.along, loop.along / loop.length, loop.least_cosine});
+    }
+    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+  }
+  table.notes.push_back(fmt::format("circulation: |integral of F dl| around the loop, which is 0 for a gradient; share: of the integral of |F| dl. Midpoint rule, {} points on an edge.", loop_points));
+  table.notes.push_back("least_cosine: the smallest cosine of the field with the gradient of E[r] on the loop.");
+  return table;
+}
+
 }  // namespace
 
 int theory_field(const TheoryFieldOptions& o) {
   const TheoryFormat format = theory_format(o);
+  if (o.triangle && !o.p.empty()) throw Failure(Exit::usage, "--triangle goes around a loop, and --p is a point: keep one");
+  if (o.triangle) {
+    put(theory_text(loop_table(o), format));
+    return static_cast<int>(Exit::ok);
+  }
   TheoryTable table;
   const Point at = read_point(o, table);
   const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);

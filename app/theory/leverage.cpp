@@ -24,6 +24,9 @@ namespace odrpo::app {
 namespace {
 
 
+constexpr int most_score = 100;
+constexpr double most_steps = 1e10;  // half a minute
+
 using Groups = std::vector<std::vector<int>>;
 
 /// Means over groups and corrupted members. Shares are means of shares; growth and contrast are ratios of mean sizes, so that a dead
@@ -103,8 +106,8 @@ int theory_leverage(const TheoryLeverageOptions& o) {
     // group members may repeat, so this list is read number by number
     std::vector<int> group;
     for (const double score : o.group.empty() ? std::vector<double>{7, 7, 8, 8, 7, 9, 8, 7} : read_numbers("--group", o.group)) {
-      if (!(score >= 1 && score <= most_theory_levels && score == std::floor(score)))
-        throw Failure(Exit::usage, fmt::format("--group: {} is not a whole score in 1..{}", number_text(score), most_theory_levels));
+      if (!(score >= 1 && score <= most_score && score == std::floor(score)))
+        throw Failure(Exit::usage, fmt::format("--group: {} is not a whole score in 1..{}", number_text(score), most_score));
       group.push_back(static_cast<int>(score));
     }
     if (group.size() < 2) throw Failure(Exit::usage, "--group: at least two scores are needed");
@@ -122,6 +125,9 @@ int theory_leverage(const TheoryLeverageOptions& o) {
   table.title = o.rater.empty() ? fmt::format("one score of a group of {} becomes an outlier; mean over its members", members)
                                 : fmt::format("one score of a group of {} becomes an outlier; {} groups of rater {}, seed {}", members, groups.size(), shown(o.rater), o.seed);
   table.columns = {"estimator", "outlier", "share", "share_se", "growth", "growth_se", "contrast"};
+  const double corrupted = static_cast<double>(groups.size()) * (o.rater.empty() ? members : 1);
+  const double steps = corrupted * static_cast<double>(estimators.size() * outliers.size()) * 2 * levels * (levels + members);
+  if (steps > most_steps) throw Failure(Exit::limits, fmt::format("so many groups, members, estimators and outliers need {:.1e} steps; the limit is {:.0e}", steps, most_steps));
   std::vector<LeveragePoint> points;
   for (const EstimatorConfig& config : estimators) {
     const TheorySetting setting{config, plain_values(levels), members};

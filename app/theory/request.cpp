@@ -75,6 +75,7 @@ std::vector<double> read_numbers(std::string_view flag, const std::vector<std::s
 }
 
 std::vector<double> read_probabilities(const std::vector<std::string>& words) {
+  if (words.empty()) throw Failure(Exit::usage, "--p is required: probabilities of the levels 1..K, e.g. --p 0.2,0.3,0.5");
   std::vector<double> p = read_numbers("--p", words);
   double total = 0;
   for (const double x : p) {

@@ -10,7 +10,7 @@
 namespace odrpo {
 namespace {
 
-using Form3 = std::variant<LevelCompanions, ScaledCompanions, AnyCompanions>;
+using CompanionForm = std::variant<LevelCompanions, ScaledCompanions, AnyCompanions>;
 
 /// Are sums of squares of these offsets exact, or good for 1e-11 of a variance at least?
 bool safe_squares(const TheorySetting& s) {
@@ -33,7 +33,7 @@ bool one_divisor(const TheorySetting& s) {
   return safe_squares(s);
 }
 
-Form3 form_of_setting(const TheorySetting& s) {
+CompanionForm form_of_setting(const TheorySetting& s) {
   if (row_of(s.estimator.form).basis == Basis::level) return LevelCompanions(s);
   if (one_divisor(s)) return ScaledCompanions(s);
   return AnyCompanions(s);
@@ -59,7 +59,7 @@ LevelCompanions::LevelCompanions(const TheorySetting& s)
   // medians by their double, so that the mid rule has whole ones: 2..2K; without a median one table
   const int medians = reads_median_ ? 2 * levels_ + 1 : 1;
   const auto side = static_cast<std::size_t>(levels_) * static_cast<std::size_t>(members_ + 1);
-  if (side * static_cast<std::size_t>(medians) > 50'000'000) throw Failure(Exit::limits, "so many levels and members need too much memory");
+  if (side * static_cast<std::size_t>(medians) > 5'000'000) throw Failure(Exit::limits, "so many levels and members need too much memory");
   reached_.resize(side * static_cast<std::size_t>(medians));
   missed_.resize(reached_.size());
   std::size_t at = 0;
@@ -79,6 +79,7 @@ LevelCompanions::LevelCompanions(const TheorySetting& s)
   made_.assign(static_cast<std::size_t>(medians), 0);
 }
 
+/// Counts c_k, and the highest levels that 0, 1 or 2 more members make the median's.
 void LevelCompanions::read(std::span<const int> companions) {
   int reach = 0;
   for (std::size_t k = companions.size(); k-- > 0;) reach_[k] = reach += companions[k];

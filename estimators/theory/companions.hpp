@@ -17,7 +17,6 @@ class LevelCompanions {
   void differences(std::span<const int> companions, std::span<double> out);
 
  private:
-  /// Members at least at a level that make it the median's, by rule; `reach` is counted from the companions.
   void read(std::span<const int> companions);
   int median_index(int high, int low) const;
   const double* table(const std::vector<double>& of, int median) const;
@@ -29,7 +28,7 @@ class LevelCompanions {
   std::vector<int> reach_;                ///< c_k of the companions
   int at_least_[2] = {0, 0};              ///< of lower and upper median: members that must reach a level
   int top_[2][3] = {};                    ///< the highest level that 0, 1 or 2 more members make the median's
-  std::vector<double> up_, down_;
+  std::vector<double> up_, down_;          ///< sum_{k <= j} t_k(c_k), sum_{k >= j} u_k(c_k)
   std::vector<std::vector<double>> sums_;  ///< by median: sum_{k <= j} t_k(c_k) - u_k(c_k)
   std::vector<std::uint64_t> made_;        ///< by median: for which companions
   std::uint64_t now_ = 0;

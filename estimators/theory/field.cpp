@@ -1,7 +1,7 @@
 // Sums of advantages over every histogram of companions.
 #include "estimators/theory/field.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -12,13 +12,16 @@
 namespace odrpo {
 namespace {
 
-void check_theory_work(const TheorySetting& s, const CompanionMap& map, int companions, double each) {
+/// The steps of a sum over the histograms of companions, `each` differences or gains at one. Failure where they are too many.
+double checked_work(const TheorySetting& s, const CompanionMap& map, int companions, double each) {
   const double histograms = histogram_count(s.levels(), companions), work = histograms * each * map.cost();
-  if (work <= most_theory_work) return;
+  if (work <= most_theory_work) return work;
   throw Failure(Exit::limits, "K = " + std::to_string(s.levels()) + " and M = " + std::to_string(s.members) + " have " +
                                   std::to_string(static_cast<long long>(std::min(histograms, 1e18))) +
                                   " histograms, too many for an exact sum");
 }
+
+double half_square(int levels) { return 0.5 * levels * levels; }
 
 double mean_of_levels(std::span<const double> x) {
   double sum = 0;
@@ -30,7 +33,7 @@ double mean_of_levels(std::span<const double> x) {
 
 std::vector<double> update_field(const TheorySetting& s, std::span<const double> p) {
   CompanionMap map(s);
-  check_theory_work(s, map, s.members - 1, s.levels());
+  checked_work(s, map, s.members - 1, s.levels());
   const Multinomial probability(p, s.members - 1);
   std::vector<double> field(p.size(), 0.0), gain(p.size());
   for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> companions) {
@@ -52,6 +55,31 @@ double field_cosine(std::span<const double> field, std::span<const double> value
   return f2 > 0 ? dot / (math::sqrt(f2) * math::sqrt(v2)) : std::numeric_limits<double>::quiet_NaN();
 }
 
+Circulation triangle_circulation(const TheorySetting& s, double corner) {
+  constexpr std::size_t three = 3;
+  if (s.values.size() != three) throw Failure(Exit::limits, "a triangle has three levels");
+  Circulation sum;
+  double along = 0;
+  for (std::size_t from = 0; from < three; ++from) {
+    const std::size_t to = (from + 1) % three;
+    const double side = 1 - 3 * corner, step = side / loop_points;  // p_from falls, p_to grows
+    for (int n = 0; n < loop_points; ++n) {
+      std::vector<double> p(three, corner);
+      p[to] += (n + 0.5) * step;
+      p[from] += side - (n + 0.5) * step;
+      const std::vector<double> field = update_field(s, p);
+      const double mean = mean_of_levels(field);
+      double squares = 0;
+      for (const double f : field) squares += (f - mean) * (f - mean);
+      along += (field[to] - field[from]) * step;
+      sum.length += math::sqrt(2 * squares) * step;  // |dl| = sqrt(2) step
+      sum.least_cosine = std::min(sum.least_cosine, field_cosine(field, s.values));
+    }
+  }
+  sum.along = math::abs(along);
+  return sum;
+}
+
 double curl_at(const TheorySetting& s, std::span<const int> companions, int i, int j) {
   const auto f = [&](int of, int beside) {  // f_of(s + e_beside)
     std::vector<int> group(companions.begin(), companions.end());
@@ -63,10 +91,12 @@ double curl_at(const TheorySetting& s, std::span<const int> companions, int i, i
   return f(i, j) - f(i, last) + f(j, last) - f(j, i) + f(last, i) - f(last, j);
 }
 
+double mean_curl_work(const TheorySetting& s) { return checked_work(s, CompanionMap(s), s.members - 2, half_square(s.levels())); }
+
 MeanCurl mean_absolute_curl(const TheorySetting& s) {
   CompanionMap map(s);
   const auto levels = static_cast<std::size_t>(s.levels());
-  check_theory_work(s, map, s.members - 2, 0.5 * static_cast<double>(levels * levels));
+  checked_work(s, map, s.members - 2, half_square(s.levels()));
   std::vector<double> d(levels * levels, 0.0);
   const double* last = &d[(levels - 1) * levels];
   double sum = 0;
@@ -88,7 +118,7 @@ MeanCurl mean_absolute_curl(const TheorySetting& s) {
 std::vector<double> field_curl(const TheorySetting& s, std::span<const double> p) {
   CompanionMap map(s);
   const auto levels = static_cast<std::size_t>(s.levels());
-  check_theory_work(s, map, s.members - 2, 0.5 * static_cast<double>(levels * levels));
+  checked_work(s, map, s.members - 2, half_square(s.levels()));
   const Multinomial probability(p, s.members - 2);
   std::vector<double> d(levels * levels, 0.0), curl(levels * levels, 0.0);
   const double* last = &d[(levels - 1) * levels];

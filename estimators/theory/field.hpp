@@ -20,6 +20,18 @@ std::vector<double> update_field(const TheorySetting& setting, std::span<const d
 /// the field vanishes.
 double field_cosine(std::span<const double> field, std::span<const double> values);
 
+/// The field around the triangle of three levels whose corners are (1-2e, e, e), (e, 1-2e, e) and (e, e, 1-2e), 0 < e < 1/3. A gradient
+/// has no circulation.
+struct Circulation {
+  double along = 0;         ///< |integral of F dl|
+  double length = 0;        ///< integral of |F| dl, of what lies in the tangent space
+  double least_cosine = 1;  ///< of field_cosine() on the loop
+};
+/// By the midpoint rule with loop_points points on an edge, whose error is of the order 1e-5. Of a setting with three levels. Failures as
+/// update_field().
+Circulation triangle_circulation(const TheorySetting& setting, double corner);
+inline constexpr int loop_points = 400;
+
 /// The paper's condition for a scalar objective, literally: C_ij(s) = f_i(s+e_j) - f_i(s+e_K) + f_j(s+e_K) - f_j(s+e_i) + f_K(s+e_i) -
 /// f_K(s+e_j), s in S_(M-2), levels i, j from 0. By the definition of the estimator.
 double curl_at(const TheorySetting& setting, std::span<const int> companions, int i, int j);
@@ -32,6 +44,8 @@ struct MeanCurl {
 };
 /// By C_ij = D_ij + D_jK + D_Ki, D_ab = A_a - A_b inside the group s + e_a + e_b. Failures as update_field().
 MeanCurl mean_absolute_curl(const TheorySetting& setting);
+/// Elementary steps that it takes; its failures.
+double mean_curl_work(const TheorySetting& setting);
 
 /// The curl of the field in p at p: (M-1) E_{s ~ Multi(M-2, p)} C_ij(s), [K][K]; antisymmetric, last row and column 0. Failures as
 /// update_field().

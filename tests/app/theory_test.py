@@ -145,6 +145,14 @@ for p_text, rises in ((".2,.3,.5", True), (".2,.2,.6", False)):
     few, many = [r["curl"] for r in rows("field", "--p", p_text, "--group-size", "8,400", "--estimator", "odrpo-gini-median(grpo)")]
     check((many > few) == rises, f"gini-median at {p_text}: curl {few} at M = 8, {many} at M = 400")
 
+# --- the loop around three levels: share of the circulation, and the least cosine
+loop = {r["estimator"]: r for r in rows("field", "--triangle", "0.1")}
+for estimator, wanted in {"grpo": .150, "maxrl": .004, "odrpo-gini-median(grpo)": .016, "odrpo-gini-median(maxrl)": .007, "odrpo(grpo)": 0,
+                          "odrpo-gini(maxrl)": 0}.items():
+    near(loop[estimator]["share"], wanted, 5.1e-4, f"circulation of {estimator}")
+near(loop["grpo"]["least_cosine"], .97, 5e-3, "least cosine of grpo on the loop")
+near(loop["odrpo-gini-median(maxrl)"]["least_cosine"], .93, 5e-3, "least cosine of gini-median (maxrl) on the loop")
+
 # --- objective: the limit and the paper's constant, and the finite sums
 got = {(r["estimator"], r["M"]): r for r in rows("objective", "--p", ".2,.3,.5", "--group-size", "2,8,200")}
 arc = 2 * (math.asin(math.sqrt(.8)) + math.asin(math.sqrt(.5)))
@@ -215,9 +223,13 @@ for arguments, code, words in (
         (("field", "--p", ".5,.5", "--estimator", "grpo", "--median", "upper"), 2, "--median"), (("field", "--p", ".5,.5", "--k", "3"), 2, "--k"),
         (("field", "--p", ".5,.5", "--estimator", "maxrl", "--compat", "verl"), 2, "maxrl"),
         (("curl", "--levels", "10", "--group-size", "64"), 4, "too many"), (("curl", "--levels", "1"), 2, "2..1000"),
+        (("curl", "--levels", "9,10,11", "--group-size", "14..20"), 4, "the whole table"), (("leverage", "--group", "101,7"), 2, "1..100"),
+        (("leverage", "--rater", "mixed", "--groups", "65536", "--group-size", "255", "--outlier", "1..10"), 4, "steps"),
         (("curl", "--levels", "3", "--values", "1,2"), 2, "keep one"), (("field", "--p", ",".join(["0.05"] * 20), "--group-size", "16"), 4, "too many"),
         (("objective", "--p", ".5,.5", "--estimator", "grpo"), 4, "no scalar objective"),
         (("objective", "--p", ".5,.5", "--estimator", "odrpo-gini-median(grpo)"), 4, "median couples"),
+        (("field", "--triangle", "0.1", "--p", ".5,.5"), 2, "keep one"), (("field", "--triangle", "0.4"), 2, "1/3"), (("field", "--triangle", "x"), 2, "number"),
+        (("field", "--triangle", "0.1", "--values", "1,2"), 2, "levels"),
         (("leverage", "--group", "7"), 2, "two scores"), (("leverage", "--group", "7,7.5"), 2, "whole score"), (("leverage", "--outlier", "11"), 2, "1..10"),
         (("leverage", "--rater", "mixxed"), 2, "mixed"), (("leverage", "--rater", "mixed", "--group", "7,8"), 2, "keep one"),
         (("leverage", "--group-size", "8"), 2, "--rater"), (("leverage", "--rater", "mixed", "--groups", "1"), 2, "2..65536")):

@@ -131,3 +131,15 @@ TEST_CASE("curl: of the field at (.2, .3, .5) by M, to the printed digits") {
     CHECK(std::abs(std::abs(field_curl(setting_of("maxrl", 3, members[n]), p)[1]) - maxrl[n]) <= 0.0005);
   }
 }
+
+TEST_CASE("curl: the circulation around a small triangle is the curl times its area") {
+  const double corner = 1 / 3.0 - 0.01, side = 1 - 3 * corner;
+  const std::vector<double> centre(3, 1 / 3.0);
+  for (const char* word : {"grpo", "maxrl", "odrpo-gini-median(grpo)", "odrpo(grpo)"}) {
+    const TheorySetting s = setting_of(word, 3, 8);
+    // in the coordinates p_1, p_2 the triangle has the area side^2 / 2
+    const double want = std::abs(field_curl(s, centre)[1]) * side * side / 2;
+    CAPTURE(word);
+    CHECK(triangle_circulation(s, corner).along == Approx(want).epsilon(2e-3).margin(1e-15));
+  }
+}
