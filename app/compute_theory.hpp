@@ -6,10 +6,10 @@
 
 namespace odrpo::app {
 
-std::string curl_of(const Arguments& a);         ///< curl_at
-std::string mean_curl_of(const Arguments& a);    ///< mac
-std::string field_of(const Arguments& a);        ///< field
-std::string potential_of(const Arguments& a);    ///< level_potential
-std::string objective_of(const Arguments& a);    ///< objective
+std::string curl_of(const Arguments& a);       ///< curl_at
+std::string mean_curl_of(const Arguments& a);  ///< mac
+std::string field_of(const Arguments& a);      ///< field
+std::string potential_of(const Arguments& a);  ///< level_potential
+std::string objective_of(const Arguments& a);  ///< objective
 
 }  // namespace odrpo::app

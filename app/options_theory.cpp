@@ -10,7 +10,9 @@ void shared_options(CLI::App& c, TheoryOptions& o, const std::string& usual_size
   repeated(c, "--estimator", o.estimators, "word of `list estimators`; may be repeated (default: those of the paper)", "WORD");
   c.add_option("--compat", o.compat, "word of `list compat`: whose conventions (default: paper)")->type_name("WORD");
   c.add_option("--median", o.median, "what gini-median reads: lower (default), mid or upper")->type_name("RULE");
-  c.add_option("--k", o.k, "forms that compare subsets of the group, as max-at-k: their size (default 2)")->check(whole(2, 254))->type_name("N");
+  c.add_option("--k", o.k, "forms that compare subsets of the group, as max-at-k: their size (default 2)")
+      ->check(whole(2, 254))
+      ->type_name("N");
   c.add_option("--origin", o.origin, "maxrl: values as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
   repeated(c, "--group-size", o.group_sizes, "M: 8, 2,4,8 or 2..16 (default: " + usual_sizes + ")", "M");
   c.add_option("--format", o.format, "text (default), csv or json")->type_name("FORMAT");
@@ -62,12 +64,14 @@ void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<i
 
   TheoryLeverageOptions& l = commands.leverage;
   c = add("leverage", "what one corrupted score does to its group: its share of sum A^2, and how much the advantages grow",
-          "odrpo-bench theory leverage --group 7,7,8,8,7,9,8,7 --outlier 1,10\n  odrpo-bench theory leverage --rater mixed --figure leverage.svg",
+          "odrpo-bench theory leverage --group 7,7,8,8,7,9,8,7 --outlier 1,10\n  odrpo-bench theory leverage --rater mixed --figure "
+          "leverage.svg",
           [&l] { return theory_leverage(l); });
   shared_options(*c, l, "8, with --rater");
   repeated(*c, "--group", l.group, "whole scores of a group (default: 7,7,8,8,7,9,8,7)", "LIST");
   repeated(*c, "--outlier", l.outliers, "what one score becomes (default: 1 and the highest level)", "LIST");
-  c->add_option("--rater", l.rater, "draw groups from a rater's world instead: word of `list raters`, or a judge's file")->type_name("RATER");
+  c->add_option("--rater", l.rater, "draw groups from a rater's world instead: word of `list raters`, or a judge's file")
+      ->type_name("RATER");
   c->add_option("--groups", l.groups, "groups that --rater draws (default 20000)")->check(whole(2, 65'536))->type_name("N");
   c->add_option("--seed", l.seed, "seed of these groups (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
   c->add_option("--figure", l.figure, "draw shares and growth as bars to a .svg, .pdf or .png")->type_name("FILE");

@@ -44,17 +44,23 @@ int theory_curl(const TheoryCurlOptions& o) {
     for (const int k : levels)
       for (const int m : sizes) work += mean_curl_work({config, read_values(o, k), m});
   if (work > most_work)
-    throw Failure(Exit::limits, fmt::format("the whole table would take {:.1e} steps; the limit is {:.0e}: fewer --levels, --group-size or --estimator", work, most_work));
+    throw Failure(Exit::limits,
+                  fmt::format("the whole table would take {:.1e} steps; the limit is {:.0e}: fewer --levels, --group-size or --estimator",
+                              work, most_work));
   for (const EstimatorConfig& config : estimators)
     for (const int k : levels)
       for (const int m : sizes) {
         const MeanCurl mac = mean_absolute_curl({config, read_values(o, k), m});
-        table.rows.push_back({name_of(config), whole(k), whole(m), mac.all, mac.pairs, (m - 1) * mac.all, (m - 1) * mac.pairs, whole(mac.histograms)});
+        table.rows.push_back(
+            {name_of(config), whole(k), whole(m), mac.all, mac.pairs, (m - 1) * mac.all, (m - 1) * mac.pairs, whole(mac.histograms)});
         points.push_back({name_of(config), k, m, mac.all, (m - 1) * mac.all});
       }
-  for (const EstimatorConfig& config : estimators) table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+  for (const EstimatorConfig& config : estimators)
+    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
   table.notes.push_back("mac_all: mean of |C_ij(s)| over 1 <= i, j <= K and the histograms s of M - 2 members; mac_pairs: over i < j < K.");
-  table.notes.push_back("curl_all, curl_pairs: the same times M - 1, as the curl of the field has it. Values of 1e-14 and below are rounding; the exact value is 0.");
+  table.notes.push_back(
+      "curl_all, curl_pairs: the same times M - 1, as the curl of the field has it. Values of 1e-14 and below are rounding; the exact "
+      "value is 0.");
   if (!o.figure.empty()) draw_curl_figure(points, o.figure);
   put(theory_text(table, format));
   return static_cast<int>(Exit::ok);

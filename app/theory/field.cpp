@@ -1,4 +1,6 @@
 // `odrpo-bench theory field` and `theory objective`: the exact field at a point of the simplex, and the objective that it climbs.
+#include "estimators/theory/field.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "app/usage.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
-#include "estimators/theory/field.hpp"
 #include "estimators/theory/objective.hpp"
 #include "kernels/failure.hpp"
 
@@ -59,7 +60,8 @@ TheoryTable loop_table(const TheoryFieldOptions& o) {
   if (!(corner > 0 && 3 * corner < 1)) throw Failure(Exit::usage, "--triangle: a share above 0 and below 1/3 is needed, such as 0.1");
   TheoryTable table;
   table.facts = {{"corner", {corner}}, {"values", read_values(o, 3)}};
-  table.title = fmt::format("exact update field around the triangle with corners ({0:.6g}, {1:.6g}, {1:.6g}) and so on", 1 - 2 * corner, corner);
+  table.title =
+      fmt::format("exact update field around the triangle with corners ({0:.6g}, {1:.6g}, {1:.6g}) and so on", 1 - 2 * corner, corner);
   table.columns = {"estimator", "M", "circulation", "share", "least_cosine"};
   const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, most_theory_members, {8});
   for (const EstimatorConfig& config : read_estimators(o, paper_estimators(), table.notes)) {
@@ -69,7 +71,10 @@ TheoryTable loop_table(const TheoryFieldOptions& o) {
     }
     table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
   }
-  table.notes.push_back(fmt::format("circulation: |integral of F dl| around the loop, which is 0 for a gradient; share: of the integral of |F| dl. Midpoint rule, {} points on an edge.", loop_points));
+  table.notes.push_back(
+      fmt::format("circulation: |integral of F dl| around the loop, which is 0 for a gradient; share: of the integral of |F| dl. Midpoint "
+                  "rule, {} points on an edge.",
+                  loop_points));
   table.notes.push_back("least_cosine: the smallest cosine of the field with the gradient of E[r] on the loop.");
   return table;
 }
@@ -103,7 +108,8 @@ int theory_field(const TheoryFieldOptions& o) {
   }
   table.notes.push_back("F_k(p): expected advantage of a member at level k whose M - 1 companions are drawn from p.");
   table.notes.push_back("cosine: with the gradient of E[r], in the tangent space of the simplex.");
-  table.notes.push_back("curl: the largest |(M-1) E C_ij(s)| between two levels. Values of 1e-14 and below are rounding; the exact value is 0.");
+  table.notes.push_back(
+      "curl: the largest |(M-1) E C_ij(s)| between two levels. Values of 1e-14 and below are rounding; the exact value is 0.");
   put(theory_text(table, format));
   return static_cast<int>(Exit::ok);
 }
@@ -113,8 +119,9 @@ int theory_objective(const TheoryFieldOptions& o) {
   TheoryTable table;
   const Point at = read_point(o, table);
   const std::vector<double> reach = reach_of(at.p);
-  const std::vector<EstimatorConfig> estimators =
-      read_estimators(o, {"odrpo(grpo)", "odrpo(maxrl)", "odrpo-linear(grpo)", "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)"}, table.notes);
+  const std::vector<EstimatorConfig> estimators = read_estimators(
+      o, {"odrpo(grpo)", "odrpo(maxrl)", "odrpo-linear(grpo)", "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)"},
+      table.notes);
   table.title = fmt::format("scalar objective J = sum over m of Delta_m H_m(P_m) at p = {}", list_text(at.p));
   table.columns = {"estimator", "M", "objective", "limit", "paper_2_over_pi", "why_none"};
   bool any = false;
@@ -132,8 +139,11 @@ int theory_objective(const TheoryFieldOptions& o) {
     table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
   }
   if (!any) throw Failure(Exit::limits, refused);
-  table.notes.push_back("objective: H_m(P) = (1/M) sum over x of (t_m(x) - u_m(x)) Pr(Bin(M, P) > x), whose gradient is the field; H_m(0) = 0.");
-  table.notes.push_back("limit: M -> infinity, up to a constant: 2 asin(sqrt P) for the norm grpo, log P for maxrl, by the weight. -inf where a level has P = 0.");
+  table.notes.push_back(
+      "objective: H_m(P) = (1/M) sum over x of (t_m(x) - u_m(x)) Pr(Bin(M, P) > x), whose gradient is the field; H_m(0) = 0.");
+  table.notes.push_back(
+      "limit: M -> infinity, up to a constant: 2 asin(sqrt P) for the norm grpo, log P for maxrl, by the weight. -inf where a level has P "
+      "= 0.");
   table.notes.push_back("paper_2_over_pi: the paper's constant, which is 1/pi of the limit.");
   put(theory_text(table, format));
   return static_cast<int>(Exit::ok);

@@ -44,14 +44,17 @@ void draw_curl_figure(const std::vector<CurlPoint>& points, const std::string& p
     levels = std::max(levels, p.levels), members = std::max(members, p.members);
     eight = eight || p.members == 8;
   }
-  if (!many_levels && !many_members) throw Failure(Exit::usage, "--figure: several --levels or --group-size are needed, to draw lines over them");
+  if (!many_levels && !many_members)
+    throw Failure(Exit::usage, "--figure: several --levels or --group-size are needed, to draw lines over them");
   if (eight) members = 8;
   const std::vector<std::string> names = names_in(points, &CurlPoint::estimator);
   const std::vector<SeriesStyle> styles = series_styles(names);
   Figure figure;
-  figure.caption = fmt::format("mean absolute curl over all 1 <= i, j <= K and all histograms of M - 2 members, exact; over K at M = {}, over M at K = {}", members, levels);
-  const auto add = [&](const std::string& title, const std::string& x_label, const std::string& y_label, double CurlPoint::*y, int CurlPoint::*x,
-                       const std::function<bool(const CurlPoint&)>& shows) {
+  figure.caption = fmt::format(
+      "mean absolute curl over all 1 <= i, j <= K and all histograms of M - 2 members, exact; over K at M = {}, over M at K = {}", members,
+      levels);
+  const auto add = [&](const std::string& title, const std::string& x_label, const std::string& y_label, double CurlPoint::*y,
+                       int CurlPoint::*x, const std::function<bool(const CurlPoint&)>& shows) {
     FigurePanel panel;
     panel.title = title, panel.x_label = x_label, panel.y_label = y_label;
     panel.y_from_zero = true;
@@ -65,7 +68,8 @@ void draw_curl_figure(const std::vector<CurlPoint>& points, const std::string& p
     figure.panels.push_back(std::move(panel));
   };
   if (many_levels)
-    add(fmt::format("M = {}", members), "levels K", "MAC", &CurlPoint::mac, &CurlPoint::levels, [&](const CurlPoint& p) { return p.members == members; });
+    add(fmt::format("M = {}", members), "levels K", "MAC", &CurlPoint::mac, &CurlPoint::levels,
+        [&](const CurlPoint& p) { return p.members == members; });
   if (many_members) {
     const auto here = [&](const CurlPoint& p) { return p.levels == levels; };
     add(fmt::format("K = {}", levels), "group size M", "MAC", &CurlPoint::mac, &CurlPoint::members, here);
@@ -88,7 +92,8 @@ void draw_leverage_figure(const std::vector<LeveragePoint>& points, const std::s
       FigureSeries series{names[n], styles[n], {}};
       for (const LeveragePoint& p : points)
         if (p.estimator == names[n])
-          series.points.push_back({static_cast<double>(std::find(outliers.begin(), outliers.end(), p.outlier) - outliers.begin()), p.*y, no_end, no_end});
+          series.points.push_back(
+              {static_cast<double>(std::find(outliers.begin(), outliers.end(), p.outlier) - outliers.begin()), p.*y, no_end, no_end});
       panel.series.push_back(std::move(series));
     }
     figure.panels.push_back(std::move(panel));

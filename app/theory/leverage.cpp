@@ -1,4 +1,6 @@
 // `odrpo-bench theory leverage`: what one corrupted score does to a group's advantages.
+#include "estimators/theory/leverage.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,14 +17,12 @@
 #include "app/usage.hpp"
 #include "envs/bandit/simulate_scores.hpp"
 #include "estimators/formula_text.hpp"
-#include "estimators/theory/leverage.hpp"
 #include "kernels/failure.hpp"
 #include "results/score_scale.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {
-
 
 constexpr int most_score = 100;
 constexpr double most_steps = 1e10;  // half a minute
@@ -97,7 +97,8 @@ int theory_leverage(const TheoryLeverageOptions& o) {
   usual.insert(usual.begin() + 1, "reinforce");
   const std::vector<EstimatorConfig> estimators = read_estimators(o, usual, table.notes);
   if (!o.rater.empty() && !o.group.empty()) throw Failure(Exit::usage, "--rater draws groups, and --group is one: keep one");
-  if (o.rater.empty() && !o.group_sizes.empty()) throw Failure(Exit::usage, "--group-size: only groups drawn by --rater have one; --group says the scores themselves");
+  if (o.rater.empty() && !o.group_sizes.empty())
+    throw Failure(Exit::usage, "--group-size: only groups drawn by --rater have one; --group says the scores themselves");
   if (!o.figure.empty()) figure_format("--figure", o.figure), check_output(o.figure, "");
 
   Groups groups;
@@ -118,28 +119,35 @@ int theory_leverage(const TheoryLeverageOptions& o) {
     const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, 255, {8});
     if (sizes.size() != 1) throw Failure(Exit::usage, "--group-size: one size is needed for the groups of a rater");
     groups = drawn_groups(o, sizes[0], levels);
-    table.facts = {{"groups", {static_cast<double>(groups.size())}}, {"group_size", {static_cast<double>(sizes[0])}}, {"seed", {static_cast<double>(o.seed)}}};
+    table.facts = {{"groups", {static_cast<double>(groups.size())}},
+                   {"group_size", {static_cast<double>(sizes[0])}},
+                   {"seed", {static_cast<double>(o.seed)}}};
   }
   const std::vector<int> outliers = read_wholes("--outlier", o.outliers, 1, levels, {1, levels});
   const int members = static_cast<int>(groups[0].size());
   table.title = o.rater.empty() ? fmt::format("one score of a group of {} becomes an outlier; mean over its members", members)
-                                : fmt::format("one score of a group of {} becomes an outlier; {} groups of rater {}, seed {}", members, groups.size(), shown(o.rater), o.seed);
+                                : fmt::format("one score of a group of {} becomes an outlier; {} groups of rater {}, seed {}", members,
+                                              groups.size(), shown(o.rater), o.seed);
   table.columns = {"estimator", "outlier", "share", "share_se", "growth", "growth_se", "contrast"};
   const double corrupted = static_cast<double>(groups.size()) * (o.rater.empty() ? members : 1);
   const double steps = corrupted * static_cast<double>(estimators.size() * outliers.size()) * 2 * levels * (levels + members);
-  if (steps > most_steps) throw Failure(Exit::limits, fmt::format("so many groups, members, estimators and outliers need {:.1e} steps; the limit is {:.0e}", steps, most_steps));
+  if (steps > most_steps)
+    throw Failure(Exit::limits, fmt::format("so many groups, members, estimators and outliers need {:.1e} steps; the limit is {:.0e}",
+                                            steps, most_steps));
   std::vector<LeveragePoint> points;
   for (const EstimatorConfig& config : estimators) {
     const TheorySetting setting{config, plain_values(levels), members};
     for (const int outlier : outliers) {
       const MeanLeverage mean = mean_leverage(setting, groups, outlier, !o.rater.empty());
-      table.rows.push_back({name_of(config), static_cast<long long>(outlier), mean.share, mean.share_error, mean.growth, mean.growth_error, mean.contrast});
+      table.rows.push_back(
+          {name_of(config), static_cast<long long>(outlier), mean.share, mean.share_error, mean.growth, mean.growth_error, mean.contrast});
       points.push_back({name_of(config), std::to_string(outlier), mean.share, mean.growth});
     }
     table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
   }
   table.notes.push_back("share: of sum A^2, what the corrupted member holds; groups whose advantages are all 0 have none.");
-  table.notes.push_back("growth: mean rms of a group's advantages after, over that before. contrast: the same for the clean members, around their own mean.");
+  table.notes.push_back(
+      "growth: mean rms of a group's advantages after, over that before. contrast: the same for the clean members, around their own mean.");
   table.notes.push_back("share_se, growth_se: standard errors over the drawn groups.");
   if (!o.rater.empty()) table.notes.push_back("The rater's own outliers and vetoes are left out of the groups: the outlier is planted.");
   if (!o.figure.empty()) draw_leverage_figure(points, table.title + ": share of sum A^2, and growth of the group's rms", o.figure);

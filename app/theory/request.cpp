@@ -50,12 +50,14 @@ E read_theory_word(const Word<E> (&table)[n], const std::string& text, std::stri
   if (const auto value = find_word<E>(table, text)) return *value;
   std::vector<std::string_view> words;
   for (const auto& w : table) words.push_back(w.word);
-  throw Failure(Exit::usage, fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
+  throw Failure(Exit::usage,
+                fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
 }
 
 }  // namespace
 
-std::vector<int> read_wholes(std::string_view flag, const std::vector<std::string>& words, int least, int most, std::vector<int> otherwise) {
+std::vector<int> read_wholes(std::string_view flag, const std::vector<std::string>& words, int least, int most,
+                             std::vector<int> otherwise) {
   std::vector<int> out;
   for (const std::string& item : items_of(flag, words)) {
     const std::size_t dots = item.find("..");
@@ -83,12 +85,14 @@ std::vector<double> read_probabilities(const std::vector<std::string>& words) {
     total += x;
   }
   if (p.size() < 2) throw Failure(Exit::usage, "--p: the probabilities of two levels at least are needed, e.g. --p 0.2,0.3,0.5");
-  if (!(std::abs(total - 1) <= 1e-6)) throw Failure(Exit::usage, fmt::format("--p: the probabilities sum to {}, not to 1", number_text(total)));
+  if (!(std::abs(total - 1) <= 1e-6))
+    throw Failure(Exit::usage, fmt::format("--p: the probabilities sum to {}, not to 1", number_text(total)));
   for (double& x : p) x /= total;
   return p;
 }
 
-std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual, std::vector<std::string>& notes) {
+std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
+                                             std::vector<std::string>& notes) {
   std::vector<EstimatorConfig> out;
   bool median_used = o.median.empty(), k_used = o.k == 0, origin_used = o.origin == 1;
   for (const std::string& word : o.estimators.empty() ? usual : o.estimators) {
@@ -97,7 +101,8 @@ std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::
     if (!o.median.empty() && c.form == Form::odrpo && reads_median(c.weight))
       c.median = read_theory_word(median_words, o.median, "--median"), median_used = true;
     if (c.median == MedianRule::running)
-      throw Failure(Exit::usage, "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
+      throw Failure(Exit::usage,
+                    "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
     if (o.k > 0 && reads_key(c.form, "k")) c.k = o.k, k_used = true;
     if (o.origin != 1 && reads_key(c.form, "origin")) c.origin = o.origin, origin_used = true;
     if (const auto why = theory_refusal({c, plain_values(2), 2})) {
@@ -124,7 +129,14 @@ std::vector<double> read_values(const TheoryOptions& o, int levels) {
 }
 
 std::vector<std::string> paper_estimators() {
-  return {"grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
+  return {"grpo",
+          "maxrl",
+          "odrpo(grpo)",
+          "odrpo(maxrl)",
+          "odrpo-gini(grpo)",
+          "odrpo-gini(maxrl)",
+          "odrpo-gini-median(grpo)",
+          "odrpo-gini-median(maxrl)"};
 }
 
 std::string name_of(const EstimatorConfig& c) {

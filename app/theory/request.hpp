@@ -22,7 +22,8 @@ std::vector<double> read_probabilities(const std::vector<std::string>& words);
 /// The estimators asked for, else `usual`, each once, under the conventions of the flags. Those of `usual` that a convention lacks are left
 /// out, and `notes` say so. Failure usage for words that do not exist, flags that nothing asked for reads, and estimators that are no
 /// function of one group's scores.
-std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual, std::vector<std::string>& notes);
+std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
+                                             std::vector<std::string>& notes);
 
 /// --values, or 1..levels. Failure usage for values that do not ascend, or are not as many as `levels` > 0.
 std::vector<double> read_values(const TheoryOptions& o, int levels);

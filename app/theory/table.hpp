@@ -12,9 +12,9 @@ namespace odrpo::app {
 using TheoryCell = std::variant<std::string, double, long long>;  ///< NaN: undefined
 
 struct TheoryTable {
-  std::string title;                                           ///< one line; of text and JSON
+  std::string title;                                               ///< one line; of text and JSON
   std::vector<std::pair<std::string, std::vector<double>>> facts;  ///< named numbers that all rows share; of JSON
-  std::vector<std::string> columns;                            ///< names as CSV and JSON have them
+  std::vector<std::string> columns;                                ///< names as CSV and JSON have them
   std::vector<std::vector<TheoryCell>> rows;
   std::vector<std::string> formulas;  ///< one line for each estimator
   std::vector<std::string> notes;

@@ -24,10 +24,10 @@ class LevelCompanions {
   int levels_, members_;
   MedianRule rule_;
   bool reads_median_;
-  std::vector<double> reached_, missed_;  ///< [medians][levels][members + 1], gap and weight included
-  std::vector<int> reach_;                ///< c_k of the companions
-  int at_least_[2] = {0, 0};              ///< of lower and upper median: members that must reach a level
-  int top_[2][3] = {};                    ///< the highest level that 0, 1 or 2 more members make the median's
+  std::vector<double> reached_, missed_;   ///< [medians][levels][members + 1], gap and weight included
+  std::vector<int> reach_;                 ///< c_k of the companions
+  int at_least_[2] = {0, 0};               ///< of lower and upper median: members that must reach a level
+  int top_[2][3] = {};                     ///< the highest level that 0, 1 or 2 more members make the median's
   std::vector<double> up_, down_;          ///< sum_{k <= j} t_k(c_k), sum_{k >= j} u_k(c_k)
   std::vector<std::vector<double>> sums_;  ///< by median: sum_{k <= j} t_k(c_k) - u_k(c_k)
   std::vector<std::uint64_t> made_;        ///< by median: for which companions

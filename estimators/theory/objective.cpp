@@ -41,10 +41,11 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
     if (convention_of(c).divisor == Divisor::none) return std::nullopt;
   }
   if (row_of(c.form).basis != Basis::level)
-    return estimator_word(c) + " divides by a statistic of all levels at once, so its field has a curl: there is no scalar objective";
+    return "there is no scalar objective for K > 2: " + estimator_word(c) +
+           " divides by a statistic of all levels at once, so its field has a curl";
   // M = 2 is the exception: one of the two members is below every level that tells them apart, and so is their lower median
   if (by_group_median(c, median) && (members > 2 || c.median != MedianRule::lower))
-    return "the group's median couples the levels of gini-median, so its field has a curl: there is no scalar objective";
+    return "there is no scalar objective for K > 2: the group's median couples the levels of gini-median, so its field has a curl";
   return std::nullopt;
 }
 
@@ -83,7 +84,8 @@ double objective(const EstimatorConfig& c, std::span<const double> values, int m
   double sum = 0;
   for (std::size_t m = 1; m < values.size(); ++m) {
     const int level = static_cast<int>(m) + 1;
-    sum += gaps[m] * (members == 0 ? limit_potential(c, level, median, reach[m - 1]) : level_potential(c, level, members, median, reach[m - 1]));
+    sum += gaps[m] *
+           (members == 0 ? limit_potential(c, level, median, reach[m - 1]) : level_potential(c, level, members, median, reach[m - 1]));
   }
   return sum;
 }

@@ -210,6 +210,15 @@ if shutil.which("gnuplot"):
 call("theory", "curl", "--levels", "3", "--group-size", "8", "--figure", "one.svg", code=2, words="several")
 call("theory", "curl", "--figure", "curl.txt", code=2, words="does not end in")
 
+# --- what --help shows works as it stands
+for sub in ("curl", "field", "objective", "leverage"):
+    shown = call("theory", sub, "--help")
+    examples = [line.split()[1:] for line in shown.split("Example:")[1].splitlines() if line.strip().startswith("odrpo-bench")]
+    check(examples, f"theory {sub} --help has no example")
+    for example in examples:
+        if "--figure" not in example or shutil.which("gnuplot"):
+            check(call(*example), f"{' '.join(example)} prints nothing")
+
 # --- what is refused, in one line
 for arguments, code, words in (
         ((), 2, ""), (("curll",), 2, "unknown command"), (("field",), 2, "--p"),

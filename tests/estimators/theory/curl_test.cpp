@@ -67,13 +67,15 @@ TEST_CASE("curl: of two levels there is none") {
 
 TEST_CASE("curl: the curl of the field is M - 1 times the mean of C_ij") {
   std::mt19937_64 g(20261125);
-  for (const char* word : {"grpo", "maxrl", "rank-grpo", "odrpo(grpo)", "odrpo-gini(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"})
+  for (const char* word :
+       {"grpo", "maxrl", "rank-grpo", "odrpo(grpo)", "odrpo-gini(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"})
     for (const int members : {2, 3, 5, 8}) {
       const TheorySetting s = setting_of(word, 4, members);
       const std::vector<double> p = simplex_point(g, 4), curl = field_curl(s, p);
       CAPTURE(word, members);
       for (std::size_t i = 0; i < 3; ++i)
-        for (std::size_t j = 0; j < 3; ++j) CHECK(std::abs(curl[i * 4 + j] - numerical_curl(s, p, i, j)) < 1e-6 * (1 + std::abs(curl[i * 4 + j])));
+        for (std::size_t j = 0; j < 3; ++j)
+          CHECK(std::abs(curl[i * 4 + j] - numerical_curl(s, p, i, j)) < 1e-6 * (1 + std::abs(curl[i * 4 + j])));
       for (std::size_t i = 0; i < 4; ++i) CHECK(curl[i * 4 + 3] == 0);
     }
 }
@@ -87,7 +89,8 @@ TEST_CASE("curl: grpo -2 and maxrl -1/15 in pairs of three levels") {
 TEST_CASE("curl: zero for every sum over levels whose terms read (k, mu_k) alone") {
   for (const auto& values : {plain_values(5), std::vector<double>{1, 2, 12}})
     for (const TheorySetting& s : every_setting(values, 6)) {
-      const bool of_levels = row_of(s.estimator.form).basis == Basis::level || s.estimator.form == Form::rloo || s.estimator.form == Form::reinforce;
+      const bool of_levels =
+          row_of(s.estimator.form).basis == Basis::level || s.estimator.form == Form::rloo || s.estimator.form == Form::reinforce;
       const bool median = s.estimator.form == Form::odrpo && reads_median(s.estimator.weight);
       CAPTURE(text_of(s.estimator));
       const MeanCurl literal = literal_mean(s);

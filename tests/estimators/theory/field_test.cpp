@@ -55,7 +55,8 @@ TEST_CASE("theory: values of levels space the sums of uniform odrpo as real rewa
 }
 
 TEST_CASE("theory: the fast form by companions equals the definition") {
-  for (const auto& values : {plain_values(4), std::vector<double>{1, 2, 12}, std::vector<double>{-3, 0.25, 0.5, 7}, std::vector<double>{0, 1, 1e6}})
+  for (const auto& values :
+       {plain_values(4), std::vector<double>{1, 2, 12}, std::vector<double>{-3, 0.25, 0.5, 7}, std::vector<double>{0, 1, 1e6}})
     for (const int members : {2, 3, 4, 7})
       for (const TheorySetting& s : every_setting(values, members)) {
         CAPTURE(text_of(s.estimator), values.size(), members);
@@ -79,7 +80,8 @@ TEST_CASE("theory: the fast form by companions equals the definition") {
             for (std::size_t b = 0; b < a; ++b) {
               ++group[a], ++group[b];
               const auto advantage = group_advantages(s, group);
-              const double size = std::max(std::abs(advantage[a]), std::abs(advantage[b]));  // of which the definition's difference keeps 1e-16
+              const double size =
+                  std::max(std::abs(advantage[a]), std::abs(advantage[b]));  // of which the definition's difference keeps 1e-16
               good = good && std::abs(d[a * levels + b] - (advantage[a] - advantage[b])) <= 1e-10 * (1 + size);
               --group[a], --group[b];
             }
@@ -105,8 +107,16 @@ TEST_CASE("theory: histograms are all there, and their probabilities sum to 1") 
 }
 
 TEST_CASE("theory: the field is the mean advantage of drawn groups") {
-  const std::vector<const char*> words = {"grpo", "maxrl", "rloo", "rank-grpo", "odrpo(grpo)", "odrpo-linear(maxrl)", "odrpo-gini(grpo)",
-                                          "odrpo-gini-median(maxrl)", "odrpo-gini-median(grpo)", "max-at-k-centred"};
+  const std::vector<const char*> words = {"grpo",
+                                          "maxrl",
+                                          "rloo",
+                                          "rank-grpo",
+                                          "odrpo(grpo)",
+                                          "odrpo-linear(maxrl)",
+                                          "odrpo-gini(grpo)",
+                                          "odrpo-gini-median(maxrl)",
+                                          "odrpo-gini-median(grpo)",
+                                          "max-at-k-centred"};
   std::mt19937_64 g(20261124);
   for (int trial = 0; trial < 20; ++trial) {
     const TheorySetting s = setting_of(words[static_cast<std::size_t>(trial) % words.size()], 2 + trial % 4, 3 + trial % 5);

@@ -38,7 +38,8 @@ TEST_CASE("objective: its gradient is the field in the tangent space") {
         if (objective_refusal(s.estimator, members, no_median)) continue;
         CAPTURE(text_of(s.estimator), members, values.size());
         std::vector<double> p = simplex_point(g, values.size());
-        for (double& x : p) x = 0.02 + x * (1 - 0.02 * static_cast<double>(p.size()));  // away from the edge, where differences would leave 0..1
+        for (double& x : p)
+          x = 0.02 + x * (1 - 0.02 * static_cast<double>(p.size()));  // away from the edge, where differences would leave 0..1
         const std::vector<double> field = update_field(s, p), reach = reach_of(p), gaps = level_gaps(values);
         // dJ/dp_k = sum over m <= k of Delta_m H_m'(P_m); level 1 has none
         double gradient = 0, scale = 1;
@@ -72,7 +73,8 @@ TEST_CASE("objective: odrpo(maxrl) is a logarithm's series to order M - 1") {
 }
 
 TEST_CASE("objective: differences of potentials tend to those of the limit") {
-  for (const char* word : {"odrpo(grpo)", "odrpo(maxrl)", "odrpo-linear(grpo)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"}) {
+  for (const char* word : {"odrpo(grpo)", "odrpo(maxrl)", "odrpo-linear(grpo)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)",
+                           "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"}) {
     const EstimatorConfig c = config_of(word);
     const double median = reads_median(c.weight) ? 6 : no_median;
     CAPTURE(word);
