@@ -17,7 +17,7 @@ bool multiply(const StatePrior& prior, std::span<const StateFactor> factors, std
   for (const StateFactor& f : factors)
     for (int n = 0; n < f.count; ++n)
       for (std::size_t c = 0; c < out.size(); ++c) out[c] *= f.relative[c];
-  const double total = sum_of(out.size(), [&](std::size_t c) { return out[c]; });
+  const double total = sum_by_eights(out.size(), [&](std::size_t c) { return out[c]; });
   if (!(total > least_total)) return false;
   const double scale = 1 / total;
   for (double& w : out) w *= scale;

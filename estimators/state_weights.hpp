@@ -39,7 +39,7 @@ struct StateFactor {
 
 /// Sum of at(0), ..., at(n - 1) as eight sums side by side, always in this order.
 template <class At>
-double sum_of(std::size_t n, At at) {
+double sum_by_eights(std::size_t n, At at) {
   double part[8] = {};
   std::size_t i = 0;
   for (; i + 8 <= n; i += 8)
@@ -50,7 +50,7 @@ double sum_of(std::size_t n, At at) {
 
 /// Sum over states of weight times row.
 inline double mean_of(std::span<const double> weights, const double* row) {
-  return sum_of(weights.size(), [&](std::size_t c) { return weights[c] * row[c]; });
+  return sum_by_eights(weights.size(), [&](std::size_t c) { return weights[c] * row[c]; });
 }
 
 /// out[states] = P(state | all factors), proportional to P(state) prod over factors of likelihood^count. The prior where there are none.
