@@ -199,7 +199,9 @@ struct TheoryCurlOptions : TheoryOptions {
 int theory_curl(const TheoryCurlOptions&);
 
 struct TheoryFieldOptions : TheoryOptions {
-  std::vector<std::string> p;      ///< probabilities of the levels
+  std::vector<std::string> p;      ///< probabilities of the levels; with a rater of the true ones
+  std::string rater;               ///< theory field: whose scores; empty = exact ones
+  std::vector<std::string> votes;  ///< N of the rater, as group_sizes; empty = 1
   std::optional<double> triangle;  ///< theory field: a loop around this corner share instead
 };
 int theory_field(const TheoryFieldOptions&);
@@ -213,6 +215,19 @@ struct TheoryLeverageOptions : TheoryOptions {
   std::string figure;  ///< bars; empty = none
 };
 int theory_leverage(const TheoryLeverageOptions&);
+
+struct TheoryBoundOptions : TheoryOptions {
+  std::vector<std::string> raters;           ///< words of `list raters` or judges' files; empty = mixed
+  std::vector<std::string> votes;            ///< N, as group_sizes; empty = 1
+  std::vector<std::string> policies, tilts;  ///< words of policies, and numbers; empty = tabular and linear, uniform
+  std::string prior;                         ///< a word of prior_words; empty = following
+  int levels = 0;                            ///< 0 = the rater's, or 10
+  int prompts = 1024, batch = 64, worlds = 4;
+  int batches = 1000;  ///< for expected cosines; 0 = none
+  int ascent = 4000;   ///< batches that improve the best map for the cosine; 0 = none
+  long long seed = 1;
+};
+int theory_bound(const TheoryBoundOptions&);
 
 int compute();  ///< JSON lines on stdin to JSON lines on stdout
 

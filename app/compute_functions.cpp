@@ -310,6 +310,7 @@ constexpr ComputeFunction functions[] = {
     {"posterior_scores", texts::posterior_scores, posterior_scores},
     {"posterior_votes", texts::posterior_votes, posterior_votes},
     {"field", texts::field, field_of},
+    {"channel_field", texts::channel_field, channel_field_of},
     {"curl_at", texts::curl_at, curl_of},
     {"mac", texts::mac, mean_curl_of},
     {"level_potential", texts::level_potential, potential_of},

@@ -1,5 +1,7 @@
 // The functions of `compute` in words: arguments, answer, formula and source, as docs/reference/functions.md shows them.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -119,38 +121,23 @@ inline constexpr Argument theory_eps{"eps", "number from 0, added to the denomin
 inline constexpr Argument theory_ddof{"ddof", "0 (when absent) or 1, for grpo", true};
 inline constexpr Argument theory_k{"k", "whole number 2..254, 2 when absent: for the forms that compare subsets, their size", true};
 inline constexpr Argument theory_origin{"origin", "for maxrl: 1 (when absent) takes values as given, 0 takes values less one", true};
-inline constexpr Argument curl_takes[] = {
-    theory_est,
-    theory_values,
-    {"s", "list of K counts, whole numbers from 0: the other M - 2 members"},
-    {"i", "whole number 0..K-1: a level, from 0"},
-    {"j", "whole number 0..K-1: a level, from 0"},
-    theory_norm,
-    theory_weights,
-    theory_rule,
-    theory_eps,
-    theory_ddof,
-    theory_k,
-    compat,
-    theory_origin,
-};
-inline constexpr Argument mac_takes[] = {
-    theory_est, theory_values, theory_size, theory_norm, theory_weights, theory_rule, theory_eps, theory_ddof, theory_k, compat, theory_origin,
-};
-inline constexpr Argument field_takes[] = {
-    theory_est,
-    theory_values,
-    theory_size,
-    {"p", "K probabilities of the levels; they sum to 1 within 1e-6 and are divided by their sum"},
-    theory_norm,
-    theory_weights,
-    theory_rule,
-    theory_eps,
-    theory_ddof,
-    theory_k,
-    compat,
-    theory_origin,
-};
+inline constexpr std::array theory_conventions{theory_norm, theory_weights, theory_rule, theory_eps, theory_ddof, theory_k, compat, theory_origin};
+inline constexpr Argument theory_point{"p", "K probabilities of the levels; they sum to 1 within 1e-6 and are divided by their sum"};
+/// The arguments of one function, then those of the estimator's conventions.
+template <class... Own>
+constexpr auto before_conventions(Own... own) {
+  std::array<Argument, sizeof...(own) + theory_conventions.size()> all{own...};
+  for (std::size_t i = 0; i < theory_conventions.size(); ++i) all[sizeof...(own) + i] = theory_conventions[i];
+  return all;
+}
+inline constexpr auto curl_takes = before_conventions(theory_est, theory_values, Argument{"s", "list of K counts, whole numbers from 0: the other M - 2 members"},
+                                                      Argument{"i", "whole number 0..K-1: a level, from 0"},
+                                                      Argument{"j", "whole number 0..K-1: a level, from 0"});
+inline constexpr auto mac_takes = before_conventions(theory_est, theory_values, theory_size);
+inline constexpr auto field_takes = before_conventions(theory_est, theory_values, theory_size, theory_point);
+inline constexpr auto channel_field_takes =
+    before_conventions(theory_est, theory_values, theory_size, theory_point,
+                       Argument{"C", "K rows of K probabilities, P(score | true level); rows sum to 1 within 1e-6 and are divided by their sum"});
 inline constexpr Argument theory_size_or_limit{"M", "whole number 2..1000: the size of the group; null for the limit M -> infinity"};
 inline constexpr Argument theory_median{"med", "the number that the weight gini-median reads in place of the group's median, or null"};
 inline constexpr Argument potential_takes[] = {
@@ -248,6 +235,13 @@ inline constexpr FunctionText field{
     "The exact update field F_k(p) = dh/dp_k = E_{s ~ Multi(M-1, p)} f_k(s), f_k(s) = advantage of a member at level k whose companions have the "
     "counts s. odrpo sums Delta_k = R_k - R_(k-1) times what level k gives.",
     "the ODRPO paper, its gradient field; [theory.md](../theory.md); `estimators/theory/field.cpp`"};
+inline constexpr FunctionText channel_field{
+    channel_field_takes,
+    "object: `field`, `bias`, `gradient`, `snr`, `flips` for each true level, `covariance` [K][K], `all_snr`, `all_flips`, `cosine`; null where undefined",
+    "The same where p are true levels and scores come from C: field F_j = E[A | true level j]; bias = F_j - F_j under exact scores, either less its mean "
+    "under p; of one group's g_j = (1/M) sum_i A_i (1[level of i = j] - p_j) mean, covariance and mean^2 / variance; flips = P(a lower level, drawn from p, "
+    "expects more).",
+    "[theory.md](../theory.md); `estimators/theory/channel_field.cpp`"};
 inline constexpr FunctionText curl_at{
     curl_takes, "number: C_ij(s)",
     "C_ij(s) = f_i(s+e_j) - f_i(s+e_K) + f_j(s+e_K) - f_j(s+e_i) + f_K(s+e_i) - f_K(s+e_j); a scalar objective exists where it is 0 for all i, j, "

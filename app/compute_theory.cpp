@@ -9,6 +9,7 @@
 #include "app/compute_json.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/theory/channel_field.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/theory/objective.hpp"
 
@@ -49,6 +50,21 @@ TheorySetting theory_setting(const Arguments& a, int members) {
 
 int members_of(const Arguments& a) { return a.integer("M", 2, most_theory_members); }
 
+/// Probabilities divided by their sum, which is 1 within 1e-6.
+std::vector<double> distribution(const char* what, std::vector<double> p) {
+  double total = 0;
+  for (const double x : p) total += x;
+  if (!(std::abs(total - 1) <= 1e-6)) throw Refusal{"out_of_range", fmt::format("{}: sums to {}, not to 1", what, total)};
+  for (double& x : p) x /= total;
+  return p;
+}
+
+std::vector<double> point_of(const Arguments& a, const TheorySetting& s) {
+  const std::vector<double> p = a.numbers("p", 0, 1);
+  if (p.size() != s.values.size()) throw Refusal{"wrong_shape", "R and p: lists of one length are needed"};
+  return distribution("p", p);
+}
+
 /// norm and weights, with the number that gini-median reads in place of the group's median.
 EstimatorConfig potential_config(const Arguments& a, double& median) {
   EstimatorConfig c;
@@ -79,13 +95,29 @@ std::string mean_curl_of(const Arguments& a) {
 
 std::string field_of(const Arguments& a) {
   const TheorySetting s = theory_setting(a, members_of(a));
-  std::vector<double> p = a.numbers("p", 0, 1);
-  if (p.size() != s.values.size()) throw Refusal{"wrong_shape", "R and p: lists of one length are needed"};
-  double total = 0;
-  for (const double x : p) total += x;
-  if (!(std::abs(total - 1) <= 1e-6)) throw Refusal{"out_of_range", fmt::format("p: sums to {}, not to 1", total)};
-  for (double& x : p) x /= total;
-  return json_list(update_field(s, p));
+  return json_list(update_field(s, point_of(a, s)));
+}
+
+std::string channel_field_of(const Arguments& a) {
+  const TheorySetting s = theory_setting(a, members_of(a));
+  const std::vector<double> p = point_of(a, s);
+  std::vector<double> channel;
+  const auto rows = a.rows("C", true);
+  if (rows.size() != p.size() || rows[0].size() != p.size()) throw Refusal{"wrong_shape", "C: K rows of K probabilities are needed"};
+  for (const auto& row : rows) {
+    for (const double x : row)
+      if (!(x >= 0 && x <= 1)) throw Refusal{"out_of_range", "C: is of numbers 0..1"};
+    const std::vector<double> law = distribution("C: a row", row);
+    channel.insert(channel.end(), law.begin(), law.end());
+  }
+  const ChannelField f = channel_field(s, p, channel);
+  std::string covariance;
+  for (std::size_t j = 0; j < p.size(); ++j)
+    covariance += (j > 0 ? "," : "") + json_list(std::span(f.covariance).subspan(j * p.size(), p.size()));
+  return fmt::format(R"({{"field":{},"bias":{},"gradient":{},"snr":{},"flips":{},"covariance":[{}],"all_snr":{},"all_flips":{},"cosine":{}}})",
+                     json_list(f.field), json_list(f.bias), json_list(f.gradient), json_list(f.snr, json_or_null),
+                     json_list(f.flips, json_or_null), covariance, json_or_null(f.all_snr), json_or_null(f.all_flips),
+                     json_or_null(f.cosine));
 }
 
 std::string potential_of(const Arguments& a) {

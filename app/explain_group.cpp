@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "app/first_posterior.hpp"
+#include "app/flag_word.hpp"
 #include "app/judge_rater.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
@@ -32,15 +33,6 @@ double read_number(std::string_view text, const std::string& what) {
   if (!(x >= 0 && x <= most_explained_level))
     throw Failure(Exit::usage, fmt::format("{} is {}: 0..{} is wanted", what, shown(text), most_explained_level));
   return x == 0 ? 0.0 : x;
-}
-
-template <class E, std::size_t n>
-E read_word(const Word<E> (&table)[n], const std::string& text, std::string_view flag) {
-  if (const auto value = find_word<E>(table, text)) return *value;
-  std::vector<std::string_view> words;
-  for (const auto& w : table) words.push_back(w.word);
-  throw Failure(Exit::usage,
-                fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
 }
 
 /// A rule for the median of one group: any but running.
@@ -253,7 +245,7 @@ Explanation explain_group(const ExplainOptions& o) {
                                              : std::numeric_limits<double>::quiet_NaN();
 
   std::vector<Compat> systems;
-  for (const auto& word : o.compat) add_once(systems, read_word(compat_words, word, "--compat"));
+  for (const auto& word : o.compat) add_once(systems, read_flag_word("--compat", compat_words, word));
   if (o.compat.empty())
     for (const auto& w : compat_words) systems.push_back(w.value);
   std::vector<std::string> words;

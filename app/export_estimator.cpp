@@ -8,6 +8,7 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/first_posterior.hpp"
+#include "app/flag_word.hpp"
 #include "app/histogram_map.hpp"
 #include "app/judge_rater.hpp"
 #include "app/output_file.hpp"
@@ -47,15 +48,7 @@ EstimatorConfig read_posterior(const std::string& word) {
 }
 
 void read_prior(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
-  if (!o.prior.empty()) {
-    const auto rule = find_word<PriorRule>(prior_words, o.prior);
-    if (!rule) {
-      std::vector<std::string_view> words;
-      for (const auto& w : prior_words) words.push_back(w.word);
-      refuse(fmt::format("--prior: \"{}\" is none of {}{}", shown(o.prior), one_of(words), did_you_mean(o.prior, words)));
-    }
-    estimator.prior = *rule;
-  }
+  if (!o.prior.empty()) estimator.prior = read_flag_word("--prior", prior_words, o.prior);
   if (!o.keep) return;
   if (estimator.prior == PriorRule::fixed) refuse("--keep has no effect with --prior fixed: that prior never moves");
   estimator.keep = *o.keep;

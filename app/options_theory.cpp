@@ -6,6 +6,8 @@
 namespace odrpo::app {
 namespace {
 
+constexpr long long most_seed = 9'000'000'000'000'000'000;
+
 void shared_options(CLI::App& c, TheoryOptions& o, const std::string& usual_sizes) {
   repeated(c, "--estimator", o.estimators, "word of `list estimators`; may be repeated (default: those of the paper)", "WORD");
   c.add_option("--compat", o.compat, "word of `list compat`: whose conventions (default: paper)")->type_name("WORD");
@@ -57,6 +59,9 @@ void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<i
   c->add_option("--triangle", f.triangle, "instead of --p: circulation around the triangle of three levels with corners (1-2E, E, E)")
       ->check(share())
       ->type_name("E");
+  c->add_option("--rater", f.rater, "scores come from a rater, --p is of true levels: word of `list raters`, or a judge's file")
+      ->type_name("RATER");
+  repeated(*c, "--votes", f.votes, "N: the rater's calls about a response, 8 or 1,8 (default: 1)", "N");
   TheoryFieldOptions& j = commands.objective;
   point(*add("objective", "the scalar objective that an estimator climbs: of groups of M, of endless groups, and with the paper's constant",
              "odrpo-bench theory objective --p 0.2,0.3,0.5 --group-size 8", [&j] { return theory_objective(j); }),
@@ -73,8 +78,30 @@ void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<i
   c->add_option("--rater", l.rater, "draw groups from a rater's world instead: word of `list raters`, or a judge's file")
       ->type_name("RATER");
   c->add_option("--groups", l.groups, "groups that --rater draws (default 20000)")->check(whole(2, 65'536))->type_name("N");
-  c->add_option("--seed", l.seed, "seed of these groups (default 1)")->check(whole(0, 9'000'000'000'000'000'000))->type_name("N");
+  c->add_option("--seed", l.seed, "seed of these groups (default 1)")->check(whole(0, most_seed))->type_name("N");
   c->add_option("--figure", l.figure, "draw shares and growth as bars to a .svg, .pdf or .png")->type_name("FILE");
+
+  TheoryBoundOptions& b = commands.bound;
+  c = add("bound", "the best possible advantages from a group's scores, for a rater and a policy, and how far estimators stay below them",
+          "odrpo-bench theory bound --rater mixed --rater veto --votes 1,8\n  odrpo-bench theory bound --rater judge.toml --policy linear "
+          "--tilt 0,1",
+          [&b] { return theory_bound(b); });
+  shared_options(*c, b, "8");
+  values_option(*c, b);
+  repeated(*c, "--rater", b.raters, "word of `list raters`, or a judge's file; may be repeated (default: mixed)", "RATER");
+  repeated(*c, "--votes", b.votes, "N: the rater's calls about a response, 8 or 1,8 (default: 1)", "N");
+  repeated(*c, "--policy", b.policies, "tabular or linear; may be repeated (default: both)", "WORD");
+  repeated(*c, "--tilt", b.tilts, "policies proportional to exp(tilt quality), e.g. 0,0.5,1 (default: 0, uniform)", "T,T");
+  c->add_option("--prior", b.prior, "of posterior estimators: following (default) or fixed")->type_name("WORD");
+  c->add_option("--levels", b.levels, "K, for raters that take any (default 10)")->check(whole(2, 100))->type_name("K");
+  c->add_option("--batch", b.batch, "B: prompts of a batch (default 64)")->check(whole(1, 65'536))->type_name("B");
+  c->add_option("--prompts", b.prompts, "prompts of a world (default 1024)")->check(whole(2, 65'536))->type_name("P");
+  c->add_option("--worlds", b.worlds, "worlds, for standard errors (default 4)")->check(whole(1, 1000))->type_name("W");
+  c->add_option("--batches", b.batches, "drawn batches for the expected cosine (default 1000; 0: none)")->check(whole(0, 1'000'000))->type_name("N");
+  c->add_option("--ascent", b.ascent, "batches of the ascent to the best map for the cosine (default 4000; 0: none)")
+      ->check(whole(0, 10'000'000))
+      ->type_name("N");
+  c->add_option("--seed", b.seed, "seed of the worlds (default 1)")->check(whole(0, most_seed))->type_name("N");
 }
 
 }  // namespace odrpo::app

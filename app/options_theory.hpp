@@ -11,6 +11,7 @@ struct TheoryCommands {
   TheoryCurlOptions curl;
   TheoryFieldOptions field, objective;
   TheoryLeverageOptions leverage;
+  TheoryBoundOptions bound;
 };
 
 /// Adds the commands of `theory`; the one that stands on the command line sets `chosen`. `commands` outlives the parser.

@@ -74,10 +74,6 @@ long seek_file(voidpf opaque, voidpf, ZPOS64_T offset, int origin) {
 }
 int end_file(voidpf, voidpf) { return 0; }
 
-void must(int answer) {
-  if (answer != ZIP_OK) throw Failure(Exit::internal, fmt::format("minizip answers {} while it makes an archive in memory", answer));
-}
-
 }  // namespace
 
 std::string array_npy(const NamedArray& array) {
@@ -96,6 +92,8 @@ std::string array_npy(const NamedArray& array) {
 }
 
 std::string arrays_npz(std::span<const NamedArray> arrays) {
+  std::vector<std::string> npy;  // before the archive is open: a text may be refused
+  for (const NamedArray& array : arrays) npy.push_back(array_npy(array));
   MemoryFile file;
   zlib_filefunc64_def memory{open_file, read_file, write_file, tell_file, seek_file, end_file, end_file, &file};
   const zipFile zip = zipOpen2_64("", APPEND_STATUS_CREATE, nullptr, &memory);
@@ -103,15 +101,17 @@ std::string arrays_npz(std::span<const NamedArray> arrays) {
   zip_fileinfo made{};
   made.tmz_date.tm_mday = 1;
   made.tmz_date.tm_year = 1980;  // the first date of a zip archive: no time of day in the bytes
-  for (const NamedArray& array : arrays) {
-    const std::string npy = array_npy(array);
-    const bool compressed = &array != arrays.data();
-    must(zipOpenNewFileInZip(zip, (array.name + ".npy").c_str(), &made, nullptr, 0, nullptr, 0, nullptr, compressed ? Z_DEFLATED : 0,
-                             compressed ? Z_DEFAULT_COMPRESSION : 0));
-    must(zipWriteInFileInZip(zip, npy.data(), static_cast<unsigned>(npy.size())));
-    must(zipCloseFileInZip(zip));
+  int answer = ZIP_OK;
+  for (std::size_t i = 0; i < npy.size() && answer == ZIP_OK; ++i) {
+    const int method = i > 0 ? Z_DEFLATED : 0;
+    answer = zipOpenNewFileInZip(zip, (arrays[i].name + ".npy").c_str(), &made, nullptr, 0, nullptr, 0, nullptr, method,
+                                 i > 0 ? Z_DEFAULT_COMPRESSION : 0);
+    if (answer == ZIP_OK) answer = zipWriteInFileInZip(zip, npy[i].data(), static_cast<unsigned>(npy[i].size()));
+    if (answer == ZIP_OK) answer = zipCloseFileInZip(zip);
   }
-  must(zipClose(zip, nullptr));
+  const int closed = zipClose(zip, nullptr);  // frees what it holds, whatever came before
+  if (answer != ZIP_OK || closed != ZIP_OK)
+    throw Failure(Exit::internal, fmt::format("minizip answers {} while it makes an archive in memory", answer != ZIP_OK ? answer : closed));
   return std::move(file.bytes);
 }
 

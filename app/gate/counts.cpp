@@ -132,7 +132,15 @@ Counts no_counts(const CountTools& tools, std::size_t cases) {
 }
 
 GateCount count_of(const char* what, const char* by, const std::vector<double>& base, const std::vector<double>& other) {
-  return {what, by, quartiles(base).median, quartiles(other).median, agree(base) && agree(other)};
+  const auto [least, most] = std::minmax_element(base.begin(), base.end());
+  const auto [other_least, other_most] = std::minmax_element(other.begin(), other.end());
+  return {what,
+          by,
+          quartiles(base).median,
+          quartiles(other).median,
+          agree(base) && agree(other),
+          {*least, *other_least},
+          {*most, *other_most}};
 }
 
 void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& base,

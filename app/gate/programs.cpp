@@ -88,7 +88,7 @@ void against_stored(Counts& counts, const StoredBaseline& stored) {
                           count.what == "instructions" ? stored.counted_by : stored.allocations_by);
         continue;
       }
-      count.baseline = was->baseline;
+      count.baseline = count.least[baseline] = count.most[baseline] = was->baseline;
       count.exact = count.exact && was->exact;
       both.push_back(count);
     }

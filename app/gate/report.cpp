@@ -42,7 +42,10 @@ double GateCount::change() const {
   if (candidate == baseline) return 0;
   return baseline == 0 ? std::numeric_limits<double>::infinity() : candidate / baseline - 1;
 }
-bool GateCount::reported() const { return exact && std::abs(change()) > reported_change; }
+bool GateCount::reported() const {
+  const bool apart = most[0] < least[1] || most[1] < least[0];
+  return exact && apart && std::abs(change()) > reported_change;
+}
 
 bool counts_changed(const GateReport& r, std::size_t i) {
   const auto& counts = r.measured[i].counts;

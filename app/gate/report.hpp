@@ -17,9 +17,10 @@ struct GateCount {
   std::string by;  ///< what has counted: "perf events", "callgrind", …
   double baseline = 0, candidate = 0;
   bool exact = true;  ///< the counts of each side agree (count_of()); else they say nothing
+  double least[2] = {}, most[2] = {};  ///< totals of baseline and candidate; of a stored baseline both are its count
 
   double change() const;  ///< candidate / baseline - 1; 0 where both are 0, infinity where only the baseline is
-  bool reported() const;  ///< exact, and changed by more than reported_change
+  bool reported() const;  ///< exact, changed by more than reported_change, and no total of one side lies among those of the other
 };
 inline constexpr double reported_change = 0.005;
 

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "app/command.hpp"
+#include "app/theory/channel_field.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"
@@ -21,32 +22,11 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
-/// What both commands are asked about.
-struct Point {
-  std::vector<double> p, values;
-  std::vector<int> sizes;
-};
-
-Point read_point(const TheoryFieldOptions& o, TheoryTable& table) {
-  Point at;
-  at.p = read_probabilities(o.p);
-  at.values = read_values(o, static_cast<int>(at.p.size()));
-  at.sizes = read_wholes("--group-size", o.group_sizes, 2, most_theory_members, {8});
-  table.facts = {{"p", at.p}, {"values", at.values}};
-  return at;
-}
-
 /// The largest |curl| between two levels.
 double largest(const std::vector<double>& curl) {
   double most = 0;
   for (const double c : curl) most = std::max(most, std::abs(c));
   return most;
-}
-
-std::string list_text(const std::vector<double>& numbers) {
-  std::string text;
-  for (const double x : numbers) text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
-  return text;
 }
 
 /// J of uniform odrpo(grpo) is what the paper writes with 2/pi.
@@ -83,13 +63,19 @@ TheoryTable loop_table(const TheoryFieldOptions& o) {
 
 int theory_field(const TheoryFieldOptions& o) {
   const TheoryFormat format = theory_format(o);
+  if (o.rater.empty() && !o.votes.empty()) throw Failure(Exit::usage, "--votes: only scores of a rater have votes; --rater names one");
+  if (o.triangle && !o.rater.empty()) throw Failure(Exit::usage, "--triangle goes around a loop of exact scores, and --rater is at a point: keep one");
+  if (!o.rater.empty()) {
+    put(theory_text(channel_field_table(o), format));
+    return static_cast<int>(Exit::ok);
+  }
   if (o.triangle && !o.p.empty()) throw Failure(Exit::usage, "--triangle goes around a loop, and --p is a point: keep one");
   if (o.triangle) {
     put(theory_text(loop_table(o), format));
     return static_cast<int>(Exit::ok);
   }
   TheoryTable table;
-  const Point at = read_point(o, table);
+  const TheoryPoint at = read_point(o, table);
   const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);
   table.title = fmt::format("exact update field F_k(p) at p = {}", list_text(at.p));
   table.columns = {"estimator", "M"};
@@ -117,7 +103,7 @@ int theory_field(const TheoryFieldOptions& o) {
 int theory_objective(const TheoryFieldOptions& o) {
   const TheoryFormat format = theory_format(o);
   TheoryTable table;
-  const Point at = read_point(o, table);
+  const TheoryPoint at = read_point(o, table);
   const std::vector<double> reach = reach_of(at.p);
   const std::vector<EstimatorConfig> estimators = read_estimators(
       o, {"odrpo(grpo)", "odrpo(maxrl)", "odrpo-linear(grpo)", "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)"},

@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "app/explain_group.hpp"
+#include "app/flag_word.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/failure.hpp"
 #include "results/csv.hpp"
-#include "results/suggest.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {
@@ -43,15 +43,6 @@ int read_whole(std::string_view flag, const std::string& item, int least, int mo
   if (value != std::floor(value) || value < least || value > most)
     throw Failure(Exit::usage, fmt::format("{}: {} is not a whole number in {}..{}", flag, shown(item), least, most));
   return static_cast<int>(value);
-}
-
-template <class E, std::size_t n>
-E read_theory_word(const Word<E> (&table)[n], const std::string& text, std::string_view flag) {
-  if (const auto value = find_word<E>(table, text)) return *value;
-  std::vector<std::string_view> words;
-  for (const auto& w : table) words.push_back(w.word);
-  throw Failure(Exit::usage,
-                fmt::format("{}: there is no \"{}\" (it is one of {}){}", flag, shown(text), one_of(words), did_you_mean(text, words)));
 }
 
 }  // namespace
@@ -92,20 +83,20 @@ std::vector<double> read_probabilities(const std::vector<std::string>& words) {
 }
 
 std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
-                                             std::vector<std::string>& notes) {
+                                             std::vector<std::string>& notes, bool with_model) {
   std::vector<EstimatorConfig> out;
   bool median_used = o.median.empty(), k_used = o.k == 0, origin_used = o.origin == 1;
   for (const std::string& word : o.estimators.empty() ? usual : o.estimators) {
     EstimatorConfig c = read_estimator(word);
-    if (!o.compat.empty()) c.compat = read_theory_word(compat_words, o.compat, "--compat");
+    if (!o.compat.empty()) c.compat = read_flag_word("--compat", compat_words, o.compat);
     if (!o.median.empty() && c.form == Form::odrpo && reads_median(c.weight))
-      c.median = read_theory_word(median_words, o.median, "--median"), median_used = true;
+      c.median = read_flag_word("--median", median_words, o.median), median_used = true;
     if (c.median == MedianRule::running)
       throw Failure(Exit::usage,
                     "--median: the running median comes from earlier batches, and is no function of the group; use lower, mid or upper");
     if (o.k > 0 && reads_key(c.form, "k")) c.k = o.k, k_used = true;
     if (o.origin != 1 && reads_key(c.form, "origin")) c.origin = o.origin, origin_used = true;
-    if (const auto why = theory_refusal({c, plain_values(2), 2})) {
+    if (const auto why = theory_refusal({with_model ? form_of(c) : c, plain_values(2), 2})) {
       if (!o.estimators.empty()) throw Failure(Exit::usage, fmt::format("--estimator {}: {}", estimator_word(c), *why));
       notes.push_back(fmt::format("left out: {}: {}", estimator_word(c), *why));
       continue;
@@ -126,6 +117,15 @@ std::vector<double> read_values(const TheoryOptions& o, int levels) {
     throw Failure(Exit::usage, fmt::format("--values: {} values for {} levels", values.size(), levels));
   if (const auto why = theory_refusal({EstimatorConfig{}, values, 2})) throw Failure(Exit::usage, "--values: " + *why);
   return values;
+}
+
+TheoryPoint read_point(const TheoryFieldOptions& o, TheoryTable& table) {
+  TheoryPoint at;
+  at.p = read_probabilities(o.p);
+  at.values = read_values(o, static_cast<int>(at.p.size()));
+  at.sizes = read_wholes("--group-size", o.group_sizes, 2, most_theory_members, {8});
+  table.facts = {{"p", at.p}, {"values", at.values}};
+  return at;
 }
 
 std::vector<std::string> paper_estimators() {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/command.hpp"
+#include "app/theory/table.hpp"
 #include "estimators/theory/setting.hpp"
 
 namespace odrpo::app {
@@ -21,12 +22,19 @@ std::vector<double> read_probabilities(const std::vector<std::string>& words);
 
 /// The estimators asked for, else `usual`, each once, under the conventions of the flags. Those of `usual` that a convention lacks are left
 /// out, and `notes` say so. Failure usage for words that do not exist, flags that nothing asked for reads, and estimators that are no
-/// function of one group's scores.
+/// function of one group's scores; `with_model` the command has a model of the judge, so that posterior estimators are.
 std::vector<EstimatorConfig> read_estimators(const TheoryOptions& o, const std::vector<std::string>& usual,
-                                             std::vector<std::string>& notes);
+                                             std::vector<std::string>& notes, bool with_model = false);
 
 /// --values, or 1..levels. Failure usage for values that do not ascend, or are not as many as `levels` > 0.
 std::vector<double> read_values(const TheoryOptions& o, int levels);
+
+/// A point of the simplex, the values of its levels, and sizes of groups: --p, --values, --group-size. They become facts of the table.
+struct TheoryPoint {
+  std::vector<double> p, values;
+  std::vector<int> sizes;
+};
+TheoryPoint read_point(const TheoryFieldOptions& o, TheoryTable& table);
 
 /// The eight estimators of the paper.
 std::vector<std::string> paper_estimators();

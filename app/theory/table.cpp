@@ -104,6 +104,12 @@ TheoryFormat theory_format(const TheoryOptions& o) {
   throw Failure(Exit::usage, fmt::format("--format: \"{}\" is none of text, csv and json", shown(o.format)));
 }
 
+std::string list_text(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double x : numbers) text += fmt::format("{}{:.6g}", text.empty() ? "" : ", ", x);
+  return text;
+}
+
 std::string theory_text(const TheoryTable& table, TheoryFormat format) {
   switch (format) {
     case TheoryFormat::csv: return as_csv(table);

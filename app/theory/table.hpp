@@ -24,6 +24,9 @@ enum class TheoryFormat { text, csv, json };
 /// From --format and --json. Failure usage for another word, and for both where they differ.
 TheoryFormat theory_format(const TheoryOptions& o);
 
+/// "0.2, 0.3, 0.5"
+std::string list_text(const std::vector<double>& numbers);
+
 /// The table in that format, with a final newline. Text has numbers of five digits, CSV and JSON have all.
 std::string theory_text(const TheoryTable& table, TheoryFormat format);
 

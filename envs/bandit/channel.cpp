@@ -222,4 +222,14 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
   return rated;
 }
 
+void law_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> law) {
+  const std::int32_t* t = rated.threshold.data() + row;
+  double before = 0;
+  for (std::size_t k = 0; k < law.size(); ++k) {
+    const double below = k + 1 < law.size() ? (static_cast<double>(t[k]) + 1) * 0x1p-31 : 1.0;
+    law[k] = below - before;
+    before = below;
+  }
+}
+
 }  // namespace odrpo

@@ -114,6 +114,9 @@ struct RatedWorld {
 std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig& rater, int votes, std::uint64_t key, LawCache& laws,
                                      const std::atomic<bool>& stop);
 
+/// law[outcomes]: the probabilities of the row of thresholds that begins there.
+void law_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> law);
+
 /// Upper bound of the number of rows that worlds of `env` can ask of a rater.
 double most_rows(const BanditConfig& env, const RaterConfig& rater);
 /// Rough seconds to make one row.

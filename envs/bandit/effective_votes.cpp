@@ -21,13 +21,12 @@ struct Moments2 {
 
 /// Of a score from its thresholds; answers that cannot be read are left out.
 Moments2 moments_of_row(const RatedWorld& rated, std::uint32_t row, int outcomes) {
-  const std::int32_t* t = rated.threshold.data() + row;
-  double before = 0, all = 0, sum = 0, squares = 0;
+  std::vector<double> law(static_cast<std::size_t>(outcomes));
+  law_of_row(rated, row, law);
+  double all = 0, sum = 0, squares = 0;
   for (int k = 0; k < outcomes; ++k) {
-    const double below = k + 1 < outcomes ? (static_cast<double>(t[k]) + 1) * 0x1p-31 : 1.0;
-    const double p = below - before, score = rated.lowest + k;
-    before = below;
     if (k == rated.missing) continue;
+    const double p = law[static_cast<std::size_t>(k)], score = rated.lowest + k;
     all += p, sum += p * score, squares += p * score * score;
   }
   if (!(all > 0)) return {};

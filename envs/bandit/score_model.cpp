@@ -140,4 +140,20 @@ ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source,
   return model;
 }
 
+std::vector<double> level_channel(const RaterConfig& rater, int levels, int votes) {
+  ScoreLaw law(rater, levels, votes);
+  const auto scores = static_cast<std::size_t>(levels);
+  std::vector<double> channel(scores * scores);
+  for (std::size_t j = 0; j < scores; ++j) {
+    Traits traits;
+    traits.quality = static_cast<double>(j + 1);
+    const std::span<double> row = std::span(channel).subspan(j * scores, scores);
+    law.add(traits, 1, row);
+    double total = 0;
+    for (const double p : row) total += p;
+    for (double& p : row) p /= total;
+  }
+  return channel;
+}
+
 }  // namespace odrpo

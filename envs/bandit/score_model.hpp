@@ -15,4 +15,9 @@ inline constexpr int per_level_of_reals = 32;  ///< how finely real-valued score
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
                             const PromptGrid& grid = {});
 
+/// [levels][levels] P(score k | true quality j), j and k from 1, of the whole score that `votes` calls give, averaged over what the noise
+/// draws of prompts and responses, in which all calls about a response share, and over the judges of a panel as above. A response without
+/// a score is left out. Not of a file's responses, real-valued scores or scores of 0. Failure as make_score_model().
+std::vector<double> level_channel(const RaterConfig& rater, int levels, int votes);
+
 }  // namespace odrpo

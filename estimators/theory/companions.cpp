@@ -46,8 +46,29 @@ TheorySetting checked(const TheorySetting& s) {
 
 }  // namespace
 
-CompanionMap::CompanionMap(const TheorySetting& s) : form_(form_of_setting(checked(s))) {
+CompanionMap::CompanionMap(const TheorySetting& s) : setting_(checked(s)), form_(form_of_setting(s)), gain_(s.values.size()) {
   cost_ = std::holds_alternative<AnyCompanions>(form_) ? 100.0 + 40.0 * s.members : 1.0;
+}
+
+double CompanionMap::group_cost() const {
+  return std::holds_alternative<AnyCompanions>(form_) ? cost_ : std::min(setting_.members, setting_.levels()) * setting_.levels();
+}
+
+void CompanionMap::advantages(std::span<const int> counts, std::span<double> out) {
+  if (std::holds_alternative<AnyCompanions>(form_)) {
+    const std::vector<double> all = group_advantages(setting_, counts);
+    std::copy(all.begin(), all.end(), out.begin());
+    return;
+  }
+  companions_.assign(counts.begin(), counts.end());
+  for (std::size_t k = 0; k < counts.size(); ++k) {
+    out[k] = 0;
+    if (counts[k] == 0) continue;
+    --companions_[k];
+    gains(companions_, gain_);
+    ++companions_[k];
+    out[k] = gain_[k];
+  }
 }
 
 LevelCompanions::LevelCompanions(const TheorySetting& s)

@@ -75,12 +75,19 @@ class CompanionMap {
   void differences(std::span<const int> companions, std::span<double> out) {
     std::visit([&](auto& form) { form.differences(companions, out); }, form_);
   }
+  /// out[k] = the advantage of a member at level k of the group with those counts, 0 at levels that nobody has: group_advantages().
+  void advantages(std::span<const int> counts, std::span<double> out);
   /// Elementary steps of one difference or gain, roughly: what limits of work count.
   double cost() const { return cost_; }
+  /// The same of one group's advantages.
+  double group_cost() const;
 
  private:
+  TheorySetting setting_;
   std::variant<LevelCompanions, ScaledCompanions, AnyCompanions> form_;
   double cost_;
+  std::vector<int> companions_;
+  std::vector<double> gain_;  ///< [levels]
 };
 
 }  // namespace odrpo

@@ -14,11 +14,7 @@ namespace {
 
 /// The steps of a sum over the histograms of companions, `each` differences or gains at one. Failure where they are too many.
 double checked_work(const TheorySetting& s, const CompanionMap& map, int companions, double each) {
-  const double histograms = histogram_count(s.levels(), companions), work = histograms * each * map.cost();
-  if (work <= most_theory_work) return work;
-  throw Failure(Exit::limits, "K = " + std::to_string(s.levels()) + " and M = " + std::to_string(s.members) + " have " +
-                                  std::to_string(static_cast<long long>(std::min(histograms, 1e18))) +
-                                  " histograms, too many for an exact sum");
+  return check_histogram_work(s.levels(), companions, each * map.cost());
 }
 
 double half_square(int levels) { return 0.5 * levels * levels; }
@@ -30,6 +26,14 @@ double mean_of_levels(std::span<const double> x) {
 }
 
 }  // namespace
+
+double check_histogram_work(int levels, int members, double each) {
+  const double histograms = histogram_count(levels, members), work = histograms * each;
+  if (work <= most_theory_work) return work;
+  throw Failure(Exit::limits, std::to_string(members) + " scores on " + std::to_string(levels) + " levels have " +
+                                  std::to_string(static_cast<long long>(std::min(histograms, 1e18))) +
+                                  " histograms, too many for an exact sum");
+}
 
 std::vector<double> update_field(const TheorySetting& s, std::span<const double> p) {
   CompanionMap map(s);

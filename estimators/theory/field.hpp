@@ -10,6 +10,8 @@ namespace odrpo {
 
 /// Elementary steps that one exact answer may take: some seconds.
 inline constexpr double most_theory_work = 1e9;
+/// The steps of a sum over the histograms of so many members, `each` at one. Failure(Exit::limits) where they are too many.
+double check_histogram_work(int levels, int members, double each);
 
 /// F_k(p) = dh/dp_k = E_{s ~ Multi(M-1, p)} f_k(s): the expected advantage of a member at level k. p >= 0 has the sum 1 and one entry for
 /// each level. Sums over all C(M+K-2, K-1) histograms of companions; Failure(Exit::limits) where they would take too long, and for what

@@ -31,6 +31,49 @@ void for_each_histogram(int levels, int members, Visit visit) {
   }
 }
 
+/// Entries of a map from (histogram, level) to a number: one for each level that a histogram has, histograms in the order of
+/// for_each_histogram(), levels ascending.
+class HistogramIndex {
+ public:
+  HistogramIndex(int levels, int members) : levels_(levels), members_(members), side_(static_cast<std::size_t>(members) + 2) {
+    before_.resize(static_cast<std::size_t>(levels) * side_ * side_);
+    for (int k = 1; k < levels; ++k)
+      for (int left = 0; left <= members; ++left)
+        for (int n = 0; n < left; ++n)
+          before_[at(k, left, n + 1)] = before_[at(k, left, n)] + static_cast<std::size_t>(histogram_count(k, left - n) + 0.5);
+    first_.push_back(0);
+    for_each_histogram(levels, members, [&](std::span<const int> counts) {
+      std::size_t occupied = 0;
+      for (const int n : counts) occupied += n > 0;
+      first_.push_back(first_.back() + occupied);
+    });
+  }
+  int levels() const { return levels_; }
+  int members() const { return members_; }
+  std::size_t histograms() const { return first_.size() - 1; }
+  std::size_t entries() const { return first_.back(); }
+  /// Where the entries of a histogram begin; of histograms() their end.
+  std::size_t first(std::size_t histogram) const { return first_[histogram]; }
+  /// Histograms that precede those whose levels above k hold all but `left` members, for giving `n` of these to level k >= 1. A
+  /// histogram's place is the sum over its levels.
+  std::size_t before(int k, int left, int n) const { return before_[at(k, left, n)]; }
+  std::size_t place(std::span<const int> counts) const {
+    std::size_t place = 0;
+    int left = members_;
+    for (int k = levels_ - 1; k > 0; left -= counts[static_cast<std::size_t>(k--)]) place += before(k, left, counts[static_cast<std::size_t>(k)]);
+    return place;
+  }
+
+ private:
+  std::size_t at(int k, int left, int n) const {
+    return (static_cast<std::size_t>(k) * side_ + static_cast<std::size_t>(left)) * side_ + static_cast<std::size_t>(n);
+  }
+  int levels_, members_;
+  std::size_t side_;
+  std::vector<std::size_t> before_;  ///< [levels][left][n]
+  std::vector<std::size_t> first_;   ///< [histograms + 1]
+};
+
 /// Probabilities of Multi(members, p) as a chain of binomial laws: level k takes n_k of those that no level below took, each with
 /// probability p_k / (p_k + .. + p_K). Every sum has terms >= 0, so nothing cancels.
 class Multinomial {

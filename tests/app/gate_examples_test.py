@@ -25,8 +25,10 @@ if subprocess.run(["c++", "-O2", os.path.join(examples, "worker.cpp"), "-lcrypto
     check("allocations have not changed", not counts["allocations"]["reported"], counts)
     if shutil.which("valgrind") or "instructions" in counts:
         check("instructions: more, and exact", counts["instructions"]["change"] > 0.05 and counts["instructions"]["exact"] and counts["instructions"]["reported"], counts)
-        check("--fail-on counts", gate("--only-counts", "--fail-on", "counts", baseline=compiled, candidate=compiled + " 64", counts=()).returncode == 10)
-        check("equal programs have equal counts", gate("--only-counts", "--fail-on", "counts", baseline=compiled, counts=()).returncode == 0)
+        r = gate("--only-counts", "--fail-on", "counts", baseline=compiled, candidate=compiled + " 64", counts=())
+        check("--fail-on counts", r.returncode == 10, r)
+        r = gate("--only-counts", "--fail-on", "counts", baseline=compiled, counts=())
+        check("equal programs have equal counts", r.returncode == 0, r)
 else:
     lacking.append("OpenSSL's headers or nlohmann-json")
 if not shutil.which("valgrind"):

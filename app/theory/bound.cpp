@@ -1,0 +1,191 @@
+// `odrpo-bench theory bound`: the best possible map from a group's scores to advantages, and how far estimators stay below it.
+#include "estimators/theory/bound.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "app/command.hpp"
+#include "app/first_posterior.hpp"
+#include "app/flag_word.hpp"
+#include "app/judge_rater.hpp"
+#include "app/theory/request.hpp"
+#include "app/theory/table.hpp"
+#include "app/usage.hpp"
+#include "estimators/formula_text.hpp"
+#include "estimators/theory/bound_posterior.hpp"
+#include "kernels/random.hpp"
+#include "train/bound_world.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr int most_votes = 1024;
+constexpr int following_rounds = 15;  ///< EM steps of 1 / (1 - .95) = 20 batches each: about the 300 of a run
+constexpr double most_tilt = 20;
+constexpr const char* best_word = "best map";
+constexpr const char* other_world_word = "best map of another world";
+constexpr const char* best_cosine_word = "best map for the cosine";
+
+/// One rater and number of votes, one policy.
+struct Case {
+  std::string rater;
+  RaterConfig config;
+  int votes = 1, levels = 10;
+  PolicyConfig policy;
+};
+
+/// Of one map, by world: its efficiency, its share of the best one, and its mean cosine.
+struct Row {
+  std::string name;
+  std::vector<double> efficiency, share, cosine, less;
+};
+
+struct Summary {
+  double mean, error;
+};
+/// Mean over worlds and its standard error; NaN for fewer than two.
+Summary summary_of(const std::vector<double>& x) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  if (x.empty()) return {nan, nan};
+  const double n = static_cast<double>(x.size());
+  double sum = 0, squares = 0;
+  for (const double v : x) sum += v;
+  for (const double v : x) squares += (v - sum / n) * (v - sum / n);
+  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1) / n) : nan};
+}
+
+std::vector<PolicyConfig> read_policies(const TheoryBoundOptions& o) {
+  std::vector<PolicyConfig> all;
+  std::vector<std::string> words = o.policies;
+  if (words.empty()) words = {"tabular", "linear"};
+  for (const std::string& word : words) {
+    const PolicyKind kind = read_flag_word("--policy", policy_words, word);
+    if (kind == PolicyKind::transformer) throw Failure(Exit::usage, "--policy: the bandit's policies are tabular and linear");
+    for (const double tilt : o.tilts.empty() ? std::vector<double>{0} : read_numbers("--tilt", o.tilts)) {
+      if (!(tilt >= 0 && tilt <= most_tilt)) throw Failure(Exit::usage, fmt::format("--tilt: {} is not in 0..{}", number_text(tilt), most_tilt));
+      PolicyConfig policy;
+      policy.kind = kind;
+      policy.tilt = tilt;
+      all.push_back(policy);
+    }
+  }
+  return all;
+}
+
+std::vector<Case> read_cases(const TheoryBoundOptions& o) {
+  std::vector<Case> all;
+  for (const std::string& name : o.raters.empty() ? std::vector<std::string>{"mixed"} : o.raters) {
+    Case c{name, rater_named(name), 1, 10, {}};
+    c.levels = simulated_levels(c.config, o.levels);
+    for (const int votes : read_wholes("--votes", o.votes, 1, most_votes, {1})) {
+      c.votes = votes;
+      if (const auto why = bound_refusal(c.config, votes)) throw Failure(Exit::usage, fmt::format("rater {}: {}", shown(name), *why));
+      for (const PolicyConfig& policy : read_policies(o)) {
+        c.policy = policy;
+        all.push_back(c);
+      }
+    }
+  }
+  return all;
+}
+
+/// What an estimator gives; a posterior one under the rater's own model.
+std::vector<double> map_of(const EstimatorConfig& config, const TheoryBoundOptions& o, const Case& c, const UpdateMoments& moments) {
+  if (!config.posterior) return estimator_map(config, read_values(o, c.levels), moments.index());
+  const ScoreModel model = first_score_model(c.config, c.levels, c.votes, config.prior);
+  const int rounds = config.prior == PriorRule::fixed ? 0 : following_rounds;
+  return posterior_map(config, model, followed_prior(model, moments, rounds), moments.index());
+}
+
+void add_world(const TheoryBoundOptions& o, const Case& c, const std::vector<EstimatorConfig>& estimators, int members, std::uint64_t key,
+               std::vector<double>& other_world, std::vector<Row>& rows) {
+  BanditConfig env;
+  env.levels = c.levels, env.prompts = o.prompts;
+  const BoundProblem problem = bound_problem({env, c.config, c.votes, c.policy, members, o.batch, key});
+  const UpdateMoments moments(problem);
+  std::vector<std::vector<double>> maps = {moments.best_map(), other_world};
+  for (const EstimatorConfig& config : estimators) maps.push_back(map_of(config, o, c, moments));
+  if (o.batches > 0) maps.push_back(o.ascent > 0 ? improve_cosine(problem, moments, maps[0], o.ascent, key + 1) : std::vector<double>());
+  const double best = moments.efficiency(maps[0]);
+  for (std::size_t m = 0; m < maps.size(); ++m) {
+    if (maps[m].empty()) continue;
+    const double r = moments.efficiency(maps[m]);
+    rows[m].efficiency.push_back(std::isnan(r) ? 0 : r);  // a map of zeros gains nothing
+    rows[m].share.push_back(rows[m].efficiency.back() / best);
+  }
+  other_world = maps[0];
+  if (o.batches == 0) return;
+  std::vector<std::size_t> which;
+  std::vector<std::vector<double>> drawn;
+  for (std::size_t m = 0; m < maps.size(); ++m)
+    if (!maps[m].empty()) which.push_back(m), drawn.push_back(std::move(maps[m]));
+  const std::vector<MeanCosine> cosines = mean_cosines(problem, moments.index(), drawn, o.batches, key + 2);
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    rows[which[i]].cosine.push_back(cosines[i].mean);
+    rows[which[i]].less.push_back(cosines[i].less);
+  }
+}
+
+}  // namespace
+
+int theory_bound(const TheoryBoundOptions& o) {
+  const TheoryFormat format = theory_format(o);
+  TheoryTable table;
+  std::vector<std::string> usual = paper_estimators();
+  usual.insert(usual.begin(), "reinforce");
+  usual.insert(usual.end(), {"rank-grpo", "convex-reinforce", "posterior(reinforce)", "posterior(grpo)"});
+  std::vector<EstimatorConfig> estimators = read_estimators(o, usual, table.notes, true);
+  bool posterior = false;
+  for (EstimatorConfig& config : estimators) {
+    if (!config.posterior) continue;
+    posterior = true;
+    config.prior = o.prior.empty() ? PriorRule::following : read_flag_word("--prior", prior_words, o.prior);
+    if (config.prior == PriorRule::moments) throw Failure(Exit::usage, "--prior: a map has a prior that is fixed, or that followed the policy");
+  }
+  if (!o.prior.empty() && !posterior) throw Failure(Exit::usage, "--prior: only posterior estimators have one, and none is asked for");
+  const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, 255, {8});
+  const std::vector<Case> cases = read_cases(o);
+  table.title = fmt::format("the best advantages from the scores of a group; {} worlds of {} prompts, batches of {}, seed {}", o.worlds,
+                            o.prompts, o.batch, o.seed);
+  table.columns = {"rater", "N", "policy", "tilt", "M", "advantages", "R", "R_se", "share", "share_se"};
+  if (o.batches > 0) table.columns.insert(table.columns.end(), {"cosine", "less", "less_se"});
+  for (const Case& c : cases)
+    for (const int members : sizes) {
+      std::vector<Row> rows = {{best_word, {}, {}, {}, {}}, {other_world_word, {}, {}, {}, {}}};
+      for (const EstimatorConfig& config : estimators) rows.push_back({name_of(config), {}, {}, {}, {}});
+      if (o.batches > 0) rows.push_back({best_cosine_word, {}, {}, {}, {}});
+      std::vector<double> other_world;
+      for (int w = 0; w < o.worlds; ++w)
+        add_world(o, c, estimators, members, derive_key(static_cast<std::uint64_t>(o.seed), static_cast<std::uint32_t>(w)), other_world, rows);
+      for (const Row& row : rows) {
+        if (row.efficiency.empty()) continue;
+        const Summary r = summary_of(row.efficiency), share = summary_of(row.share), cosine = summary_of(row.cosine), less = summary_of(row.less);
+        table.rows.push_back({c.rater, static_cast<long long>(c.votes), std::string(word_of<PolicyKind>(policy_words, c.policy.kind)),
+                              c.policy.tilt, static_cast<long long>(members), row.name, r.mean, r.error, share.mean, share.error});
+        if (o.batches > 0) table.rows.back().insert(table.rows.back().end(), {cosine.mean, less.mean, less.error});
+      }
+    }
+  for (const EstimatorConfig& config : estimators) table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+  table.notes.push_back(
+      "R: (E<u, g>)^2 / (E|u|^2 |g|^2), u the update of a batch, g the gradient of true quality: the share of what a step along g gains that "
+      "a step along u gains, each of its best length. share: of the R of the best map, the square of the cosine of the two maps under E|u|^2.");
+  table.notes.push_back(
+      "best map: of all maps from the counts of a group's scores to advantages, the one with the highest R in this world; its R is above that "
+      "of endless prompts, and the R that the best map of another world has here is below.");
+  if (o.batches > 0)
+    table.notes.push_back(fmt::format("cosine: E cos(u, g) over {} batches of each world; less: paired difference from the best map. best map "
+                                      "for the cosine: from the best map by ascent over {} batches of each world.",
+                                      o.batches, o.ascent));
+  table.notes.push_back("R_se, share_se, less_se: standard errors over worlds. tabular: each prompt has its own parameters and is in the batch once.");
+  table.notes.push_back("Whitening divides a whole batch by one number, nearly the same for each large batch: R leaves it out.");
+  if (posterior)
+    table.notes.push_back(fmt::format("Posterior estimators know the rater. A prior that follows is taken after {} steps of EM on this policy's groups.",
+                                      following_rounds));
+  put(theory_text(table, format));
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app

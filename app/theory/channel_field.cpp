@@ -1,0 +1,69 @@
+// Expectation, bias, noise and flips of the update under a judge's scores.
+#include "app/theory/channel_field.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/judge_rater.hpp"
+#include "app/theory/request.hpp"
+#include "envs/bandit/score_model.hpp"
+#include "envs/rater/vote.hpp"
+#include "envs/rater/whole_scores.hpp"
+#include "estimators/formula_text.hpp"
+#include "estimators/theory/channel_field.hpp"
+#include "estimators/theory/field.hpp"
+#include "kernels/failure.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo::app {
+namespace {
+constexpr double none = std::numeric_limits<double>::quiet_NaN();
+}
+
+TheoryTable channel_field_table(const TheoryFieldOptions& o) {
+  TheoryTable table;
+  const TheoryPoint at = read_point(o, table);
+  const int levels = static_cast<int>(at.p.size());
+  const RaterConfig rater = rater_named(o.rater);
+  simulated_levels(rater, levels);
+  if (scored_responses(rater.noise) != nullptr)
+    throw Failure(Exit::usage, fmt::format("--rater {}: the responses of a file have no score that follows from a true level", shown(o.rater)));
+  const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);
+  table.title = fmt::format("exact update under the scores of rater {}; true levels have p = {}", shown(o.rater), list_text(at.p));
+  table.columns = {"estimator", "M", "N", "level", "F_exact", "F", "bias", "gradient", "sd", "snr", "flips", "cosine"};
+  for (const int votes : read_wholes("--votes", o.votes, 1, max_law_votes, {1})) {
+    if (const auto why = whole_score_refusal(rater, votes)) throw Failure(Exit::usage, fmt::format("--rater {}: {}", shown(o.rater), *why));
+    const std::vector<double> channel = level_channel(rater, levels, votes);
+    table.facts.push_back({fmt::format("channel_{}", votes), channel});
+    for (const EstimatorConfig& config : estimators)
+      for (const int m : at.sizes) {
+        const TheorySetting setting{config, at.values, m};
+        const std::vector<double> exact = update_field(setting, at.p);
+        const ChannelField seen = channel_field(setting, at.p, channel);
+        double trace = 0;
+        for (std::size_t k = 0; k < at.p.size(); ++k) {
+          const double variance = seen.covariance[k * at.p.size() + k];
+          trace += variance;
+          table.rows.push_back({name_of(config), static_cast<long long>(m), static_cast<long long>(votes), std::to_string(k + 1), exact[k],
+                                seen.field[k], seen.bias[k], seen.gradient[k], std::sqrt(std::max(variance, 0.0)), seen.snr[k],
+                                seen.flips[k], none});
+        }
+        table.rows.push_back({name_of(config), static_cast<long long>(m), static_cast<long long>(votes), std::string("all"), none, none, none,
+                              none, std::sqrt(trace), seen.all_snr, seen.all_flips, seen.cosine});
+      }
+  }
+  for (const EstimatorConfig& config : estimators) table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+  table.notes.push_back("F: expected advantage of a member whose true level it is; F_exact: under exact scores. bias: F less F_exact, either "
+                        "without its mean under p, which moves nothing.");
+  table.notes.push_back("gradient: of one group by the logits of a softmax over true levels, (1/M) sum of A_i (1[level of i = j] - p_j): its "
+                        "mean, sd, and snr = mean^2 / variance; all: sums over levels. Rows of covariances are in `compute`, function channel_field.");
+  table.notes.push_back("flips: probability that a lower true level, drawn from p, expects the higher advantage, given the companions' scores; "
+                        "all: of two levels drawn from p that differ. cosine: of the mean gradient with that of the expected value.");
+  table.notes.push_back("A true level is a whole quality. What lasts about a response, such as an ambiguity, lasts over its N calls.");
+  return table;
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,176 @@
+// Expected cosines of drawn batches, and a map that raises them.
+#include <algorithm>
+#include <limits>
+
+#include "estimators/theory/bound.hpp"
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+namespace {
+
+double unit(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
+
+/// Draws batches: prompts, actions, scores.
+class BatchDraws {
+ public:
+  BatchDraws(const BoundProblem& problem, const HistogramIndex& index, std::uint64_t key) : problem_(problem), index_(index), key_(key) {
+    const auto running = [](std::vector<double> p, std::size_t width) {
+      for (std::size_t i = 0; i < p.size(); ++i)
+        if (i % width > 0) p[i] += p[i - 1];
+      return p;
+    };
+    for (const BoundPrompt& prompt : problem.prompts)
+      reach_.push_back({running(prompt.policy, prompt.policy.size()), running(prompt.channel, static_cast<std::size_t>(problem.levels))});
+    const auto members = static_cast<std::size_t>(problem.batch) * static_cast<std::size_t>(problem.members);
+    prompt.resize(static_cast<std::size_t>(problem.batch));
+    action.resize(members), entry.resize(members);
+  }
+
+  std::vector<std::size_t> prompt;  ///< [B]
+  std::vector<std::size_t> action;  ///< [B][M]
+  std::vector<std::size_t> entry;   ///< [B][M] of the map: the group's histogram and the member's score
+
+  void draw_batch(std::uint32_t number) {
+    const auto levels = static_cast<std::size_t>(problem_.levels), members = static_cast<std::size_t>(problem_.members);
+    counts_.assign(levels, 0);
+    score_.resize(members);
+    rank_.resize(levels);
+    for (std::size_t b = 0; b < prompt.size(); ++b) {
+      const auto slot = static_cast<std::uint32_t>(b);
+      prompt[b] = uniform_below(draw(key_, Purpose::order, number, slot, 0).x[0], static_cast<std::uint32_t>(problem_.prompts.size()));
+      const Reach& reach = reach_[prompt[b]];
+      std::fill(counts_.begin(), counts_.end(), 0);
+      for (std::size_t i = 0; i < members; ++i) {
+        const Words4 words = draw(key_, Purpose::action, number, slot, static_cast<std::uint32_t>(i));
+        const std::size_t a = pick(reach.policy, words.x[0]);
+        action[b * members + i] = a;
+        score_[i] = pick(std::span(reach.channel).subspan(a * levels, levels), words.x[1]);
+        ++counts_[score_[i]];
+      }
+      std::size_t first = index_.first(index_.place(counts_));
+      for (std::size_t k = 0; k < levels; ++k)
+        if (counts_[k] > 0) rank_[k] = first++;
+      for (std::size_t i = 0; i < members; ++i) entry[b * members + i] = rank_[score_[i]];
+    }
+  }
+
+ private:
+  struct Reach {
+    std::vector<double> policy, channel;  ///< running sums
+  };
+  static std::size_t pick(std::span<const double> running, std::uint32_t word) {
+    const double x = unit(word) * running.back();
+    return static_cast<std::size_t>(std::upper_bound(running.begin(), running.end() - 1, x) - running.begin());
+  }
+  const BoundProblem& problem_;
+  const HistogramIndex& index_;
+  std::uint64_t key_;
+  std::vector<Reach> reach_;
+  std::vector<int> counts_;
+  std::vector<std::size_t> score_, rank_;
+};
+
+/// The update that a map makes of a batch: one vector where parameters are shared, else one for each of its prompts.
+struct BatchUpdate {
+  std::vector<double> update;
+  double along = 0, square = 0, goal = 0;  ///< <u, g*>, |u|^2, |g*|^2
+
+  void make(const BoundProblem& problem, const BatchDraws& batch, std::span<const double> map) {
+    const std::size_t d = problem.parameters(), prompts = batch.prompt.size(), members = batch.action.size() / prompts;
+    update.assign(problem.shared ? d : d * prompts, 0.0);
+    for (std::size_t b = 0; b < prompts; ++b) {
+      double* u = &update[problem.shared ? 0 : b * d];
+      for (std::size_t i = b * members; i < (b + 1) * members; ++i) {
+        const double advantage = map[batch.entry[i]];
+        const double* s = &problem.prompts[batch.prompt[b]].score[batch.action[i] * d];
+        for (std::size_t j = 0; j < d; ++j) u[j] += advantage * s[j];
+      }
+    }
+    along = square = goal = 0;
+    for (const double u : update) square += u * u;
+    for (std::size_t b = 0; b < (problem.shared ? 1 : prompts); ++b)
+      for (std::size_t j = 0; j < d; ++j) {
+        const double g = problem.prompts[batch.prompt[b]].gradient[j];
+        along += update[(problem.shared ? 0 : b * d) + j] * g, goal += g * g;
+      }
+  }
+  /// 0 for an update of 0, which goes nowhere.
+  double cosine() const { return square > 0 && goal > 0 ? along / (math::sqrt(square) * math::sqrt(goal)) : 0; }
+};
+
+struct Mean {
+  double sum = 0, squares = 0;
+  void add(double x) { sum += x, squares += x * x; }
+  double mean(double n) const { return sum / n; }
+  double error(double n) const {
+    return n > 1 ? math::sqrt(std::max(0.0, squares - sum * sum / n) / (n - 1) / n) : std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
+}  // namespace
+
+std::vector<MeanCosine> mean_cosines(const BoundProblem& problem, const HistogramIndex& index, std::span<const std::vector<double>> maps,
+                                     int batches, std::uint64_t key) {
+  BatchDraws batch(problem, index, key);
+  BatchUpdate update;
+  std::vector<Mean> own(maps.size()), less(maps.size());
+  for (int n = 0; n < batches; ++n) {
+    batch.draw_batch(static_cast<std::uint32_t>(n));
+    double first = 0;
+    for (std::size_t m = 0; m < maps.size(); ++m) {
+      update.make(problem, batch, maps[m]);
+      const double cosine = update.cosine();
+      if (m == 0) first = cosine;
+      own[m].add(cosine), less[m].add(cosine - first);
+    }
+  }
+  std::vector<MeanCosine> out;
+  for (std::size_t m = 0; m < maps.size(); ++m)
+    out.push_back({own[m].mean(batches), own[m].error(batches), less[m].mean(batches), less[m].error(batches)});
+  return out;
+}
+
+std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMoments& moments, const std::vector<double>& from, int steps,
+                                   std::uint64_t key) {
+  // Adam's steps, of the entries that a batch has: an entry's moments wait until it comes again
+  constexpr double rate = 0.02, beta1 = 0.9, beta2 = 0.999, eps = 1e-12;
+  struct Entry {
+    double slope = 0, first = 0, second = 0;
+    double left1 = 1, left2 = 1;  // what the moments' starts, zeros, still weigh
+  };
+  std::vector<double> map = moments.scaled(from);
+  std::vector<Entry> entry(map.size());
+  BatchDraws batch(problem, moments.index(), key);
+  BatchUpdate update;
+  const std::size_t d = problem.parameters();
+  for (int n = 0; n < steps; ++n) {
+    batch.draw_batch(static_cast<std::uint32_t>(n));
+    update.make(problem, batch, map);
+    if (!(update.square > 0 && update.goal > 0)) continue;
+    const std::size_t members = static_cast<std::size_t>(problem.members);
+    const double by_goal = 1 / (math::sqrt(update.square) * math::sqrt(update.goal)), by_update = update.along * by_goal / update.square;
+    for (std::size_t i = 0; i < batch.entry.size(); ++i) {
+      const BoundPrompt& prompt = problem.prompts[batch.prompt[i / members]];
+      const double* s = &prompt.score[batch.action[i] * d];
+      const double* u = &update.update[problem.shared ? 0 : i / members * d];
+      double along = 0, back = 0;
+      for (std::size_t j = 0; j < d; ++j) along += s[j] * prompt.gradient[j], back += s[j] * u[j];
+      entry[batch.entry[i]].slope += along * by_goal - back * by_update;
+    }
+    const double now = rate * (1 - static_cast<double>(n) / steps);
+    for (const std::size_t at : batch.entry) {
+      Entry& e = entry[at];
+      if (e.slope == 0) continue;  // an entry that the batch has twice is done at its first place
+      e.left1 *= beta1, e.left2 *= beta2;
+      e.first = beta1 * e.first + (1 - beta1) * e.slope;
+      e.second = beta2 * e.second + (1 - beta2) * e.slope * e.slope;
+      const double mean = e.first / (1 - e.left1), square = e.second / (1 - e.left2);
+      map[at] += now * mean / (math::sqrt(square) + eps);
+      e.slope = 0;
+    }
+  }
+  return map;
+}
+
+}  // namespace odrpo

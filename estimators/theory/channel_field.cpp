@@ -1,0 +1,136 @@
+// Sums over histograms of scores; given a group's scores, its members' true levels are independent.
+#include "estimators/theory/channel_field.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "estimators/theory/companions.hpp"
+#include "estimators/theory/field.hpp"
+#include "estimators/theory/histograms.hpp"
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double rounding = 1e-12;  ///< of an expected advantage, beside the largest of its group
+
+/// Levels and scores that meet: p, the channel and what follows from them.
+struct Joint {
+  std::span<const double> p, channel;
+  std::size_t levels = p.size();
+  std::vector<double> seen;   ///< [scores] P(score)
+  std::vector<double> truth;  ///< [scores][levels] P(true level | score); 0 for a score that nobody gives
+
+  Joint(std::span<const double> of_levels, std::span<const double> of_scores)
+      : p(of_levels), channel(of_scores), seen(levels, 0.0), truth(levels * levels, 0.0) {
+    for (std::size_t j = 0; j < levels; ++j)
+      for (std::size_t k = 0; k < levels; ++k) seen[k] += p[j] * channel[j * levels + k];
+    for (std::size_t k = 0; k < levels; ++k)
+      for (std::size_t j = 0; j < levels && seen[k] > 0; ++j) truth[k * levels + j] = p[j] * channel[j * levels + k] / seen[k];
+  }
+};
+
+/// The expectation and the flips: sums over companions.
+void add_companions(const TheorySetting& s, const Joint& joint, ChannelField& out) {
+  const std::size_t levels = joint.levels;
+  CompanionMap map(s);
+  const Multinomial probability(joint.seen, s.members - 1);
+  std::vector<double> gain(levels), expected(levels), below(levels, 0.0), flipped(levels, 0.0);
+  for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> companions) {
+    const double chance = probability(companions);
+    if (chance == 0) return;
+    map.gains(companions, gain);
+    double largest = 0;
+    for (std::size_t j = 0; j < levels; ++j) {
+      expected[j] = 0;
+      for (std::size_t k = 0; k < levels; ++k) expected[j] += joint.channel[j * levels + k] * gain[k];
+      largest = std::max(largest, math::abs(gain[j]));
+      out.field[j] += chance * expected[j];
+    }
+    for (std::size_t j = 1; j < levels; ++j)
+      for (std::size_t i = 0; i < j; ++i)
+        if (expected[i] - expected[j] > rounding * largest) flipped[j] += chance * joint.p[i];
+  });
+  double pairs = 0, all = 0;
+  for (std::size_t j = 0; j < levels; ++j) {
+    for (std::size_t i = 0; i < j; ++i) below[j] += joint.p[i];
+    out.flips[j] = below[j] > 0 ? flipped[j] / below[j] : nan;
+    pairs += joint.p[j] * below[j], all += joint.p[j] * flipped[j];
+  }
+  out.all_flips = pairs > 0 ? all / pairs : nan;
+}
+
+/// The covariance: sums over whole groups. Of the members n_k at score k, each has the true level j with probability truth[k][j].
+void add_covariance(const TheorySetting& s, const Joint& joint, ChannelField& out) {
+  const std::size_t levels = joint.levels;
+  const Multinomial probability(joint.seen, s.members);
+  const double members = s.members;
+  CompanionMap map(s);
+  const double occupied = std::min(members, static_cast<double>(levels));
+  check_histogram_work(s.levels(), s.members, 0.25 * occupied * static_cast<double>(levels * levels) + map.group_cost());
+  std::vector<double> advantages(levels), mean(levels), total(levels, 0.0);
+  std::vector<double>& covariance = out.covariance;
+  for_each_histogram(s.levels(), s.members, [&](std::span<const int> counts) {
+    const double chance = probability(counts);
+    if (chance == 0) return;
+    map.advantages(counts, advantages);
+    double sum = 0;  // of all advantages
+    std::fill(mean.begin(), mean.end(), 0.0);
+    for (std::size_t k = 0; k < levels; ++k) {
+      if (counts[k] == 0) continue;
+      const double advantage = advantages[k] / members, weight = chance * counts[k] * advantage * advantage;
+      const double* truth = &joint.truth[k * levels];
+      sum += counts[k] * advantage;
+      for (std::size_t i = 0; i < levels; ++i) {
+        mean[i] += counts[k] * advantage * truth[i];
+        covariance[i * levels + i] += weight * truth[i];
+        for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] -= weight * truth[i] * truth[j];
+      }
+    }
+    for (std::size_t i = 0; i < levels; ++i) mean[i] -= joint.p[i] * sum, total[i] += chance * mean[i];
+    for (std::size_t i = 0; i < levels; ++i)
+      for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] += chance * mean[i] * mean[j];
+  });
+  for (std::size_t i = 0; i < levels; ++i)
+    for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] -= total[i] * total[j];
+}
+
+double mean_under(std::span<const double> p, std::span<const double> x) {
+  double mean = 0;
+  for (std::size_t k = 0; k < p.size(); ++k) mean += p[k] * x[k];
+  return mean;
+}
+
+}  // namespace
+
+std::vector<double> exact_channel(int levels) {
+  const auto n = static_cast<std::size_t>(levels);
+  std::vector<double> channel(n * n, 0.0);
+  for (std::size_t k = 0; k < n; ++k) channel[k * n + k] = 1;
+  return channel;
+}
+
+ChannelField channel_field(const TheorySetting& s, std::span<const double> p, std::span<const double> channel) {
+  const std::size_t levels = p.size();
+  const std::vector<double> exact = update_field(s, p);  // refuses what is too large
+  const Joint joint(p, channel);
+  ChannelField out;
+  out.field.resize(levels), out.flips.resize(levels), out.covariance.resize(levels * levels);
+  add_companions(s, joint, out);
+  add_covariance(s, joint, out);
+  const double mean = mean_under(p, out.field), exact_mean = mean_under(p, exact), value = mean_under(p, s.values);
+  double along = 0, of_gradient = 0, of_value = 0, trace = 0;
+  for (std::size_t j = 0; j < levels; ++j) {
+    out.bias.push_back((out.field[j] - mean) - (exact[j] - exact_mean));
+    out.gradient.push_back(p[j] * (out.field[j] - mean));
+    const double variance = out.covariance[j * levels + j], g = out.gradient[j], right = p[j] * (s.values[j] - value);
+    out.snr.push_back(variance > 0 ? g * g / variance : nan);
+    trace += variance, of_gradient += g * g, along += g * right, of_value += right * right;
+  }
+  out.all_snr = trace > 0 ? of_gradient / trace : nan;
+  out.cosine = of_gradient > 0 && of_value > 0 ? along / (math::sqrt(of_gradient) * math::sqrt(of_value)) : nan;
+  return out;
+}
+
+}  // namespace odrpo
