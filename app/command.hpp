@@ -193,6 +193,7 @@ struct TheoryOptions {
 };
 
 struct TheoryCurlOptions : TheoryOptions {
+  std::string suite;                ///< a suite whose runs say estimators, K and M; empty = the flags do
   std::vector<std::string> levels;  ///< K, as group_sizes
   std::string figure;               ///< MAC over K and over M; empty = none
 };

@@ -39,8 +39,9 @@ void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<i
 
   TheoryCurlOptions& u = commands.curl;
   CLI::App* c = add("curl", "mean absolute curl of estimators' update fields, exactly: has the field a scalar objective?",
-                    "odrpo-bench theory curl --levels 3,5,8,10 --group-size 8\n  odrpo-bench theory curl --figure curl.svg",
+                    "odrpo-bench theory curl --levels 3,5,8,10 --group-size 8\n  odrpo-bench theory curl suites/paper/curl.toml --figure curl.svg",
                     [&u] { return theory_curl(u); });
+  c->add_option("suite", u.suite, "a suite: its runs say estimators, K and M, instead of the flags")->type_name("SUITE.toml");
   shared_options(*c, u, "2..16");
   repeated(*c, "--levels", u.levels, "K: 10, 3,5,8 or 2..10 (default: 2..10)", "K");
   values_option(*c, u);

@@ -1,9 +1,13 @@
 // `odrpo-bench theory curl`: mean absolute curl by estimator, levels and group size.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "app/command.hpp"
 #include "app/figure_format.hpp"
 #include "app/output_file.hpp"
+#include "app/printable.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"
@@ -11,6 +15,7 @@
 #include "estimators/formula_text.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/failure.hpp"
+#include "spec/parse.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -23,40 +28,85 @@ std::vector<int> range_of(int first, int last) {
   return numbers;
 }
 
+/// One cell of the table.
+struct Asked {
+  EstimatorConfig config;
+  std::vector<double> values;
+  int members;
+  TheorySetting setting() const { return {config, values, members}; }
+};
+
+std::vector<Asked> of_flags(const TheoryCurlOptions& o, TheoryTable& table) {
+  const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);
+  if (!o.values.empty() && !o.levels.empty()) throw Failure(Exit::usage, "--values and --levels both say what the levels are: keep one");
+  std::vector<int> levels = read_wholes("--levels", o.levels, 2, most_theory_levels, range_of(2, 10));
+  if (!o.values.empty()) levels = {static_cast<int>(read_values(o, 0).size())};
+  std::vector<Asked> asked;
+  for (const EstimatorConfig& config : estimators)
+    for (const int k : levels)
+      for (const int m : read_wholes("--group-size", o.group_sizes, 2, most_theory_members, range_of(2, 16)))
+        asked.push_back({config, read_values(o, k), m});
+  return asked;
+}
+
+/// The estimators, levels and group sizes of a suite's runs.
+std::vector<Asked> of_suite(const TheoryCurlOptions& o, TheoryTable& table) {
+  if (!o.estimators.empty() || !o.levels.empty() || !o.group_sizes.empty() || !o.values.empty() || !o.compat.empty() || !o.median.empty() ||
+      o.k > 0 || o.origin != 1)
+    throw Failure(Exit::usage, "the suite says estimators, conventions, levels and group sizes; give a suite or flags");
+  const Suite suite = load_suite(o.suite, {}, {});
+  std::vector<Asked> asked;
+  for (const std::size_t i : suite.runs.first_of_each({GridPart::env, GridPart::estimator, GridPart::learn})) {
+    const RunSpec run = suite.runs[i];
+    const Asked one{run.estimator, plain_values(run.env.levels()), run.learn.rollouts};
+    const auto same = [&](const Asked& other) { return other.config == one.config && other.values == one.values && other.members == one.members; };
+    if (std::any_of(asked.begin(), asked.end(), same)) continue;
+    if (const auto why = theory_refusal(one.setting())) {
+      std::string note = fmt::format("left out: {}: {}", name_of(run.estimator), *why);
+      if (std::find(table.notes.begin(), table.notes.end(), note) == table.notes.end()) table.notes.push_back(std::move(note));
+      continue;
+    }
+    asked.push_back(one);
+  }
+  if (asked.empty()) throw Failure(Exit::usage, fmt::format("{}: no estimator of this suite has an update field", printable_line(o.suite)));
+  std::stable_sort(asked.begin(), asked.end(), [](const Asked& a, const Asked& b) {
+    return std::pair(a.values.size(), a.members) < std::pair(b.values.size(), b.members);
+  });
+  return asked;
+}
+
 }  // namespace
 
 int theory_curl(const TheoryCurlOptions& o) {
   const TheoryFormat format = theory_format(o);
   TheoryTable table;
   table.title = "mean absolute curl (MAC) of the update field; exact sums over all histograms";
-  const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);
-  if (!o.values.empty() && !o.levels.empty()) throw Failure(Exit::usage, "--values and --levels both say what the levels are: keep one");
-  std::vector<int> levels = read_wholes("--levels", o.levels, 2, most_theory_levels, range_of(2, 10));
-  if (!o.values.empty()) levels = {static_cast<int>(read_values(o, 0).size())};
-  const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, most_theory_members, range_of(2, 16));
-  if (!o.figure.empty()) figure_format("--figure", o.figure), check_output(o.figure, "");
+  if (!o.figure.empty()) figure_format("--figure", o.figure), check_output(o.figure, o.suite);
+  const std::vector<Asked> asked = o.suite.empty() ? of_flags(o, table) : of_suite(o, table);
 
   table.columns = {"estimator", "K", "M", "mac_all", "mac_pairs", "curl_all", "curl_pairs", "histograms"};
   const auto whole = [](double n) { return static_cast<long long>(n); };
   std::vector<CurlPoint> points;
   double work = 0;
-  for (const EstimatorConfig& config : estimators)
-    for (const int k : levels)
-      for (const int m : sizes) work += mean_curl_work({config, read_values(o, k), m});
+  for (const Asked& a : asked) work += mean_curl_work(a.setting());
   if (work > most_work)
     throw Failure(Exit::limits,
-                  fmt::format("the whole table would take {:.1e} steps; the limit is {:.0e}: fewer --levels, --group-size or --estimator",
-                              work, most_work));
-  for (const EstimatorConfig& config : estimators)
-    for (const int k : levels)
-      for (const int m : sizes) {
-        const MeanCurl mac = mean_absolute_curl({config, read_values(o, k), m});
-        table.rows.push_back(
-            {name_of(config), whole(k), whole(m), mac.all, mac.pairs, (m - 1) * mac.all, (m - 1) * mac.pairs, whole(mac.histograms)});
-        points.push_back({name_of(config), k, m, mac.all, (m - 1) * mac.all});
-      }
-  for (const EstimatorConfig& config : estimators)
+                  fmt::format("the whole table would take {:.1e} steps; the limit is {:.0e}: fewer levels, group sizes or estimators", work,
+                              most_work));
+  std::vector<EstimatorConfig> estimators;
+  for (const Asked& a : asked)
+    if (std::find(estimators.begin(), estimators.end(), a.config) == estimators.end()) estimators.push_back(a.config);
+  for (const EstimatorConfig& config : estimators) {
+    for (const Asked& a : asked) {
+      if (!(a.config == config)) continue;
+      const int k = static_cast<int>(a.values.size()), m = a.members;
+      const MeanCurl mac = mean_absolute_curl(a.setting());
+      table.rows.push_back(
+          {name_of(config), whole(k), whole(m), mac.all, mac.pairs, (m - 1) * mac.all, (m - 1) * mac.pairs, whole(mac.histograms)});
+      points.push_back({name_of(config), k, m, mac.all, (m - 1) * mac.all});
+    }
     table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+  }
   table.notes.push_back("mac_all: mean of |C_ij(s)| over 1 <= i, j <= K and the histograms s of M - 2 members; mac_pairs: over i < j < K.");
   table.notes.push_back(
       "curl_all, curl_pairs: the same times M - 1, as the curl of the field has it. Values of 1e-14 and below are rounding; the exact "

@@ -70,7 +70,8 @@ struct MeanCosine {
 std::vector<MeanCosine> mean_cosines(const BoundProblem& problem, const HistogramIndex& index,
                                      std::span<const std::vector<double>> maps, int batches, std::uint64_t key);
 
-/// A map whose expected cosine is higher: stochastic ascent by `steps` batches of that key, from a map that is not 0 everywhere.
+/// A map whose expected cosine is higher: Newton's steps by the diagonal along slopes that are beyond their noise, from a map that is not 0
+/// everywhere; `steps` batches of that key, half of which choose how far to go.
 std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMoments& moments, const std::vector<double>& from, int steps,
                                    std::uint64_t key);
 

@@ -133,42 +133,58 @@ std::vector<MeanCosine> mean_cosines(const BoundProblem& problem, const Histogra
 
 std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMoments& moments, const std::vector<double>& from, int steps,
                                    std::uint64_t key) {
-  // Adam's steps, of the entries that a batch has: an entry's moments wait until it comes again
-  constexpr double rate = 0.02, beta1 = 0.9, beta2 = 0.999, eps = 1e-12;
-  struct Entry {
-    double slope = 0, first = 0, second = 0;
-    double left1 = 1, left2 = 1;  // what the moments' starts, zeros, still weigh
+  constexpr int rounds = 8;
+  constexpr double lengths[] = {1, 0.5, 0.25, 0.1};  // of Newton's step by the diagonal, which is too long where entries move together
+  struct Slope {
+    double sum = 0, squares = 0, now = 0, bend = 0;  // over batches, of the present one, and E|its own part of u|^2
   };
+  const int batches = std::max(1, steps / (2 * rounds));
+  const std::size_t d = problem.parameters(), members = static_cast<std::size_t>(problem.members);
   std::vector<double> map = moments.scaled(from);
-  std::vector<Entry> entry(map.size());
   BatchDraws batch(problem, moments.index(), key);
   BatchUpdate update;
-  const std::size_t d = problem.parameters();
-  for (int n = 0; n < steps; ++n) {
-    batch.draw_batch(static_cast<std::uint32_t>(n));
-    update.make(problem, batch, map);
-    if (!(update.square > 0 && update.goal > 0)) continue;
-    const std::size_t members = static_cast<std::size_t>(problem.members);
-    const double by_goal = 1 / (math::sqrt(update.square) * math::sqrt(update.goal)), by_update = update.along * by_goal / update.square;
-    for (std::size_t i = 0; i < batch.entry.size(); ++i) {
-      const BoundPrompt& prompt = problem.prompts[batch.prompt[i / members]];
-      const double* s = &prompt.score[batch.action[i] * d];
-      const double* u = &update.update[problem.shared ? 0 : i / members * d];
-      double along = 0, back = 0;
-      for (std::size_t j = 0; j < d; ++j) along += s[j] * prompt.gradient[j], back += s[j] * u[j];
-      entry[batch.entry[i]].slope += along * by_goal - back * by_update;
+  std::uint32_t number = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<Slope> slope(map.size());
+    for (int n = 0; n < batches; ++n) {
+      batch.draw_batch(number++);
+      update.make(problem, batch, map);
+      if (!(update.square > 0 && update.goal > 0)) continue;
+      const double by_goal = 1 / (math::sqrt(update.square) * math::sqrt(update.goal)), by_update = update.along * by_goal / update.square;
+      for (std::size_t i = 0; i < batch.entry.size(); ++i) {
+        const BoundPrompt& prompt = problem.prompts[batch.prompt[i / members]];
+        const double* s = &prompt.score[batch.action[i] * d];
+        const double* u = &update.update[problem.shared ? 0 : i / members * d];
+        double along = 0, back = 0, own = 0;
+        for (std::size_t j = 0; j < d; ++j) along += s[j] * prompt.gradient[j], back += s[j] * u[j], own += s[j] * s[j];
+        slope[batch.entry[i]].now += along * by_goal - back * by_update;
+        slope[batch.entry[i]].bend += own * by_update;
+      }
+      for (const std::size_t e : batch.entry) {
+        slope[e].sum += slope[e].now, slope[e].squares += slope[e].now * slope[e].now;
+        slope[e].now = 0;  // an entry that the batch has twice is counted at its first place
+      }
     }
-    const double now = rate * (1 - static_cast<double>(n) / steps);
-    for (const std::size_t at : batch.entry) {
-      Entry& e = entry[at];
-      if (e.slope == 0) continue;  // an entry that the batch has twice is done at its first place
-      e.left1 *= beta1, e.left2 *= beta2;
-      e.first = beta1 * e.first + (1 - beta1) * e.slope;
-      e.second = beta2 * e.second + (1 - beta2) * e.slope * e.slope;
-      const double mean = e.first / (1 - e.left1), square = e.second / (1 - e.left2);
-      map[at] += now * mean / (math::sqrt(square) + eps);
-      e.slope = 0;
+    std::vector<std::vector<double>> moved = {map};
+    for (const double length : lengths) {
+      moved.push_back(map);
+      for (std::size_t e = 0; e < map.size(); ++e) {
+        const double sum = slope[e].sum;
+        if (sum == 0 || !(slope[e].bend > 0)) continue;
+        const double sure = std::max(0.0, 1 - slope[e].squares / (sum * sum));  // 0 for a slope within its own noise
+        moved.back()[e] += length * sure * sum / slope[e].bend;
+      }
     }
+    // batches that the slopes have not seen choose the length, 0 among them
+    std::vector<double> total(moved.size(), 0.0);
+    for (int n = 0; n < batches; ++n) {
+      batch.draw_batch(number++);
+      for (std::size_t m = 0; m < moved.size(); ++m) {
+        update.make(problem, batch, moved[m]);
+        total[m] += update.cosine();
+      }
+    }
+    map = moved[static_cast<std::size_t>(std::max_element(total.begin(), total.end()) - total.begin())];
   }
   return map;
 }
