@@ -80,14 +80,14 @@ int theory_field(const TheoryFieldOptions& o) {
   table.title = fmt::format("exact update field F_k(p) at p = {}", list_text(at.p));
   table.columns = {"estimator", "M"};
   for (std::size_t k = 1; k <= at.p.size(); ++k) table.columns.push_back(fmt::format("F_{}", k));
-  table.columns.insert(table.columns.end(), {"cosine", "curl"});
+  table.columns.insert(table.columns.end(), {"cosine", "curl", "relative"});
   for (const EstimatorConfig& config : estimators) {
     for (const int m : at.sizes) {
       const TheorySetting setting{config, at.values, m};
       const std::vector<double> field = update_field(setting, at.p);
       std::vector<TheoryCell> row = {name_of(config), static_cast<long long>(m)};
       row.insert(row.end(), field.begin(), field.end());
-      row.insert(row.end(), {field_cosine(field, at.values), largest(field_curl(setting, at.p))});
+      row.insert(row.end(), {field_cosine(field, at.values), largest(field_curl(setting, at.p)), relative_curl(setting, at.p)});
       table.rows.push_back(std::move(row));
     }
     table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
@@ -95,7 +95,8 @@ int theory_field(const TheoryFieldOptions& o) {
   table.notes.push_back("F_k(p): expected advantage of a member at level k whose M - 1 companions are drawn from p.");
   table.notes.push_back("cosine: with the gradient of E[r], in the tangent space of the simplex.");
   table.notes.push_back(
-      "curl: the largest |(M-1) E C_ij(s)| between two levels. Values of 1e-14 and below are rounding; the exact value is 0.");
+      "curl: the largest |(M-1) E C_ij(s)| between two levels; relative: |antisymmetric part| / |Jacobian| of F. Values of 1e-14 and below "
+      "are rounding; the exact value is 0.");
   put(theory_text(table, format));
   return static_cast<int>(Exit::ok);
 }

@@ -138,4 +138,34 @@ std::vector<double> field_curl(const TheorySetting& s, std::span<const double> p
   return curl;
 }
 
+double relative_curl(const TheorySetting& s, std::span<const double> p) {
+  CompanionMap map(s);
+  const std::size_t levels = p.size(), last = levels - 1;
+  checked_work(s, map, s.members - 2, static_cast<double>(levels * levels));
+  const Multinomial probability(p, s.members - 2);
+  std::vector<double> jacobian(levels * levels, 0.0), gain(levels);  // [j][i] E f_i(s + e_j), a factor M - 1 left out
+  std::vector<int> beside(levels);
+  for_each_histogram(s.levels(), s.members - 2, [&](std::span<const int> companions) {
+    const double chance = probability(companions);
+    if (chance == 0) return;
+    std::copy(companions.begin(), companions.end(), beside.begin());
+    for (std::size_t j = 0; j < levels; ++j) {
+      ++beside[j];
+      map.gains(beside, gain);
+      --beside[j];
+      for (std::size_t i = 0; i < levels; ++i) jacobian[j * levels + i] += chance * gain[i];
+    }
+  });
+  const auto at = [&](std::size_t i, std::size_t j) {
+    return (jacobian[j * levels + i] - jacobian[j * levels + last]) - (jacobian[last * levels + i] - jacobian[last * levels + last]);
+  };
+  double turning = 0, all = 0;
+  for (std::size_t i = 0; i < last; ++i)
+    for (std::size_t j = 0; j < last; ++j) {
+      const double half = 0.5 * (at(i, j) - at(j, i));
+      turning += half * half, all += at(i, j) * at(i, j);
+    }
+  return all > 0 ? math::sqrt(turning / all) : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace odrpo

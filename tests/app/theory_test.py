@@ -1,8 +1,8 @@
 # `theory` against arithmetic of its own: figures of the paper to their digits, each by one command; formats, figures, refusals.
-# Usage: theory_test.py PATH/TO/odrpo-bench
-import csv, io, json, math, shutil, time
+# Usage: theory_test.py PATH/TO/odrpo-bench SUITES
+import csv, io, json, math, os, shutil, time
 
-from checks import call, check, finish
+from checks import call, check, finish, paths
 
 
 def rows(*arguments):
@@ -136,6 +136,11 @@ check(1 - got["grpo", 128]["cosine"] < 1e-5, "in the limit the field of grpo is 
 [limit] = rows("field", "--p", ".2,.3,.5", "--group-size", "400", "--estimator", "maxrl")
 near(limit["F_3"] - limit["F_1"], 2 / 2.3, 5e-3, "the limit of maxrl is the gradient of log E[r]")
 
+# how much of the field's Jacobian turns: at the uniform point, K = 10, M = 8, by a script in numpy
+got = {r["estimator"]: r["relative"] for r in rows("field", "--p", ",".join(["0.1"] * 10), "--group-size", "8")}
+for estimator, wanted in {"grpo": .878, "maxrl": .047, "odrpo-gini-median(grpo)": .302, "odrpo-gini-median(maxrl)": .026, "odrpo(grpo)": 0, "odrpo-gini(maxrl)": 0}.items():
+    near(got[estimator], wanted, 5e-4, f"relative curl of {estimator}")
+
 # the slope of a level's potential is F_2 - F_1 of two levels
 for P, slope in ((.01, 2.61), (.05, 2.47), (.5, 1.86)):
     [one] = rows("field", "--p", f"{1 - P},{P}", "--estimator", "odrpo(grpo)")
@@ -210,7 +215,8 @@ if shutil.which("gnuplot"):
 call("theory", "curl", "--levels", "3", "--group-size", "8", "--figure", "one.svg", code=2, words="several")
 call("theory", "curl", "--figure", "curl.txt", code=2, words="does not end in")
 
-# --- what --help shows works as it stands
+# --- what --help shows works as it stands, where suites/ is
+os.symlink(paths[0], "suites")
 for sub in ("curl", "field", "objective", "leverage"):
     shown = call("theory", sub, "--help")
     examples = [line.split()[1:] for line in shown.split("Example:")[1].splitlines() if line.strip().startswith("odrpo-bench")]

@@ -146,3 +146,25 @@ TEST_CASE("curl: the circulation around a small triangle is the curl times its a
     CHECK(triangle_circulation(s, corner).along == Approx(want).epsilon(2e-3).margin(1e-15));
   }
 }
+
+TEST_CASE("theory: the relative curl against a Jacobian by numerical differentiation") {
+  std::mt19937_64 g(20261202);
+  for (const char* word : {"grpo", "maxrl", "odrpo-gini-median(grpo)", "rank-grpo", "odrpo-linear(grpo)"}) {
+    const TheorySetting s = setting_of(word, 4, 5);
+    CAPTURE(word);
+    const std::vector<double> p = simplex_point(g, 4);
+    const double h = 1e-5;
+    double turning = 0, all = 0, j[3][3];
+    for (std::size_t b = 0; b < 3; ++b) {
+      std::vector<double> up = p, down = p;
+      up[b] += h, up[3] -= h, down[b] -= h, down[3] += h;
+      const auto above = update_field(s, up), below = update_field(s, down);
+      for (std::size_t a = 0; a < 3; ++a) j[a][b] = ((above[a] - above[3]) - (below[a] - below[3])) / (2 * h);
+    }
+    for (std::size_t a = 0; a < 3; ++a)
+      for (std::size_t b = 0; b < 3; ++b) turning += (j[a][b] - j[b][a]) * (j[a][b] - j[b][a]) / 4, all += j[a][b] * j[a][b];
+    CHECK(relative_curl(s, p) == Approx(std::sqrt(turning / all)).margin(1e-8));
+  }
+  const std::vector<double> half = {0.5, 0.5};
+  CHECK(relative_curl(setting_of("grpo", 2, 4), half) == 0);
+}
