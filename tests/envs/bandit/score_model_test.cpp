@@ -227,3 +227,39 @@ TEST_CASE("responses of a file: its prompts are the states") {
   CHECK(best.likelihood[3 * 1 + 0] == 0);  // the better half of the first prompt's responses never gets a 1
   CHECK(best.prompts.prior[1] == Approx(0.25));
 }
+
+TEST_CASE("score model: the channel of whole levels is that of worlds of whole quality") {
+  for (const char* word : {"mixed", "veto", "s2"})
+    for (const int votes : {1, 4}) {
+      CAPTURE(word, votes);
+      const RaterConfig& rater = preset(word);
+      const std::vector<double> channel = level_channel(rater, 10, votes);
+      BanditConfig config;
+      config.quality = QualityKind::integer;
+      std::vector<double> seen(100, 0.0), cells(10, 0.0), law(10);
+      for (int w = 0; w < 8; ++w) {
+        const std::uint64_t key = derive_key(18, static_cast<std::uint32_t>(w));
+        const BanditWorld world = make_bandit(config, resolve_source(config, rater), key, false);
+        LawCache laws(rater, 10, votes);
+        const std::atomic<bool> never{false};
+        const RatedWorld rated = *rate_world(world, rater, votes, key, laws, never);
+        for (int p = 0; p < world.prompts; ++p)
+          for (int a = 0; a < world.actions; ++a) {
+            const std::size_t cell = static_cast<std::size_t>(p) * world.width + a;
+            const auto j = static_cast<std::size_t>(world.quality16[cell] / 16 - 1);
+            law_of_row(rated, rated.row[cell], law);
+            cells[j] += 1;
+            for (std::size_t k = 0; k < 10; ++k) seen[j * 10 + k] += law[k];
+          }
+      }
+      for (std::size_t j = 0; j < 10; ++j) {
+        double total = 0;
+        for (std::size_t k = 0; k < 10; ++k) {
+          total += channel[j * 10 + k];
+          // classes of sigma are of prompts, 2048 of them, and of vetoes of responses
+          if (cells[j] > 1000) CHECK(seen[j * 10 + k] / cells[j] == Approx(channel[j * 10 + k]).margin(0.02));
+        }
+        CHECK(total == Approx(1).epsilon(1e-12));
+      }
+    }
+}
