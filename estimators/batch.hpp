@@ -37,8 +37,8 @@ inline bool reads_running_median(const EstimatorConfig& c) {
 /// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
 class BatchEstimator {
  public:
-  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure as convention_of(), and for
-  /// a posterior estimator.
+  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure as convention_of(), for a posterior
+  /// estimator, and for values that values_refusal() refuses or that are not one for each level.
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the median of rule `running` and remakes the terms; O(levels rollouts). Only when needs_median().
   void set_median(double median);
@@ -64,7 +64,8 @@ class BatchEstimator {
   void real(const float* reward, int groups, float* out) const;
   void real(const double* reward, int groups, float* out) const;
 
-  /// Advantages of one group of real rewards: reward[n] to out[n], 1 <= n <= most_scores, no NaN.
+  /// Advantages of one group of real rewards (on the scale of the scores, whatever their values): reward[n] to out[n], 1 <= n <=
+  /// most_scores, no NaN.
   void one(const double* reward, int n, double* out) const;
 
  private:
@@ -77,6 +78,7 @@ class BatchEstimator {
   template <class T>
   void some(const T* seen, float* out) const;
   void large(const std::uint8_t* score, float* out) const;
+  bool by_value() const { return view_.spaced && view_.basis == Basis::reward; }
   EstimatorConfig config_;
   std::shared_ptr<std::vector<float>> term_;  // copies share it until one sets its own median
   std::shared_ptr<const Gaps> gaps_;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "estimators/level_values.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo {
@@ -187,9 +188,11 @@ double weight_of_level(const EstimatorConfig& config, double level, int count, i
 }
 
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
-  if (level_weighting(config) == Weight::uniform) return high - low;
+  if (level_weighting(config) == Weight::uniform && config.values.empty()) return high - low;
   if (high > max_level) throw Failure(Exit::limits, too_high(config));
-  return integral(low, high, [&](double level) { return weight_of_level(config, level, count, group, median); });
+  return integral(low, high, [&](double level) {
+    return level_gap(config.values, static_cast<int>(level)) * weight_of_level(config, level, count, group, median);
+  });
 }
 
 double group_mean(std::span<const double> values) {
@@ -229,7 +232,7 @@ void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const d
   std::fill(out.begin(), out.end(), 0.0);
   for (int k = 1; k <= levels; ++k) {
     const int count = count_from(rewards, k);
-    add_level(rule, weight_of_level(config, k, count, group, med), count, k, rewards, out);
+    add_level(rule, level_gap(config.values, k) * weight_of_level(config, k, count, group, med), count, k, rewards, out);
   }
 }
 
@@ -253,6 +256,11 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
                   "a group of " + std::to_string(rewards.size()) + " rewards has as many advantages, not " + std::to_string(out.size()));
   for (const double r : rewards)
     if (!std::isfinite(r)) throw Failure(Exit::limits, "a reward is not a finite number");
+  if (const auto why = values_refusal(config)) throw Failure(Exit::limits, *why);
+  if (!config.values.empty()) levels = static_cast<int>(config.values.size());
+  for (const double r : rewards)
+    if (!config.values.empty() && !(r >= 0 && r <= levels))
+      throw Failure(Exit::limits, "beside values a reward is a score from 0 to " + std::to_string(levels) + ", the number of values");
   const Convention convention = convention_of(config);
   const bool single = rewards.size() == 1 && convention.single != Single::zero;
   if (!single && all_equal(rewards)) {
@@ -265,6 +273,8 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
     return;
   }
   std::vector<double> values(rewards.begin(), rewards.end());
+  if (!config.values.empty() && config.form != Form::convex_reinforce)
+    for (double& r : values) r = value_of_score(config.values, r);
   if (config.origin == 0)
     for (double& r : values) r -= 1;
   if (config.form == Form::rank_grpo) values = average_ranks(rewards);

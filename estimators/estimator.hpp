@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "estimators/weights.hpp"
 #include "kernels/only_if.hpp"
@@ -178,6 +179,13 @@ inline constexpr Word<PriorRule> prior_words[] = {
 /// The model of posterior scores that knows the run's own rater.
 inline constexpr std::string_view own_rater = "rater";
 
+/// Values of levels lie within -most_level_value..most_level_value.
+inline constexpr double most_level_value = 1e9;
+/// Why some forms have no use for values of levels.
+inline constexpr std::string_view no_rank_values = "the ranks of a group are the same for all ascending values";
+inline constexpr std::string_view no_posterior_values =
+    "a posterior score is a mean over qualities, and the value of a mean is not the mean of the values";
+
 /// One estimator. Defaults are the paper's form: ddof 0, eps 0, dead groups and dead levels contribute zeros.
 struct EstimatorConfig {
   Form form = Form::grpo;
@@ -191,6 +199,7 @@ struct EstimatorConfig {
   double rho = 0.9;               ///< running = "ema"
   Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
+  std::vector<double> values{};   ///< [K] what the levels are worth, ascending; empty = 1..K (estimators/level_values.hpp)
   int k = 2;                      ///< forms that compare subsets of a group: their size, 2..G-1
   bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior.hpp); not odrpo
   std::string model{own_rater};   ///< posterior only: whose judge is believed in; own_rater = the run's
@@ -213,6 +222,7 @@ constexpr OnlyIf read_by_form(std::string_view key, std::string_view why) {
 inline constexpr OnlyIf ddof_only = read_by_form("ddof", "only grpo divides by a standard deviation with ddof");
 inline constexpr OnlyIf eps_only = read_by_form("eps", "it has no denominator");
 inline constexpr OnlyIf k_only = read_by_form("k", "it compares no subsets");
+inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) && base_is_not("posterior*", no_posterior_values);
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
 inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
 inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
@@ -228,7 +238,9 @@ void describe(V& v, EstimatorConfig& c) {
   v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers", window_only);
   v.number("rho", c.rho, 0.0, 1.0, "share of the old value that running = \"ema\" keeps", rho_only);
   v.word("compat", c.compat, std::span<const Word<Compat>>(compat_words), "whose conventions: centre, ddof, eps, leave-one-out, guards");
-  v.integer("origin", c.origin, 0, 1, "maxrl: scores as given (1..K) or less one (0..K-1)");
+  v.integer("origin", c.origin, 0, 1, "maxrl: scores (or `values`) as given, 1..K, or less one, 0..K-1");
+  v.numbers("values", c.values, -most_level_value, most_level_value,
+            "what the levels 1..K are worth: K ascending numbers R_1..R_K, a score of 0 is worth 0; unset = 1..K", values_only);
   v.integer("k", c.k, 2, 254, "size of the subsets that are compared, at most rollouts - 1", k_only);
   v.name("model", c.model, "the judge that posterior scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file",
          posterior_only);

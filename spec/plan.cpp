@@ -157,6 +157,7 @@ Plan read_plan(const Node& written, Reading& reading) {
     check_kept_votes(find_section<RaterConfig>(root), one, errors);
     check_levels(one, errors);
     check_models(root, one, errors);
+    check_level_values(root, one, errors);
     check_worlds(one, errors);
   }
   check_bandits(root, plan, errors);

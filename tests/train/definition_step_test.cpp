@@ -28,6 +28,10 @@ RunSpec random_run(std::mt19937& g) {
     if (r.estimator.form == Form::maxrl) r.estimator.origin = any(g, {0, 1});
     if (r.estimator.form == Form::grpo && r.estimator.compat == Compat::paper) r.estimator.ddof = any(g, {0, 1});
   } while (compat_refusal(r.estimator));
+  if (g() % 3 == 0 && r.estimator.form != Form::rank_grpo) {
+    double value = 0;
+    for (int k = 0; k < r.env.bandit.levels; ++k) r.estimator.values.push_back(value += 0.25 + static_cast<double>(g() % 32) / 8);
+  }
   r.votes = any(g, {1, 3});
   r.rater.aggregate = any(g, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::expected});
   r.rater.parse_failure = any(g, {0.0, 0.3});
