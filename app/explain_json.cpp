@@ -33,6 +33,7 @@ json row_json(const Convened& row) {
     for (const LevelPart& p : row.parts.levels)
       out["levels"].push_back({{"low", p.low},
                                {"high", p.high},
+                               {"gap", p.gap},
                                {"count", p.count},
                                {"mu", p.share},
                                {"weight", p.weight},
@@ -49,6 +50,7 @@ json row_json(const Convened& row) {
 
 std::string explanation_json(const Explanation& group) {
   json out = {{"rewards", group.rewards}, {"levels", group.levels}, {"origin", group.origin}};
+  if (!group.level_values.empty()) out["values"] = group.level_values;
   out["group"] = {{"size", group.rewards.size()},    {"mean", group.mean},       {"sd_ddof0", group.population_sd},
                   {"sd_ddof1", group.sample_sd},     {"median", group.median},   {"median_rule", group.median_rule},
                   {"dead", group.values.size() < 2}, {"distinct", json::array()}};

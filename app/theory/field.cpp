@@ -12,7 +12,6 @@
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/formula_text.hpp"
 #include "estimators/theory/objective.hpp"
 #include "kernels/failure.hpp"
 
@@ -69,7 +68,7 @@ TheoryTable loop_table(const TheoryFieldOptions& o) {
       const Circulation loop = triangle_circulation({config, read_values(o, 3), m}, corner);
       table.rows.push_back({name_of(config), static_cast<long long>(m), loop.along, loop.along / loop.length, loop.least_cosine});
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   table.notes.push_back(
       fmt::format("circulation: |integral of F dl| around the loop, which is 0 for a gradient; share: of the integral of |F| dl. Midpoint "
@@ -104,7 +103,7 @@ int theory_field(const TheoryFieldOptions& o) {
       row.insert(row.end(), {field_cosine(field, at.values), largest(field_curl(setting, at.p))});
       table.rows.push_back(std::move(row));
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   table.notes.push_back("F_k(p): expected advantage of a member at level k whose M - 1 companions are drawn from p.");
   table.notes.push_back("cosine: with the gradient of E[r], in the tangent space of the simplex.");
@@ -136,7 +135,7 @@ int theory_objective(const TheoryFieldOptions& o) {
                             limited ? objective(config, at.values, 0, no_median, reach) : none,
                             is_of_paper(config) ? paper_objective(at.values, reach) : none, why.value_or("")});
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   if (!any) throw Failure(Exit::limits, refused);
   table.notes.push_back(
