@@ -194,8 +194,8 @@ Explanation explain_group(const ExplainOptions& o) {
     if (o.levels > 0 && o.levels != group.levels)
       throw Failure(Exit::usage, fmt::format("--values has {} values for the {} levels of --levels", group.levels, o.levels));
     if (group.levels < needed)
-      throw Failure(Exit::usage,
-                    fmt::format("--values has {} values, and the largest reward is the level {}", group.levels, number_text(sorted.back())));
+      throw Failure(Exit::usage, fmt::format("--values has {} values, and the largest reward is the level {}", group.levels,
+                                             number_text(sorted.back())));
   } else {
     group.levels = o.levels > 0 ? o.levels : std::max(10, needed);
   }
@@ -236,6 +236,8 @@ Explanation explain_group(const ExplainOptions& o) {
   bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false;
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
+    if (row_of(config.form).basis == Basis::bit && !group.whole)
+      throw Failure(Exit::usage, fmt::format("--estimator {} takes whole scores, and --rewards has others", word));
     config.median = rule;
     if (config.posterior) config.prior = PriorRule::fixed, config.model = group.model;
     median_used = median_used || (reads_key(config.form, "median") && reads_median(config.weight));
@@ -251,7 +253,8 @@ Explanation explain_group(const ExplainOptions& o) {
     throw Failure(Exit::usage, "--median: only the weight gini-median reads it, and no such estimator is asked for");
   if (o.origin != 1 && !origin_used) throw Failure(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
   if (!o.values.empty() && !values_used)
-    throw Failure(Exit::usage, "--values: of ranks and of posterior scores the values of levels decide nothing, and nothing else is asked for");
+    throw Failure(Exit::usage,
+                  "--values: of ranks, bits and posterior scores the values of levels decide nothing, and nothing else is asked for");
   if (o.k > 0 && !k_used) throw Failure(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
   if (o.k > static_cast<int>(group.rewards.size()))
     throw Failure(Exit::usage, fmt::format("--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k));

@@ -37,9 +37,9 @@ struct Explanation {
   std::vector<double> rewards;
   std::vector<std::pair<double, int>> values;  ///< distinct rewards, ascending, and how many members have each
   int levels = 10, origin = 1;
-  std::vector<double> level_values;  ///< what the levels are worth; empty = 1..K
-  bool whole = true;        ///< every reward is a whole number: levels; else gaps
-  std::string median_rule;  ///< lower, mid, upper, or "given"
+  std::vector<double> level_values;         ///< what the levels are worth; empty = 1..K
+  bool whole = true;                        ///< every reward is a whole number: levels; else gaps
+  std::string median_rule;                  ///< lower, mid, upper, or "given"
   double mean = 0, median = 0;              ///< the mean of what rewards are worth; the median as a level
   double population_sd = 0, sample_sd = 0;  ///< ddof 0 and 1; NaN where undefined
   std::vector<ExplainedEstimator> estimators;

@@ -20,6 +20,13 @@ json whitening_json(const Whitening& w) {
   return {{"unit", w.unit == WhitenUnit::token ? "token" : "response"}, {"scale", scale}, {"ddof", w.ddof}, {"eps", w.eps}};
 }
 
+/// A level or gap, or a bit.
+json part_json(const LevelPart& p, bool bit) {
+  json out = bit ? json{{"bit", static_cast<int>(p.high)}} : json{{"low", p.low}, {"high", p.high}, {"gap", p.gap}};
+  out.update({{"count", p.count}, {"mu", p.share}, {"weight", p.weight}, {"norm", p.norm}, {"reached", p.reached}, {"missed", p.missed}});
+  return out;
+}
+
 json row_json(const Convened& row) {
   json out = {{"compat", json::array()}, {"formula", row.formula}, {"advantages", row.parts.advantages}};
   for (const Compat s : row.systems) out["compat"].push_back(system_word(s));
@@ -29,17 +36,9 @@ json row_json(const Convened& row) {
   if (row.parts.levels.size() > most_levels) {
     out["levels_left_out"] = row.parts.levels.size();
   } else {
-    out["levels"] = json::array();
-    for (const LevelPart& p : row.parts.levels)
-      out["levels"].push_back({{"low", p.low},
-                               {"high", p.high},
-                               {"gap", p.gap},
-                               {"count", p.count},
-                               {"mu", p.share},
-                               {"weight", p.weight},
-                               {"norm", p.norm},
-                               {"reached", p.reached},
-                               {"missed", p.missed}});
+    const bool bits = row_of(row.config.form).basis == Basis::bit;
+    json& parts = out[bits ? "bits" : "levels"] = json::array();
+    for (const LevelPart& p : row.parts.levels) parts.push_back(part_json(p, bits));
   }
   for (std::size_t i = 0; i < row.systems.size(); ++i)
     out["whitening_after"][std::string(word_of<Compat>(compat_words, row.systems[i]))] = whitening_json(row.after[i]);

@@ -96,15 +96,19 @@ std::string first_levels(const Explanation& g, const ExplainedEstimator& e, cons
                        std::string_view up, std::string_view down) {
     return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", level, n, mu, w, norm, up, down);
   };
-  std::string out = line(g.whole ? "level" : "gap", spaced ? "Delta_k" : "reached", "mu_k", "w_k", "N_k", "if reached", "if missed");
+  const bool bits = row_of(e.rows.front().config.form).basis == Basis::bit;
+  std::string out = line(bits      ? "bit of r - 1"
+                         : g.whole ? "level"
+                                   : "gap",
+                         spaced && !bits ? "Delta_k" : "reached", "mu_k", "w_k", "N_k", "if reached", "if missed");
   bool folded = false;
   for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
     const LevelPart& p = e.rows.front().parts.levels[runs[i].first];
     double weight = 0;  // of any convention under which the level is alive
     for (const auto& row : e.rows) weight = std::max(weight, row.parts.levels[runs[i].first].weight);
     folded = folded || runs[i].levels > 1;
-    out += line(level_text(g, p, runs[i]), spaced ? fmt::format("{:.5g}", p.gap) : std::to_string(p.count), fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm),
-                cell(p.reached), cell(p.missed));
+    out += line(level_text(g, p, runs[i]), spaced && !bits ? fmt::format("{:.5g}", p.gap) : std::to_string(p.count),
+                fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm), cell(p.reached), cell(p.missed));
   }
   if (has_own_norms(g, e.rows.front(), runs)) out += own_norms_text;
   if (runs.size() > most_runs) out += fmt::format("  ... {} more lines of levels; --json has them\n", runs.size() - most_runs);

@@ -63,6 +63,7 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .along = nullptr,
            .counts = nullptr};
   if (view_.basis == Basis::rank) view_.eps *= 2;
+  if (view_.basis == Basis::bit) fill_bits();
   gaps_ = std::make_shared<const Gaps>(make_gaps());
   view_.along = gaps_->along.data();
   view_.counts = gaps_->counts.data();
@@ -95,6 +96,20 @@ BatchEstimator::Gaps BatchEstimator::make_gaps() const {
   for (int count = 0; count <= view_.rollouts; ++count)
     gaps.counts.push_back(group::count_of(view_.weight, view_.rule, count, view_.rollouts));
   return gaps;
+}
+
+// What a bit that `count` of the group have gives: to those that have it, and to the others.
+void BatchEstimator::fill_bits() {
+  const int bits = bits_of(view_.levels);
+  term_->assign(2 * static_cast<std::size_t>(bits) * static_cast<std::size_t>(view_.rollouts + 1), 0.0f);
+  float* at = term_->data();
+  view_.term = at;
+  for (int b = 0; b < bits; ++b)
+    for (int count = 0; count <= view_.rollouts; ++count) {
+      const LevelShares shares = level_shares(view_.rule, bit_weight(b), count, view_.rollouts);
+      *at++ = static_cast<float>(shares.reached);
+      *at++ = static_cast<float>(shares.missed);
+    }
 }
 
 void BatchEstimator::fill_terms(double median, float* term) const {

@@ -60,7 +60,7 @@ class BatchEstimator {
   /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing
   /// get 0. Groups without gaps get the same bits as from the operator.
   void with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
-  /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double.
+  /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double. Of forms by bits they are whole numbers.
   void real(const float* reward, int groups, float* out) const;
   void real(const double* reward, int groups, float* out) const;
 
@@ -75,6 +75,7 @@ class BatchEstimator {
   };
   Gaps make_gaps() const;
   void fill_terms(double median, float* term) const;
+  void fill_bits();
   template <class T>
   void some(const T* seen, float* out) const;
   void large(const std::uint8_t* score, float* out) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "estimators/bits.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/level_values.hpp"
 
@@ -33,6 +34,17 @@ LevelPart part_of(const EstimatorConfig& config, double low, double high, std::s
   return part;
 }
 
+LevelPart part_of_bit(const EstimatorConfig& config, int b, std::span<const double> rewards) {
+  const int group = static_cast<int>(rewards.size());
+  const auto has = [b](double r) { return bit_of(static_cast<int>(r), b) != 0; };
+  const int count = static_cast<int>(std::count_if(rewards.begin(), rewards.end(), has));
+  LevelPart part{b - 1.0, static_cast<double>(b), 1, count, static_cast<double>(count) / group, 0, undefined, 0, 0};
+  if (count == 0) return part;
+  fill_shares(config, bit_weight(b), group, part);
+  if (part.reached != 0 || part.missed != 0) part.weight = bit_weight(b);
+  return part;
+}
+
 }  // namespace
 
 Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median) {
@@ -47,6 +59,8 @@ Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const 
   }
   b.mean = group_mean(worth);
   b.median = weight_median(config, rewards, median);
+  if (row_of(config.form).basis == Basis::bit)
+    for (int bit = 0; bit < bits_of(levels); ++bit) b.levels.push_back(part_of_bit(config, bit, rewards));
   const bool by_rewards = config.form == Form::grpo || (config.form == Form::odrpo && config.norm == Norm::grpo);
   if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = group_deviation(worth, convention.ddof);
   if (row_of(config.form).basis != Basis::level) return b;

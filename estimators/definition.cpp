@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "estimators/bits.hpp"
 #include "estimators/level_values.hpp"
 #include "kernels/failure.hpp"
 
@@ -248,6 +249,21 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
   }
 }
 
+void odrpo_bitwise(const EstimatorConfig& config, std::span<const double> rewards, std::span<double> out) {
+  if (!are_levels(rewards, static_cast<int>(max_level)))
+    throw Failure(Exit::limits, estimator_word(config) + " takes whole scores, 0..1e6: other numbers have no bits");
+  const LevelRule rule = level_rule(config);
+  const int group = static_cast<int>(rewards.size());
+  std::fill(out.begin(), out.end(), 0.0);
+  const int bits = bits_of(static_cast<int>(*std::max_element(rewards.begin(), rewards.end())));  // nobody has one above
+  for (int b = 0; b < bits; ++b) {
+    const auto has = [b](double r) { return bit_of(static_cast<int>(r), b) != 0; };
+    const int count = static_cast<int>(std::count_if(rewards.begin(), rewards.end(), has));
+    const LevelShares shares = level_shares(rule, bit_weight(b), count, group);
+    for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += has(rewards[i]) ? shares.reached : shares.missed;
+  }
+}
+
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out) {
   refuse_posterior(config);
   if (levels < 1) throw Failure(Exit::limits, "levels = " + std::to_string(levels) + ": there is at least one level");
@@ -267,6 +283,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
     std::fill(out.begin(), out.end(), 0.0);
     return;
   }
+  if (row_of(config.form).basis == Basis::bit) return odrpo_bitwise(config, rewards, out);
   if (row_of(config.form).basis == Basis::level && config.form != Form::convex_reinforce) {
     if (are_levels(rewards, levels)) odrpo_discrete(config, levels, rewards, median, out);
     else odrpo_continuous(config, rewards, median, out);

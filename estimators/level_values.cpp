@@ -50,6 +50,7 @@ std::optional<std::string> values_refusal(const EstimatorConfig& c) {
   if (c.values.empty()) return std::nullopt;
   if (c.posterior) return std::string(no_posterior_values);
   if (row_of(c.form).basis == Basis::rank) return std::string(no_rank_values);
+  if (row_of(c.form).basis == Basis::bit) return std::string(no_bit_values);
   return ascent_refusal(c.values);
 }
 

@@ -54,8 +54,7 @@ int theory_curl(const TheoryCurlOptions& o) {
             {name_of(config), whole(k), whole(m), mac.all, mac.pairs, (m - 1) * mac.all, (m - 1) * mac.pairs, whole(mac.histograms)});
         points.push_back({name_of(config), k, m, mac.all, (m - 1) * mac.all});
       }
-  for (const EstimatorConfig& config : estimators)
-    table.formulas.push_back(formula_line(config, o));
+  for (const EstimatorConfig& config : estimators) table.formulas.push_back(formula_line(config, o));
   table.notes.push_back("mac_all: mean of |C_ij(s)| over 1 <= i, j <= K and the histograms s of M - 2 members; mac_pairs: over i < j < K.");
   table.notes.push_back(
       "curl_all, curl_pairs: the same times M - 1, as the curl of the field has it. Values of 1e-14 and below are rounding; the exact "

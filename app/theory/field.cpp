@@ -140,6 +140,9 @@ int theory_objective(const TheoryFieldOptions& o) {
   if (!any) throw Failure(Exit::limits, refused);
   table.notes.push_back(
       "objective: H_m(P) = (1/M) sum over x of (t_m(x) - u_m(x)) Pr(Bin(M, P) > x), whose gradient is the field; H_m(0) = 0.");
+  const auto by_bits = [](const EstimatorConfig& c) { return row_of(c.form).basis == Basis::bit; };
+  if (std::any_of(estimators.begin(), estimators.end(), by_bits))
+    table.notes.push_back("odrpo-bitwise: J = sum over the bits b of 2^b H(Q_b), Q_b = Pr(score - 1 has the bit b).");
   table.notes.push_back(
       "limit: M -> infinity, up to a constant: 2 asin(sqrt P) for the norm grpo, log P for maxrl, by the weight. -inf where a level has P "
       "= 0.");

@@ -24,7 +24,9 @@ std::optional<std::string> theory_refusal(const TheorySetting& s) {
   if (s.levels() < 2 || s.levels() > most_theory_levels) return "2.." + std::to_string(most_theory_levels) + " levels are needed";
   if (s.members < 2 || s.members > most_theory_members)
     return "a group of 2.." + std::to_string(most_theory_members) + " members is needed";
-  return ascent_refusal(s.values);
+  if (auto why = ascent_refusal(s.values)) return why;
+  if (row_of(c.form).basis == Basis::bit && is_spaced(s.values)) return "odrpo-bitwise has no values: " + std::string(no_bit_values);
+  return std::nullopt;
 }
 
 std::vector<double> level_gaps(std::span<const double> values) {
@@ -35,7 +37,8 @@ std::vector<double> level_gaps(std::span<const double> values) {
 
 std::vector<double> group_advantages(const TheorySetting& s, std::span<const int> counts) {
   EstimatorConfig config = s.estimator;
-  config.values = row_of(config.form).basis == Basis::rank ? std::vector<double>{} : s.values;
+  config.values = s.values;
+  if (const Basis basis = row_of(config.form).basis; basis == Basis::rank || basis == Basis::bit) config.values.clear();
   std::vector<double> scores, advantage(counts.size(), 0.0);
   for (std::size_t k = 0; k < counts.size(); ++k)
     scores.insert(scores.end(), static_cast<std::size_t>(counts[k]), static_cast<double>(k + 1));

@@ -112,7 +112,8 @@ TEST_CASE("beside values a row has what its level is worth, and the rows add up"
           sum += share, size += std::abs(share);
           CHECK(part.gap == Approx(value_of_score(values, part.high) - value_of_score(values, part.low)));
           if (part.norm == part.norm && rewards.size() > 1)
-            CHECK(share == Approx(part.weight * part.gap * ((rewards[i] >= part.high) - part.share) / part.norm).epsilon(1e-12).margin(1e-13));
+            CHECK(share ==
+                  Approx(part.weight * part.gap * ((rewards[i] >= part.high) - part.share) / part.norm).epsilon(1e-12).margin(1e-13));
         }
         CHECK(std::abs(sum - want[i]) <= 1e-13 * size);
       }
@@ -126,6 +127,7 @@ TEST_CASE("the rows of a breakdown add up to the advantages, for levels and for 
   std::mt19937 g(seed);
   for (const EstimatorConfig& c : every_config())
     for (int round = 0; round < 24; ++round) {
+      if (whole_only(c)) break;  // bits_test.cpp
       const bool whole = round % 2 == 0;
       std::vector<double> rewards(1 + g() % 9), want(rewards.size());
       for (double& r : rewards) r = whole ? g() % 8 : (g() % 1000) / 125.0;

@@ -102,7 +102,8 @@ TEST_CASE("values: 1, 2, 12 by hand") {
     return out;
   };
   const double sd = std::sqrt(323 / 16.0);
-  const Values grpo = run("grpo"), maxrl = run("maxrl"), less = run("maxrl", 0), odrpo = run("odrpo(grpo)"), convex = run("convex-reinforce");
+  const Values grpo = run("grpo"), maxrl = run("maxrl"), less = run("maxrl", 0), odrpo = run("odrpo(grpo)"),
+               convex = run("convex-reinforce");
   const double worth[] = {1, 2, 2, 12};
   // level 2: 3 of 4 reach it, Delta 1, N = sqrt(3)/4; level 3: 1 of 4, Delta 10, the same N
   const double n = std::sqrt(3.0) / 4, two[] = {-0.75, 0.25, 0.25, 0.25}, three[] = {-0.25, -0.25, -0.25, 0.75};

@@ -113,7 +113,10 @@ std::string why_not_batched(const RunSpec& spec) {
     if (row_of(spec.estimator.form).basis == Basis::reward) return "scores become the `values` of their levels on the CPU";
     if (reads_running_median(spec.estimator)) return "a running median with `values` of levels is followed on the CPU";
   }
-  if (const device::Layout p = make_layout(spec); p.bytes > block_memory)
+  const device::Layout p = make_layout(spec);
+  if (p.general && row_of(spec.estimator.form).basis == Basis::bit)
+    return "bits beside missing scores, literal votes or recorded gradients are worked out on the CPU";
+  if (p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
                        p.prompts);
   return "";

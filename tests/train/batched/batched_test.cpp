@@ -272,6 +272,11 @@ TEST_CASE("what cannot be batched says why") {
   CHECK(spaced("grpo", MedianRule::lower).find("`values`") != std::string::npos);
   CHECK(spaced("odrpo-gini-median(grpo)", MedianRule::running).find("running median") != std::string::npos);
   CHECK(spaced("odrpo-gini-median(grpo)", MedianRule::lower) == "");
+  CHECK(why([](RunSpec& r) { r.estimator = *parse_estimator("odrpo-bitwise(grpo)"); }) == "");
+  CHECK(why([](RunSpec& r) {
+          r.estimator = *parse_estimator("odrpo-bitwise(grpo)");
+          r.record.gradient = 2;
+        }).starts_with("bits beside"));
   CAPTURE(wide, texts, apart);
   CHECK(apart.find("stay apart") != std::string::npos);
   CHECK(wide.find("too large") != std::string::npos);

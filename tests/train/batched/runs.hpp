@@ -78,6 +78,7 @@ inline RunSpec any_general_run(Chooser& c) {
   if (kinds & 16) r.record.gradient = c.of({3, 1, 2});
   r.rater.aggregate = real ? Aggregate::mean : c.of({Aggregate::mode, Aggregate::median});
   if (real) r.votes = c.of({2, 5, 8});
+  if (row_of(r.estimator.form).basis == Basis::bit) r.estimator = *parse_estimator("grpo");  // not of the general kind
   if (literal) {
     r.rater.sampling = Sampling::draws;
     r.rater.tie = tie_words[c.below(static_cast<int>(std::size(tie_words)))].value;
