@@ -253,7 +253,8 @@ inline constexpr int most_explained_level = 50'000;  ///< answered in half a sec
 
 struct ExplainOptions {
   std::vector<std::string> rewards;             ///< numbers, also several in one word: "3,7,7,9"
-  int levels = 0;                               ///< 0 = 10, or the largest reward rounded up
+  int levels = 0;                               ///< 0 = 10, or the largest reward rounded up; as many as there are values
+  std::vector<std::string> values;              ///< R_1..R_K; empty = 1..K
   std::vector<std::string> estimators, compat;  ///< empty = a usual choice; every system
   std::string median;                           ///< lower, mid, upper or a number; empty = lower
   int origin = 1;

@@ -14,6 +14,7 @@
 #include "envs/rater/noise.hpp"
 #include "envs/rater/vote.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/level_values.hpp"
 #include "estimators/running_median.hpp"
 
 namespace odrpo::app {
@@ -39,6 +40,16 @@ void read_conventions(const Arguments& a, EstimatorConfig& c) {
   if (const auto why = compat_refusal(c)) throw Refusal{"out_of_range", *why};
 }
 
+/// The optional values of levels, for a config whose form is known.
+void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& c) {
+  if (!a.given("values")) return;
+  c.values = a.numbers("values", -most_level_value, most_level_value);
+  if (const auto why = values_refusal(c)) throw Refusal{"out_of_range", "values: " + *why};
+  for (const double r : rewards)
+    if (!(r >= 0 && r <= static_cast<double>(c.values.size())))
+      throw Refusal{"out_of_range", fmt::format("rewards: beside values they are scores 0..{}, the number of values", c.values.size())};
+}
+
 EstimatorConfig named_estimator(const Arguments& a) {
   const auto parsed = parse_estimator(a.text("est"));
   if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
@@ -62,6 +73,7 @@ std::string advantage(const Arguments& a) {
   if (a.given("k")) c.k = a.integer("k", 2, 254);
   if (a.given("k") && !reads_key(c.form, "k")) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
   read_conventions(a, c);
+  read_level_values(a, rewards, c);
   const double size = static_cast<double>(rewards.size());
   if (row_of(c.form).basis != Basis::reward && c.form != Form::convex_reinforce) check_work(size * size, 4e8, "advantage");
   if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");  // sorts for every member
@@ -80,6 +92,9 @@ std::string odrpo(const Arguments& a) {
   c.eps = a.number("eps", 0, 1e6);
   c.median = a.word<MedianRule>("median_rule", median_words);
   read_conventions(a, c);
+  read_level_values(a, rewards, c);
+  if (!c.values.empty() && std::ssize(c.values) != levels)
+    throw Refusal{"wrong_shape", fmt::format("values: {} numbers are needed, one for each level", levels)};
   const double median = median_argument(a, c);
   check_work(static_cast<double>(rewards.size()) * levels, 4e8, "odrpo");
   std::vector<double> out(rewards.size());
@@ -93,6 +108,7 @@ std::string continuous(const Arguments& a) {
   c.eps = a.number("eps", 0, 1e6);
   c.median = a.word<MedianRule>("median_rule", median_words);
   read_conventions(a, c);
+  read_level_values(a, rewards, c);
   const double median = median_argument(a, c), size = static_cast<double>(rewards.size());
   check_work(size * size, 4e8, "odrpo_continuous");
   std::vector<double> out(rewards.size());

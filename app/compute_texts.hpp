@@ -26,6 +26,7 @@ inline constexpr Argument weights{"weights", "word of `list weights`: the weight
 inline constexpr Argument median_rule{"median_rule", "word of `list medians`: the median that the weight gini-median reads"};
 inline constexpr Argument median_value{"median_value", "replaces the group's median: a number, or null; running needs one"};
 inline constexpr Argument compat{"compat", "word of `list compat`: whose centre, ddof, eps and group of one; paper when absent", true};
+inline constexpr Argument level_values{"values", "list of the values of the levels 1..K, ascending; rewards are then scores 0..K", true};
 inline constexpr Argument groups{"groups", "list of groups, each a list of advantages; groups may differ in length"};
 inline constexpr Argument judges{"judges", "matrix: one row of scores for each judge, one column for each item"};
 inline constexpr Argument pmf{"pmf", "K probabilities of the scores 1..K; they sum to 1 within 1e-6 and are divided by their sum"};
@@ -40,6 +41,7 @@ inline constexpr Argument advantage_takes[] = {
     compat,
     {"origin", "for maxrl: 1 (when absent) takes rewards as given, 0 takes rewards less one", true},
     {"k", "whole number 2..254, 2 when absent: for the forms that compare subsets of k rewards, their size", true},
+    level_values,
 };
 inline constexpr Argument posterior_takes[] = {
     {"scores", "list of whole numbers 1..10: the scores of one group, of one vote each"},
@@ -60,9 +62,10 @@ inline constexpr Argument odrpo_takes[] = {
     median_rule,
     median_value,
     compat,
+    level_values,
 };
 inline constexpr Argument continuous_takes[] = {
-    {"rewards", "list of real numbers: the rewards of one group"}, norm, weights, eps, median_rule, median_value, compat,
+    {"rewards", "list of real numbers: the rewards of one group"}, norm, weights, eps, median_rule, median_value, compat, level_values,
 };
 inline constexpr Argument loo_takes[] = {
     {"M", "whole number 1..1000000: the size of the group"},
@@ -160,12 +163,12 @@ inline constexpr Argument objective_takes[] = {
 inline constexpr FunctionText advantage{
     advantage_takes, "list: one advantage for each reward",
     "The advantages of one group under any estimator. odrpo takes its form for real rewards, which equals the sum over levels where "
-    "rewards are levels.",
+    "rewards are levels. With `values` a score counts as its value, linear between levels, and the level k Delta_k = R_k - R_(k-1) times.",
     "[formulas](estimators.md#estimators); `estimators/definition.cpp`"};
 inline constexpr FunctionText odrpo{
     odrpo_takes, "list: one advantage for each reward",
     "A_i = sum over k = 1..K of w_k (1[r_i >= k] - mu_k) / (N_k + eps), mu_k = share of the group with r >= k. A level that nobody or "
-    "everybody reaches adds 0.",
+    "everybody reaches adds 0. With `values` the level k counts Delta_k = R_k - R_(k-1) times, R_0 = 0.",
     "the ODRPO paper, its definition of the advantage; `estimators/definition.cpp`"};
 inline constexpr FunctionText odrpo_continuous{
     continuous_takes, "list: one advantage for each reward",

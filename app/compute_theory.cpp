@@ -101,16 +101,16 @@ std::string field_of(const Arguments& a) {
 std::string channel_field_of(const Arguments& a) {
   const TheorySetting s = theory_setting(a, members_of(a));
   const std::vector<double> p = point_of(a, s);
-  std::vector<double> channel;
+  LevelChannel channel;
   const auto rows = a.rows("C", true);
   if (rows.size() != p.size() || rows[0].size() != p.size()) throw Refusal{"wrong_shape", "C: K rows of K probabilities are needed"};
   for (const auto& row : rows) {
     for (const double x : row)
       if (!(x >= 0 && x <= 1)) throw Refusal{"out_of_range", "C: is of numbers 0..1"};
     const std::vector<double> law = distribution("C: a row", row);
-    channel.insert(channel.end(), law.begin(), law.end());
+    channel.probability.insert(channel.probability.end(), law.begin(), law.end());
   }
-  const ChannelField f = channel_field(s, p, channel);
+  const ChannelField f = channel_field(s, p, std::span(&channel, 1));
   std::string covariance;
   for (std::size_t j = 0; j < p.size(); ++j)
     covariance += (j > 0 ? "," : "") + json_list(std::span(f.covariance).subspan(j * p.size(), p.size()));

@@ -11,8 +11,10 @@
 #include "app/first_posterior.hpp"
 #include "app/flag_word.hpp"
 #include "app/judge_rater.hpp"
+#include "app/number_list.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
+#include "estimators/level_values.hpp"
 #include "results/suggest.hpp"
 #include "spec/text.hpp"
 
@@ -20,8 +22,6 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::size_t most_rewards = 255;
-constexpr double out_of_proportion = 100;  // an advantage; usual ones are below G, or a sum over many levels or of large weights
-constexpr double most_amplified = 1000;    // by a deviation or a mean that is not almost zero: MaxRL's largest is the largest group, 255
 constexpr const char* usual_estimators[] = {
     "reinforce", "rloo", "grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini-median(grpo)", "odrpo-gini-median(maxrl)"};
 
@@ -58,7 +58,8 @@ bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_number);
 }
 bool same_part(const LevelPart& p, const LevelPart& q) {
-  return p.count == q.count && p.weight == q.weight && same_number(p.norm, q.norm) && p.reached == q.reached && p.missed == q.missed;
+  return p.count == q.count && p.gap == q.gap && p.weight == q.weight && same_number(p.norm, q.norm) && p.reached == q.reached &&
+         p.missed == q.missed;
 }
 
 /// The formula without the system's name at its end, so that equal ones are seen to be equal; of a group of one what that gets; with the
@@ -98,54 +99,6 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
     }
   }
   return out;
-}
-
-/// How many times more than it differs from the others a reward counts, by what it is divided by: at every level, or as a whole.
-double amplification(const Explanation& group, const Breakdown& parts, double reward) {
-  double most = 0;
-  for (const LevelPart& p : parts.levels)
-    if (p.weight > 0) most = std::max({most, std::abs(p.reached) / p.weight, std::abs(p.missed) / p.weight});
-  const double differs = group.rewards.size() == 1 ? reward : std::abs(reward - group.mean);
-  if (parts.levels.empty() && differs > 0) most = std::abs(group.advantage(parts, reward)) / differs;
-  return most;
-}
-
-/// What to know about forms around the median: a divisor that is almost zero, and groups of even size.
-void add_median_remarks(const Explanation& group, const std::string& word, std::vector<std::string>& remarks) {
-  const double median = group_median(group.rewards, MedianRule::lower);
-  std::vector<double> distance;
-  for (const double r : group.rewards) distance.push_back(std::abs(r - median));
-  if (group.values.size() > 1 && group_median(distance, MedianRule::lower) == 0)
-    remarks.push_back(fmt::format("{}: MAD = 0, because most scores equal the median {}. The divisor is {} alone.", word,
-                                  number_text(median), number_text(mad_eps)));
-  if (group.rewards.size() % 2 == 0)
-    remarks.push_back(fmt::format("{} is for an odd number of rollouts; of {} it takes the lower median. Training refuses them.", word,
-                                  group.rewards.size()));
-}
-
-std::vector<std::string> remarks_on(const Explanation& group) {
-  std::vector<std::string> remarks;
-  if (group.values.size() == 1)
-    remarks.push_back(group.rewards.size() > 1 ? "All rewards are equal: the group is dead, nobody learns anything from it."
-                                               : "A group of one has nobody to be compared with: training counts it among the dead.");
-  for (const auto& estimator : group.estimators)
-    if (!estimator.rows.empty() && leaves_pivot(estimator.rows.front().config.form)) add_median_remarks(group, estimator.word, remarks);
-  for (const auto& estimator : group.estimators)
-    for (const auto& row : estimator.rows)
-      for (const auto& [reward, count] : group.values) {
-        if (leaves_pivot(row.config.form)) break;  // said above
-        const double a = group.advantage(row.parts, reward);
-        const bool usual = std::abs(a) <= out_of_proportion || amplification(group, row.parts, reward) <= most_amplified;
-        if (usual && std::isfinite(a)) continue;
-        std::string systems;
-        for (const Compat s : row.systems) systems.append(systems.empty() ? "" : ", ").append(word_of<Compat>(compat_words, s));
-        remarks.push_back(
-            fmt::format("{} under {} gives the reward {} an advantage of {:.4g}: {}.", estimator.word, systems, number_text(reward), a,
-                        group.rewards.size() == 1 ? "a group of one has nothing to be compared with, and this code does not notice"
-                                                  : "what it divides by is almost zero for this group"));
-        break;  // one remark on a row
-      }
-  return remarks;
 }
 
 }  // namespace
@@ -190,6 +143,8 @@ double Explanation::advantage(const Breakdown& parts, double reward) const {
   return parts.advantages[static_cast<std::size_t>(at)];
 }
 
+double Explanation::worth(double reward) const { return level_values.empty() ? reward : value_of_score(level_values, reward); }
+
 double Explanation::posterior_score(double reward) const {
   return posterior[static_cast<std::size_t>(std::find(rewards.begin(), rewards.end(), reward) - rewards.begin())];
 }
@@ -224,7 +179,18 @@ Explanation explain_group(const ExplainOptions& o) {
     group.whole = group.whole && r == std::floor(r);
   }
   const int needed = static_cast<int>(std::ceil(sorted.back()));
-  group.levels = o.levels > 0 ? o.levels : std::max(10, needed);
+  if (!o.values.empty()) {
+    group.level_values = read_numbers("--values", o.values);
+    if (const auto why = ascent_refusal(group.level_values)) throw Failure(Exit::usage, "--values: " + *why);
+    group.levels = static_cast<int>(group.level_values.size());
+    if (o.levels > 0 && o.levels != group.levels)
+      throw Failure(Exit::usage, fmt::format("--values has {} values for the {} levels of --levels", group.levels, o.levels));
+    if (group.levels < needed)
+      throw Failure(Exit::usage, fmt::format("--values has {} values, and the largest reward is the level {}", group.levels,
+                                             number_text(sorted.back())));
+  } else {
+    group.levels = o.levels > 0 ? o.levels : std::max(10, needed);
+  }
   group.origin = o.origin;
   if (group.levels < needed)
     throw Failure(Exit::usage, fmt::format("--levels {} is below the largest reward, {}", group.levels, number_text(sorted.back())));
@@ -238,6 +204,7 @@ Explanation explain_group(const ExplainOptions& o) {
   group.median = std::isnan(given) ? group_median(group.rewards, rule) : given;
 
   EstimatorConfig usual;
+  usual.values = group.level_values;
   const auto of_group = break_down(usual, group.levels, group.rewards, no_median);
   group.mean = of_group.mean, group.population_sd = of_group.deviation;
   usual.ddof = 1;
@@ -258,20 +225,28 @@ Explanation explain_group(const ExplainOptions& o) {
     throw Failure(Exit::usage, fmt::format("--estimator {} needs --model, the judge that it believes in: a rater's word, or a judge's file",
                                            *std::find_if(words.begin(), words.end(), is_posterior)));
   if (posterior) add_posterior(o, group);
-  bool any = false, median_used = false, origin_used = false, k_used = false;
+  bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false;
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
+    if (row_of(config.form).basis == Basis::bit && !group.whole)
+      throw Failure(Exit::usage, fmt::format("--estimator {} takes whole scores, and --rewards has others", word));
     config.median = rule;
     if (config.posterior) config.prior = PriorRule::fixed, config.model = group.model;
     median_used = median_used || (reads_key(config.form, "median") && reads_median(config.weight));
     if (reads_key(config.form, "origin")) config.origin = o.origin, origin_used = true;
     if (o.k > 0 && reads_key(config.form, "k")) config.k = o.k, k_used = true;
+    config.values = group.level_values;
+    if (values_refusal(config)) config.values.clear();
+    values_used = values_used || !config.values.empty();
     group.estimators.push_back(under_each(config, systems, group, given));
     any = any || !group.estimators.back().rows.empty();
   }
   if (!o.median.empty() && !median_used)
     throw Failure(Exit::usage, "--median: only the weight gini-median reads it, and no such estimator is asked for");
   if (o.origin != 1 && !origin_used) throw Failure(Exit::usage, "--origin: only maxrl depends on it, and maxrl is not asked for");
+  if (!o.values.empty() && !values_used)
+    throw Failure(Exit::usage,
+                  "--values: of ranks, bits and posterior scores the values of levels decide nothing, and nothing else is asked for");
   if (o.k > 0 && !k_used) throw Failure(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
   if (o.k > static_cast<int>(group.rewards.size()))
     throw Failure(Exit::usage, fmt::format("--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k));

@@ -37,9 +37,10 @@ struct Explanation {
   std::vector<double> rewards;
   std::vector<std::pair<double, int>> values;  ///< distinct rewards, ascending, and how many members have each
   int levels = 10, origin = 1;
-  bool whole = true;        ///< every reward is a whole number: levels; else gaps
-  std::string median_rule;  ///< lower, mid, upper, or "given"
-  double mean = 0, median = 0;
+  std::vector<double> level_values;         ///< what the levels are worth; empty = 1..K
+  bool whole = true;                        ///< every reward is a whole number: levels; else gaps
+  std::string median_rule;                  ///< lower, mid, upper, or "given"
+  double mean = 0, median = 0;              ///< the mean of what rewards are worth; the median as a level
   double population_sd = 0, sample_sd = 0;  ///< ddof 0 and 1; NaN where undefined
   std::vector<ExplainedEstimator> estimators;
   std::string model;                 ///< of posterior estimators; empty when none is asked for
@@ -48,6 +49,8 @@ struct Explanation {
   /// The advantage of the members with that reward.
   double advantage(const Breakdown& parts, double reward) const;
   double posterior_score(double reward) const;
+  /// What a reward is worth: the reward itself without values.
+  double worth(double reward) const;
 };
 
 /// Numbers of a command line: separated by commas or blanks, finite, 0..most_explained_level, 1 to 255 of them. Failure usage names the
@@ -62,6 +65,9 @@ Explanation explain_group(const ExplainOptions& options);
 
 /// Levels that tell members apart, or that pay a group of one under some convention; neighbours with the same numbers folded into one run.
 std::vector<LevelRun> living_levels(const Explanation& group, const ExplainedEstimator& estimator);
+
+/// Plain sentences about what is out of proportion in the group.
+std::vector<std::string> remarks_on(const Explanation& group);
 
 std::string explanation_text(const Explanation& group, bool verbose);
 std::string explanation_json(const Explanation& group);

@@ -20,6 +20,13 @@ json whitening_json(const Whitening& w) {
   return {{"unit", w.unit == WhitenUnit::token ? "token" : "response"}, {"scale", scale}, {"ddof", w.ddof}, {"eps", w.eps}};
 }
 
+/// A level or gap, or a bit.
+json part_json(const LevelPart& p, bool bit) {
+  json out = bit ? json{{"bit", static_cast<int>(p.high)}} : json{{"low", p.low}, {"high", p.high}, {"gap", p.gap}};
+  out.update({{"count", p.count}, {"mu", p.share}, {"weight", p.weight}, {"norm", p.norm}, {"reached", p.reached}, {"missed", p.missed}});
+  return out;
+}
+
 json row_json(const Convened& row) {
   json out = {{"compat", json::array()}, {"formula", row.formula}, {"advantages", row.parts.advantages}};
   for (const Compat s : row.systems) out["compat"].push_back(system_word(s));
@@ -29,16 +36,9 @@ json row_json(const Convened& row) {
   if (row.parts.levels.size() > most_levels) {
     out["levels_left_out"] = row.parts.levels.size();
   } else {
-    out["levels"] = json::array();
-    for (const LevelPart& p : row.parts.levels)
-      out["levels"].push_back({{"low", p.low},
-                               {"high", p.high},
-                               {"count", p.count},
-                               {"mu", p.share},
-                               {"weight", p.weight},
-                               {"norm", p.norm},
-                               {"reached", p.reached},
-                               {"missed", p.missed}});
+    const bool bits = row_of(row.config.form).basis == Basis::bit;
+    json& parts = out[bits ? "bits" : "levels"] = json::array();
+    for (const LevelPart& p : row.parts.levels) parts.push_back(part_json(p, bits));
   }
   for (std::size_t i = 0; i < row.systems.size(); ++i)
     out["whitening_after"][std::string(word_of<Compat>(compat_words, row.systems[i]))] = whitening_json(row.after[i]);
@@ -49,6 +49,7 @@ json row_json(const Convened& row) {
 
 std::string explanation_json(const Explanation& group) {
   json out = {{"rewards", group.rewards}, {"levels", group.levels}, {"origin", group.origin}};
+  if (!group.level_values.empty()) out["values"] = group.level_values;
   out["group"] = {{"size", group.rewards.size()},    {"mean", group.mean},       {"sd_ddof0", group.population_sd},
                   {"sd_ddof1", group.sample_sd},     {"median", group.median},   {"median_rule", group.median_rule},
                   {"dead", group.values.size() < 2}, {"distinct", json::array()}};

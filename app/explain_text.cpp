@@ -48,6 +48,11 @@ std::string group_text(const Explanation& g) {
   std::string values;
   for (const auto& v : g.values) values += (values.empty() ? "" : ", ") + value_text(v);
   std::string out = paragraph(fmt::format("group of {}: {}", g.rewards.size(), values), 0, 2);
+  if (!g.level_values.empty()) {
+    std::string worth;
+    for (const auto& v : g.values) worth += fmt::format("{}{:.8g} -> {:.8g}", worth.empty() ? "" : ", ", v.first, g.worth(v.first));
+    out += paragraph("values of the levels: " + worth, 2, 2);
+  }
   out += fmt::format("  mean {:.6g}, sd {:.6g} (ddof 0){}\n", g.mean, g.population_sd,
                      std::isnan(g.sample_sd) ? "" : fmt::format(" or {:.6g} (ddof 1)", g.sample_sd));
   out += fmt::format("  median {:.6g} ({})\n", g.median, g.median_rule);
@@ -86,19 +91,24 @@ constexpr const char* own_norms_text = "  (N_k -: each member is divided by the 
 
 /// (b) one estimator's levels under its first convention: where they lie, and what they give.
 std::string first_levels(const Explanation& g, const ExplainedEstimator& e, const std::vector<LevelRun>& runs) {
+  const bool spaced = !g.level_values.empty();  // then what a level is worth stands where mu_k says how many reach it
   const auto line = [](std::string_view level, std::string_view n, std::string_view mu, std::string_view w, std::string_view norm,
                        std::string_view up, std::string_view down) {
     return fmt::format("  {:>16} {:>7} {:>7} {:>9} {:>9} {:>11} {:>11}\n", level, n, mu, w, norm, up, down);
   };
-  std::string out = line(g.whole ? "level" : "gap", "reached", "mu_k", "w_k", "N_k", "if reached", "if missed");
+  const bool bits = row_of(e.rows.front().config.form).basis == Basis::bit;
+  std::string out = line(bits      ? "bit of r - 1"
+                         : g.whole ? "level"
+                                   : "gap",
+                         spaced && !bits ? "Delta_k" : "reached", "mu_k", "w_k", "N_k", "if reached", "if missed");
   bool folded = false;
   for (std::size_t i = 0; i < std::min(runs.size(), most_runs); ++i) {
     const LevelPart& p = e.rows.front().parts.levels[runs[i].first];
     double weight = 0;  // of any convention under which the level is alive
     for (const auto& row : e.rows) weight = std::max(weight, row.parts.levels[runs[i].first].weight);
     folded = folded || runs[i].levels > 1;
-    out += line(level_text(g, p, runs[i]), std::to_string(p.count), fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm),
-                cell(p.reached), cell(p.missed));
+    out += line(level_text(g, p, runs[i]), spaced && !bits ? fmt::format("{:.5g}", p.gap) : std::to_string(p.count),
+                fmt::format("{:.4f}", p.share), cell(weight), cell(p.norm), cell(p.reached), cell(p.missed));
   }
   if (has_own_norms(g, e.rows.front(), runs)) out += own_norms_text;
   if (runs.size() > most_runs) out += fmt::format("  ... {} more lines of levels; --json has them\n", runs.size() - most_runs);

@@ -181,6 +181,7 @@ struct Commands {
     c->add_option("--levels", explain.levels, "K (default: 10, or the largest reward rounded up)")
         ->check(whole(1, app::most_explained_level))
         ->type_name("K");
+    repeated(*c, "--values", explain.values, "what the levels are worth, ascending, e.g. 1,2,12 (default: 1..K)", "R,R");
     repeated(*c, "--estimator", explain.estimators, "word of `list estimators`; may be repeated", "WORD");
     repeated(*c, "--compat", explain.compat, "word of `list compat`; may be repeated (default: all)", "WORD");
     c->add_option("--median", explain.median, "what gini-median reads: lower (default), mid, upper or a number")->type_name("RULE");

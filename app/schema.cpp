@@ -119,9 +119,9 @@ json rule_of(const OnlyIf& rule) {
     if (need.kind == Need::Kind::above) one["above"] = need.bound;
     if (need.kind == Need::Kind::not_zero) one["not"] = 0;
     if (need.kind == Need::Kind::given) one["given"] = true;
-    if (need.kind == Need::Kind::one_of)
+    if (need.kind == Need::Kind::one_of || need.kind == Need::Kind::none_of)
       for (const std::string_view word : need.words)
-        if (!word.empty()) one["is"].push_back(word);
+        if (!word.empty()) one[need.kind == Need::Kind::one_of ? "is" : "is_not"].push_back(word);
     needs.push_back(std::move(one));
   }
   return {{rule.any ? "any" : "all", needs}};

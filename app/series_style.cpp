@@ -26,6 +26,7 @@ SeriesStyle style_of(const EstimatorConfig& config) {
     const int colour = colour_of_weight(config.weight);
     return {colour, config.norm == Norm::grpo ? solid : dashed, colour};
   }
+  if (config.form == Form::odrpo_bitwise) return {green, config.norm == Norm::grpo ? solid : dashed, green};
   switch (config.form) {
     case Form::grpo: return {black, solid, black};
     case Form::maxrl: return {black, dashed, black};
@@ -36,7 +37,8 @@ SeriesStyle style_of(const EstimatorConfig& config) {
     case Form::convex_reinforce: return {green, dotted, green};
     case Form::max_at_k: return {purple, dash_dotted, purple};
     case Form::max_at_k_centred: return {purple, finely_dotted, purple};
-    case Form::odrpo: break;
+    case Form::odrpo:
+    case Form::odrpo_bitwise: break;
   }
   return {};
 }

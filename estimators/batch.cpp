@@ -5,8 +5,10 @@
 #include <cstring>
 
 #include "estimators/group_range.hpp"
+#include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "estimators/whitening_scale.hpp"
+#include "kernels/failure.hpp"
 
 namespace odrpo {
 
@@ -33,6 +35,9 @@ int median_classes(const EstimatorConfig& config, int levels) {
 BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int rollouts)
     : config_(config), term_(std::make_shared<std::vector<float>>()) {
   refuse_posterior(config);
+  if (const auto why = values_refusal(config)) throw Failure(Exit::limits, *why);
+  if (!config.values.empty() && std::ssize(config.values) != levels)
+    throw Failure(Exit::limits, std::to_string(config.values.size()) + " values of " + std::to_string(levels) + " levels");
   const Convention c = convention_of(config);
   view_ = {.form = config.form,
            .basis = row_of(config.form).basis,
@@ -46,6 +51,7 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .eps = c.eps,
            .shift = 1 - config.origin,
            .guard = c.guard,
+           .spaced = is_spaced(config.values),
            .lone = c.single != Single::zero,
            .lone_factor = single_factor(c),
            .rule = level_rule(config),
@@ -57,6 +63,7 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .along = nullptr,
            .counts = nullptr};
   if (view_.basis == Basis::rank) view_.eps *= 2;
+  if (view_.basis == Basis::bit) fill_bits();
   gaps_ = std::make_shared<const Gaps>(make_gaps());
   view_.along = gaps_->along.data();
   view_.counts = gaps_->counts.data();
@@ -81,7 +88,7 @@ BatchEstimator::Gaps BatchEstimator::make_gaps() const {
   gaps.along.assign(4 * row, 0.0);
   double *step = gaps.along.data(), *sum = step + row, *grown = sum + row, *grown_sum = grown + row;
   for (int k = 1; k <= view_.levels + 1; ++k) {
-    step[k] = level_shape(view_.weight, k);
+    step[k] = level_shape(view_.weight, k) * level_gap(config_.values, k);
     grown[k] = step[k] / median_decay(k, 0);
     sum[k] = sum[k - 1] + step[k];
     grown_sum[k] = grown_sum[k - 1] + grown[k];
@@ -91,11 +98,25 @@ BatchEstimator::Gaps BatchEstimator::make_gaps() const {
   return gaps;
 }
 
+// What a bit that `count` of the group have gives: to those that have it, and to the others.
+void BatchEstimator::fill_bits() {
+  const int bits = bits_of(view_.levels);
+  term_->assign(2 * static_cast<std::size_t>(bits) * static_cast<std::size_t>(view_.rollouts + 1), 0.0f);
+  float* at = term_->data();
+  view_.term = at;
+  for (int b = 0; b < bits; ++b)
+    for (int count = 0; count <= view_.rollouts; ++count) {
+      const LevelShares shares = level_shares(view_.rule, bit_weight(b), count, view_.rollouts);
+      *at++ = static_cast<float>(shares.reached);
+      *at++ = static_cast<float>(shares.missed);
+    }
+}
+
 void BatchEstimator::fill_terms(double median, float* term) const {
   for (int k = 1; k <= view_.levels; ++k) {
     const double decay = median_decay(median, k);
     for (int count = 1; count < view_.rollouts; ++count) {  // dead levels stay 0
-      const LevelTerm of = level_term(view_.weight, view_.rule, k, decay, count, view_.rollouts);
+      const LevelTerm of = level_term(view_.weight, view_.rule, k, decay, count, view_.rollouts, level_gap(config_.values, k));
       float* at = term + 2 * (k * (view_.rollouts + 1) + count);
       at[0] = of.reached;
       at[1] = of.centre;
@@ -128,7 +149,7 @@ void BatchEstimator::expect(double groups, Isa isa) {
     };
     halves_ = std::make_shared<const HalvesTable>(names, half(1, names.middle), half(names.middle + 1, levels));
   } else {
-    const auto fill = [&](const std::uint8_t* score, int rows, float* out) { estimator_stages(isa).estimate(view_, score, rows, out); };
+    const auto fill = [&](const std::uint8_t* score, int rows, float* out) { (*this)(estimator_stages(isa), score, rows, out); };
     histograms_ = std::make_shared<const HistogramTable>(names, fill);
   }
   look_up_ = &group_table_stages(isa);
@@ -156,7 +177,7 @@ void BatchEstimator::one(const double* reward, int n, double* out) const {
     return group::estimate<group::RealNumbers>(view_, group::Unsorted<const double*>{reward, n}, group::Array<double>{out});
   Placed placed[most_scores];
   double sorted[most_scores], advantage[most_scores];
-  for (int i = 0; i < n; ++i) placed[i] = {reward[i], i};
+  for (int i = 0; i < n; ++i) placed[i] = {by_value() ? value_of_score(config_.values, reward[i]) : reward[i], i};
   std::sort(placed, placed + n, [](const Placed& a, const Placed& b) { return a.value < b.value; });
   for (int i = 0; i < n; ++i) sorted[i] = placed[i].value;
   const group::Sorted<const double*> entries{sorted, n};
@@ -192,6 +213,10 @@ void BatchEstimator::large(const std::uint8_t* score, float* out) const {
 void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
   if (halves_) return (*halves_)(*look_up_, score, static_cast<std::size_t>(groups), out);
   if (histograms_) return (*histograms_)(*look_up_, score, static_cast<std::size_t>(groups), out);
+  if (by_value()) {
+    for (int g = 0; g < groups; ++g, score += view_.rollouts, out += view_.rollouts) some(score, out);
+    return;
+  }
   if (view_.rollouts > most_rollouts) {
     const std::size_t size = static_cast<std::size_t>(view_.rollouts);
     for (std::size_t g = 0; g < static_cast<std::size_t>(groups); ++g) large(score + g * size, out + g * size);

@@ -37,8 +37,8 @@ inline bool reads_running_median(const EstimatorConfig& c) {
 /// One estimator made ready for groups of `rollouts` scores on 0..levels. The definition is advantages() of estimators/definition.hpp.
 class BatchEstimator {
  public:
-  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure as convention_of(), and for
-  /// a posterior estimator.
+  /// `rollouts` 1..most_rollouts (forms of levels: 1..most_scores), `levels` up to 100. Throws Failure as convention_of(), for a posterior
+  /// estimator, and for values that values_refusal() refuses or that are not one for each level.
   BatchEstimator(const EstimatorConfig& config, int levels, int rollouts);
   /// Sets the median of rule `running` and remakes the terms; O(levels rollouts). Only when needs_median().
   void set_median(double median);
@@ -60,11 +60,12 @@ class BatchEstimator {
   /// The same where scores may be missing (no_score): each group is estimated from the scores it has, as a group of that size; the missing
   /// get 0. Groups without gaps get the same bits as from the operator.
   void with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const;
-  /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double.
+  /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double. Of forms by bits they are whole numbers.
   void real(const float* reward, int groups, float* out) const;
   void real(const double* reward, int groups, float* out) const;
 
-  /// Advantages of one group of real rewards: reward[n] to out[n], 1 <= n <= most_scores, no NaN.
+  /// Advantages of one group of real rewards (on the scale of the scores, whatever their values): reward[n] to out[n], 1 <= n <=
+  /// most_scores, no NaN.
   void one(const double* reward, int n, double* out) const;
 
  private:
@@ -74,9 +75,11 @@ class BatchEstimator {
   };
   Gaps make_gaps() const;
   void fill_terms(double median, float* term) const;
+  void fill_bits();
   template <class T>
   void some(const T* seen, float* out) const;
   void large(const std::uint8_t* score, float* out) const;
+  bool by_value() const { return view_.spaced && view_.basis == Basis::reward; }
   EstimatorConfig config_;
   std::shared_ptr<std::vector<float>> term_;  // copies share it until one sets its own median
   std::shared_ptr<const Gaps> gaps_;

@@ -202,7 +202,7 @@ static void whiten(const Whitening& w, float* advantage, const std::uint8_t* mas
 
 static void estimate(const EstimatorView& e, const std::uint8_t* score, int groups, float* out) {
   if (!group::needs_order(e)) return by_sums(e, score, groups, out);
-  if (e.basis != Basis::level && e.centre != Centre::median)
+  if (e.basis != Basis::level && e.basis != Basis::bit && e.centre != Centre::median)
     return e.rollouts == 8    ? groups_by_members<8>(e, score, groups, out)
            : e.rollouts == 16 ? groups_by_members<16>(e, score, groups, out)
                               : groups_by_members<0>(e, score, groups, out);

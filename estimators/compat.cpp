@@ -1,6 +1,7 @@
 // The table of conventions, and how a config finds its row.
 #include "estimators/compat.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "kernels/failure.hpp"
@@ -63,23 +64,24 @@ constexpr Convention systems[] = {
 };
 
 constexpr auto table = [] {
-  std::array<Convention, std::size(form_rows) - 1 + std::size(systems)> all{};  // odrpo has no row of its own
+  constexpr auto own = static_cast<std::size_t>(std::ranges::count_if(form_rows, [](const FormRow& row) { return !has_norm(row.form); }));
+  std::array<Convention, own + std::size(systems)> all{};  // odrpo has no row of its own
   std::size_t n = 0;
   for (const FormRow& row : form_rows)
-    if (row.form != Form::odrpo) all[n++] = of_paper(row);
+    if (!has_norm(row.form)) all[n++] = of_paper(row);
   for (const Convention& row : systems) all[n++] = row;
   return all;
 }();
 
 /// The form whose row a config follows.
 Form row_form(const EstimatorConfig& c) {
-  if (c.form != Form::odrpo) return c.form;
+  if (!has_norm(c.form)) return c.form;
   return c.norm == Norm::maxrl ? Form::maxrl : Form::grpo;
 }
 
 const Convention* find_row(const EstimatorConfig& c) {
   for (const Convention& row : table)
-    if (row.system == c.compat && row.form == row_form(c) && (c.form != Form::odrpo || !row.levels_source.empty())) return &row;
+    if (row.system == c.compat && row.form == row_form(c) && (!has_norm(c.form) || !row.levels_source.empty())) return &row;
   return nullptr;
 }
 
@@ -89,7 +91,7 @@ std::string forms_of(Compat system) {
     if (row.system != system) continue;
     const std::string word(row_of(row.form).word);
     cardinal += (cardinal.empty() ? "" : ", ") + word;
-    if (!row.levels_source.empty()) ordinal += ", odrpo(" + word + ") with any weight";
+    if (!row.levels_source.empty()) ordinal += ", odrpo(" + word + ") with any weight or by bits";
   }
   return cardinal + ordinal;
 }
@@ -154,7 +156,7 @@ Weight level_weighting(const EstimatorConfig& c) { return c.form == Form::odrpo 
 
 Whitening whitening_after(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
-  return c.form == Form::odrpo ? row.after_levels : row.after;
+  return has_norm(c.form) ? row.after_levels : row.after;
 }
 
 }  // namespace odrpo

@@ -29,10 +29,10 @@ struct Whitening {
 enum class Single { zero, reward, over_eps };
 
 /// One row of the table: how a system computes one cardinal form. odrpo(grpo) and odrpo(maxrl) take the row of `grpo` and `maxrl` at every
-/// level, with the indicator 1[r >= k] as the reward.
+/// level, with the indicator 1[r >= k] as the reward; odrpo-bitwise at every bit.
 struct Convention {
   Compat system;
-  Form form;  ///< reinforce, rloo, grpo, maxrl; of `paper` every form but odrpo
+  Form form;  ///< reinforce, rloo, grpo, maxrl; of `paper` every form but those with a norm
   Centre centre;
   Divisor divisor;
   int ddof;
@@ -62,7 +62,7 @@ std::optional<CompatRefusal> refused_convention(const EstimatorConfig& config);
 /// The row that a config follows; under `paper` with the config's own ddof and eps. Throws Failure with the text of compat_refusal().
 Convention convention_of(const EstimatorConfig& config);
 
-/// The same as the rule of one level, for forms of Basis::level. Throws as convention_of().
+/// The same as the rule of one level or bit, for forms of Basis::level and Basis::bit. Throws as convention_of().
 LevelRule level_rule(const EstimatorConfig& config);
 
 /// Why a group cannot hold several votes of each response (aggregate = "fraction"), as what the estimator does instead; empty when it can.

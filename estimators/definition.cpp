@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "estimators/bits.hpp"
+#include "estimators/level_values.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo {
@@ -187,9 +189,11 @@ double weight_of_level(const EstimatorConfig& config, double level, int count, i
 }
 
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median) {
-  if (level_weighting(config) == Weight::uniform) return high - low;
+  if (level_weighting(config) == Weight::uniform && config.values.empty()) return high - low;
   if (high > max_level) throw Failure(Exit::limits, too_high(config));
-  return integral(low, high, [&](double level) { return weight_of_level(config, level, count, group, median); });
+  return integral(low, high, [&](double level) {
+    return level_gap(config.values, static_cast<int>(level)) * weight_of_level(config, level, count, group, median);
+  });
 }
 
 double group_mean(std::span<const double> values) {
@@ -229,7 +233,7 @@ void odrpo_discrete(const EstimatorConfig& config, int levels, std::span<const d
   std::fill(out.begin(), out.end(), 0.0);
   for (int k = 1; k <= levels; ++k) {
     const int count = count_from(rewards, k);
-    add_level(rule, weight_of_level(config, k, count, group, med), count, k, rewards, out);
+    add_level(rule, level_gap(config.values, k) * weight_of_level(config, k, count, group, med), count, k, rewards, out);
   }
 }
 
@@ -245,6 +249,21 @@ void odrpo_continuous(const EstimatorConfig& config, std::span<const double> rew
   }
 }
 
+void odrpo_bitwise(const EstimatorConfig& config, std::span<const double> rewards, std::span<double> out) {
+  if (!are_levels(rewards, static_cast<int>(max_level)))
+    throw Failure(Exit::limits, estimator_word(config) + " takes whole scores, 0..1e6: other numbers have no bits");
+  const LevelRule rule = level_rule(config);
+  const int group = static_cast<int>(rewards.size());
+  std::fill(out.begin(), out.end(), 0.0);
+  const int bits = bits_of(static_cast<int>(*std::max_element(rewards.begin(), rewards.end())));  // nobody has one above
+  for (int b = 0; b < bits; ++b) {
+    const auto has = [b](double r) { return bit_of(static_cast<int>(r), b) != 0; };
+    const int count = static_cast<int>(std::count_if(rewards.begin(), rewards.end(), has));
+    const LevelShares shares = level_shares(rule, bit_weight(b), count, group);
+    for (std::size_t i = 0; i < rewards.size(); ++i) out[i] += has(rewards[i]) ? shares.reached : shares.missed;
+  }
+}
+
 void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out) {
   refuse_posterior(config);
   if (levels < 1) throw Failure(Exit::limits, "levels = " + std::to_string(levels) + ": there is at least one level");
@@ -253,18 +272,26 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
                   "a group of " + std::to_string(rewards.size()) + " rewards has as many advantages, not " + std::to_string(out.size()));
   for (const double r : rewards)
     if (!std::isfinite(r)) throw Failure(Exit::limits, "a reward is not a finite number");
+  if (const auto why = values_refusal(config)) throw Failure(Exit::limits, *why);
+  if (!config.values.empty()) levels = static_cast<int>(config.values.size());
+  for (const double r : rewards)
+    if (!config.values.empty() && !(r >= 0 && r <= levels))
+      throw Failure(Exit::limits, "beside values a reward is a score from 0 to " + std::to_string(levels) + ", the number of values");
   const Convention convention = convention_of(config);
   const bool single = rewards.size() == 1 && convention.single != Single::zero;
   if (!single && all_equal(rewards)) {
     std::fill(out.begin(), out.end(), 0.0);
     return;
   }
+  if (row_of(config.form).basis == Basis::bit) return odrpo_bitwise(config, rewards, out);
   if (row_of(config.form).basis == Basis::level && config.form != Form::convex_reinforce) {
     if (are_levels(rewards, levels)) odrpo_discrete(config, levels, rewards, median, out);
     else odrpo_continuous(config, rewards, median, out);
     return;
   }
   std::vector<double> values(rewards.begin(), rewards.end());
+  if (!config.values.empty() && config.form != Form::convex_reinforce)
+    for (double& r : values) r = value_of_score(config.values, r);
   if (config.origin == 0)
     for (double& r : values) r -= 1;
   if (config.form == Form::rank_grpo) values = average_ranks(rewards);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include "kernels/failure.hpp"
@@ -17,17 +18,17 @@ static_assert(std::all_of(std::begin(form_rows), std::end(form_rows), [](const F
                           word.substr(before.size(), word.size() - before.size() - after.size()) == row.word);
 }));
 
-/// Every combination of the choices once, in listing order: the cardinal forms, then odrpo by weight and norm.
+/// Every combination of the choices once, in listing order: the cardinal forms, then odrpo by weight and norm, then by bits.
 std::vector<EstimatorConfig> choices() {
   std::vector<EstimatorConfig> all;
   for (const FormRow& row : form_rows) {
     EstimatorConfig c;
     c.form = row.form;
-    if (c.form != Form::odrpo) {
+    if (!has_norm(c.form)) {
       all.push_back(c);
       continue;
     }
-    for (const auto& weight : weight_words)
+    for (const auto& weight : std::span(weight_words).first(c.form == Form::odrpo ? std::size(weight_words) : 1))
       for (const auto& norm : norm_words) {
         c.weight = weight.value;
         c.norm = norm.value;
@@ -64,7 +65,7 @@ struct Words {
 
 std::string estimator_word(const EstimatorConfig& config) {
   std::string word(config.posterior ? row_of(config.form).of_posterior : row_of(config.form).word);
-  if (config.form != Form::odrpo) return word;
+  if (!has_norm(config.form)) return word;
   if (config.weight != Weight::uniform) {
     word += '-';
     word += word_of<Weight>(weight_words, config.weight);

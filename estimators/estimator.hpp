@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "estimators/weights.hpp"
 #include "kernels/only_if.hpp"
@@ -11,10 +12,11 @@
 namespace odrpo {
 
 /// The form of the advantage A_i of a group r_1..r_G with mean mu and standard deviation sigma.
-enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, odrpo };
+enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, odrpo, odrpo_bitwise };
 
-/// What a form compares: rewards, their ranks within the group, or the levels (or gaps between real rewards) that they reach.
-enum class Basis { reward, rank, level };
+/// What a form compares: rewards, their ranks within the group, the levels (or gaps between real rewards) that they reach, or the bits of
+/// whole scores (estimators/bits.hpp).
+enum class Basis { reward, rank, level, bit };
 
 /// What is subtracted from a reward: the mean of the group, or of the other members; or the group's lower median, whose first holder, the
 /// pivot, then takes no part in the update.
@@ -116,7 +118,16 @@ inline constexpr FormRow form_rows[] = {
      .basis = Basis::level,
      .keys = "eps median running window rho",
      .note = "Paper eq.; mu_k = share of the group with r >= k"},
+    {.form = Form::odrpo_bitwise,
+     .word = "odrpo-bitwise",
+     .formula = "sum over the bits b of r - 1 of 2^b (bit_b - mu_b) / {N_b}",
+     .basis = Basis::bit,
+     .keys = "eps",
+     .source = "the Paper's future work",
+     .note = "whole scores alone; mu_b = share of the group whose r - 1 has the bit b; a better score may get less"},
 };
+/// Is the form one of several normalisers, odrpo(NORM)? `paper` then has the divisor of the cardinal form of that name.
+constexpr bool has_norm(Form form) { return form == Form::odrpo || form == Form::odrpo_bitwise; }
 constexpr const FormRow& row_of(Form form) {
   const FormRow* row = form_rows;
   while (row->form != form) ++row;
@@ -178,19 +189,28 @@ inline constexpr Word<PriorRule> prior_words[] = {
 /// The model of posterior scores that knows the run's own rater.
 inline constexpr std::string_view own_rater = "rater";
 
+/// Values of levels lie within -most_level_value..most_level_value.
+inline constexpr double most_level_value = 1e9;
+/// Why some forms have no use for values of levels.
+inline constexpr std::string_view no_rank_values = "the ranks of a group are the same for all ascending values";
+inline constexpr std::string_view no_posterior_values =
+    "a posterior score is a mean over qualities, and the value of a mean is not the mean of the values";
+inline constexpr std::string_view no_bit_values = "the bits of a score count 1, 2, 4, ..., whatever its level is worth";
+
 /// One estimator. Defaults are the paper's form: ddof 0, eps 0, dead groups and dead levels contribute zeros.
 struct EstimatorConfig {
   Form form = Form::grpo;
-  Norm norm = Norm::grpo;           ///< odrpo only
+  Norm norm = Norm::grpo;           ///< odrpo and odrpo-bitwise only
   Weight weight = Weight::uniform;  ///< odrpo only
   int ddof = 0;                     ///< cardinal grpo only: sigma^2 divides by G - ddof
-  double eps = 0;                   ///< added to the denominator (of every level, for odrpo)
+  double eps = 0;                   ///< added to the denominator (of every level or bit, for odrpo)
   MedianRule median = MedianRule::lower;
   RunningKind running = RunningKind::window;
   int window = 4096;              ///< scores; running = "window"
   double rho = 0.9;               ///< running = "ema"
   Compat compat = Compat::paper;  ///< sets centre, ddof, eps, leave-one-out and guards of the cardinal form and of every level
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
+  std::vector<double> values{};   ///< [K] what the levels are worth, ascending; empty = 1..K (estimators/level_values.hpp)
   int k = 2;                      ///< forms that compare subsets of a group: their size, 2..G-1
   bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior.hpp); not odrpo
   std::string model{own_rater};   ///< posterior only: whose judge is believed in; own_rater = the run's
@@ -204,7 +224,7 @@ constexpr OnlyIf read_by_form(std::string_view key, std::string_view why) {
   rule.needs[0] = {.key = base_need, .why = why};
   std::size_t i = 0;
   for (const FormRow& row : form_rows)
-    if (reads_key(row.form, key)) {
+    if (reads_key(row.form, key) && row.form != Form::odrpo_bitwise) {  // "odrpo*" is its word, too
       rule.needs[0].words.at(i++) = row.form == Form::odrpo ? "odrpo*" : row.word;
       if (!row.of_posterior.empty()) rule.needs[0].words.at(i++) = row.of_posterior;
     }
@@ -213,6 +233,8 @@ constexpr OnlyIf read_by_form(std::string_view key, std::string_view why) {
 inline constexpr OnlyIf ddof_only = read_by_form("ddof", "only grpo divides by a standard deviation with ddof");
 inline constexpr OnlyIf eps_only = read_by_form("eps", "it has no denominator");
 inline constexpr OnlyIf k_only = read_by_form("k", "it compares no subsets");
+inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) && base_is_not("posterior*", no_posterior_values) &&
+                                      base_is_not("odrpo-bitwise*", no_bit_values);
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
 inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
 inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
@@ -228,7 +250,9 @@ void describe(V& v, EstimatorConfig& c) {
   v.integer("window", c.window, 1, 1 << 24, "scores that running = \"window\" remembers", window_only);
   v.number("rho", c.rho, 0.0, 1.0, "share of the old value that running = \"ema\" keeps", rho_only);
   v.word("compat", c.compat, std::span<const Word<Compat>>(compat_words), "whose conventions: centre, ddof, eps, leave-one-out, guards");
-  v.integer("origin", c.origin, 0, 1, "maxrl: scores as given (1..K) or less one (0..K-1)");
+  v.integer("origin", c.origin, 0, 1, "maxrl: scores (or `values`) as given, 1..K, or less one, 0..K-1");
+  v.numbers("values", c.values, -most_level_value, most_level_value,
+            "what the levels 1..K are worth: K ascending numbers R_1..R_K, a score of 0 is worth 0; unset = 1..K", values_only);
   v.integer("k", c.k, 2, 254, "size of the subsets that are compared, at most rollouts - 1", k_only);
   v.name("model", c.model, "the judge that posterior scores believe in: \"rater\" = the run's own; a rater's word or name; a judge's file",
          posterior_only);
@@ -237,7 +261,7 @@ void describe(V& v, EstimatorConfig& c) {
 }
 
 /// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces). Nothing when unknown.
-/// `posterior(x)` is x of posterior scores, for every x but odrpo.
+/// `posterior(x)` is x of posterior scores, for every x but odrpo and odrpo-bitwise.
 /// `odrpo-uniform(x)` and `dr-grpo` are accepted for `odrpo(x)` and `reinforce`.
 std::optional<EstimatorConfig> parse_estimator(std::string_view word);
 

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "estimators/level_values.hpp"
+
 namespace odrpo {
 namespace {
 
@@ -12,6 +14,13 @@ std::string number(double x) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, x).ptr;
   return std::string(text, end);
+}
+
+/// "R = 1, 2, 12": what the levels are worth.
+std::string values_text(const EstimatorConfig& c) {
+  std::string text = "R = ";
+  for (std::size_t k = 0; k < c.values.size(); ++k) text += (k > 0 ? ", " : "") + number(c.values[k]);
+  return text;
 }
 
 /// How the median of gini-median is taken, with the numbers that decide it.
@@ -41,10 +50,15 @@ std::string whitening_text(const Whitening& w) {
 std::string single_text(const EstimatorConfig& c) {
   const Convention row = convention_of(c);
   if (row.single == Single::zero) return "0";
+  const bool bits = row_of(c.form).basis == Basis::bit;
   const bool weighted = c.form == Form::odrpo && c.weight != Weight::uniform, over = row.single == Single::over_eps;
-  const std::string text = weighted ? "sum of w_k over k <= r" : c.origin == 0 ? "r - 1" : "r";
+  const bool spaced = is_spaced(c.values);
+  const std::string own = spaced ? "R_r" : "r";
+  const std::string text = weighted                ? std::string(spaced ? "sum of Delta_k w_k over k <= r" : "sum of w_k over k <= r")
+                           : c.origin == 0 || bits ? own + " - 1"
+                                                   : own;
   if (!over) return text;
-  return (text == "r" ? text : "(" + text + ")") + " / " + number(row.eps);
+  return (text == own ? text : "(" + text + ")") + " / " + number(row.eps);
 }
 
 std::string estimator_formula(const EstimatorConfig& c) {
@@ -60,9 +74,12 @@ std::string estimator_formula(const EstimatorConfig& c) {
   const bool others = row.divisor == Divisor::others_deviation;
   const std::string over_others =
       "mean of others) / " + over("sd of others") + ", sd with ddof " + std::to_string(row.ddof) + ", undivided where it is 0";
+  const bool spaced = is_spaced(c.values), levels = row_of(c.form).basis == Basis::level;
+  const std::string_view instead = c.origin == 0 ? ", R_r - 1 in place of r, " : ", R_r in place of r, ";
+  const std::string worth = !spaced ? "" : std::string(levels ? ", Delta_k = R_k - R_(k-1), " : instead) + values_text(c);
   const std::string system = c.compat == Compat::paper ? "" : " [" + std::string(word_of<Compat>(compat_words, c.compat)) + "]";
-  if (c.form != Form::odrpo) {
-    if (others) return "A = (r - " + over_others + system;
+  if (!has_norm(c.form)) {
+    if (others) return "A = (r - " + over_others + worth + system;
     std::string text = "A = ";
     for (std::string_view rest = row_of(c.form).formula; !rest.empty();) {
       const std::size_t open = std::min(rest.find('{'), rest.size()), close = std::min(rest.find('}'), rest.size());
@@ -72,16 +89,24 @@ std::string estimator_formula(const EstimatorConfig& c) {
     }
     if (const std::size_t at = text.find("[k]"); at != std::string::npos) text.replace(at, 3, std::to_string(c.k));
     if (reads_key(c.form, "ddof")) text += ", sigma with ddof " + std::to_string(row.ddof);
-    if (c.origin == 0) text += ", r - 1 in place of r";
+    if (c.origin == 0 && !spaced) text += ", r - 1 in place of r";
     if (row.guard) text += ", zeros when mu <= 0";
+    if (spaced && levels) text += ", level k times Delta_k";
+    return text + worth + system;
+  }
+  const bool bits = c.form == Form::odrpo_bitwise;
+  std::string text = bits ? "A = sum_k 2^k (bit_k(r-1) - " : spaced ? "A = sum_k Delta_k w_k (1[r>=k] - " : "A = sum_k w_k (1[r>=k] - ";
+  text += others ? over_others : "mu_k) / " + over("N_k") + ", ";
+  if (!others) text += c.norm == Norm::grpo && row.ddof == 1 ? "N_k = sqrt(mu_k (1 - mu_k) G/(G-1))" : help_of<Norm>(norm_words, c.norm);
+  if (bits) {  // "k" is a level elsewhere
+    for (std::size_t at = 0; (at = text.find("_k", at)) != std::string::npos;) text[at + 1] = 'b';
+    text.replace(text.find("2^k"), 3, "2^b");
     return text + system;
   }
-  std::string text = others ? "A = sum_k w_k (1[r>=k] - " + over_others : "A = sum_k w_k (1[r>=k] - mu_k) / " + over("N_k") + ", ";
-  if (!others) text += c.norm == Norm::grpo && row.ddof == 1 ? "N_k = sqrt(mu_k (1 - mu_k) G/(G-1))" : help_of<Norm>(norm_words, c.norm);
   text += ", ";
   text += help_of<Weight>(weight_words, c.weight);
   if (reads_median(c.weight)) text += ", Med " + median_text(c);
-  return text + system;
+  return text + worth + system;
 }
 
 }  // namespace odrpo

@@ -1,6 +1,7 @@
 // The advantages of one group: from its distinct scores and their counts to one advantage per distinct score. Whole scores, real rewards,
 // tables by histogram and devices run this one text. The definition (definition.hpp) is its judge.
 #pragma once
+#include "estimators/bits.hpp"
 #include "estimators/group_entries.hpp"
 #include "estimators/group_levels.hpp"
 
@@ -172,6 +173,7 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
 template <class Group>
 ODRPO_HD double alone(const EstimatorView& e, const Group& g) {
   const double own = g.value(0);
+  if (e.basis == Basis::bit) return own > 1 ? (own - 1) * e.rule.single : 0.0;  // its bits, put together
   if (e.basis != Basis::level) return (own - e.shift) * e.lone_factor;
   if (!(own > 0)) return 0;
   return weight_of_gap(e, count_of(e.weight, e.rule, 1, 1), 0, own, damping_of(e, median_of(e, g))) * e.rule.single;
@@ -187,6 +189,8 @@ ODRPO_HD void estimate(const EstimatorView& e, const Group& g, Out out) {
   if (e.basis != Basis::level) {
     if constexpr (!N::exact)
       if (g.end() == 1) return out.put(0, alone(e, g));
+    if constexpr (has_bits<N, Group>)
+      if (e.basis == Basis::bit) return sum_bits<N>(e, g, out);
     if (e.centre == Centre::median) return around_median<N>(g, out);
     return scale<N>(e, g, out);
   }

@@ -28,17 +28,18 @@ struct EstimatorView {
   double eps;          ///< of ranks twice the eps, because ranks are counted twice
   int shift;           ///< subtracted from every reward (maxrl with origin 0: 1)
   bool guard;          ///< a mean <= 0 gives zeros
+  bool spaced;         ///< levels have values of their own: `term` and `along` have them inside, Basis::reward is given them as rewards
   bool lone;           ///< a group of one gets something …
   double lone_factor;  ///< … which is its reward times this
-  LevelRule rule;      ///< Basis::level
+  LevelRule rule;      ///< Basis::level and Basis::bit
 
-  // Basis::level, whole scores
+  // Basis::level, whole scores. (Basis::bit: `term` is [bit][rollouts+1][2]: what a bit that `count` have gives to those, and to others)
   const float* term;             ///< [class][levels+1][rollouts+1][2]: level_term() of a level that `count` of G reach; 0 at dead levels
   int class_size;                ///< 2 (levels+1)(rollouts+1); 0 when the terms do not depend on the group's median
   int lower_reach, upper_reach;  ///< a median is the number of levels that at least so many members reach; 0 = not used
   // Basis::level, real rewards
   double running;            ///< the median of rule `running`
-  const double* along;       ///< [4][levels + 2]: step and running sum of the weights' shape, then of the shape times e^(k/2)
+  const double* along;       ///< [4][levels + 2]: step and running sum of the weights' shape times Delta_k, then of that times e^(k/2)
   const LevelCount* counts;  ///< [rollouts + 1] for groups of the usual size
 };
 
@@ -121,7 +122,7 @@ struct Unsorted {
   constexpr int reach(int i) const { return count - i; }
 };
 ODRPO_HD bool needs_order(const EstimatorView& e) {
-  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.centre == Centre::median;
+  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.centre == Centre::median || e.spaced;
 }
 
 /// Advantages by entry in an array.

@@ -96,9 +96,9 @@ ODRPO_HD Damping damping_of(const EstimatorView& e, double median) {
   return {static_cast<double>(static_cast<int>(median)), median_decay(median, 0)};  // e^((k - Med) / 2) = e^(-Med / 2) e^(k / 2)
 }
 
-/// The weight of the levels between two rewards, summed: w integrated from low to high.
+/// The weight of the levels between two rewards, summed: w integrated from low to high, times Delta_k along each level k.
 ODRPO_HD double weight_of_gap(const EstimatorView& e, const LevelCount& c, double low, double high, const Damping& damping) {
-  if (e.weight == Weight::uniform) return high - low;
+  if (e.weight == Weight::uniform && !e.spaced) return high - low;
   low = low > 0 ? low : 0;
   if (!(high > low)) return 0;
   const LevelSums shape = shape_of(e);

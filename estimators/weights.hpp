@@ -119,12 +119,13 @@ ODRPO_HD LevelShares level_shares(const LevelRule& rule, double weight, int coun
   return {factor * (group - count) / group, factor * -count / group};
 }
 
-/// The same as one pass over the levels takes it: what reaching the level adds, and what all give up for it.
+/// The same as one pass over the levels takes it: what reaching the level adds, and what all give up for it. `gap`: what the level is worth
+/// beyond the one below it.
 struct LevelTerm {
   float reached, centre;
 };
-ODRPO_HD LevelTerm level_term(Weight kind, const LevelRule& rule, int level, double decay, int count, int group) {
-  const double weight = level_weight(kind, level, level_variance(count, group), decay);
+ODRPO_HD LevelTerm level_term(Weight kind, const LevelRule& rule, int level, double decay, int count, int group, double gap = 1.0) {
+  const double weight = gap * level_weight(kind, level, level_variance(count, group), decay);
   const LevelShares shares = level_shares(rule, weight, count, group);
   return {static_cast<float>(shares.reached - shares.missed), static_cast<float>(-shares.missed)};
 }

@@ -15,6 +15,7 @@ namespace odrpo {
 struct Need {
   enum class Kind {
     one_of,    ///< a word among `words`
+    none_of,   ///< a word that is not among `words`
     above,     ///< a number above `bound`
     not_zero,  ///< a number other than 0
     given,     ///< a text or a list that is not empty
@@ -60,6 +61,10 @@ constexpr OnlyIf base_is(std::initializer_list<std::string_view> words, std::str
   std::size_t i = 0;
   for (const std::string_view word : words) rule.needs[0].words.at(i++) = word;
   return rule;
+}
+/// The section starts from any other word than this one of its catalogue.
+constexpr OnlyIf base_is_not(std::string_view word, std::string_view why) {
+  return {.needs = {Need{.key = base_need, .kind = Need::Kind::none_of, .words = {word}, .why = why}}, .count = 1};
 }
 /// The run's world is of this base.
 constexpr OnlyIf env_is(std::string_view base, std::string_view why = "") {

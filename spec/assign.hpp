@@ -31,7 +31,7 @@ struct Assign {
   void name(std::string_view k, std::string& field, std::string_view, const OnlyIf& = no_condition) {
     if (k == key) field = std::get<std::string>(value);
   }
-  void numbers(std::string_view, std::vector<double>&, double, double, std::string_view) {}
+  void numbers(std::string_view, std::vector<double>&, double, double, std::string_view, const OnlyIf& = no_condition) {}
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void models(std::string_view, std::vector<Noise>& list, std::string_view) {

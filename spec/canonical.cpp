@@ -18,7 +18,8 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"env.difficulty", "easy"}, {"env.evaluated_prompts", "256"},  {"estimator.k", "2"},    {"rater.seconds_per_call", "unset"},
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
-    {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"}};
+    {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
+    {"estimator.values", "unset"}};
 
 template <class C>
 void write_section(std::string_view section, C config, const FieldWriter::Out& out) {

@@ -6,7 +6,7 @@
 //   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
 //   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
 //   v.entries(key, help)                                    the entries of [grid] zip, which spec/zip.cpp reads
-// integer, number, optional_number, word and name end with the rule of the key: when it has an effect (kernels/only_if.hpp).
+// integer, number, optional_number, word, name and numbers end with the rule of the key: when it has an effect (kernels/only_if.hpp).
 #pragma once
 #include <array>
 #include <cstdint>

@@ -70,8 +70,9 @@ class FieldLister {
     for (const int n : value) all.append(all.empty() ? "" : ", ").append(std::to_string(n));
     fields.push_back({std::string(key), "integers", all, std::string(help), min, max, {}});
   }
-  void numbers(std::string_view key, std::vector<double>&, double min, double max, std::string_view help) {
-    fields.push_back({std::string(key), "numbers", "unset", std::string(help), min, max, {}});
+  void numbers(std::string_view key, std::vector<double>&, double min, double max, std::string_view help,
+               const OnlyIf& rule = no_condition) {
+    fields.push_back({std::string(key), "numbers", "unset", std::string(help), min, max, {}, rule});
   }
   void entries(std::string_view key, std::string_view help) {
     fields.push_back({std::string(key), "entries", "none", std::string(help), {}, {}, {}});

@@ -54,7 +54,7 @@ class FieldReader {
   void baselines(std::string_view key, std::string& value, std::vector<BaselineGroup>& groups, std::string_view help);
   void names(std::string_view key, std::vector<std::string>& value, std::string_view);
   /// A list of numbers, which is one value and no axis.
-  void numbers(std::string_view key, std::vector<double>& value, double least, double most, std::string_view);
+  void numbers(std::string_view key, std::vector<double>& value, double least, double most, std::string_view, const OnlyIf& = no_condition);
   void integers(std::string_view key, std::vector<int>& value, std::int64_t least, std::int64_t most, std::string_view);
   void entries(std::string_view key, std::string_view) { take(key); }
   void models(std::string_view key, std::vector<Noise>& value, std::string_view);

@@ -27,7 +27,7 @@ std::string wrong_entry(const Node& entry, const Node* before, const RowsRule& r
 
 }  // namespace
 
-void FieldReader::numbers(std::string_view key, std::vector<double>& value, double least, double most, std::string_view) {
+void FieldReader::numbers(std::string_view key, std::vector<double>& value, double least, double most, std::string_view, const OnlyIf&) {
   const Node* node = take(key);
   if (node == nullptr) return;
   const std::string form = fmt::format("[0.5, 2, ...], numbers of {}..{}", number_text(least), number_text(most));

@@ -55,7 +55,7 @@ class FieldWriter {
     if (value.size() == 1) out_(key, value[0], true);
     else names(key, value, help);
   }
-  void numbers(std::string_view key, std::vector<double>& value, double, double, std::string_view) {
+  void numbers(std::string_view key, std::vector<double>& value, double, double, std::string_view, const OnlyIf& = no_condition) {
     std::string text;
     for (const double x : value) text.append(text.empty() ? "[" : ", ").append(number_text(x));
     out_(key, value.empty() ? "unset" : text + "]", false);

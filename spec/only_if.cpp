@@ -25,9 +25,10 @@ std::string need_text(const Need& need) {
     case Need::Kind::above: return fmt::format("`{}` above {}", need.key, number_text(need.bound));
     case Need::Kind::not_zero: return fmt::format("`{}` other than 0", need.key);
     case Need::Kind::given: return fmt::format("`{}`", need.key);
-    case Need::Kind::one_of: break;
+    case Need::Kind::one_of:
+    case Need::Kind::none_of: break;
   }
-  std::string text = fmt::format("{} = ", need.key);
+  std::string text = fmt::format("{} {} ", need.key, need.kind == Need::Kind::none_of ? "other than" : "=");
   const auto end = std::find(need.words.begin(), need.words.end(), "");
   for (auto word = need.words.begin(); word != end; ++word)
     text += fmt::format("{}\"{}\"", word == need.words.begin() ? "" : word + 1 == end ? " or " : ", ", *word);
@@ -41,10 +42,12 @@ bool allows(const Need& need, const AxisValue& value) {
     case Need::Kind::above: return number_of(value) > need.bound;
     case Need::Kind::not_zero: return number_of(value) != 0;
     case Need::Kind::given: return !std::get<std::string>(value).empty();
-    case Need::Kind::one_of: break;
+    case Need::Kind::one_of:
+    case Need::Kind::none_of: break;
   }
   const auto& word = std::get<std::string>(value);
-  return std::any_of(need.words.begin(), need.words.end(), [&](std::string_view allowed) { return stands_for(allowed, word); });
+  const bool named = std::any_of(need.words.begin(), need.words.end(), [&](std::string_view known) { return stands_for(known, word); });
+  return named == (need.kind == Need::Kind::one_of);
 }
 
 std::string rule_text(const OnlyIf& rule) {

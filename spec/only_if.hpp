@@ -50,7 +50,7 @@ struct ValueOf {
   }
   void choices(std::string_view k, std::vector<std::string>& v, std::span<const Choice>, std::string_view help) { names(k, v, help); }
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}
-  void numbers(std::string_view k, std::vector<double>& v, double, double, std::string_view) {
+  void numbers(std::string_view k, std::vector<double>& v, double, double, std::string_view, const OnlyIf& = no_condition) {
     if (k == key) value = v.empty() ? std::string() : std::to_string(v.size()) + " numbers";
   }
   void matrix(std::string_view, Square&, std::string_view) {}
@@ -90,7 +90,9 @@ class Conditional {
   void names(std::string_view, std::vector<std::string>&, std::string_view) {}
   void choices(std::string_view, std::vector<std::string>&, std::span<const Choice>, std::string_view) {}
   void integers(std::string_view, std::vector<int>&, std::int64_t, std::int64_t, std::string_view) {}
-  void numbers(std::string_view, std::vector<double>&, double, double, std::string_view) {}
+  void numbers(std::string_view key, std::vector<double>& value, double, double, std::string_view, const OnlyIf& rule = no_condition) {
+    field(key, value, rule);
+  }
   void matrix(std::string_view, Square&, std::string_view) {}
   void rows(std::string_view, NumberRows&, const RowsRule&, std::string_view) {}
   void limits(std::string_view, LimitedValue, std::vector<GateLimit>&, std::string_view) {}

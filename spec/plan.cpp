@@ -155,8 +155,10 @@ Plan read_plan(const Node& written, Reading& reading) {
     const Plan one = entry_plan(plan, e);
     check_learning(find_section<LearnConfig>(root), one, errors);
     check_kept_votes(find_section<RaterConfig>(root), one, errors);
+    check_whole_scores(find_section<RaterConfig>(root), one, errors);
     check_levels(one, errors);
     check_models(root, one, errors);
+    check_level_values(root, one, errors);
     check_worlds(one, errors);
   }
   check_bandits(root, plan, errors);

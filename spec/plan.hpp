@@ -1,5 +1,6 @@
 // A suite that has been read and checked, but not yet expanded into runs.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,12 @@ Plan entry_plan(const Plan& plan, std::size_t entry);
 void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading);
 /// Models fit the grid's worlds, and posterior estimators the grid's raters. `plan`: of one entry of `zip`. (plan_models.cpp)
 void check_models(const Node& root, const Plan& plan, Diagnostics& errors);
+/// The levels of the scores in the runs of an env and a rater. (plan_models.cpp)
+std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater);
+/// `values` of an estimator ascend; there is one for each level of the runs, and where failed answers score 0, that is below them. `plan`: of
+/// one entry of `zip`. (plan_checks_level_values.cpp)
+void check_level_values(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
+void check_level_values(const Node& root, const Plan& plan, Diagnostics& errors);
 
 /// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
@@ -97,6 +104,8 @@ void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// Votes that stay apart (aggregate = "fraction" or "all") meet estimators that read them, and groups that fit. `plan`: of one entry of
 /// `zip`. (plan_checks_votes.cpp)
 void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors);
+/// Estimators by bits meet whole scores alone. (plan_checks_votes.cpp)
+void check_whole_scores(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// The bandit's worlds have something to learn, and something that hacks where hacking is named. (plan_checks_bandit.cpp)
 void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 /// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.

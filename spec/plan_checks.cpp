@@ -106,6 +106,7 @@ void check_levels(const Plan& plan, Diagnostics& errors) {
 
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors) {
   check_conventions(section, variant, errors);
+  check_level_values(section, variant, errors);
   refuse_idle(SectionRuns<EstimatorConfig>{variant.config, variant.axes, &section}, errors,
               {.where = "on " + estimator_word(variant.config)});
 }

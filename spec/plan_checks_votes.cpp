@@ -1,4 +1,5 @@
-// Checks of votes that stay apart, aggregate = "fraction" or "all": which estimators read them, and how many scores a group then has.
+// Checks of what N votes become: which estimators read votes that stay apart, aggregate = "fraction" or "all", and how many scores a group
+// then has; which take no real-valued scores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +65,24 @@ void check_all(Place place, const Plan& plan, Diagnostics& errors) {
 }
 
 }  // namespace
+
+void check_whole_scores(const Node* raters, const Plan& plan, Diagnostics& errors) {
+  const auto by_bits = std::find_if(plan.estimator.begin(), plan.estimator.end(),
+                                    [](const auto& estimator) { return row_of(estimator.config.form).basis == Basis::bit; });
+  if (by_bits == plan.estimator.end() || plan.votes.empty()) return;
+  const bool several = *std::max_element(plan.votes.begin(), plan.votes.end()) > 1;
+  for (const auto& rater : plan.rater)
+    for (const Aggregate a : {Aggregate::mean, Aggregate::expected}) {
+      if (!may_be(rater.axes, aggregate_key, rater.config.aggregate, aggregate_words, a) || (a == Aggregate::mean && !several)) continue;
+      const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
+      const Node* key = section == nullptr ? nullptr : find_child(*section, aggregate_key);
+      errors.add(
+          key == nullptr ? rater.place : key->key_place,
+          fmt::format("`aggregate` cannot be \"{}\" here: estimator {} writes whole scores in bits, and scores would be real numbers",
+                      word_of<Aggregate>(aggregate_words, a), shown(by_bits->name)),
+          "aggregate = \"mode\" or \"median\", or an odrpo estimator of levels");
+    }
+}
 
 void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors) {
   if (plan.votes.empty()) return;

@@ -109,13 +109,6 @@ std::vector<std::string> models_of(const Variant<EstimatorConfig>& estimator) {
   return names;
 }
 
-// the levels of the runs of an env and a rater
-std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater) {
-  if (const int own = rater_levels(rater.config); own > 0 && !env.levels_given) return {own};
-  if (env.config.kind == WorldKind::toy_lm) return {toy_levels};
-  return values_of(env.axes, levels_key, env.config.bandit.levels);
-}
-
 // the responses of a file have no moments that tell their world
 void check_moments(const Variant<EstimatorConfig>& estimator, const Plan& plan, Diagnostics& errors) {
   if (!may_be(estimator.axes, "prior", estimator.config.prior, prior_words, PriorRule::moments)) return;
@@ -134,6 +127,12 @@ void check_moments(const Variant<EstimatorConfig>& estimator, const Plan& plan, 
 }
 
 }  // namespace
+
+std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater) {
+  if (const int own = rater_levels(rater.config); own > 0 && !env.levels_given) return {own};
+  if (env.config.kind == WorldKind::toy_lm) return {toy_levels};
+  return values_of(env.axes, levels_key, env.config.bandit.levels);
+}
 
 void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading) {
   Models models(root, raters, plan, reading);

@@ -109,7 +109,7 @@ Parts make_parts(const BoundWorld& of) {
 
 std::optional<std::string> bound_refusal(const RaterConfig& rater, int votes) {
   if (auto why = whole_score_refusal(rater, votes)) return why;
-  if (votes > 1 && panel_size(rater.noise) > 1) return "several calls to a panel go to different judges, and their vote has no law here; ask once";
+  if (votes > 1 && panel_size(rater.noise) > 1) return several_calls_to_a_panel;
   return std::nullopt;
 }
 

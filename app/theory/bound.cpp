@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -11,10 +12,11 @@
 #include "app/first_posterior.hpp"
 #include "app/flag_word.hpp"
 #include "app/judge_rater.hpp"
+#include "app/number_list.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"
-#include "estimators/formula_text.hpp"
+#include "envs/bandit/channel.hpp"
 #include "estimators/theory/bound_posterior.hpp"
 #include "kernels/random.hpp"
 #include "train/bound_world.hpp"
@@ -25,9 +27,10 @@ namespace {
 constexpr int most_votes = 1024;
 constexpr int following_rounds = 15;  ///< EM steps of 1 / (1 - .95) = 20 batches each: about the 300 of a run
 constexpr double most_tilt = 20;
+constexpr double most_seconds = 3600, seconds_per_histogram = 2e-7, seconds_per_draw = 5e-8;  // the last two of one core, measured
 constexpr const char* best_word = "best map";
 constexpr const char* other_world_word = "best map of another world";
-constexpr const char* best_cosine_word = "best map for the cosine";
+constexpr const char* ascent_word = "ascent from the best map";
 
 /// One rater and number of votes, one policy.
 struct Case {
@@ -80,16 +83,38 @@ std::vector<Case> read_cases(const TheoryBoundOptions& o) {
   for (const std::string& name : o.raters.empty() ? std::vector<std::string>{"mixed"} : o.raters) {
     Case c{name, rater_named(name), 1, 10, {}};
     c.levels = simulated_levels(c.config, o.levels);
+    read_values(o, c.levels);
     for (const int votes : read_wholes("--votes", o.votes, 1, most_votes, {1})) {
       c.votes = votes;
       if (const auto why = bound_refusal(c.config, votes)) throw Failure(Exit::usage, fmt::format("rater {}: {}", shown(name), *why));
       for (const PolicyConfig& policy : read_policies(o)) {
         c.policy = policy;
-        all.push_back(c);
+        const auto same = [&](const Case& other) {
+          return other.rater == c.rater && other.votes == c.votes && other.policy.kind == policy.kind && other.policy.tilt == policy.tilt;
+        };
+        if (std::none_of(all.begin(), all.end(), same)) all.push_back(c);
       }
     }
   }
   return all;
+}
+
+/// Refuses what would take hours, roughly: rows of the rater's laws, and histograms of prompts.
+void check_seconds(const TheoryBoundOptions& o, const std::vector<Case>& cases, const std::vector<int>& sizes) {
+  double seconds = 0;
+  for (const Case& c : cases) {
+    BanditConfig env;
+    env.levels = c.levels, env.prompts = o.prompts;
+    seconds += o.worlds * most_rows(env, c.config) * row_seconds(env, c.config, c.votes);
+    for (const int m : sizes) {
+      UpdateMoments::check_size(c.levels, m);
+      seconds += o.worlds * o.prompts * std::min(histogram_count(c.levels, m), 1e5) * seconds_per_histogram;
+      seconds += o.worlds * seconds_per_draw * m * o.batch * (o.batches * 16.0 + o.ascent * 4.0);
+    }
+  }
+  if (seconds > most_seconds)
+    throw Failure(Exit::limits, fmt::format("this would take about {}; the limit is {}: fewer --prompts, --worlds, --batches, --votes or cases",
+                                            seconds_text(seconds), seconds_text(most_seconds)));
 }
 
 /// What an estimator gives; a posterior one under the rater's own model.
@@ -139,6 +164,14 @@ int theory_bound(const TheoryBoundOptions& o) {
   usual.insert(usual.end(), {"rank-grpo", "convex-reinforce", "posterior(reinforce)", "posterior(grpo)"});
   std::vector<EstimatorConfig> estimators = read_estimators(o, usual, table.notes, true);
   bool posterior = false;
+  if (!o.values.empty())
+    std::erase_if(estimators, [&](const EstimatorConfig& config) {
+      if (!config.posterior) return false;
+      const std::string why = "posterior scores are qualities, which have no values of levels";
+      if (!o.estimators.empty()) throw Failure(Exit::usage, fmt::format("--estimator {}: {}", name_of(config), why));
+      table.notes.push_back(fmt::format("left out: {}: {}", name_of(config), why));
+      return true;
+    });
   for (EstimatorConfig& config : estimators) {
     if (!config.posterior) continue;
     posterior = true;
@@ -148,6 +181,7 @@ int theory_bound(const TheoryBoundOptions& o) {
   if (!o.prior.empty() && !posterior) throw Failure(Exit::usage, "--prior: only posterior estimators have one, and none is asked for");
   const std::vector<int> sizes = read_wholes("--group-size", o.group_sizes, 2, 255, {8});
   const std::vector<Case> cases = read_cases(o);
+  check_seconds(o, cases, sizes);
   table.title = fmt::format("the best advantages from the scores of a group; {} worlds of {} prompts, batches of {}, seed {}", o.worlds,
                             o.prompts, o.batch, o.seed);
   table.columns = {"rater", "N", "policy", "tilt", "M", "advantages", "R", "R_se", "share", "share_se"};
@@ -156,7 +190,7 @@ int theory_bound(const TheoryBoundOptions& o) {
     for (const int members : sizes) {
       std::vector<Row> rows = {{best_word, {}, {}, {}, {}}, {other_world_word, {}, {}, {}, {}}};
       for (const EstimatorConfig& config : estimators) rows.push_back({name_of(config), {}, {}, {}, {}});
-      if (o.batches > 0) rows.push_back({best_cosine_word, {}, {}, {}, {}});
+      if (o.batches > 0) rows.push_back({ascent_word, {}, {}, {}, {}});
       std::vector<double> other_world;
       for (int w = 0; w < o.worlds; ++w)
         add_world(o, c, estimators, members, derive_key(static_cast<std::uint64_t>(o.seed), static_cast<std::uint32_t>(w)), other_world, rows);
@@ -168,7 +202,7 @@ int theory_bound(const TheoryBoundOptions& o) {
         if (o.batches > 0) table.rows.back().insert(table.rows.back().end(), {cosine.mean, less.mean, less.error});
       }
     }
-  for (const EstimatorConfig& config : estimators) table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+  for (const EstimatorConfig& config : estimators) table.formulas.push_back(formula_line(config, o));
   table.notes.push_back(
       "R: (E<u, g>)^2 / (E|u|^2 |g|^2), u the update of a batch, g the gradient of true quality: the share of what a step along g gains that "
       "a step along u gains, each of its best length. share: of the R of the best map, the square of the cosine of the two maps under E|u|^2.");
@@ -176,8 +210,8 @@ int theory_bound(const TheoryBoundOptions& o) {
       "best map: of all maps from the counts of a group's scores to advantages, the one with the highest R in this world; its R is above that "
       "of endless prompts, and the R that the best map of another world has here is below.");
   if (o.batches > 0)
-    table.notes.push_back(fmt::format("cosine: E cos(u, g) over {} batches of each world; less: paired difference from the best map. best map "
-                                      "for the cosine: from the best map by ascent over {} batches of each world.",
+    table.notes.push_back(fmt::format("cosine: E cos(u, g) over {} batches of each world; less: paired difference from the best map. ascent from "
+                                      "the best map: towards a higher cosine, over {} batches of each world; the best map again where no step is sure.",
                                       o.batches, o.ascent));
   table.notes.push_back("R_se, share_se, less_se: standard errors over worlds. tabular: each prompt has its own parameters and is in the batch once.");
   table.notes.push_back("Whitening divides a whole batch by one number, nearly the same for each large batch: R leaves it out.");

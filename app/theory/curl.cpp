@@ -12,7 +12,6 @@
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"
-#include "estimators/formula_text.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/failure.hpp"
 #include "spec/parse.hpp"
@@ -58,12 +57,18 @@ std::vector<Asked> of_suite(const TheoryCurlOptions& o, TheoryTable& table) {
   std::vector<Asked> asked;
   for (const std::size_t i : suite.runs.first_of_each({GridPart::env, GridPart::estimator, GridPart::learn})) {
     const RunSpec run = suite.runs[i];
-    const Asked one{run.estimator, plain_values(run.env.levels()), run.learn.rollouts};
+    const Asked one{run.estimator, run.estimator.values.empty() ? plain_values(run.env.levels()) : run.estimator.values, run.learn.rollouts};
     const auto same = [&](const Asked& other) { return other.config == one.config && other.values == one.values && other.members == one.members; };
     if (std::any_of(asked.begin(), asked.end(), same)) continue;
     if (const auto why = theory_refusal(one.setting())) {
       std::string note = fmt::format("left out: {}: {}", name_of(run.estimator), *why);
       if (std::find(table.notes.begin(), table.notes.end(), note) == table.notes.end()) table.notes.push_back(std::move(note));
+      continue;
+    }
+    try {
+      mean_curl_work(one.setting());
+    } catch (const Failure& why) {
+      table.notes.push_back(fmt::format("left out: {} with K = {}, M = {}: {}", name_of(run.estimator), one.values.size(), one.members, why.what()));
       continue;
     }
     asked.push_back(one);
@@ -105,7 +110,7 @@ int theory_curl(const TheoryCurlOptions& o) {
           {name_of(config), whole(k), whole(m), mac.all, mac.pairs, (m - 1) * mac.all, (m - 1) * mac.pairs, whole(mac.histograms)});
       points.push_back({name_of(config), k, m, mac.all, (m - 1) * mac.all});
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   table.notes.push_back("mac_all: mean of |C_ij(s)| over 1 <= i, j <= K and the histograms s of M - 2 members; mac_pairs: over i < j < K.");
   table.notes.push_back(

@@ -13,7 +13,6 @@
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/formula_text.hpp"
 #include "estimators/theory/objective.hpp"
 #include "kernels/failure.hpp"
 
@@ -49,7 +48,7 @@ TheoryTable loop_table(const TheoryFieldOptions& o) {
       const Circulation loop = triangle_circulation({config, read_values(o, 3), m}, corner);
       table.rows.push_back({name_of(config), static_cast<long long>(m), loop.along, loop.along / loop.length, loop.least_cosine});
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   table.notes.push_back(
       fmt::format("circulation: |integral of F dl| around the loop, which is 0 for a gradient; share: of the integral of |F| dl. Midpoint "
@@ -90,7 +89,7 @@ int theory_field(const TheoryFieldOptions& o) {
       row.insert(row.end(), {field_cosine(field, at.values), largest(field_curl(setting, at.p)), relative_curl(setting, at.p)});
       table.rows.push_back(std::move(row));
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   table.notes.push_back("F_k(p): expected advantage of a member at level k whose M - 1 companions are drawn from p.");
   table.notes.push_back("cosine: with the gradient of E[r], in the tangent space of the simplex.");
@@ -123,11 +122,14 @@ int theory_objective(const TheoryFieldOptions& o) {
                             limited ? objective(config, at.values, 0, no_median, reach) : none,
                             is_of_paper(config) ? paper_objective(at.values, reach) : none, why.value_or("")});
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   if (!any) throw Failure(Exit::limits, refused);
   table.notes.push_back(
       "objective: H_m(P) = (1/M) sum over x of (t_m(x) - u_m(x)) Pr(Bin(M, P) > x), whose gradient is the field; H_m(0) = 0.");
+  const auto by_bits = [](const EstimatorConfig& c) { return row_of(c.form).basis == Basis::bit; };
+  if (std::any_of(estimators.begin(), estimators.end(), by_bits))
+    table.notes.push_back("odrpo-bitwise: J = sum over the bits b of 2^b H(Q_b), Q_b = Pr(score - 1 has the bit b).");
   table.notes.push_back(
       "limit: M -> infinity, up to a constant: 2 asin(sqrt P) for the norm grpo, log P for maxrl, by the weight. -inf where a level has P "
       "= 0.");

@@ -10,13 +10,13 @@
 #include "app/command.hpp"
 #include "app/figure_format.hpp"
 #include "app/judge_rater.hpp"
+#include "app/number_list.hpp"
 #include "app/output_file.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"
 #include "envs/bandit/simulate_scores.hpp"
-#include "estimators/formula_text.hpp"
 #include "kernels/failure.hpp"
 #include "results/score_scale.hpp"
 #include "spec/text.hpp"
@@ -143,7 +143,7 @@ int theory_leverage(const TheoryLeverageOptions& o) {
           {name_of(config), static_cast<long long>(outlier), mean.share, mean.share_error, mean.growth, mean.growth_error, mean.contrast});
       points.push_back({name_of(config), std::to_string(outlier), mean.share, mean.growth});
     }
-    table.formulas.push_back(fmt::format("{}: {}", name_of(config), estimator_formula(config)));
+    table.formulas.push_back(formula_line(config, o));
   }
   table.notes.push_back("share: of sum A^2, what the corrupted member holds; groups whose advantages are all 0 have none.");
   table.notes.push_back(

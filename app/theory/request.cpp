@@ -8,38 +8,18 @@
 
 #include "app/explain_group.hpp"
 #include "app/flag_word.hpp"
+#include "app/number_list.hpp"
 #include "estimators/compat.hpp"
+#include "estimators/formula_text.hpp"
+#include "estimators/level_values.hpp"
 #include "kernels/failure.hpp"
-#include "results/csv.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {
 namespace {
 
-constexpr std::size_t most_listed = 1000;
-
-std::vector<std::string> items_of(std::string_view flag, const std::vector<std::string>& words) {
-  std::vector<std::string> items;
-  for (const std::string& word : words)
-    for (std::size_t from = 0; from <= word.size();) {
-      const std::size_t end = std::min(word.find(',', from), word.size());
-      std::string item = word.substr(from, end - from);
-      if (item.empty()) throw Failure(Exit::usage, fmt::format("{}: a number is missing in \"{}\"", flag, shown(word)));
-      items.push_back(std::move(item));
-      from = end + 1;
-    }
-  if (items.size() > most_listed) throw Failure(Exit::usage, fmt::format("{}: at most {} numbers", flag, most_listed));
-  return items;
-}
-
-double read_number(std::string_view flag, const std::string& item) {
-  const auto value = number_of(item);
-  if (!value || !std::isfinite(*value)) throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number", flag, shown(item)));
-  return *value;
-}
-
 int read_whole(std::string_view flag, const std::string& item, int least, int most) {
-  const double value = read_number(flag, item);
+  const double value = flag_number(flag, item);
   if (value != std::floor(value) || value < least || value > most)
     throw Failure(Exit::usage, fmt::format("{}: {} is not a whole number in {}..{}", flag, shown(item), least, most));
   return static_cast<int>(value);
@@ -50,7 +30,7 @@ int read_whole(std::string_view flag, const std::string& item, int least, int mo
 std::vector<int> read_wholes(std::string_view flag, const std::vector<std::string>& words, int least, int most,
                              std::vector<int> otherwise) {
   std::vector<int> out;
-  for (const std::string& item : items_of(flag, words)) {
+  for (const std::string& item : list_items(flag, words)) {
     const std::size_t dots = item.find("..");
     const int first = read_whole(flag, item.substr(0, dots), least, most);
     const int last = dots == std::string::npos ? first : read_whole(flag, item.substr(dots + 2), least, most);
@@ -59,12 +39,6 @@ std::vector<int> read_wholes(std::string_view flag, const std::vector<std::strin
       if (std::find(out.begin(), out.end(), n) == out.end()) out.push_back(n);
   }
   return out.empty() ? otherwise : out;
-}
-
-std::vector<double> read_numbers(std::string_view flag, const std::vector<std::string>& words) {
-  std::vector<double> out;
-  for (const std::string& item : items_of(flag, words)) out.push_back(read_number(flag, item));
-  return out;
 }
 
 std::vector<double> read_probabilities(const std::vector<std::string>& words) {
@@ -147,6 +121,13 @@ std::string name_of(const EstimatorConfig& c) {
   if (c.origin != 1) name += fmt::format(" origin {}", c.origin);
   if (c.compat != Compat::paper) name += fmt::format(" [{}]", word_of<Compat>(compat_words, c.compat));
   return name;
+}
+
+std::string formula_line(EstimatorConfig config, const TheoryOptions& o) {
+  const std::string name = name_of(config);
+  config.values = read_values(o, 0);
+  if (values_refusal(config)) config.values.clear();
+  return fmt::format("{}: {}", name, estimator_formula(config));
 }
 
 }  // namespace odrpo::app

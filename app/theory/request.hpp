@@ -14,9 +14,6 @@ namespace odrpo::app {
 /// first bad one.
 std::vector<int> read_wholes(std::string_view flag, const std::vector<std::string>& words, int least, int most, std::vector<int> otherwise);
 
-/// Numbers of a flag with commas between. Failure usage.
-std::vector<double> read_numbers(std::string_view flag, const std::vector<std::string>& words);
-
 /// --p: at least two numbers from 0 whose sum is 1 within 1e-6, divided by their sum. Failure usage.
 std::vector<double> read_probabilities(const std::vector<std::string>& words);
 
@@ -41,5 +38,8 @@ std::vector<std::string> paper_estimators();
 
 /// An estimator as tables name it: its word, and what the flags changed.
 std::string name_of(const EstimatorConfig& config);
+
+/// "NAME: FORMULA" for the end of a table, with --values where they are given and the form reads them.
+std::string formula_line(EstimatorConfig config, const TheoryOptions& o);
 
 }  // namespace odrpo::app

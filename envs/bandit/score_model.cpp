@@ -140,20 +140,25 @@ ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source,
   return model;
 }
 
-std::vector<double> level_channel(const RaterConfig& rater, int levels, int votes) {
-  ScoreLaw law(rater, levels, votes);
+std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes) {
+  const Channel channel(rater.noise, levels);
+  const Outcomes outcomes = make_outcomes(rater, levels, votes);
   const auto scores = static_cast<std::size_t>(levels);
-  std::vector<double> channel(scores * scores);
-  for (std::size_t j = 0; j < scores; ++j) {
-    Traits traits;
-    traits.quality = static_cast<double>(j + 1);
-    const std::span<double> row = std::span(channel).subspan(j * scores, scores);
-    law.add(traits, 1, row);
-    double total = 0;
-    for (const double p : row) total += p;
-    for (double& p : row) p /= total;
+  std::vector<double> call(scores), law(scores);
+  std::vector<LevelChannel> kinds;
+  for (const Drawn& prompt : prompt_traits(rater)) {
+    LevelChannel kind{prompt.probability, std::vector<double>(scores * scores, 0.0)};
+    for (const Drawn& response : response_traits(rater))
+      for (std::size_t j = 0; j < scores; ++j) {
+        Traits traits = joined(prompt.traits, response.traits);
+        traits.quality = static_cast<double>(j + 1);
+        call_law(rater, channel, traits, levels, call);
+        aggregate_law(rater, outcomes, call, votes, law);
+        for (std::size_t k = 0; k < scores; ++k) kind.probability[j * scores + k] += response.probability * law[k];
+      }
+    kinds.push_back(std::move(kind));
   }
-  return channel;
+  return kinds;
 }
 
 }  // namespace odrpo

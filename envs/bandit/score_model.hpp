@@ -2,6 +2,7 @@
 #pragma once
 #include "envs/bandit/believed_prompts.hpp"
 #include "envs/rater/rater.hpp"
+#include "kernels/level_channel.hpp"
 #include "kernels/score_model.hpp"
 
 namespace odrpo {
@@ -15,9 +16,10 @@ inline constexpr int per_level_of_reals = 32;  ///< how finely real-valued score
 ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes = 1,
                             const PromptGrid& grid = {});
 
-/// [levels][levels] P(score k | true quality j), j and k from 1, of the whole score that `votes` calls give, averaged over what the noise
-/// draws of prompts and responses, in which all calls about a response share, and over the judges of a panel as above. A response without
-/// a score is left out. Not of a file's responses, real-valued scores or scores of 0. Failure as make_score_model().
-std::vector<double> level_channel(const RaterConfig& rater, int levels, int votes);
+/// What a rater makes of responses of whole quality 1..levels, for each kind of prompt that its noise draws, the judge of a panel among
+/// them: the law of the whole score that `votes` calls give, averaged over what the noise draws of a response, which all its calls share.
+/// For raters without whole_score_refusal(); not of a file's responses, nor several calls to a panel. Responses that hack are left out.
+/// Failure as make_score_model().
+std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes);
 
 }  // namespace odrpo

@@ -136,12 +136,16 @@ void solve_semidefinite(std::vector<double> x, std::size_t n, std::span<const do
 
 /// The index, where it is not too large.
 HistogramIndex checked_index(const BoundProblem& problem) {
-  constexpr double steps = 2000;  // a histogram
-  check_histogram_work(problem.levels, problem.members, steps);
+  UpdateMoments::check_size(problem.levels, problem.members);
   return {problem.levels, problem.members};
 }
 
 }  // namespace
+
+void UpdateMoments::check_size(int levels, int members) {
+  constexpr double steps = 2000;  // a histogram
+  check_histogram_work(levels, members, steps);
+}
 
 UpdateMoments::UpdateMoments(const BoundProblem& problem)
     : index_(checked_index(problem)),
@@ -204,7 +208,7 @@ std::vector<double> UpdateMoments::best_map() const {
   for (std::size_t h = 0; h < index_.histograms(); ++h)
     if (probability_[h] > 0) solve_block(h, along_, 1, map);
   if (!shared_ || batch_ <= 1) return map;
-  // (S + (B - 1) M'M)^+ b = y - X (I / (B - 1) + M X)^-1 M y with y = S^+ b and X = S^+ M', since M' lies in the range of S
+  // A = y - X (I / (B - 1) + M X)^-1 M y with S y = b and S X = M' (Woodbury), since b and M' lie in the range of S
   const std::size_t d = parameters_;
   std::vector<double> x(mean_.size(), 0.0), inner(d * d, 0.0), right(d, 0.0), moved(d);
   for (std::size_t h = 0; h < index_.histograms(); ++h)

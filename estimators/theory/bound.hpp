@@ -32,11 +32,13 @@ struct BoundProblem {
 /// term is 0 where prompts have parameters of their own.
 class UpdateMoments {
  public:
-  /// Sums over the prompts' histograms of at least probability 1e-13. Failure(Exit::limits) where there are too many.
+  /// Failure(Exit::limits) where so many levels and members have too many histograms.
+  static void check_size(int levels, int members);
+  /// Sums over the prompts' histograms of at least probability 1e-13. Failure as check_size().
   explicit UpdateMoments(const BoundProblem& problem);
   const HistogramIndex& index() const { return index_; }
   double probability(std::size_t histogram) const { return probability_[histogram]; }  ///< mean over prompts
-  /// A* = (S + (B - 1) M'M)^+ b, which maximises R; 0 where a histogram never comes.
+  /// A solution of (S + (B - 1) M'M) A = b, which maximises R; 0 where a histogram never comes.
   std::vector<double> best_map() const;
   /// R of a map [entries]; NaN where it is 0 everywhere.
   double efficiency(std::span<const double> map) const;
@@ -71,7 +73,8 @@ std::vector<MeanCosine> mean_cosines(const BoundProblem& problem, const Histogra
                                      std::span<const std::vector<double>> maps, int batches, std::uint64_t key);
 
 /// A map whose expected cosine is higher: Newton's steps by the diagonal along slopes that are beyond their noise, from a map that is not 0
-/// everywhere; `steps` batches of that key, half of which choose how far to go.
+/// everywhere; `steps` batches of that key, half of which decide how far to go: only where the gain is beyond twice its standard error. The
+/// map itself, scaled, where no step is.
 std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMoments& moments, const std::vector<double>& from, int steps,
                                    std::uint64_t key);
 

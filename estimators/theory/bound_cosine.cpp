@@ -175,16 +175,21 @@ std::vector<double> improve_cosine(const BoundProblem& problem, const UpdateMome
         moved.back()[e] += length * sure * sum / slope[e].bend;
       }
     }
-    // batches that the slopes have not seen choose the length, 0 among them
-    std::vector<double> total(moved.size(), 0.0);
+    // a length is taken where batches that the slopes have not seen show a gain beyond twice its standard error
+    std::vector<Mean> gain(moved.size());
     for (int n = 0; n < batches; ++n) {
       batch.draw_batch(number++);
+      double before = 0;
       for (std::size_t m = 0; m < moved.size(); ++m) {
         update.make(problem, batch, moved[m]);
-        total[m] += update.cosine();
+        if (m == 0) before = update.cosine();
+        gain[m].add(update.cosine() - before);
       }
     }
-    map = moved[static_cast<std::size_t>(std::max_element(total.begin(), total.end()) - total.begin())];
+    std::size_t best = 0;
+    for (std::size_t m = 1; m < moved.size(); ++m)
+      if (gain[m].mean(batches) > 2 * gain[m].error(batches) && gain[m].mean(batches) > gain[best].mean(batches)) best = m;
+    map = moved[best];
   }
   return map;
 }

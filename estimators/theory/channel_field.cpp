@@ -32,13 +32,13 @@ struct Joint {
 };
 
 /// The expectation and the flips: sums over companions.
-void add_companions(const TheorySetting& s, const Joint& joint, ChannelField& out) {
+void add_companions(const TheorySetting& s, const Joint& joint, double weight, ChannelField& out) {
   const std::size_t levels = joint.levels;
   CompanionMap map(s);
   const Multinomial probability(joint.seen, s.members - 1);
-  std::vector<double> gain(levels), expected(levels), below(levels, 0.0), flipped(levels, 0.0);
+  std::vector<double> gain(levels), expected(levels);
   for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> companions) {
-    const double chance = probability(companions);
+    const double chance = weight * probability(companions);
     if (chance == 0) return;
     map.gains(companions, gain);
     double largest = 0;
@@ -50,29 +50,31 @@ void add_companions(const TheorySetting& s, const Joint& joint, ChannelField& ou
     }
     for (std::size_t j = 1; j < levels; ++j)
       for (std::size_t i = 0; i < j; ++i)
-        if (expected[i] - expected[j] > rounding * largest) flipped[j] += chance * joint.p[i];
+        if (expected[i] - expected[j] > rounding * largest) out.flips[j] += chance * joint.p[i];
   });
-  double pairs = 0, all = 0;
-  for (std::size_t j = 0; j < levels; ++j) {
-    for (std::size_t i = 0; i < j; ++i) below[j] += joint.p[i];
-    out.flips[j] = below[j] > 0 ? flipped[j] / below[j] : nan;
-    pairs += joint.p[j] * below[j], all += joint.p[j] * flipped[j];
+}
+
+/// From the weight of lower levels that are above to shares of all lower levels.
+void divide_flips(std::span<const double> p, ChannelField& out) {
+  double below = 0, pairs = 0, all = 0;
+  for (std::size_t j = 0; j < p.size(); ++j) {
+    pairs += p[j] * below, all += p[j] * out.flips[j];
+    out.flips[j] = below > 0 ? out.flips[j] / below : nan;
+    below += p[j];
   }
   out.all_flips = pairs > 0 ? all / pairs : nan;
 }
 
-/// The covariance: sums over whole groups. Of the members n_k at score k, each has the true level j with probability truth[k][j].
-void add_covariance(const TheorySetting& s, const Joint& joint, ChannelField& out) {
+/// Mean and second moments: sums over whole groups. Of the members n_k at score k, each has the true level j with probability truth[k][j].
+void add_moments(const TheorySetting& s, const Joint& joint, double weight_of_kind, std::span<double> total, ChannelField& out) {
   const std::size_t levels = joint.levels;
   const Multinomial probability(joint.seen, s.members);
   const double members = s.members;
   CompanionMap map(s);
-  const double occupied = std::min(members, static_cast<double>(levels));
-  check_histogram_work(s.levels(), s.members, 0.25 * occupied * static_cast<double>(levels * levels) + map.group_cost());
-  std::vector<double> advantages(levels), mean(levels), total(levels, 0.0);
+  std::vector<double> advantages(levels), mean(levels);
   std::vector<double>& covariance = out.covariance;
   for_each_histogram(s.levels(), s.members, [&](std::span<const int> counts) {
-    const double chance = probability(counts);
+    const double chance = weight_of_kind * probability(counts);
     if (chance == 0) return;
     map.advantages(counts, advantages);
     double sum = 0;  // of all advantages
@@ -92,8 +94,6 @@ void add_covariance(const TheorySetting& s, const Joint& joint, ChannelField& ou
     for (std::size_t i = 0; i < levels; ++i)
       for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] += chance * mean[i] * mean[j];
   });
-  for (std::size_t i = 0; i < levels; ++i)
-    for (std::size_t j = 0; j < levels; ++j) covariance[i * levels + j] -= total[i] * total[j];
 }
 
 double mean_under(std::span<const double> p, std::span<const double> x) {
@@ -104,21 +104,35 @@ double mean_under(std::span<const double> p, std::span<const double> x) {
 
 }  // namespace
 
-std::vector<double> exact_channel(int levels) {
+LevelChannel exact_channel(int levels) {
   const auto n = static_cast<std::size_t>(levels);
-  std::vector<double> channel(n * n, 0.0);
-  for (std::size_t k = 0; k < n; ++k) channel[k * n + k] = 1;
-  return channel;
+  LevelChannel exact{1, std::vector<double>(n * n, 0.0)};
+  for (std::size_t k = 0; k < n; ++k) exact.probability[k * n + k] = 1;
+  return exact;
 }
 
-ChannelField channel_field(const TheorySetting& s, std::span<const double> p, std::span<const double> channel) {
+double channel_field_work(const TheorySetting& s, std::size_t kinds) {
+  const CompanionMap map(s);
+  const double levels = s.levels(), occupied = std::min(s.members, s.levels()), n = static_cast<double>(kinds);
+  return check_histogram_work(s.levels(), s.members - 1, n * levels * (levels + map.cost())) +
+         check_histogram_work(s.levels(), s.members, n * (0.25 * occupied * levels * levels + map.group_cost()));
+}
+
+ChannelField channel_field(const TheorySetting& s, std::span<const double> p, std::span<const LevelChannel> kinds) {
+  channel_field_work(s, kinds.size());
   const std::size_t levels = p.size();
-  const std::vector<double> exact = update_field(s, p);  // refuses what is too large
-  const Joint joint(p, channel);
+  const std::vector<double> exact = update_field(s, p);
   ChannelField out;
   out.field.resize(levels), out.flips.resize(levels), out.covariance.resize(levels * levels);
-  add_companions(s, joint, out);
-  add_covariance(s, joint, out);
+  std::vector<double> total(levels, 0.0);
+  for (const LevelChannel& kind : kinds) {
+    const Joint joint(p, kind.probability);
+    add_companions(s, joint, kind.weight, out);
+    add_moments(s, joint, kind.weight, total, out);
+  }
+  divide_flips(p, out);
+  for (std::size_t i = 0; i < levels; ++i)
+    for (std::size_t j = 0; j < levels; ++j) out.covariance[i * levels + j] -= total[i] * total[j];
   const double mean = mean_under(p, out.field), exact_mean = mean_under(p, exact), value = mean_under(p, s.values);
   double along = 0, of_gradient = 0, of_value = 0, trace = 0;
   for (std::size_t j = 0; j < levels; ++j) {

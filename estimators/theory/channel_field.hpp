@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "estimators/theory/setting.hpp"
+#include "kernels/level_channel.hpp"
 
 namespace odrpo {
 
 /// Levels are true ones, 1..K, drawn from p; the estimator sees scores 1..K. The policy has one logit for each level, so the gradient that
-/// one group gives is g_j = (1/M) sum over its members i of A_i (1[level of i = j] - p_j). All members are independent given p.
+/// one group gives is g_j = (1/M) sum over its members i of A_i (1[level of i = j] - p_j). Members are independent given p and the kind of
+/// their prompt, which all share.
 struct ChannelField {
   std::vector<double> field;       ///< [levels] F_j: expected advantage of a member whose true level is j
   std::vector<double> bias;        ///< [levels] F_j less that of exact scores, either without its mean under p, which moves nothing
@@ -21,12 +23,14 @@ struct ChannelField {
   double cosine = 0;               ///< of E g with the gradient of the expected value sum_j p_j R_j; NaN where either vanishes
 };
 
-/// channel[levels][levels]: P(score k | true level j), rows of sum 1. Flips: given the scores of the M - 1 companions, a member at true
-/// level j expects a_j = sum over k of P(k | j) f_k; a level i < j, drawn with weight p_i, is above where a_i > a_j by more than rounding.
-/// Sums over all histograms of scores. Failure `limits` as update_field().
-ChannelField channel_field(const TheorySetting& setting, std::span<const double> p, std::span<const double> channel);
+/// The kinds of prompts have weights of sum 1. Flips: given the kind and the scores of the M - 1 companions, a member at true level j
+/// expects a_j = sum over k of P(k | j) f_k; a level i < j, drawn with weight p_i, is above where a_i > a_j by more than rounding.
+/// Sums over kinds and all histograms of scores. Failure `limits` as update_field(), before anything is summed.
+ChannelField channel_field(const TheorySetting& setting, std::span<const double> p, std::span<const LevelChannel> kinds);
+/// Elementary steps that it takes; its failures.
+double channel_field_work(const TheorySetting& setting, std::size_t kinds);
 
 /// The channel of exact scores: score = true level.
-std::vector<double> exact_channel(int levels);
+LevelChannel exact_channel(int levels);
 
 }  // namespace odrpo

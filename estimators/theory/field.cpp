@@ -140,7 +140,7 @@ std::vector<double> field_curl(const TheorySetting& s, std::span<const double> p
 
 double relative_curl(const TheorySetting& s, std::span<const double> p) {
   CompanionMap map(s);
-  const std::size_t levels = p.size(), last = levels - 1;
+  const std::size_t levels = p.size();
   checked_work(s, map, s.members - 2, static_cast<double>(levels * levels));
   const Multinomial probability(p, s.members - 2);
   std::vector<double> jacobian(levels * levels, 0.0), gain(levels);  // [j][i] E f_i(s + e_j), a factor M - 1 left out
@@ -156,16 +156,23 @@ double relative_curl(const TheorySetting& s, std::span<const double> p) {
       for (std::size_t i = 0; i < levels; ++i) jacobian[j * levels + i] += chance * gain[i];
     }
   });
-  const auto at = [&](std::size_t i, std::size_t j) {
-    return (jacobian[j * levels + i] - jacobian[j * levels + last]) - (jacobian[last * levels + i] - jacobian[last * levels + last]);
-  };
-  double turning = 0, all = 0;
-  for (std::size_t i = 0; i < last; ++i)
-    for (std::size_t j = 0; j < last; ++j) {
-      const double half = 0.5 * (at(i, j) - at(j, i));
-      turning += half * half, all += at(i, j) * at(i, j);
+  // C J C, C = I - 11'/K: what the tangent space sees of it
+  std::vector<double> row(levels, 0.0), column(levels, 0.0);
+  double grand = 0;
+  for (std::size_t j = 0; j < levels; ++j)
+    for (std::size_t i = 0; i < levels; ++i) {
+      const double share = jacobian[j * levels + i] / static_cast<double>(levels);
+      row[j] += share, column[i] += share, grand += share / static_cast<double>(levels);
     }
-  return all > 0 ? math::sqrt(turning / all) : std::numeric_limits<double>::quiet_NaN();
+  const auto at = [&](std::size_t i, std::size_t j) { return (jacobian[j * levels + i] - row[j]) - (column[i] - grand); };
+  constexpr double rounding = 1e-24;  // beside the squares of the whole Jacobian
+  double turning = 0, all = 0, whole = 0;
+  for (std::size_t i = 0; i < levels; ++i)
+    for (std::size_t j = 0; j < levels; ++j) {
+      const double half = 0.5 * (at(i, j) - at(j, i)), entry = jacobian[j * levels + i];
+      turning += half * half, all += at(i, j) * at(i, j), whole += entry * entry;
+    }
+  return all > rounding * whole ? math::sqrt(turning / all) : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace odrpo

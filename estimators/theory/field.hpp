@@ -53,8 +53,8 @@ double mean_curl_work(const TheorySetting& setting);
 /// update_field().
 std::vector<double> field_curl(const TheorySetting& setting, std::span<const double> p);
 
-/// |antisymmetric part| / |Jacobian| at p, Frobenius norms: of d(F_i - F_K) / dp_j, i, j < K, with p_K = 1 minus the others. 0 of a gradient,
-/// at most 1; NaN where nothing changes. Failures as update_field().
+/// |antisymmetric part| / |Jacobian| at p, Frobenius norms, of the Jacobian dF_i / dp_j in the tangent space of the simplex: of C J C with
+/// C = I - 11'/K, so that no level is singled out. 0 of a gradient, at most 1; NaN where nothing changes. Failures as update_field().
 double relative_curl(const TheorySetting& setting, std::span<const double> p);
 
 }  // namespace odrpo

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "estimators/bits.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
 #include "kernels/failure.hpp"
@@ -40,7 +41,8 @@ std::optional<std::string> objective_refusal(const EstimatorConfig& c, int membe
   if (c.form == Form::reinforce || c.form == Form::rloo) {
     if (convention_of(c).divisor == Divisor::none) return std::nullopt;
   }
-  if (row_of(c.form).basis != Basis::level)
+  const Basis basis = row_of(c.form).basis;
+  if (basis != Basis::level && basis != Basis::bit)
     return "there is no scalar objective for K > 2: " + estimator_word(c) +
            " divides by a statistic of all levels at once, so its field has a curl";
   // M = 2 is the exception: one of the two members is below every level that tells them apart, and so is their lower median
@@ -63,7 +65,7 @@ double level_potential(const EstimatorConfig& c, int level, int members, double 
 }
 
 std::optional<std::string> limit_refusal(const EstimatorConfig& c, double median) {
-  if (c.form != Form::odrpo || c.compat != Compat::paper || c.eps != 0)
+  if (!has_norm(c.form) || c.compat != Compat::paper || c.eps != 0)
     return "the limit M -> infinity is known in closed form for odrpo under the convention paper without eps";
   if (by_group_median(c, median)) return "the group's median couples the levels of gini-median: there is no scalar objective";
   return std::nullopt;
@@ -80,13 +82,23 @@ double limit_potential(const EstimatorConfig& c, int level, double median, doubl
 }
 
 double objective(const EstimatorConfig& c, std::span<const double> values, int members, double median, std::span<const double> reach) {
-  const std::vector<double> gaps = level_gaps(values);
+  const auto potential = [&](int level, double share) {
+    return members == 0 ? limit_potential(c, level, median, share) : level_potential(c, level, members, median, share);
+  };
   double sum = 0;
-  for (std::size_t m = 1; m < values.size(); ++m) {
-    const int level = static_cast<int>(m) + 1;
-    sum += gaps[m] *
-           (members == 0 ? limit_potential(c, level, median, reach[m - 1]) : level_potential(c, level, members, median, reach[m - 1]));
+  if (row_of(c.form).basis == Basis::bit) {
+    const int levels = static_cast<int>(values.size());
+    for (int b = 0; b < bits_of(levels); ++b) {
+      double share = 0;
+      for (int m = 2; m <= levels; ++m)
+        if (bit_of(m, b) != 0)
+          share += reach[static_cast<std::size_t>(m - 2)] - (m < levels ? reach[static_cast<std::size_t>(m - 1)] : 0.0);
+      sum += bit_weight(b) * potential(1, std::clamp(share, 0.0, 1.0));
+    }
+    return sum;
   }
+  const std::vector<double> gaps = level_gaps(values);
+  for (std::size_t m = 1; m < values.size(); ++m) sum += gaps[m] * potential(static_cast<int>(m) + 1, reach[m - 1]);
   return sum;
 }
 

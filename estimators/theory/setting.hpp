@@ -9,11 +9,11 @@
 
 namespace odrpo {
 
-/// A group of `members` whose scores are levels 1..K with the values R_1 < .. < R_K. Cardinal forms see the values. Forms of levels sum
-/// Delta_k = R_k - R_(k-1) times what level k gives: its weight is that of the level k, and their median is a level.
+/// A group of `members` whose scores are levels 1..K with the values R_1 < .. < R_K, as the estimators' key `values` has them: cardinal
+/// forms see the values; forms of levels sum Delta_k = R_k - R_(k-1) times what level k gives.
 struct TheorySetting {
-  EstimatorConfig estimator;
-  std::vector<double> values;
+  EstimatorConfig estimator;   ///< its own `values` are not read
+  std::vector<double> values;  ///< also of forms that read none: they decide the number of levels
   int members = 8;
   int levels() const { return static_cast<int>(values.size()); }
 };
@@ -27,7 +27,8 @@ std::vector<double> plain_values(int levels);
 /// convention may lack the form; values must ascend, two of them at least; a group has 2..most_theory_members members.
 std::optional<std::string> theory_refusal(const TheorySetting& setting);
 
-/// The definition: the advantage of a member at each level of the group with those counts, 0 at levels that nobody has.
+/// The definition, advantages() of estimators/definition.hpp, for a member at each level of the group with those counts; 0 at levels that
+/// nobody has.
 std::vector<double> group_advantages(const TheorySetting& setting, std::span<const int> counts);
 
 /// Delta_k = R_k - R_(k-1); Delta_1 = 0, because every group reaches level 1.

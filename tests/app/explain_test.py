@@ -194,6 +194,10 @@ def definition(word, r, levels, system="paper"):
         return cardinal(word, r, system)
     weight, norm = word[5:].strip("-)").split("(")
     out = [0.0] * len(r)
+    if weight == "bitwise":
+        for b in range(10):
+            out = [a + 2**b * x for a, x in zip(out, cardinal(norm, [float(max(int(y), 1) - 1 >> b & 1) for y in r], system))]
+        return out
     median = sorted(r)[(len(r) - 1) // 2]
     for k in range(1, levels + 1):
         mu = sum(x >= k for x in r) / len(r)
@@ -259,7 +263,10 @@ for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [6], [0, 0, 4], [1, 1, 1, 1, 1, 
             fail(f"{e['estimator']}: {told} are not all systems")
         for c in e["conventions"]:
             for i, r in enumerate(group):  # the parts add up to the whole
-                if c["levels"]:
+                if c.get("bits"):
+                    parts = math.fsum(p["reached"] if max(r, 1) - 1 >> p["bit"] & 1 else p["missed"] for p in c["bits"])
+                    near([parts], [c["advantages"][i]], f"bits of {e['estimator']} {c['compat']} of {listed}")
+                elif c["levels"]:
                     parts = math.fsum(p["reached"] if r >= p["high"] else p["missed"] for p in c["levels"])
                     near([parts], [c["advantages"][i]], f"levels of {e['estimator']} {c['compat']} of {listed}")
 
@@ -314,7 +321,8 @@ run("--rewards", "50000,1", *every)
 many = ",".join(str(1 + i * 7 % 10) for i in range(255))
 for rewards in ["3,7,7,9", "9", "0", "5,5", many, ",".join(map(str, range(1, 17))), "9999.25,1.5", "10000,1", "7.25,8,8.5", "0.1,0.2,0.30000000000000004",
                 ",".join(str(i + 0.123456789) for i in range(40))]:
-    for more in ([], ["--verbose", *every]):
+    asked = [a for w in words if "." not in rewards or "bitwise" not in w for a in ("--estimator", w)]  # real numbers have no bits
+    for more in ([], ["--verbose", *asked]):
         out = run("--rewards", rewards, *more)[0]
         wide = [line for line in out.splitlines() if len(line) > 80]
         if wide or not out:
@@ -358,6 +366,7 @@ for arguments, said in [
     (["--rewards", "3,7,9", "--k", "3"], "only forms that compare subsets read it"),
     (["--rewards", "3,7,9", "--k", "4", "--estimator", "max-at-k"], "a group of 3 has no subset of 4"),
     (["--rewards", "3,7,9", "--k", "1", "--estimator", "max-at-k"], "--k"),
+    (["--rewards", "3,7.5", "--estimator", "odrpo-bitwise(grpo)"], "takes whole scores, and --rewards has others"),
     (["--rewards", "3,7", "--frob"], 'unknown flag "--frob"'),
 ]:
     out, err = run(*arguments, code=2)

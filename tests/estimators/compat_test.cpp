@@ -200,9 +200,10 @@ TEST_CASE("maxrl where the mean is not positive: a guard under paper and prime, 
 
 TEST_CASE("what a system does not have is refused, with what it does have") {
   const auto why = [](const EstimatorConfig& c) { return compat_refusal(c).value_or(""); };
-  CHECK(why(config_of(Compat::verl, "maxrl")) == "compat \"verl\" has no maxrl; it has reinforce, rloo, grpo, odrpo(grpo) with any weight");
+  CHECK(why(config_of(Compat::verl, "maxrl")) ==
+        "compat \"verl\" has no maxrl; it has reinforce, rloo, grpo, odrpo(grpo) with any weight or by bits");
   CHECK(why(config_of(Compat::prime, "odrpo-gini(grpo)")) ==
-        "compat \"prime\" has no odrpo-gini(grpo); it has maxrl, odrpo(maxrl) with any weight");
+        "compat \"prime\" has no odrpo-gini(grpo); it has maxrl, odrpo(maxrl) with any weight or by bits");
   CHECK(why(config_of(Compat::maxrl_reference, "grpo")).find("compat \"maxrl-reference\" has no grpo; it has maxrl") == 0);
   EstimatorConfig c = config_of(Compat::trl, "grpo");
   c.eps = 1e-6;

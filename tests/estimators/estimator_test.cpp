@@ -12,7 +12,7 @@ using namespace odrpo;
 
 TEST_CASE("every catalogue word parses back to itself, in either spelling") {
   const auto words = estimator_catalogue();
-  CHECK(words.size() == 9 + 8);
+  CHECK(words.size() == 9 + 8 + 2);
   CHECK(std::set<std::string_view>(words.begin(), words.end()).size() == words.size());
   for (const std::string_view word : words) {
     CAPTURE(word);
@@ -23,8 +23,9 @@ TEST_CASE("every catalogue word parses back to itself, in either spelling") {
     REQUIRE(parse_estimator(under).has_value());
     CHECK(estimator_word(*parse_estimator(under)) == word);
   }
-  for (const char* word : {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "max-at-k", "max-at-k-centred",
-                           "odrpo(grpo)", "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)"})
+  for (const char* word :
+       {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "max-at-k", "max-at-k-centred", "odrpo(grpo)",
+        "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"})
     CHECK(std::count(words.begin(), words.end(), word) == 1);
 }
 
@@ -33,8 +34,8 @@ TEST_CASE("aliases and unknown words") {
   CHECK(estimator_word(parse_estimator("dr_grpo").value()) == "reinforce");
   CHECK(estimator_word(parse_estimator("odrpo-uniform(maxrl)").value()) == "odrpo(maxrl)");
   CHECK(estimator_word(parse_estimator("odrpo_uniform(grpo)").value()) == "odrpo(grpo)");
-  for (const char* word :
-       {"", "odrpo", "odrpo()", "odrpo(", "odrpo-uniform(", "odrpo-uniform()", "odrpo(rloo)", "grpo ", "GRPO", "odrpo-gini", "gini(grpo)"})
+  for (const char* word : {"", "odrpo", "odrpo()", "odrpo(", "odrpo-uniform(", "odrpo-uniform()", "odrpo(rloo)", "grpo ", "GRPO",
+                           "odrpo-gini", "gini(grpo)", "odrpo-bitwise", "odrpo-bitwise(rloo)", "posterior(odrpo-bitwise(grpo))"})
     CHECK(!parse_estimator(word).has_value());
 }
 

@@ -78,6 +78,7 @@ TEST_CASE("all groups up to 4 levels and 5 members: centred, monotone, discrete 
       for_each_histogram(levels, size, [&](const Values& rewards) {
         ++groups;
         for_each_estimator([&](const EstimatorConfig& config) {
+          if (whole_only(config)) return;  // a better reward may get less
           check_shape(config, rewards);
           if (config.form != Form::odrpo) return;
           Values discrete(rewards.size()), real(rewards.size());
@@ -119,6 +120,7 @@ TEST_CASE("random groups: permutation, shift, scale, leave-one-out") {
     for (double& r : scaled) r *= 3;
 
     for_each_estimator([&](const EstimatorConfig& config) {
+      if (whole_only(config)) return;  // bits_test.cpp
       check_shape(config, rewards);
       const Values a = run(config, rewards, levels), b = run(config, shuffled, levels);
       Values back(size);
@@ -180,7 +182,7 @@ TEST_CASE("under every convention the order of a group does not matter, and equa
     for (int round = 0; round < 12; ++round) {
       const int size = 2 + static_cast<int>(draw() % 8);
       Values rewards(size), a(size), b(size);
-      for (double& r : rewards) r = static_cast<double>(draw() % 29) / (round % 2 == 0 ? 1 : 4);
+      for (double& r : rewards) r = static_cast<double>(draw() % 29) / (round % 2 == 0 || whole_only(config) ? 1 : 4);
       const double median = config.median == MedianRule::running ? 4.5 : no_median;
       advantages(config, 28, rewards, median, a);
       Values turned(rewards.rbegin(), rewards.rend());

@@ -20,16 +20,22 @@ using Values = std::vector<double>;
 RunSpec random_run(std::mt19937& g) {
   RunSpec r = small_run(any(g, {PolicyKind::tabular, PolicyKind::linear}));
   do {
-    r.estimator = *parse_estimator(
-        any(g, {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "odrpo(grpo)", "odrpo-linear(maxrl)",
-                "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)", "odrpo(maxrl)", "max-at-k", "max-at-k-centred", "mc-grpo"}));
+    r.estimator = *parse_estimator(any(g, {"reinforce", "rloo", "grpo", "rank-grpo", "maxrl", "convex-reinforce", "odrpo(grpo)",
+                                           "odrpo-linear(maxrl)", "odrpo-gini(grpo)", "odrpo-gini-median(maxrl)", "odrpo(maxrl)",
+                                           "max-at-k", "max-at-k-centred", "mc-grpo", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"}));
     r.estimator.compat = compat_words[g() % std::size(compat_words)].value;
     if (r.estimator.form == Form::odrpo) r.estimator.median = any(g, {MedianRule::lower, MedianRule::mid, MedianRule::upper});
     if (r.estimator.form == Form::maxrl) r.estimator.origin = any(g, {0, 1});
     if (r.estimator.form == Form::grpo && r.estimator.compat == Compat::paper) r.estimator.ddof = any(g, {0, 1});
   } while (compat_refusal(r.estimator));
+  const Basis basis = row_of(r.estimator.form).basis;
+  if (g() % 3 == 0 && (basis == Basis::reward || basis == Basis::level)) {
+    double value = 0;
+    for (int k = 0; k < r.env.bandit.levels; ++k) r.estimator.values.push_back(value += 0.25 + static_cast<double>(g() % 32) / 8);
+  }
   r.votes = any(g, {1, 3});
   r.rater.aggregate = any(g, {Aggregate::mode, Aggregate::median, Aggregate::mean, Aggregate::expected});
+  if (basis == Basis::bit) r.rater.aggregate = any(g, {Aggregate::mode, Aggregate::median});
   r.rater.parse_failure = any(g, {0.0, 0.3});
   r.rater.parse_policy = any(g, {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero});
   r.learn.steps = 4;
@@ -94,7 +100,7 @@ struct Scale {
 };
 Scale scale_of(const RunSpec& spec) {
   constexpr Scale off{false, 0, 0, 0, 0};
-  const bool levels = spec.estimator.form == Form::odrpo;
+  const bool levels = has_norm(spec.estimator.form);
   switch (spec.learn.whiten) {
     case Whiten::none: return off;
     case Whiten::response:

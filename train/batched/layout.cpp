@@ -7,6 +7,7 @@
 
 #include "envs/bandit/channel.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
+#include "estimators/level_values.hpp"
 #include "policies/softmax/policy.hpp"
 #include "train/batch.hpp"
 #include "train/batched/engine.hpp"
@@ -108,7 +109,14 @@ std::string why_not_batched(const RunSpec& spec) {
   if (scores_of_response(spec.rater, spec.votes) > 1) return "the votes of a response stay apart, and the device keeps their aggregate";
   if (spec.policy.tilt > 0) return "a policy with a `tilt` starts on the CPU";
   if (spec.estimator.posterior) return "posterior scores are worked out on the CPU";
-  if (const device::Layout p = make_layout(spec); p.bytes > block_memory)
+  if (is_spaced(spec.estimator.values)) {
+    if (row_of(spec.estimator.form).basis == Basis::reward) return "scores become the `values` of their levels on the CPU";
+    if (reads_running_median(spec.estimator)) return "a running median with `values` of levels is followed on the CPU";
+  }
+  const device::Layout p = make_layout(spec);
+  if (p.general && row_of(spec.estimator.form).basis == Basis::bit)
+    return "bits beside missing scores, literal votes or recorded gradients are worked out on the CPU";
+  if (p.bytes > block_memory)
     return fmt::format("batches of {} prompts x {} rollouts on {} prompts are too large for a block's memory", p.batch, p.rollouts,
                        p.prompts);
   return "";

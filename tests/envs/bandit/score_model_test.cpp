@@ -233,7 +233,9 @@ TEST_CASE("score model: the channel of whole levels is that of worlds of whole q
     for (const int votes : {1, 4}) {
       CAPTURE(word, votes);
       const RaterConfig& rater = preset(word);
-      const std::vector<double> channel = level_channel(rater, 10, votes);
+      std::vector<double> channel(100, 0.0);
+      for (const LevelChannel& kind : level_channels(rater, 10, votes))
+        for (std::size_t i = 0; i < 100; ++i) channel[i] += kind.weight * kind.probability[i];
       BanditConfig config;
       config.quality = QualityKind::integer;
       std::vector<double> seen(100, 0.0), cells(10, 0.0), law(10);
@@ -262,4 +264,19 @@ TEST_CASE("score model: the channel of whole levels is that of worlds of whole q
         CHECK(total == Approx(1).epsilon(1e-12));
       }
     }
+}
+
+TEST_CASE("score model: kinds of prompts keep what the responses of a prompt share apart") {
+  RaterConfig rater = preset("mixed");
+  rater.noise = {GaussianNoise{0.3, 0.0, GaussianForm::rounded}, SeverityOffset{2.0}};
+  const std::vector<LevelChannel> kinds = level_channels(rater, 10, 1);
+  REQUIRE(kinds.size() == 8);
+  double least = 10, most = 0, weight = 0;
+  for (const LevelChannel& kind : kinds) {
+    double mean = 0;
+    for (std::size_t k = 0; k < 10; ++k) mean += kind.probability[4 * 10 + k] * static_cast<double>(k + 1);
+    least = std::min(least, mean), most = std::max(most, mean), weight += kind.weight;
+  }
+  CHECK(weight == Approx(1));
+  CHECK(most - least > 4);  // medians of eighths of a normal of sd 2: 1.53 sd either way
 }

@@ -265,6 +265,21 @@ TEST_CASE("bound: expected cosines against an exact sum over one group, and a ma
   CHECK(cosines[0].less == 0);
 }
 
+TEST_CASE("bound: ascent finds a better map where there is one, and keeps the map where it finds none") {
+  std::mt19937_64 g(20261204);
+  const BoundProblem problem = random_problem(g, 3, 3, true, 4, 6);
+  const UpdateMoments moments(problem);
+  const std::vector<double> best = moments.best_map();
+  std::vector<double> away = moments.scaled(best);
+  std::normal_distribution<double> normal;
+  for (double& a : away) a += 0.7 * normal(g);
+  const std::vector<std::vector<double>> maps = {away, improve_cosine(problem, moments, away, 40'000, 1), best};
+  const auto cosines = mean_cosines(problem, moments.index(), maps, 20'000, 2);
+  CHECK(cosines[1].less > 5 * cosines[1].less_error);
+  CHECK(cosines[1].less > 0.5 * cosines[2].less);  // it goes more than half of the way to the best map's
+  CHECK(improve_cosine(problem, moments, best, 32, 3) == moments.scaled(best));  // two batches show nothing
+}
+
 TEST_CASE("bound: what is too large is refused") {
   std::mt19937_64 g(1);
   CHECK_THROWS_AS(UpdateMoments(random_problem(g, 10, 16, false, 1, 1)), Failure);

@@ -14,22 +14,29 @@ using namespace odrpo;
 
 namespace {
 
-std::vector<double> random_channel(std::mt19937_64& g, std::size_t levels) {
-  std::vector<double> channel;
-  for (std::size_t j = 0; j < levels; ++j) {
-    const std::vector<double> row = simplex_point(g, levels);
-    channel.insert(channel.end(), row.begin(), row.end());
+/// Two or three kinds of prompts.
+std::vector<LevelChannel> random_kinds(std::mt19937_64& g, std::size_t levels) {
+  std::vector<LevelChannel> kinds;
+  for (const double weight : simplex_point(g, 2 + levels % 2)) {
+    kinds.push_back({weight, {}});
+    for (std::size_t j = 0; j < levels; ++j) {
+      const std::vector<double> row = simplex_point(g, levels);
+      kinds.back().probability.insert(kinds.back().probability.end(), row.begin(), row.end());
+    }
   }
-  return channel;
+  return kinds;
 }
 
 const char* words[] = {"grpo",      "maxrl",    "rloo",     "rank-grpo", "odrpo(grpo)", "odrpo-gini(maxrl)", "odrpo-gini-median(grpo)",
                        "reinforce", "max-at-k", "mc-grpo"};
 
 /// One group: the true level of each member and its gradient g_j.
-std::vector<double> drawn_gradient(const TheorySetting& s, const std::vector<double>& p, const std::vector<double>& channel,
+std::vector<double> drawn_gradient(const TheorySetting& s, const std::vector<double>& p, const std::vector<LevelChannel>& kinds,
                                    std::mt19937_64& g) {
   const std::size_t levels = p.size();
+  std::vector<double> weights;
+  for (const LevelChannel& kind : kinds) weights.push_back(kind.weight);
+  const std::vector<double>& channel = kinds[std::discrete_distribution<std::size_t>(weights.begin(), weights.end())(g)].probability;
   std::discrete_distribution<std::size_t> of_level(p.begin(), p.end());
   std::vector<std::size_t> level, score;
   std::vector<int> counts(levels, 0);
@@ -71,7 +78,7 @@ TEST_CASE("theory: under exact scores the channel's field is the field, without 
     const TheorySetting s = setting_of(word, 4, 5);
     CAPTURE(word);
     const std::vector<double> p = simplex_point(g, 4), field = update_field(s, p);
-    const ChannelField of = channel_field(s, p, exact_channel(4));
+    const ChannelField of = channel_field(s, p, std::vector{exact_channel(4)});
     for (std::size_t j = 0; j < 4; ++j) {
       CHECK(of.field[j] == Approx(field[j]).margin(1e-13));
       CHECK(of.bias[j] == Approx(0).margin(1e-12));
@@ -79,7 +86,7 @@ TEST_CASE("theory: under exact scores the channel's field is the field, without 
   }
   // reinforce climbs the mean reward: g = (M-1)/M p (R - mean)
   const std::vector<double> p = {0.2, 0.3, 0.5};
-  const ChannelField of = channel_field(setting_of("reinforce", 3, 4), p, exact_channel(3));
+  const ChannelField of = channel_field(setting_of("reinforce", 3, 4), p, std::vector{exact_channel(3)});
   CHECK(of.cosine == Approx(1).epsilon(1e-13));
   CHECK(of.gradient[2] == Approx(0.75 * 0.5 * (3 - 2.3)).epsilon(1e-13));
   CHECK(of.all_flips == 0);
@@ -92,13 +99,14 @@ TEST_CASE("theory: expectation and covariance under a channel are those of drawn
     const std::size_t levels = 2 + static_cast<std::size_t>(trial) % 3;
     const TheorySetting s = setting_of(words[trial % 10], static_cast<int>(levels), 3 + 2 * (trial % 2));
     CAPTURE(trial, estimator_word(s.estimator));
-    const std::vector<double> p = simplex_point(g, levels), channel = random_channel(g, levels);
-    const ChannelField of = channel_field(s, p, channel);
+    const std::vector<double> p = simplex_point(g, levels);
+    const std::vector<LevelChannel> kinds = random_kinds(g, levels);
+    const ChannelField of = channel_field(s, p, kinds);
     const int groups = 20'000;
     std::vector<double> sum(levels, 0.0), squares(levels, 0.0), fourth(levels, 0.0);
     std::vector<std::vector<double>> all;
     for (int n = 0; n < groups; ++n) {
-      all.push_back(drawn_gradient(s, p, channel, g));
+      all.push_back(drawn_gradient(s, p, kinds, g));
       for (std::size_t j = 0; j < levels; ++j) sum[j] += all.back()[j] / groups;
     }
     for (const auto& one : all)
@@ -120,9 +128,13 @@ TEST_CASE("theory: expectation and covariance under a channel are those of drawn
 
 TEST_CASE("theory: the flips of levels against a sum over all companions, by hand for reinforce") {
   // a score says the opposite of the level in one of three cases: C_21 - C_22 and so on decide, whoever the companions are
-  const std::vector<double> p = {0.5, 0.2, 0.3}, channel = {0.8, 0.1, 0.1, 0.9, 0.1, 0.0, 0.1, 0.2, 0.7};
-  const ChannelField of = channel_field(setting_of("reinforce", 3, 4), p, channel);
+  const std::vector<double> p = {0.5, 0.2, 0.3};
+  const LevelChannel channel{1, {0.8, 0.1, 0.1, 0.9, 0.1, 0.0, 0.1, 0.2, 0.7}};
+  const ChannelField of = channel_field(setting_of("reinforce", 3, 4), p, std::vector{channel});
   CHECK(of.flips[1] == Approx(1).epsilon(1e-13));  // level 2 has a mean score of 1.1, level 1 of 1.3
   CHECK(of.flips[2] == Approx(0).margin(1e-13));
   CHECK(of.all_flips == Approx(0.1 / (0.1 + 0.15 + 0.06)).epsilon(1e-12));
+  // half of the prompts have exact scores
+  const std::vector<LevelChannel> halves = {{0.5, channel.probability}, {0.5, exact_channel(3).probability}};
+  CHECK(channel_field(setting_of("reinforce", 3, 4), p, halves).flips[1] == Approx(0.5).epsilon(1e-13));
 }

@@ -262,6 +262,21 @@ TEST_CASE("what cannot be batched says why") {
     r.votes = 4;
     r.rater.sampling = sampling_of(r.rater, r.votes);
   });
+  const auto spaced = [&](const char* word, MedianRule median) {
+    return why([&](RunSpec& r) {
+      r.estimator = *parse_estimator(word);
+      r.estimator.median = median;
+      r.estimator.values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 19};
+    });
+  };
+  CHECK(spaced("grpo", MedianRule::lower).find("`values`") != std::string::npos);
+  CHECK(spaced("odrpo-gini-median(grpo)", MedianRule::running).find("running median") != std::string::npos);
+  CHECK(spaced("odrpo-gini-median(grpo)", MedianRule::lower) == "");
+  CHECK(why([](RunSpec& r) { r.estimator = *parse_estimator("odrpo-bitwise(grpo)"); }) == "");
+  CHECK(why([](RunSpec& r) {
+          r.estimator = *parse_estimator("odrpo-bitwise(grpo)");
+          r.record.gradient = 2;
+        }).starts_with("bits beside"));
   CAPTURE(wide, texts, apart);
   CHECK(apart.find("stay apart") != std::string::npos);
   CHECK(wide.find("too large") != std::string::npos);

@@ -61,6 +61,10 @@ inline RunSpec any_run(Chooser& c) {
   o.weight_decay = o.kind == OptimizerKind::adamw ? 0.01 : 0.0;
   o.clip = c.of({0.0, 0.0, 0.05, 1e3});
   o.eps = c.of({1e-8, 1e-10, 1e-8});
+  if (row_of(r.estimator.form).basis == Basis::level && c.below(3) == 0) {
+    double value = 0;
+    for (int k = 0; k < r.env.bandit.levels; ++k) r.estimator.values.push_back(value += c.of({0.25, 1.0, 3.5}));
+  }
   r.run_key = derive_key(static_cast<std::uint64_t>(c.below(3)), static_cast<std::uint32_t>(c.below(3)));
   return r;
 }
@@ -74,6 +78,7 @@ inline RunSpec any_general_run(Chooser& c) {
   if (kinds & 16) r.record.gradient = c.of({3, 1, 2});
   r.rater.aggregate = real ? Aggregate::mean : c.of({Aggregate::mode, Aggregate::median});
   if (real) r.votes = c.of({2, 5, 8});
+  if (row_of(r.estimator.form).basis == Basis::bit) r.estimator = *parse_estimator("grpo");  // not of the general kind
   if (literal) {
     r.rater.sampling = Sampling::draws;
     r.rater.tie = tie_words[c.below(static_cast<int>(std::size(tie_words)))].value;
