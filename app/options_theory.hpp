@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
-#include "app/command.hpp"
+#include "app/theory/command.hpp"
 
 namespace odrpo::app {
 

@@ -8,11 +8,11 @@
 #include <limits>
 #include <utility>
 
-#include "app/command.hpp"
 #include "app/first_posterior.hpp"
 #include "app/flag_word.hpp"
 #include "app/judge_rater.hpp"
 #include "app/number_list.hpp"
+#include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"

@@ -1,6 +1,6 @@
 // `theory field --rater`: the exact field under a judge's scores.
 #pragma once
-#include "app/command.hpp"
+#include "app/theory/command.hpp"
 #include "app/theory/table.hpp"
 
 namespace odrpo::app {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/command.hpp"
 #include "app/figure_format.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
+#include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"

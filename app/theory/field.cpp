@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "app/command.hpp"
 #include "app/theory/channel_field.hpp"
+#include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"

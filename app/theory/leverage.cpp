@@ -7,11 +7,11 @@
 #include <cmath>
 #include <limits>
 
-#include "app/command.hpp"
 #include "app/figure_format.hpp"
 #include "app/judge_rater.hpp"
 #include "app/number_list.hpp"
 #include "app/output_file.hpp"
+#include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/table.hpp"

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/command.hpp"
+#include "app/theory/command.hpp"
 #include "app/theory/table.hpp"
 #include "estimators/theory/setting.hpp"
 

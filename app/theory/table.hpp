@@ -5,7 +5,7 @@
 #include <variant>
 #include <vector>
 
-#include "app/command.hpp"
+#include "app/theory/command.hpp"
 
 namespace odrpo::app {
 

@@ -14,7 +14,7 @@ namespace {
 constexpr double least_probability = 1e-13;  ///< of a histogram, given the prompt
 constexpr double least_pivot = 1e-12;        ///< beside the largest of the block: less is rounding
 
-/// What a prompt's members are like, by their score.
+/// Means over a prompt's actions, given their score.
 struct ByScore {
   std::size_t levels, parameters;
   std::vector<double> seen;   ///< [levels] P(score)

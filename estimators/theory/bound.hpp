@@ -8,7 +8,7 @@
 
 namespace odrpo {
 
-/// A prompt: actions drawn from a policy, the law of their scores, and what the policy's parameters feel of them.
+/// A prompt: actions drawn from a policy, the law of their scores, and the gradients by the policy's parameters.
 struct BoundPrompt {
   std::vector<double> policy;    ///< [actions] probability
   std::vector<double> channel;   ///< [actions][levels] P(score k | action)

@@ -138,7 +138,7 @@ for code, words, arguments in (
     (2, "101 is not in 2..100", ("mixed", *TO, "--levels", "101")),
     (2, "this judge has 5 levels", ("judge.toml", *TO, "--levels", "10")),
     (2, "0 is not in 1..1024", ("mixed", *TO, "--votes", "0")),
-    (2, '"folowing" is none of', ("mixed", *TO, "--prior", "folowing")),
+    (2, 'there is no "folowing"', ("mixed", *TO, "--prior", "folowing")),
     (2, "--keep has no effect with --prior fixed", ("mixed", *TO, "--prior", "fixed", "--keep", "0.5")),
     (2, "--keep: 1.5 is not in 0..1", ("mixed", *TO, "--keep", "1.5")),
     (2, "--keep: nan is not in 0..1", ("mixed", *TO, "--keep", "nan")),
