@@ -8,7 +8,7 @@
 namespace odrpo {
 namespace {
 
-std::string number(double x) {
+std::string number_words(double x) {
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof text, x).ptr);
 }
@@ -41,7 +41,7 @@ std::optional<std::string> ascent_refusal(std::span<const double> values) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!(math::abs(values[k]) <= most_level_value)) return "the values of the levels must stay within -1e9..1e9";
     if (k > 0 && !(values[k] > values[k - 1]))
-      return "the values of the levels must ascend, and " + number(values[k]) + " stands after " + number(values[k - 1]);
+      return "the values of the levels must ascend, and " + number_words(values[k]) + " stands after " + number_words(values[k - 1]);
   }
   return std::nullopt;
 }

@@ -39,10 +39,11 @@ std::string find_valgrind() {
   }
 }
 
-/// Within 0.1 % of their middle; of five one may be away: what a library caches or grows now and then.
-bool agree(const std::vector<double>& totals) {
+/// Within 0.1 % of their middle, or within the noise; of five one may be away: what a library caches or grows now and then.
+bool agree(const std::vector<double>& totals, double noise) {
   const double middle = quartiles(totals).median;
-  const auto away = std::count_if(totals.begin(), totals.end(), [&](double x) { return std::abs(x - middle) > 1e-3 * std::abs(middle); });
+  const auto away =
+      std::count_if(totals.begin(), totals.end(), [&](double x) { return std::abs(x - middle) > std::max(1e-3 * std::abs(middle), noise); });
   return 5 * away <= static_cast<std::ptrdiff_t>(totals.size());
 }
 
@@ -134,11 +135,12 @@ Counts no_counts(const CountTools& tools, std::size_t cases) {
 GateCount count_of(const char* what, const char* by, const std::vector<double>& base, const std::vector<double>& other) {
   const auto [least, most] = std::minmax_element(base.begin(), base.end());
   const auto [other_least, other_most] = std::minmax_element(other.begin(), other.end());
+  const double noise = count_noise(what);
   return {what,
           by,
           quartiles(base).median,
           quartiles(other).median,
-          agree(base) && agree(other),
+          agree(base, noise) && agree(other, noise),
           {*least, *other_least},
           {*most, *other_most}};
 }

@@ -88,7 +88,7 @@ class LiveCounters {
 /// Opens an event of perf_event_open(2) on a process that is about to execute its program, its children included; -1 with errno.
 int open_event(unsigned type, unsigned long long config, pid_t pid);
 
-/// The middle of several totals of each side: exact where all, of five or more four in five, are within 0.1 % of it.
+/// The middle of several totals of each side: exact where all, of five or more four in five, are within 0.1 % or count_noise() of it.
 GateCount count_of(const char* what, const char* by, const std::vector<double>& baseline, const std::vector<double>& candidate);
 /// Of a program that is measured alone, both sides have its totals: what is stored takes the other side's place later.
 template <class Totals>

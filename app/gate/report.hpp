@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,9 +21,11 @@ struct GateCount {
   double least[2] = {}, most[2] = {};  ///< totals of baseline and candidate; of a stored baseline both are its count
 
   double change() const;  ///< candidate / baseline - 1; 0 where both are 0, infinity where only the baseline is
-  bool reported() const;  ///< exact, changed by more than reported_change, and no total of one side lies among those of the other
+  bool reported() const;  ///< exact, changed by more than reported_change and count_noise(), and the totals of the sides do not overlap
 };
 inline constexpr double reported_change = 0.005;
+/// Counts that mean nothing: a request and its answer allocate a few times more or less by the digits of their numbers.
+double count_noise(std::string_view what);
 
 /// A case of the gate beside its decision (GateReport::decisions at the same place).
 struct GateMeasurement {
