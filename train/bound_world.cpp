@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "envs/bandit/channel.hpp"
-#include "envs/rater/whole_scores.hpp"
 #include "kernels/math.hpp"
 #include "policies/softmax/tilt.hpp"
 
@@ -106,12 +105,6 @@ Parts make_parts(const BoundWorld& of) {
 }
 
 }  // namespace
-
-std::optional<std::string> bound_refusal(const RaterConfig& rater, int votes) {
-  if (auto why = whole_score_refusal(rater, votes)) return why;
-  if (votes > 1 && panel_size(rater.noise) > 1) return several_calls_to_a_panel;
-  return std::nullopt;
-}
 
 BoundProblem bound_problem(const BoundWorld& of) {
   const Parts parts = make_parts(of);

@@ -1,8 +1,6 @@
 // What the best map of advantages (estimators/theory/bound.hpp) is asked about in the bandit: a world, its judge and a policy.
 #pragma once
 #include <cstdint>
-#include <optional>
-#include <string>
 
 #include "envs/bandit/world.hpp"
 #include "envs/rater/rater.hpp"
@@ -20,11 +18,7 @@ struct BoundWorld {
   std::uint64_t key = 1;  ///< of the world and of what the judge makes of its responses
 };
 
-/// Why a judge asked so many times has no bound; nothing where it has one: whole_score_refusal(), or several calls to a panel, which are
-/// drawn one by one and have no law.
-std::optional<std::string> bound_refusal(const RaterConfig& rater, int votes);
-
-/// All prompts of the world under the laws that training draws from. For what bound_refusal() does not refuse. Failure `limits` where the
+/// All prompts of the world under the laws that training draws from. For raters without whole_score_refusal(). Failure `limits` where the
 /// law of so many votes is too long.
 BoundProblem bound_problem(const BoundWorld& world);
 

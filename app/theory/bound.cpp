@@ -17,6 +17,7 @@
 #include "app/theory/table.hpp"
 #include "app/usage.hpp"
 #include "envs/bandit/channel.hpp"
+#include "envs/rater/whole_scores.hpp"
 #include "estimators/theory/bound_posterior.hpp"
 #include "kernels/random.hpp"
 #include "train/bound_world.hpp"
@@ -86,7 +87,7 @@ std::vector<Case> read_cases(const TheoryBoundOptions& o) {
     read_values(o, c.levels);
     for (const int votes : read_wholes("--votes", o.votes, 1, most_votes, {1})) {
       c.votes = votes;
-      if (const auto why = bound_refusal(c.config, votes)) throw Failure(Exit::usage, fmt::format("rater {}: {}", shown(name), *why));
+      if (const auto why = whole_score_refusal(c.config, votes)) throw Failure(Exit::usage, fmt::format("rater {}: {}", shown(name), *why));
       for (const PolicyConfig& policy : read_policies(o)) {
         c.policy = policy;
         const auto same = [&](const Case& other) {

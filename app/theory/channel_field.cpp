@@ -35,10 +35,8 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
   if (const int own = rater_levels(rater); own > 0 && own != levels) refuse(fmt::format("it has {} levels, and --p has {}", own, levels));
   if (scored_responses(rater.noise) != nullptr) refuse("the responses of a file have no score that follows from a true level");
   const std::vector<int> votes = read_wholes("--votes", o.votes, 1, max_law_votes, {1});
-  for (const int n : votes) {
+  for (const int n : votes)
     if (const auto why = whole_score_refusal(rater, n)) refuse(*why);
-    if (n > 1 && panel_size(rater.noise) > 1) refuse(several_calls_to_a_panel);
-  }
   const std::vector<EstimatorConfig> estimators = read_estimators(o, paper_estimators(), table.notes);
   double work = 0;
   for (const EstimatorConfig& config : estimators)

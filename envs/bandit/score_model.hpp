@@ -18,7 +18,7 @@ ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source,
 
 /// What a rater makes of responses of whole quality 1..levels, for each kind of prompt that its noise draws, the judge of a panel among
 /// them: the law of the whole score that `votes` calls give, averaged over what the noise draws of a response, which all its calls share.
-/// For raters without whole_score_refusal(); not of a file's responses, nor several calls to a panel. Responses that hack are left out.
+/// For raters without whole_score_refusal(); not of a file's responses. Responses that hack are left out.
 /// Failure as make_score_model().
 std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes);
 

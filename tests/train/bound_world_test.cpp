@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "envs/bandit/channel.hpp"
+#include "envs/rater/whole_scores.hpp"
 #include "policies/softmax/tilt.hpp"
 #include "spec/catalogue.hpp"
 #include "tests/catch.hpp"
@@ -94,22 +95,22 @@ TEST_CASE("bound: the law of a response is the one that training draws from, of 
 
 TEST_CASE("bound: raters without a law of one whole score are refused") {
   RaterConfig rater = preset("mixed");
-  CHECK(!bound_refusal(rater, 8));
+  CHECK(!whole_score_refusal(rater, 8));
   rater.aggregate = Aggregate::mean;
-  CHECK(!bound_refusal(rater, 1));
-  CHECK(bound_refusal(rater, 2));
+  CHECK(!whole_score_refusal(rater, 1));
+  CHECK(whole_score_refusal(rater, 2));
   rater.aggregate = Aggregate::fraction;
-  CHECK(bound_refusal(rater, 2));
+  CHECK(whole_score_refusal(rater, 2));
   rater.aggregate = Aggregate::expected;
-  CHECK(bound_refusal(rater, 1));
+  CHECK(whole_score_refusal(rater, 1));
   rater = preset("mixed");
   rater.parse_failure = 0.1;
-  CHECK(!bound_refusal(rater, 1));
+  CHECK(!whole_score_refusal(rater, 1));
   rater.parse_policy = ParsePolicy::drop;
-  CHECK(bound_refusal(rater, 1));
+  CHECK(whole_score_refusal(rater, 1));
   rater.parse_policy = ParsePolicy::zero;
-  CHECK(bound_refusal(rater, 1));
+  CHECK(whole_score_refusal(rater, 1));
   rater = preset("panel-essays");
-  CHECK(!bound_refusal(rater, 1));
-  CHECK(bound_refusal(rater, 2));
+  CHECK(!whole_score_refusal(rater, 1));
+  CHECK(whole_score_refusal(rater, 2));
 }
