@@ -9,6 +9,7 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/devices.hpp"
+#include "app/shard.hpp"
 #include "app/usage.hpp"
 #include "spec/axis.hpp"
 #include "spec/parse.hpp"
@@ -174,7 +175,10 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
 
 int check(const CheckOptions& options) {
   const DeviceWish wish = device_wish(options.device);
-  const Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
+  const ChosenPart chosen = options.suite.shard.empty() ? ChosenPart() : choose_part(options.suite.shard);
+  Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
+  if (chosen.part.count > 1) take_part(suite, chosen.part);
+  if (!chosen.note.empty()) print_note("note: " + chosen.note);
   for (const auto& text : suite.notes) print_note("note: " + text);
   const int jobs = jobs_or_cores(options.jobs);
   const Cost cost = check_limits(suite, jobs);

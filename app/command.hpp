@@ -14,6 +14,7 @@ struct SuiteOptions {
   std::string path;
   std::vector<std::string> set;   ///< --set key=value, in order
   std::vector<std::string> only;  ///< --only GLOB, a run is kept when any matches; '*' crosses '/'
+  std::string shard;              ///< --shard I/N or auto/N: one part of what is left; empty = all of it
 };
 
 /// Where runs train; shared by run and check.
@@ -31,6 +32,15 @@ struct RunOptions {
   bool dry_run = false, force = false, json = false, quiet = false;
 };
 int run(const RunOptions&, const std::vector<std::string>& argv);
+
+struct MergeOptions {
+  std::vector<std::string> parts;  ///< result files and work folders
+  std::string output;              ///< -o
+  std::string suite;               ///< the suite file; empty = where the parts say it is
+  bool force = false, json = false, quiet = false;
+  double max_seconds = 0, max_memory = 0;  ///< of reading one part: as in TableQuery
+};
+int merge(const MergeOptions&, const std::vector<std::string>& argv);
 
 struct CheckOptions {
   SuiteOptions suite;

@@ -42,6 +42,7 @@ bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0 
 struct Commands {
   CLI::App app{"Which advantage estimator should train on noisy ordinal scores, and how many votes are worth buying?", "odrpo-bench"};
   RunOptions run;
+  MergeOptions merge;
   CheckOptions check;
   ListOptions list;
   TableOptions table;
@@ -79,7 +80,9 @@ struct Commands {
     CLI::App* c = add("run", "train everything in the suite, write one result file, print the table",
                       "odrpo-bench run suites/quickstart.toml --set suite.seeds=3 -o mine.h5", [this] { return app::run(run, argv); });
     suite_options(*c, run.suite);
-    c->add_option("-o,--output", run.output, "result file (default: NAME.h5 in the current folder)")->type_name("FILE.h5");
+    part_option(*c, run.suite);
+    c->add_option("-o,--output", run.output, "result file (default: NAME.h5 in the current folder; of a part NAME.part-I-of-N.h5)")
+        ->type_name("FILE.h5");
     jobs_option(*c, run.jobs);
     device_options(*c, run.device);
     c->add_option("--checkpoint", run.checkpoint,
@@ -92,9 +95,15 @@ struct Commands {
     c->add_flag("--json", run.json, "print a summary and the table as JSON");
     c->add_flag("-q,--quiet", run.quiet, "no progress and no notes on stderr, errors only");
 
+    c = add("merge", "join the parts of a suite that several machines trained into one result file",
+            "odrpo-bench run suite.toml --shard 3/8        # on each machine its number\n  odrpo-bench merge suite.part-*-of-8.h5 -o suite.h5",
+            [this] { return app::merge(merge, argv); });
+    merge_options(*c, merge);
+
     c = add("check", "validate a suite and show its grid and cost", "odrpo-bench check suites/quickstart.toml",
             [this] { return app::check(check); });
     suite_options(*c, check.suite);
+    part_option(*c, check.suite);
     jobs_option(*c, check.jobs);
     device_options(*c, check.device);
     c->add_flag("--json", check.json, "as JSON");
@@ -296,7 +305,7 @@ int dispatch(int argc, char** argv) {
   const CLI::App* command = command_of(c.app, words);
   if (command == nullptr) return static_cast<int>(Exit::usage);
   try {
-    if (first == "verify") std::transform(words.begin(), words.end(), words.begin(), marked);
+    if (first == "verify" || first == "merge") std::transform(words.begin(), words.end(), words.begin(), marked);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     c.app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {

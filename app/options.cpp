@@ -55,6 +55,12 @@ void suite_options(CLI::App& app, SuiteOptions& o, bool file_required) {
   repeated(app, "--only", o.only, "keep the runs whose id matches, e.g. --only '*/grpo/n8/*'; may be repeated", "GLOB");
 }
 
+void part_option(CLI::App& app, SuiteOptions& o) {
+  app.add_option("--shard", o.shard,
+                 "train part I (from 0) of N alone, for one of several machines; auto/N takes I from Slurm, Kubernetes or MPI")
+      ->type_name("I/N");
+}
+
 void jobs_option(CLI::App& app, int& jobs) {
   app.add_option("-j,--jobs", jobs, "worker threads (default: all cores)")->check(whole(1, 4096))->type_name("N");
 }
@@ -91,6 +97,16 @@ void table_query_options(CLI::App& app, TableQuery& o, bool file_required) {
   app.add_option("--tune-seeds", o.tune_seeds, "choose --best on the first N seeds, report the others")
       ->check(whole(0, 100'000))
       ->type_name("N");
+  limit_options(app, o.max_seconds, o.max_memory);
+}
+
+void merge_options(CLI::App& app, MergeOptions& o) {
+  app.add_option("parts", o.parts, "result files of parts, and work folders of parts that are not finished")->required()->type_name("PART");
+  app.add_option("-o,--output", o.output, "result file to make")->required()->type_name("FILE.h5");
+  app.add_option("--suite", o.suite, "the suite file, where the parts do not say where it is (it names files beside it)")->type_name("SUITE.toml");
+  app.add_flag("--force", o.force, "discard an output file or work folder that is in the way");
+  app.add_flag("--json", o.json, "print a summary as JSON");
+  app.add_flag("-q,--quiet", o.quiet, "no notes on stderr, errors only");
   limit_options(app, o.max_seconds, o.max_memory);
 }
 

@@ -19,12 +19,15 @@ CLI::Validator positive();
 CLI::Validator share();
 
 void suite_options(CLI::App& app, SuiteOptions& o, bool file_required = true);
+/// --shard, of the commands that train or show what is trained.
+void part_option(CLI::App& app, SuiteOptions& o);
 void jobs_option(CLI::App& app, int& jobs);
 void device_options(CLI::App& app, DeviceOptions& o);
 /// What reading a file may take: CPU seconds and MB.
 void limit_options(CLI::App& app, double& seconds, double& memory);
 /// FILE.h5 and which table of it.
 void table_query_options(CLI::App& app, TableQuery& o, bool file_required = true);
+void merge_options(CLI::App& app, MergeOptions& o);
 void plot_options(CLI::App& app, PlotOptions& o);
 void export_options(CLI::App& app, ExportOptions& o);
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o);

@@ -23,10 +23,9 @@ std::vector<std::string> lines_of(const std::string* text) {
   return lines;
 }
 
-/// A name of a file, which no command takes for a flag.
-std::string file_word(const std::string& name) { return shell_word(name.starts_with('-') ? "./" + name : name); }
-
 }  // namespace
+
+std::string file_word(const std::string& name) { return shell_word(name.starts_with('-') ? "./" + name : name); }
 
 std::string shell_word(const std::string& given) {
   const std::string text = printable_line(given);
@@ -42,6 +41,11 @@ std::string shell_word(const std::string& given) {
 
 std::vector<std::string> suite_changes(const ResultFile& file) {
   std::vector<std::string> changes;
+  if (const std::string* only = file.provenance_text("only")) {
+    for (const std::string& set : lines_of(file.provenance_text("overrides"))) changes.insert(changes.end(), {"--set", set});
+    for (const std::string& glob : lines_of(only)) changes.insert(changes.end(), {"--only", glob});
+    return changes;
+  }
   const std::vector<std::string> argv = lines_of(file.provenance_text("argv"));
   for (std::size_t i = 0; i < argv.size(); ++i)
     for (const char* flag : {"--set", "--only"}) {

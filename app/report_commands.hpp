@@ -10,7 +10,11 @@ namespace odrpo::app {
 /// A word as a shell takes it: in quotes where it must be. Controls are escaped as everywhere, so that no terminal obeys them.
 std::string shell_word(const std::string& text);
 
-/// What --set and --only changed in the call that made the file: its own words from the provenance; of an older file --set alone.
+/// A name of a file as a shell takes it, which no command takes for a flag.
+std::string file_word(const std::string& name);
+
+/// What --set and --only changed for the file's runs. Of an older file, whose provenance has no `only`, the words of the call that made it;
+/// of one without those --set alone.
 std::vector<std::string> suite_changes(const ResultFile& file);
 
 /// Three lines: the suite out of the file at `path`, the run, and the comparison of both results.

@@ -18,55 +18,23 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/devices.hpp"
-#include "app/gate/limits.hpp"
 #include "app/printable.hpp"
 #include "app/progress.hpp"
+#include "app/shard.hpp"
 #include "app/signals.hpp"
+#include "app/suite_facts.hpp"
 #include "app/usage.hpp"
 #include "app/win_rate_over.hpp"
 #include "results/digest.hpp"
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
-#include "spec/formulas.hpp"
 #include "spec/parse.hpp"
 #include "spec/text.hpp"
 #include "train/limits.hpp"
 
 namespace odrpo::app {
 namespace {
-
-std::string lines(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += word + '\n';
-  return text;
-}
-
-SuiteFacts facts_of(const Suite& suite, int jobs, const ChosenDevices& where, const std::vector<std::string>& argv) {
-  const BuildFacts build = build_facts();
-  const HostFacts host = host_facts();
-  SuiteFacts facts = suite_facts(suite, build.version);
-  facts.provenance = {
-      {"suite", suite.text},
-      {"overrides", lines(suite.overrides)},
-      {"resolved", suite.resolved},
-      {"table", table_spec_lines(suite.table)},
-      {"formulas", formula_lines(suite)},
-      {"raters", rater_lines(suite)},
-      {"argv", lines(argv)},
-      {"version", build.version},
-      {"revision", build.revision},
-      {"compiler", fmt::format("{} ({}) {}", build.compiler, build.build_type, build.flags)},
-      {"cpu", host.cpu},
-      {"isa", host.isa},
-      {"gpu", where.gpu},
-      {"device", where.device()},
-      {"host", fmt::format("{}, {} cores", host.system, host.cores)},
-      {"jobs", std::to_string(jobs)},
-  };
-  if (const std::string limits = gate_limit_lines(suite.gate); !limits.empty()) facts.provenance.emplace_back("gate", limits);
-  return facts;
-}
 
 // The file to write. A file of scores is refused as any file that is no result.
 std::string output_of(const std::string& path, const std::string& suite) {
@@ -146,9 +114,13 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   if (o.dry_run) return check({o.suite, o.device, o.jobs, o.json});
 
   // what to do, and whether it can be done at all
-  const Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
+  const ChosenPart chosen = o.suite.shard.empty() ? ChosenPart() : choose_part(o.suite.shard);
+  Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
+  const bool is_part = chosen.part.count > 1;
+  const std::string whole = is_part ? suite_facts(suite, build_facts().version).fingerprint : "";
+  if (is_part) take_part(suite, chosen.part);
   RunSettings settings;
-  settings.output = output_of(o.output.empty() ? suite.name + ".h5" : o.output, o.suite.path);
+  settings.output = output_of(o.output.empty() ? default_output(suite.name, chosen.part) : o.output, o.suite.path);
   settings.jobs = jobs_or_cores(o.jobs);
   settings.force = o.force;
   settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
@@ -157,10 +129,13 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   const ChosenDevices where = choose_devices(suite, wish);
   settings.engines = where.engines;
   settings.schedule = where.schedule;
-  if (!o.quiet)
+  SuiteFacts facts = facts_of(suite, o.suite, this_machine(settings.jobs, where), argv);
+  if (is_part) add_part(facts, chosen.part, whole);
+  if (!o.quiet) {
     for (const auto& text : suite.notes) print_note("note: " + text);
-  if (!o.quiet)
     for (const auto& text : where.words) print_note("note: " + text);
+    if (!chosen.note.empty()) print_note("note: " + chosen.note);
+  }
 
   // train
   std::atomic<bool> stop{false};
@@ -182,7 +157,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   RunReport report;
   try {
     const StopOnSignal signals(stop, o.quiet);
-    report = run_suite(suite, facts_of(suite, settings.jobs, where, argv), settings);
+    report = run_suite(suite, facts, settings);
   } catch (const std::bad_alloc&) {
     throw starved(last, settings);
   }
@@ -193,17 +168,17 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
     return static_cast<int>(Exit::stopped);
   }
 
-  // what came out
+  // what came out; a table of a part would be one of some seeds
   ReadLimits generous;  // the file is this user's own
   generous.seconds = 600;
   generous.memory_bytes = 1'000'000'000;
-  ResultFile file = read_results(
-      settings.output,
-      [&](const ResultFile& head) { return head.failed == head.runs ? std::vector<std::string>() : stored_columns(head, suite.table); },
-      generous);
-  if (file.failed < file.runs) add_win_rates(file, settings.output, suite.table.value, true, generous);
+  const auto columns = [&](const ResultFile& head) {
+    return is_part || head.failed == head.runs ? std::vector<std::string>() : stored_columns(head, suite.table);
+  };
+  ResultFile file = read_results(settings.output, columns, generous);
+  if (!is_part && file.failed < file.runs) add_win_rates(file, settings.output, suite.table.value, true, generous);
   report.failed = file.failed;  // those of this call and, when nothing was left to do, of an earlier one
-  const auto table = table_of(suite, file);
+  const auto table = is_part ? std::nullopt : table_of(suite, file);
   if (o.json) put(summary_json(report, suite.name, settings.output, file.digest, where, seconds, table));
   else if (table) put(table_text(*table, Legend::full, stdout_width()));
   std::fflush(stdout);  // the table first, then where the file is
@@ -211,6 +186,9 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
     if (!o.quiet && !report.complete && e.seconds)
       print_note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
   if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
+  if (!o.quiet && is_part)
+    print_note(fmt::format("this is part {}: `odrpo-bench merge PART.h5 ... -o {}.h5` joins all {}", chosen.part.text(), suite.name,
+                           chosen.part.count));
   return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
 }
 

@@ -1,8 +1,10 @@
 // The result store: shards committed crash-safely in a work folder, assembled into one HDF5 file, read back with suspicion.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,6 +46,30 @@ struct CheckpointBytes {
 /// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is neither empty nor HDF5.
 std::string output_target(const std::string& path);
 
+/// Runs from elsewhere: a name for messages, and what gives them all, slab by slab.
+struct RunSource {
+  std::string name;
+  std::function<void(const std::function<void(std::vector<RunRecord>& slab)>&)> read;
+};
+/// A run that two sources tell differently.
+struct RunConflict {
+  std::string id, env;
+  std::size_t first = 0, second = 0;       ///< the sources; own_source = this folder or its output
+  std::string first_digest, second_digest;  ///< of this run alone
+  std::vector<std::string> values;          ///< the first that differ: "final_quality 7.25 and 7.5"
+  static constexpr std::size_t own_source = ~std::size_t{0};
+};
+struct MergeReport {
+  std::string digest;                    ///< of the output; empty when it was not made
+  std::size_t equal = 0;                 ///< runs that came again
+  std::size_t differing = 0;             ///< runs that came again with other numbers
+  std::vector<RunConflict> conflicts;    ///< the first of those
+  std::vector<std::uint32_t> missing;    ///< places of runs that no source has
+  std::size_t failed = 0;                ///< runs that failed wherever they were trained
+  static constexpr std::size_t conflicts_kept = 5;
+};
+using CheckRun = std::function<void(const RunRecord& run, std::optional<std::size_t> place, std::size_t source)>;
+
 /// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
 /// (a lock file held by flock); all members but save_checkpoint() and load_checkpoint() may be called from one thread only.
 class WorkFolder {
@@ -81,6 +107,11 @@ class WorkFolder {
   /// more, and they are to be trained again. A file that appeared at the output meanwhile, or another than the one found there at first, is
   /// never replaced: Failure io, and all runs stay saved in the folder.
   std::string assemble();
+  /// The same of runs that other machines trained: takes those of `sources`, beside what the folder and the output hold already. `check` is
+  /// asked about every run that comes, with its place in the suite (none = not of this suite, and left out), and may refuse it by a Failure. A run that comes twice with equal numbers counts once; where numbers differ, and where runs are missing, nothing is written.
+  MergeReport merge(std::span<const RunSource> sources, const CheckRun& check);
+  /// Once it is set, assemble() and merge() end with a Failure `stopped`; what is committed stays.
+  void stop_when(const std::atomic<bool>* stop);
 
  private:
   struct State;
@@ -91,6 +122,7 @@ class WorkFolder {
 struct ReadLimits {
   double seconds = 0;                      ///< CPU time; 0 = 2 s, and 10 s more per 100 MB of file
   std::size_t memory_bytes = 300'000'000;  ///< of the reading process and this one together, beyond what the program takes anyway
+  const std::atomic<bool>* stop = nullptr;  ///< set = Failure `stopped`
 };
 
 /// Says which columns of the root table are wanted besides those that are always read (ResultFile::columns); `head` has no columns yet. May

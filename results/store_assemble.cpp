@@ -9,45 +9,47 @@
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
 #include "results/store_isolate.hpp"
-#include "results/store_rows.hpp"
-#include "results/store_work.hpp"
+#include "results/store_merged.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr const char* aside = store::new_output;
-constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
 }  // namespace
 
-/// All records in a row file, by place: of each run the latest that worked, else the latest.
-struct WorkFolder::State::Merged {
-  store::RowFile rows;
-  store::Outline outline;
-  std::vector<std::uint64_t> at;
-  std::vector<std::uint32_t> shape;
-  std::vector<bool> ok;
-  explicit Merged(const State& s)
-      : rows(s.folder), outline(s.facts.axis_names), at(s.facts.runs, nowhere), shape(s.facts.runs), ok(s.facts.runs, false) {}
-  void add(const RunRecord& run, const store::PlaceIndex& index) {
-    const auto place = index.find(run.id);
-    if (!place || (ok[*place] && run.status == RunStatus::failed)) return;
-    shape[*place] = outline.shape_of(run);
-    at[*place] = rows.add(run);
-    ok[*place] = run.status == RunStatus::ok;
-  }
-};
+ReadLimits WorkFolder::State::own_limits(const store::UntrustedFile& file) const {
+  ReadLimits limits = store::own_limits(file);
+  limits.stop = stop;
+  return limits;
+}
+
+void WorkFolder::State::look_at_stop() const {
+  if (stop != nullptr && *stop) throw Failure(Exit::stopped, "stopped");
+}
+
+store::Merged::Merged(const Folder& folder, const SuiteFacts& facts)
+    : rows(folder), outline(facts.axis_names), at(facts.runs, nowhere), shape(facts.runs), ok(facts.runs, false) {}
+
+void store::Merged::add(const RunRecord& run, std::size_t place) {
+  if (ok[place] && run.status == RunStatus::failed) return;
+  shape[place] = outline.shape_of(run);
+  at[place] = rows.add(run);
+  ok[place] = run.status == RunStatus::ok;
+}
 
 /// False when a shard is no longer what was committed: its runs are not done any more.
-bool WorkFolder::State::merge(Merged& merged) {
+bool WorkFolder::State::merge(store::Merged& merged) {
   const auto add = [&](std::vector<RunRecord>& some) {
-    for (const RunRecord& run : some) merged.add(run, index);
+    look_at_stop();
+    for (const RunRecord& run : some)
+      if (const auto place = index.find(run.id)) merged.add(run, *place);
   };
   if (keep_output) {
     const auto file = store::open_untrusted(beside, name, output);
     if (!is_found(file.info))
       throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is");
-    store::read_checked_runs(file, store::own_limits(file), true, [](const ResultFile&) {}, add);
+    store::read_checked_runs(file, own_limits(file), true, [](const ResultFile&) {}, add);
   }
   std::vector<std::string> good;
   for (const std::string& shard : shards) {
@@ -65,25 +67,28 @@ bool WorkFolder::State::merge(Merged& merged) {
     done = merged.ok;
     return false;
   }
-  for (std::size_t i = 0; i < facts.runs; ++i)
-    if (merged.at[i] == nowhere) throw Failure(Exit::internal, "run " + facts.run_id(i) + " was never committed");
-  merged.rows.flush();
   return true;
 }
 
-std::string WorkFolder::State::digest_of(const Merged& merged) const {
+void WorkFolder::State::need_all(const store::Merged& merged) const {
+  for (std::size_t i = 0; i < facts.runs; ++i)
+    if (merged.at[i] == store::Merged::nowhere) throw Failure(Exit::internal, "run " + facts.run_id(i) + " was never committed");
+}
+
+std::string WorkFolder::State::digest_of(const store::Merged& merged) const {
   TextList ids;
   for (std::size_t i = 0; i < facts.runs; ++i) ids.add(facts.run_id(i));
   ResultDigest digest;
   RunRecord run;
   for (const std::uint32_t i : id_order(ids)) {
+    look_at_stop();
     merged.rows.get(merged.at[i], run);
     digest.add(run);
   }
   return digest.hex();
 }
 
-void WorkFolder::State::write_output(const Merged& merged, const std::string& digest) {
+void WorkFolder::State::write_output(const store::Merged& merged, const std::string& digest) {
   using namespace store;
   need_room(hdf5_room);
   const File file = make_file(folder, aside, found ? found->st_mode & 0644 : 0644);  // a stricter mode of the file that is replaced stays
@@ -97,6 +102,7 @@ void WorkFolder::State::write_output(const Merged& merged, const std::string& di
   try {
     Hid hdf5 = create_hdf5(bytes);
     write_layout(hdf5, records, merged.outline, facts, digest, [&] {
+      look_at_stop();
       if (bytes.error != 0) throw Hdf5Error("stopped");
     });
     close_hdf5(hdf5);
@@ -111,7 +117,7 @@ void WorkFolder::State::check_written(const std::string& digest) {
   const auto file = store::open_untrusted(folder, aside, folder.path_of(aside));
   Verification there;
   try {
-    there = store::verify(file, store::own_limits(file));
+    there = store::verify(file, own_limits(file));
   } catch (const Failure& failure) {
     if (failure.code == Exit::io) throw;
     throw Failure(Exit::io, std::string(failure.what()) + " (it was just written: a fault of the disk?)");
@@ -122,6 +128,7 @@ void WorkFolder::State::check_written(const std::string& digest) {
 
 /// Where the runs are when there is no output. Those of an earlier output are in that file alone.
 std::string WorkFolder::State::saved() const {
+  if (merging) return "the parts are as they were";
   return std::string("all ") + (keep_output ? "new " : "") + "finished runs stay saved in " + store::quoted(folder.path);
 }
 
@@ -176,10 +183,10 @@ void WorkFolder::State::clean_up() try {
   notes.push_back(std::string("the work folder is no longer needed, but: ") + failure.what());
 }
 
-/// Writes the new file into the work folder and reads it back. Nothing when a committed run is missing now.
-std::optional<WorkFolder::State::NewOutput> WorkFolder::State::make_output() try {
-  Merged merged(*this);
-  if (!merge(merged)) return std::nullopt;
+/// Writes the new file into the work folder and reads it back.
+WorkFolder::State::NewOutput WorkFolder::State::make_output(store::Merged& merged) try {
+  need_all(merged);
+  merged.rows.flush();
   merged.outline.settle(std::move(merged.shape));
   const std::string digest = digest_of(merged);
   write_output(merged, digest);
@@ -191,26 +198,35 @@ std::optional<WorkFolder::State::NewOutput> WorkFolder::State::make_output() try
                               (forced && found ? ", once " + store::quoted(output) + " is moved away" : ""));
 }
 
+/// Collects all runs, makes the output of them, and puts it into place. Empty when collect() says that something is missing.
+std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>& collect) try {
+  check_lock("the output cannot be made");
+  NewOutput made;
+  {
+    store::Merged merged(folder, facts);
+    if (!collect(merged)) return "";
+    made = make_output(merged);
+  }
+  check_lock("the output cannot be made");
+  put_into_place();
+  complete = made.all_ok;
+  clean_up();
+  lock.release();
+  shards.clear();
+  next_shard = 0;
+  keep_output = true;
+  return made.digest;
+} catch (...) {
+  if (lock && !not_ours_aside) system.unlink(folder.number(), aside, 0);  // what fills the disk helps nobody
+  throw;
+}
+
+void WorkFolder::stop_when(const std::atomic<bool>* stop) { state_->stop = stop; }
+
 std::string WorkFolder::assemble() {
   store::quiet();
   State& s = *state_;
-  s.check_lock("the output cannot be made");
-  try {
-    const auto output = s.make_output();
-    if (!output) return "";
-    s.check_lock("the output cannot be made");
-    s.put_into_place();
-    s.complete = output->all_ok;
-    s.clean_up();
-    s.lock.release();
-    s.shards.clear();
-    s.next_shard = 0;
-    s.keep_output = true;
-    return output->digest;
-  } catch (...) {
-    if (s.lock && !s.not_ours_aside) s.system.unlink(s.folder.number(), aside, 0);  // what fills the disk helps nobody
-    throw;
-  }
+  return s.finish([&](store::Merged& merged) { return s.merge(merged); });
 }
 
 }  // namespace odrpo

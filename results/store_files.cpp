@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -162,32 +161,6 @@ std::string head_of(const System& system, const std::string& path, std::size_t s
   if (count < 0) fail_io("read", path, static_cast<int>(-count));
   bytes.resize(static_cast<std::size_t>(count));
   return bytes;
-}
-
-Lock::Result Lock::take(const Folder& folder, const std::string& name) {
-  const std::string path = folder.path_of(name);
-  for (int tries = 0;; ++tries) {
-    File file = open_file(folder.system(), folder.number(), name, O_RDWR | O_CREAT | O_NOFOLLOW, 0644);
-    if (file.number() == -ENOENT) return Result::gone;  // O_CREAT in a folder that was removed
-    if (!file) fail_io("write", path, -file.number());
-    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
-      const int error = errno;
-      if (error != EWOULDBLOCK) fail_io("lock", path, error);
-      if (tries >= 10) return Result::taken;
-      ::usleep(20'000);
-      continue;
-    }
-    file_ = std::move(file);
-    if (stands(folder, name)) return Result::held;
-    file_.close();  // the holder before us removed the file between our open and our lock
-  }
-}
-
-bool Lock::stands(const Folder& folder, const std::string& name) const {
-  struct stat ours {
-  }, now{};
-  return file_ && ::fstat(file_.number(), &ours) == 0 && ::fstatat(folder.number(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-         same_file(ours, now);
 }
 
 }  // namespace odrpo::store

@@ -93,19 +93,4 @@ std::string name_of(const std::string& path);
 /// Do both describe one file?
 inline bool same_file(const struct stat& a, const struct stat& b) { return a.st_ino == b.st_ino && a.st_dev == b.st_dev; }
 
-/// An exclusive flock on a file of a folder, which it makes; released at destruction or when the process dies.
-class Lock {
- public:
-  enum class Result { held, taken, gone };  ///< held: now ours; taken: another process has it; gone: the folder is being removed
-  /// Tries for a fifth of a second, as a killed holder may still be going. Failure io when it cannot be made.
-  Result take(const Folder& folder, const std::string& name);
-  /// Is the lock held, and is its file still the one in the folder? (Not when somebody removed the folder or the file.)
-  bool stands(const Folder& folder, const std::string& name) const;
-  void release() { file_.close(); }
-  explicit operator bool() const { return static_cast<bool>(file_); }
-
- private:
-  File file_;
-};
-
 }  // namespace odrpo::store

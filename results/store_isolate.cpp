@@ -2,6 +2,7 @@
 #include "results/store_isolate.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -79,9 +80,15 @@ bool write_to(int pipe, const void* data, std::size_t size) {
   }
   return true;
 }
-/// False at the end of the pipe. Failure io.
-bool read_from(int pipe, void* data, std::size_t size) {
+/// False at the end of the pipe. Failure io; stopped once `stop` is set.
+bool read_from(int pipe, void* data, std::size_t size, const std::atomic<bool>* stop) {
+  constexpr int look_ms = 100;
   for (char* to = static_cast<char*>(data); size > 0;) {
+    pollfd there{pipe, POLLIN, 0};
+    while (stop != nullptr) {
+      if (*stop) throw Failure(Exit::stopped, "stopped");
+      if (::poll(&there, 1, look_ms) > 0) break;
+    }
     const ssize_t count = ::read(pipe, to, size);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) fail_io("read from", "the process that reads a file", errno);
@@ -158,12 +165,13 @@ void work_and_report(int out, const std::function<void(const Send&)>& work) {
 }
 
 /// Takes frames until the child is done; why it failed, if it said so. False when it broke off.
-bool take_frames(int pipe, const std::function<void(std::string_view)>& receive, std::optional<Failure>& failure) {
+bool take_frames(int pipe, const std::function<void(std::string_view)>& receive, const std::atomic<bool>* stop,
+                 std::optional<Failure>& failure) {
   std::string bytes;
-  for (FrameHead head; read_from(pipe, &head, sizeof head);) {
+  for (FrameHead head; read_from(pipe, &head, sizeof head, stop);) {
     if (head.size > largest_frame) return false;
     bytes.resize(head.size);
-    if (!read_from(pipe, bytes.data(), bytes.size())) return false;
+    if (!read_from(pipe, bytes.data(), bytes.size(), stop)) return false;
     if (head.kind == Kind::done) return true;
     if (head.kind == Kind::failure) {
       Unpack unpack{bytes};
@@ -223,7 +231,7 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t 
   std::optional<Failure> failure;
   bool whole = false;
   try {
-    whole = take_frames(ends[0], receive, failure);
+    whole = take_frames(ends[0], receive, limits.stop, failure);
   } catch (const Hdf5Error& error) {
     throw Failure(Exit::bad_input, refused + error.what());
   }
@@ -322,7 +330,12 @@ Verification verify(const UntrustedFile& file, const ReadLimits& limits) {
   return out;
 }
 
-ReadLimits own_limits(const UntrustedFile& file) { return {20 + 4e-7 * static_cast<double>(file.size()), 1'000'000'000}; }
+ReadLimits own_limits(const UntrustedFile& file) {
+  ReadLimits limits;
+  limits.seconds = 20 + 4e-7 * static_cast<double>(file.size());
+  limits.memory_bytes = 1'000'000'000;
+  return limits;
+}
 
 bool is_foreign(const UntrustedFile& file) {
   bool foreign = false;

@@ -16,9 +16,9 @@ class RowFile {
   static constexpr const char* name = "rows.tmp";
   /// Appends a record; where it is. Failure io.
   std::uint64_t add(const RunRecord& run);
-  /// Writes what add() holds back, before the first get(). Failure io.
+  /// Writes what add() holds back, before a get(). Failure io.
   void flush();
-  /// The record at this place. Failure io, also when its bytes are not those that were added.
+  /// The record at this place, which is written. Failure io, also when its bytes are not those that were added.
   void get(std::uint64_t at, RunRecord& run) const;
 
  private:

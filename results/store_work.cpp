@@ -10,15 +10,14 @@
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
 #include "results/store_checkpoints.hpp"
+#include "results/store_facts.hpp"
 #include "results/store_isolate.hpp"
 #include "results/store_rows.hpp"
 
 namespace odrpo {
 namespace {
 
-constexpr const char* marker_head = "odrpo-bench work folder 2\n";
-constexpr const char* lock_name = "lock";
-constexpr const char* marker_name = "suite";
+using store::lock_name, store::marker_name;
 constexpr int most_looks = 100;
 
 /// A shard as format 1 named it, without its checksum.
@@ -28,10 +27,10 @@ bool is_old_shard(const std::string& name) {
 }
 bool is_ours(const std::string& name) {
   const auto written = [](const std::string& n) {
-    return n == marker_name || store::is_shard(n) || is_old_shard(n) || store::is_checkpoint(n);
+    return n == marker_name || n == store::provenance_name || store::is_shard(n) || is_old_shard(n) || store::is_checkpoint(n);
   };
   return name == lock_name || name == store::new_output || name == store::RowFile::name || written(name) ||
-         (name.ends_with(".tmp") && written(name.substr(0, name.size() - 4)));
+         (name.ends_with(".tmp") && (written(name.substr(0, name.size() - 4)) || name.starts_with("lock-")));
 }
 /// Work that a later call takes over.
 bool is_work(const std::string& name) { return store::is_shard(name) || is_old_shard(name) || store::is_checkpoint(name); }
@@ -47,9 +46,6 @@ WorkFolder::State::State(const std::string& wanted, const SuiteFacts& suite, con
       beside(store::open_folder(system, store::folder_of(output), "write " + store::quoted(output) + ": cannot open its folder")),
       index(facts),
       done(facts.runs, false) {}
-
-std::string WorkFolder::State::marker() const { return store::read_whole(folder, marker_name, 4096).value_or(""); }
-bool WorkFolder::State::is_ours_by(const std::string& text) const { return text.starts_with(marker_head + facts.fingerprint + "\n"); }
 
 bool WorkFolder::State::holds_work() const {
   const auto names = store::names_in(folder);
@@ -70,6 +66,16 @@ void WorkFolder::State::check_owner(const struct stat& info) const {
   struct stat here {};
   if (::fstat(beside.number(), &here) == 0 && here.st_dev != info.st_dev)  // a mount
     throw Failure(Exit::io, which + " is on another file system, from where no file can be renamed to it; move the folder away");
+}
+
+/// Why the lock cannot be had, and what to do where its owner may be dead.
+std::string WorkFolder::State::held_by_another(const store::LockState& other) const {
+  const std::string file = output + ".work/" + lock_name;
+  if (!other.silent)
+    return "another process is writing " + store::quoted(output) + " (it holds " + store::quoted(file) +
+           (other.owner.empty() ? "" : ": " + other.owner) + ")";
+  return store::quoted(output) + " is locked by " + other.owner + "; when that process is dead, remove " + store::quoted(file) +
+         " and give the same command again: no saved run is lost";
 }
 
 bool WorkFolder::State::take_folder(bool make, bool force) {
@@ -101,7 +107,7 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
   switch (lock.take(folder, lock_name)) {
     case store::Lock::Result::gone: return false;
     case store::Lock::Result::taken:
-      throw Failure(Exit::io, "another process is writing " + store::quoted(output) + " (it holds " + store::quoted(path + "/lock") + ")");
+      throw Failure(Exit::io, held_by_another(lock.other()));
     case store::Lock::Result::held: break;
   }
   struct stat now {};  // the name may mean another folder by now
@@ -120,16 +126,17 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
 
 /// Refuses another suite's work; removes what a kill left, with `force` everything.
 void WorkFolder::State::settle_folder(bool force) {
-  const std::string wanted = marker_head + facts.fingerprint + "\n" + facts.name + "\n", found = marker();
+  const store::FolderMarker found = store::read_marker(folder);
   const auto names = store::names_in(folder);
   const bool work_there = std::any_of(names.begin(), names.end(), is_work);
-  const bool foreign = found.empty() ? work_there : !is_ours_by(found);
+  const bool foreign = found.none ? work_there : found.fingerprint != facts.fingerprint;
   if (foreign && !force)
     throw Failure(Exit::io, store::quoted(folder.path) + " holds work of another suite or version; finish that one, choose another -o, or " +
                                 (keep_output ? "move it away" : "discard it with --force"));  // which would discard the output too
   for (const std::string& there : names)
     if (there.ends_with(".tmp") || (force && is_work(there))) store::remove_file(folder, there);
-  if (found != wanted) store::write_safely(folder, marker_name, {wanted});
+  store::write_marker(folder, {facts.fingerprint, facts.name});
+  store::write_provenance(folder, facts.provenance);
   store::sync_folder(beside);
 }
 
@@ -204,13 +211,13 @@ bool WorkFolder::State::is_left_over() const {
   if (!there.file) return false;
   const auto names = store::names_in(there);
   if (!std::all_of(names.begin(), names.end(), is_ours)) return false;
-  std::string text;
+  store::FolderMarker marker;
   try {
-    text = store::read_whole(there, marker_name, 4096).value_or("");
+    marker = store::read_marker(there);
   } catch (const Failure&) {
     return false;
   }
-  return is_ours_by(text) || (text.empty() && std::none_of(names.begin(), names.end(), is_work));
+  return marker.fingerprint == facts.fingerprint || (marker.none && std::none_of(names.begin(), names.end(), is_work));
 }
 
 void WorkFolder::State::open(bool force) {

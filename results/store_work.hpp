@@ -2,7 +2,9 @@
 #pragma once
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 
 #include "results/store.hpp"
 #include "results/store_files.hpp"
+#include "results/store_lock.hpp"
 
 namespace odrpo {
 namespace store {
@@ -37,6 +40,8 @@ bool is_shard(const std::string& name);
 std::size_t shard_number(const std::string& name);
 /// The shard's bytes; nothing when it is gone or is not what was committed. Failure io when it cannot be read.
 std::optional<std::string> read_shard(const Folder& folder, const std::string& name);
+struct Merged;
+struct UntrustedFile;
 /// Calls `visit` with the runs of a shard, whole records or their words alone.
 void read_image(const std::string& image, const std::string& path, bool with_records,
                 const std::function<void(std::vector<RunRecord>&)>& visit);
@@ -61,35 +66,38 @@ struct WorkFolder::State {
   bool forced = false;                         ///< the same call again would begin anew
   bool not_ours_aside = false;                 ///< somebody else's file lies where the new output was
   std::optional<struct stat> found;            ///< the file at the output, as it was when it was looked at
+  const std::atomic<bool>* stop = nullptr;     ///< set = give up making the output
+  bool merging = false;                        ///< the runs come from parts elsewhere
 
   State(const std::string& output, const SuiteFacts& facts, const System& system);
   void open(bool force);
   void look_at_output(bool force);
   /// Opens (or makes) the folder and takes its lock. False when somebody is just removing it: look again.
   bool take_folder(bool make, bool force);
+  std::string held_by_another(const store::LockState& other) const;
   void check_owner(const struct stat& info) const;
   void settle_folder(bool force);
   void load_shards();
   bool holds_work() const;
   bool is_left_over() const;
-  /// What says whose the folder is; empty when nothing does.
-  std::string marker() const;
-  bool is_ours_by(const std::string& text) const;
   std::vector<std::string> checkpoints(bool of_finished) const;
   void check_lock(const std::string& lost) const;
   void remove_folder();
 
   // store_assemble.cpp
-  struct Merged;
-  bool merge(Merged& merged);
-  std::string digest_of(const Merged& merged) const;
-  void write_output(const Merged& merged, const std::string& digest);
+  ReadLimits own_limits(const store::UntrustedFile& file) const;
+  void look_at_stop() const;
+  bool merge(store::Merged& merged);
+  void need_all(const store::Merged& merged) const;
+  std::string digest_of(const store::Merged& merged) const;
+  void write_output(const store::Merged& merged, const std::string& digest);
   void check_written(const std::string& digest);
   struct NewOutput {
     std::string digest;
-    bool all_ok;  ///< no run failed
+    bool all_ok = false;  ///< no run failed
   };
-  std::optional<NewOutput> make_output();
+  NewOutput make_output(store::Merged& merged);
+  std::string finish(const std::function<bool(store::Merged&)>& collect);
   void put_into_place();
   void clean_up();
   bool is_found(const struct stat& now) const;

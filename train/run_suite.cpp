@@ -247,10 +247,17 @@ RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettin
     report.notes = folder.notes();
     return report;
   }
+  folder.stop_when(settings.stop);
   for (int times = 0; report.digest.empty() && call.train_missing(); ++times) {
     if (times == most_assemblies)
       throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
-    report.digest = folder.assemble();  // empty when a committed run was damaged since: it is missing now
+    try {
+      report.digest = folder.assemble();  // empty when a committed run was damaged since: it is missing now
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::stopped) throw;
+      report.stopped = true;  // all runs are saved, the output is not made
+      break;
+    }
   }
   report.notes.insert(report.notes.begin(), folder.notes().begin(), folder.notes().end());
   return report;

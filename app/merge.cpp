@@ -1,0 +1,162 @@
+// `odrpo-bench merge PART… -o FILE.h5`: one result file of what several machines trained.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "app/build_facts.hpp"
+#include "app/command.hpp"
+#include "app/merge_text.hpp"
+#include "app/printable.hpp"
+#include "app/read_limits.hpp"
+#include "app/signals.hpp"
+#include "app/suite_facts.hpp"
+#include "app/usage.hpp"
+#include "spec/parse.hpp"
+#include "spec/text.hpp"
+#include "train/merge_parts.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t ids_shown = 3;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// All parts must be of one suite, trained by this version.
+void check_alike(const std::vector<Part>& parts) {
+  const std::string version = build_facts().version;
+  const Part& first = parts.front();
+  for (const Part& part : parts) {
+    const std::string path = printable_line(part.path), theirs = part.text("version");
+    if (theirs != version)
+      throw Failure(Exit::bad_input, fmt::format("'{}' was trained by version {} of odrpo-bench, and this is version {}: merge with that one",
+                                                 path, theirs.empty() ? "an unknown" : printable_line(theirs), version));
+    if (part.whole() == first.whole()) continue;
+    const std::string before = fmt::format("'{}' cannot be merged with '{}': ", path, printable_line(first.path));
+    if (part.suite != first.suite)
+      throw Failure(Exit::bad_input, fmt::format("{}it is of the suite {}, the other of {}", before, printable_line(part.suite), printable_line(first.suite)));
+    for (const auto& [name, what] : {std::pair("overrides", "--set"), std::pair("only", "--only"), std::pair("suite", "suite file")})
+      if (part.text(name) != first.text(name)) throw Failure(Exit::bad_input, fmt::format("{}they were trained with another {}", before, what));
+    throw Failure(Exit::bad_input, before + "files that their suite names (scores, judges) differed");
+  }
+}
+
+// The suite of the parts, whose text they hold; what it names beside it is looked for where it was, and beside the parts.
+Suite suite_of(const std::vector<Part>& parts, SuiteOptions& options, const std::string& given) {
+  const Part& first = parts.front();
+  options.set = lines_of(first.text("overrides"));
+  options.only = lines_of(first.text("only"));
+  options.path = given.empty() ? first.text("file") : given;
+  if (options.path.empty()) options.path = first.suite + ".toml";
+  if (!given.empty()) return load_suite(given, options.set, options.only);
+  const std::filesystem::path beside = std::filesystem::path(first.path).parent_path() / std::filesystem::path(options.path).filename();
+  std::optional<Failure> why;
+  for (const std::string& path : {options.path, beside.string()}) try {
+      return load_suite_text(path, first.text("suite"), options.set, options.only);
+    } catch (const Failure& failure) {
+      if (!why) why = failure;
+    }
+  throw Failure(why->code, fmt::format("{}\nthe suite of '{}' could not be read again; --suite FILE says where it is", why->what(), printable_line(first.path)));
+}
+
+// Who trained: each different text of the parts, a line each.
+TrainedBy trained_by(const std::vector<Part>& parts) {
+  TrainedBy by;
+  for (const char* name : trained_by_names) {
+    std::vector<std::string> texts;
+    for (const Part& part : parts)
+      if (const std::string text = part.text(name); std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    std::string joined;
+    for (const std::string& text : texts) joined += (joined.empty() ? "" : "\n") + text;
+    by.emplace_back(name, joined);
+  }
+  return by;
+}
+
+std::string summary_json(const MergeOptions& o, const Suite& suite, const std::vector<Part>& parts, const MergedParts& merged,
+                         const std::string& digest, const std::vector<MissingPart>& missing) {
+  nlohmann::ordered_json out = {{"suite", suite.name},
+                                {"output", o.output},
+                                {"digest", digest},
+                                {"runs", suite.runs.size()},
+                                {"parts", parts.size()},
+                                {"already_complete", merged.complete},
+                                {"equal", merged.report.equal},
+                                {"failed", merged.report.failed},
+                                {"missing", nlohmann::ordered_json::array()}};
+  for (const MissingPart& part : missing) out["missing"].push_back({{"part", part.part}, {"runs", part.runs}, {"command", part.command}});
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+// on stderr what is missing, on stdout the commands that train it
+void tell_missing(const MergeOptions& o, const Suite& suite, const std::vector<MissingPart>& missing, std::size_t runs) {
+  print_error(fmt::format("{} of {} {} missing; '{}' was not written", count_text(static_cast<double>(runs)), runs_text(suite.runs.size()), runs == 1 ? "is" : "are",
+                          printable_line(o.output)));
+  for (const MissingPart& part : missing) {
+    std::string ids;
+    for (std::size_t i = 0; i < std::min(ids_shown, part.runs.size()); ++i) ids += (i > 0 ? ", " : "") + part.runs[i];
+    print_note(fmt::format("missing: {}{} ({}{})", runs_text(part.runs.size()), part.part.empty() ? "" : " of part " + part.part, ids,
+                           part.runs.size() > ids_shown ? ", …" : ""));
+  }
+  print_note("these commands train them:");
+  for (const MissingPart& part : missing) put(part.command + '\n');
+}
+
+}  // namespace
+
+int merge(const MergeOptions& o, const std::vector<std::string>& argv) {
+  std::atomic<bool> stop{false};
+  const StopOnSignal signals(stop, o.quiet);
+  MergeSettings settings;
+  settings.limits = read_limits(o.max_seconds, o.max_memory);
+  settings.limits.stop = &stop;
+  settings.force = o.force;
+  settings.output = output_target(o.output);
+  try {
+    std::vector<Part> parts;
+    for (const std::string& path : o.parts) parts.push_back(open_part(path, settings.limits));
+    check_alike(parts);
+    SuiteOptions options;
+    const Suite suite = suite_of(parts, options, o.suite);
+    SuiteFacts facts = facts_of(suite, options, trained_by(parts), argv);
+    facts.provenance.emplace_back("parts", part_lines(parts));
+    if (facts.fingerprint != parts.front().whole())
+      throw Failure(Exit::bad_input, fmt::format("'{}' is not the suite of '{}' any more: it, or a file that it names, has changed", printable_line(options.path),
+                                                 printable_line(parts.front().path)));
+    const MergedParts merged = merge_parts(suite, facts, parts, settings);
+    const MergeReport& report = merged.report;
+    if (!o.quiet)
+      for (const std::string& note : merged.notes) print_note("note: " + note);
+    if (report.differing > 0) throw Failure(Exit::bad_input, conflict_text(suite, parts, report, settings.output));
+    const auto missing = missing_parts(suite, options, parts, report.missing, o.output);
+    const std::string digest = merged.complete ? read_results(settings.output, {}, settings.limits).digest : report.digest;
+    if (o.json) put(summary_json(o, suite, parts, merged, digest, missing));
+    if (!missing.empty()) {
+      if (o.json) print_error(fmt::format("{} of {} are missing; '{}' was not written", count_text(static_cast<double>(report.missing.size())), runs_text(suite.runs.size()), printable_line(o.output)));
+      else tell_missing(o, suite, missing, report.missing.size());
+      return static_cast<int>(Exit::runs_failed);
+    }
+    if (!o.quiet && merged.complete)
+      print_note(fmt::format("already complete: {} holds all {}, nothing was merged; digest {}", o.output, runs_text(suite.runs.size()), digest));
+    if (!o.quiet && !merged.complete)
+      print_note(fmt::format("wrote {}: {} of {} part{}{}; digest {}", o.output, runs_text(suite.runs.size()), parts.size(), parts.size() == 1 ? "" : "s",
+                             report.equal > 0 ? fmt::format(", {} of them in more than one", count_text(static_cast<double>(report.equal))) : "", digest));
+    if (report.failed > 0) print_note(fmt::format("failed: {} of {}", count_text(static_cast<double>(report.failed)), runs_text(suite.runs.size())));
+    return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::stopped) throw;
+    print_note("stopped: the parts are as they were, and the same command begins again");
+    return static_cast<int>(Exit::stopped);
+  }
+}
+
+}  // namespace odrpo::app

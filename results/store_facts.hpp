@@ -1,0 +1,31 @@
+// What a work folder says of its suite: the marker that names whose it is, and the provenance of the call that writes there. Private to
+// results/store*.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/store_files.hpp"
+
+namespace odrpo::store {
+
+inline constexpr const char *lock_name = "lock", *marker_name = "suite", *provenance_name = "provenance";
+
+/// The marker: the suite's fingerprint and its name.
+struct FolderMarker {
+  std::string fingerprint, suite;
+  bool none = false;  ///< there is no such file, or an empty one; with `none` false and no fingerprint it is something else
+};
+/// Failure io.
+FolderMarker read_marker(const Folder& folder);
+/// Writes it unless it is there. Failure io.
+void write_marker(const Folder& folder, const FolderMarker& marker);
+
+using Provenance = std::vector<std::pair<std::string, std::string>>;
+/// Writes it unless it is there, behind a checksum. Failure io.
+void write_provenance(const Folder& folder, Provenance provenance);
+/// Nothing when it is missing or damaged. Throws nothing but std::bad_alloc.
+std::optional<Provenance> read_provenance(const Folder& folder);
+
+}  // namespace odrpo::store
