@@ -40,10 +40,10 @@ void check_alike(const std::vector<Part>& parts) {
     if (theirs != version)
       throw Failure(Exit::bad_input, fmt::format("'{}' was trained by version {} of odrpo-bench, and this is version {}: merge with that one",
                                                  path, theirs.empty() ? "an unknown" : printable_line(theirs), version));
-    if (part.whole() == first.whole()) continue;
     const std::string before = fmt::format("'{}' cannot be merged with '{}': ", path, printable_line(first.path));
     if (part.suite != first.suite)
       throw Failure(Exit::bad_input, fmt::format("{}it is of the suite {}, the other of {}", before, printable_line(part.suite), printable_line(first.suite)));
+    if (part.whole() == first.whole()) continue;
     for (const auto& [name, what] : {std::pair("overrides", "--set"), std::pair("only", "--only"), std::pair("suite", "suite file")})
       if (part.text(name) != first.text(name)) throw Failure(Exit::bad_input, fmt::format("{}they were trained with another {}", before, what));
     throw Failure(Exit::bad_input, before + "files that their suite names (scores, judges) differed");

@@ -1,5 +1,5 @@
 # A Slurm cluster of one node on loopback for slurm_test.py: own munged, slurmctld and slurmd, all their files in one folder.
-import os, re, shutil, signal, socket, subprocess, sys, time
+import os, re, shutil, signal, socket, subprocess, time
 
 skipped = 77
 tools = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinfo", "setpriv")
@@ -13,21 +13,15 @@ CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={munge}/socket
-CredType=cred/munge
+# a job that is requeued waits until its old credential has expired: some seconds instead of two minutes
+AuthInfo=socket={munge}/socket,cred_expire=10
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.pid
 MailProg=/bin/true
-# no cgroups, no memory limits, no accounting: they need more than a container has
+# a container may lack cgroups
 ProctrackType=proctrack/pgid
-TaskPlugin=task/none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-JobCompType=jobcomp/none
-SwitchType=switch/none
-MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 # the node says what it has, whatever the machine has
@@ -84,7 +78,8 @@ class Cluster:
         with open(os.open(self.munge + "/key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as key:
             key.write(os.urandom(128))
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "SBATCH", "SCONTROL", "OMPI_", "PMIX_")) and k != "JOB_COMPLETION_INDEX"}
-        self.environment = {**clean, "SLURM_CONF": folder + "/slurm.conf", "PATH": folder + "/bin:" + self.search_path()}
+        self.configuration = folder + "/slurm.conf"
+        self.environment = {**clean, "SLURM_CONF": self.configuration, "PATH": folder + "/bin:" + self.search_path()}
         self.daemons = {}
 
     @staticmethod
@@ -134,11 +129,9 @@ class Cluster:
 
     def configure(self):
         controller_port, node_port = free_ports(2)
-        with open(self.folder + "/slurm.conf", "w") as file:
+        with open(self.configuration, "w") as file:
             file.write(configuration.format(host=os.uname().nodename.split(".")[0], folder=self.folder, munge=self.munge, controller_port=controller_port,
                                             node_port=node_port))
-        with open(self.folder + "/cgroup.conf", "w") as file:
-            file.write("CgroupAutomount=no\n")
 
     def ask(self, *command):
         """stdout of a command of Slurm, empty when it fails."""
@@ -147,7 +140,8 @@ class Cluster:
 
     def call(self, *command, folder=None):
         try:
-            return subprocess.run(command, env=self.environment, cwd=folder or self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30)
+            return subprocess.run(command, env=self.environment, cwd=folder or self.folder, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                                  timeout=30)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(command, 124, "", "no answer in 30 s")
 
@@ -163,8 +157,8 @@ class Cluster:
         return dict(re.findall(r"(\w+)=(\S*)", self.ask("scontrol", "-o", "show", "job", name)))
 
     def processes(self, task=None, program=None):
-        """Processes of the cluster's jobs, of one task of an array or of one program where asked for."""
-        found = []
+        """Processes of this cluster; of one task of an array or of one program where asked for. They carry the path of its configuration."""
+        found, ours = [], f"SLURM_CONF={self.configuration}".encode()
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 with open(f"/proc/{pid}/environ", "rb") as file:
@@ -172,7 +166,7 @@ class Cluster:
                 exe = os.readlink(f"/proc/{pid}/exe")
             except OSError:
                 continue
-            if ("SLURM_CONF=" + self.environment["SLURM_CONF"]).encode() not in variables or (program and exe != program):
+            if ours not in variables or (program and exe != program):
                 continue
             if task is None or f"SLURM_ARRAY_TASK_ID={task}".encode() in variables:
                 found.append(int(pid))
@@ -189,17 +183,13 @@ class Cluster:
                     daemon.wait()
 
     def stop(self):
-        self.end("slurmctld", "slurmd")
-        for _ in range(50):  # slurmstepd and jobs, which are nobody's children: they carry the path of our configuration
-            left = self.processes()
-            if self.daemons.get("munged"):
-                left = [pid for pid in left if pid != self.daemons["munged"].pid]
-            if not left:
-                break
-            for pid in left:
+        self.end("slurmctld", "slurmd", "munged")
+        for _ in range(50):  # slurmstepd and jobs are no children of ours
+            for pid in (left := self.processes()):
                 try:
                     os.kill(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     pass
+            if not left:
+                break
             time.sleep(0.1)
-        self.end("munged")

@@ -82,11 +82,17 @@ class Array:
         check(not os.path.exists(self.part(task)), f"{self.script}, task {task}: stopped before its part is complete")
 
     def await_state(self, task, *states):
-        return await_(lambda: (facts := self.facts(task)).get("JobState") in states and facts, f"task {self.name(task)} {states}, now {self.facts(task)}")
+        """What Slurm says of a task, once it is in such a state."""
+        return await_(lambda: (facts := self.facts(task)).get("JobState") in states and facts, f"{self.script}: task {task} to be {' or '.join(states)}")
 
     def requeue(self, task):
         ran = self.cluster.call("scontrol", "requeue", self.name(task))
         check(ran.returncode == 0, f"scontrol requeue {self.name(task)}: {ran.stderr}")
+
+    def terminate(self, task):
+        """SIGTERM to the batch shell alone, as --signal=B:TERM has it sent."""
+        ran = self.cluster.call("scancel", "--batch", "--signal=TERM", self.name(task))
+        check(ran.returncode == 0, f"scancel {self.name(task)}: {ran.stderr}")
 
     def check_done(self, task, restarts):
         facts = self.await_state(task, "COMPLETED")
@@ -106,10 +112,14 @@ def test_array(cluster, whole):
     array.await_half_way(2)
     say("task 2: scontrol requeue while it trains")
     array.requeue(2)
-    facts = array.await_state(1, "FAILED")
-    check(facts["ExitCode"] == "0:9", f"a killed program is seen: {facts}")
-    say("task 1: scontrol requeue after it failed")
-    array.requeue(1)
+    array.await_half_way(3)
+    say("task 3: SIGTERM, as before a time limit")
+    array.terminate(3)
+    for task, code in ((1, "0:9"), (3, "75:0")):
+        facts = array.await_state(task, "FAILED")
+        check(facts["ExitCode"] == code, f"task {task}: exit code {code} is seen: {facts}")
+        say(f"task {task}: scontrol requeue after it ended")
+        array.requeue(task)
     facts = array.await_state(parts, "FAILED")
     check(facts["ExitCode"] == "2:0" and f"part {parts} (" in array.log(parts), f"a task without a part ends with exit 2: {facts}, {array.log(parts)}")
 
@@ -118,7 +128,7 @@ def test_array(cluster, whole):
     merge = cluster.submit(array.folder, f"--dependency=afterok:{tasks}", "--output=merge.log", "--wrap", wrap)
     say(f"job {merge}: merge, when the tasks with a part have ended")
     for task in range(parts):
-        array.check_done(task, 1 if task in (1, 2) else 0)
+        array.check_done(task, 0 if task == 0 else 1)
     facts = await_(lambda: (facts := cluster.job(merge)).get("JobState") in ("COMPLETED", "FAILED") and facts, "the merge job")
     with open(array.folder + "/merge.log") as file:
         check(facts["JobState"] == "COMPLETED", f"merge as a dependent job: {facts}: {file.read()}")
@@ -132,8 +142,7 @@ def test_requeue(cluster, whole):
     array = Array(cluster, "requeue")
     array.await_half_way(3)
     say("task 3: SIGTERM as before pre-emption; it requeues itself")
-    ran = cluster.call("scancel", "--batch", "--signal=TERM", array.name(3))
-    check(ran.returncode == 0, f"scancel: {ran.stderr}")
+    array.terminate(3)
     array.await_half_way(0)
     say("task 0: the program is killed, as by a node that fails, and leaves the lock of another machine")
     lock = array.part(0) + ".work/lock"
@@ -169,12 +178,12 @@ def main():
                 test_array(cluster, whole)
                 test_requeue(cluster, whole)
             except RuntimeError as error:
-                check(False, f"{error}\nslurmctld: {cluster.log('slurmctld')}\nslurmd: {cluster.log('slurmd')}")
+                queue = cluster.ask("squeue", "-r", "-o", "%i %T %r")
+                check(False, f"{error}\n{queue}slurmctld: {cluster.log('slurmctld')}\nslurmd: {cluster.log('slurmd')}")
     except NoSlurm as why:
         print(f"skipped: no Slurm: {why}")
         sys.exit(skipped)
-    print(f"slurm_test: {checks.done - checks.failed} of {checks.done} checks pass")
-    sys.exit(checks.failed > 0)
+    checks.finish()
 
 
 main()
