@@ -18,6 +18,7 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/devices.hpp"
+#include "app/mpi.hpp"
 #include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/shard.hpp"
@@ -32,6 +33,7 @@
 #include "spec/parse.hpp"
 #include "spec/text.hpp"
 #include "train/limits.hpp"
+#include "train/ranks.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -107,11 +109,22 @@ std::string build_name() {
   return size > 0 && program.eof() ? text + ' ' + hash.hex().substr(0, 16) : text;
 }
 
-}  // namespace
+// The device of a rank among those of its machine: ranks share them where there are more ranks.
+std::vector<int> device_of_rank(int local_rank) {
+  std::vector<int> usable;
+  const Devices found = find_devices(false);
+  for (std::size_t i = 0; i < found.all.size(); ++i)
+    if (found.all[i].trouble.empty()) usable.push_back(static_cast<int>(i));
+  if (usable.empty()) return {};
+  return {usable[static_cast<std::size_t>(local_rank) % usable.size()]};
+}
 
-int run(const RunOptions& o, const std::vector<std::string>& argv) {
-  const DeviceWish wish = device_wish(o.device);
-  if (o.dry_run) return check({o.suite, o.device, o.jobs, o.json});
+// What `run` does, alone or as a rank of a job. Ranks but the first are silent.
+int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job) {
+  DeviceWish wish = device_wish(o.device);
+  const bool first = job == nullptr || job->link().rank == 0;
+  if (!first) o.quiet = true;
+  if (job != nullptr && wish.look && wish.numbers.empty()) wish.numbers = device_of_rank(job->local_rank());
 
   // what to do, and whether it can be done at all
   const ChosenPart chosen = o.suite.shard.empty() ? ChosenPart() : choose_part(o.suite.shard);
@@ -157,10 +170,11 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
   RunReport report;
   try {
     const StopOnSignal signals(stop, o.quiet);
-    report = run_suite(suite, facts, settings);
+    report = job ? run_suite_by_ranks(suite, facts, settings, job->link()) : run_suite(suite, facts, settings);
   } catch (const std::bad_alloc&) {
     throw starved(last, settings);
   }
+  if (!first) return static_cast<int>(report.stopped ? Exit::stopped : Exit::ok);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
     for (const auto& found : report.notes) print_note("note: " + found);
@@ -190,6 +204,30 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
     print_note(fmt::format("this is part {}: `odrpo-bench merge PART.h5 ... -o {}.h5` joins all {}", chosen.part.text(), suite.name,
                            chosen.part.count));
   return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
+}
+
+}  // namespace
+
+int run(const RunOptions& o, const std::vector<std::string>& argv) {
+  if (o.dry_run) {
+    device_wish(o.device);  // its words are checked here as there
+    return check({o.suite, o.device, o.jobs, o.json});
+  }
+  if (launched_ranks() == 1 || !o.suite.shard.empty()) return run_as(o, argv, nullptr);
+  const MpiJob job;
+  const bool first = job.link().rank == 0;
+  const auto end = [&](const Failure& failure) {
+    tell_failure(job.link(), failure);  // to nobody where the link is closed
+    if (first) throw failure;
+    return static_cast<int>(failure.code);  // the first rank says why
+  };
+  try {
+    return run_as(o, argv, &job);
+  } catch (const Failure& failure) {
+    return end(failure);
+  } catch (const std::bad_alloc&) {
+    return end({Exit::limits, "out of memory"});
+  }
 }
 
 }  // namespace odrpo::app

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
@@ -91,6 +93,20 @@ ChosenPart choose_part(const std::string& text, const Variable& variable) {
 
 ChosenPart choose_part(const std::string& text) {
   return choose_part(text, [](const char* name) -> const char* { return std::getenv(name); });
+}
+
+int launched_ranks(const Variable& variable) {
+  for (const auto& [rank, size] : {std::pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), std::pair("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
+                                   std::pair("PMI_RANK", "PMI_SIZE")}) {
+    if (variable(rank) == nullptr) continue;
+    const char* count = variable(size);
+    return std::max(1, static_cast<int>(number_in(count != nullptr ? count : "").value_or(1)));
+  }
+  return 1;
+}
+
+int launched_ranks() {
+  return launched_ranks([](const char* name) -> const char* { return std::getenv(name); });
 }
 
 std::string default_output(const std::string& name, PartOfSuite part) {

@@ -80,6 +80,12 @@ class WorkFolder {
   /// A folder that is a link, has another owner or can be written by others is refused. Never touches anything it did not make. The output
   /// is that of output_target().
   WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system());
+  /// One of several processes that write into the folder of a process that holds its lock: this one commits and keeps checkpoints, and that one
+  /// adopt()s its shards and assembles. `number` tells its temporary files from those of others. Failure io when there is no such folder.
+  struct Member {
+    int number = 0;
+  };
+  WorkFolder(const std::string& output, const SuiteFacts& facts, Member member, const System& system = posix_system());
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
@@ -91,8 +97,13 @@ class WorkFolder {
   /// Indices of the runs that are committed (status ok), in order.
   std::vector<std::size_t> finished() const;
   /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe; their
-  /// checkpoints are removed, but those of runs that failed and did not diverge. Failure io, also when somebody removed the folder.
-  void commit(std::span<const RunRecord> runs);
+  /// checkpoints are removed, but those of runs that failed and did not diverge. Returns the shard's name; empty without runs. Failure io, also
+  /// when somebody removed the folder.
+  std::string commit(std::span<const RunRecord> runs);
+  /// Takes up a shard that a member has committed, which says that the runs of these places worked.
+  void adopt(const std::string& shard, std::span<const std::uint32_t> places);
+  /// The place of a run in the suite. Failure internal when it is none of it.
+  std::size_t place_of(const RunRecord& run) const;
   /// Stores a checkpoint (at most checkpoint_limit bytes) in place of the earlier one of this name. From any thread, but not two at once of
   /// one name.
   /// Failure io.

@@ -3,6 +3,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,9 @@
 namespace odrpo::store {
 
 inline constexpr const char *lock_name = "lock", *marker_name = "suite", *provenance_name = "provenance";
+
+/// Begins what tells the temporary files of members of a folder apart: a number follows.
+inline constexpr std::string_view mark_begin = "-r";
 
 /// The marker: the suite's fingerprint and its name.
 struct FolderMarker {

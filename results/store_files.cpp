@@ -84,7 +84,7 @@ File make_file(const Folder& folder, const std::string& name, mode_t mode) {
 }
 
 void write_safely(const Folder& folder, const std::string& name, std::initializer_list<std::string_view> parts) {
-  const std::string aside = name + ".tmp";
+  const std::string aside = name + folder.mark + ".tmp";
   const System& system = folder.system();
   File file = make_file(folder, aside);
   try {

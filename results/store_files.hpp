@@ -64,6 +64,7 @@ ssize_t read_some(const File& file, void* to, std::size_t size, std::uint64_t at
 struct Folder {
   std::string path;  ///< for messages
   File file;
+  std::string mark{};  ///< in the names of temporary files, where several processes write one folder: "-r3"
   int number() const { return file.number(); }
   const System& system() const { return file.system(); }
   std::string path_of(std::string_view name) const { return path + "/" + std::string(name); }

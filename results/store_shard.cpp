@@ -107,20 +107,23 @@ std::string shard_image(std::span<const RunRecord> runs, const SuiteFacts& facts
 
 }  // namespace
 
-void WorkFolder::commit(std::span<const RunRecord> runs) {
+std::size_t WorkFolder::place_of(const RunRecord& run) const {
+  const auto place = state_->index.find(run.id);
+  if (!place) throw Failure(Exit::internal, "run " + run.id + " is not part of this suite");
+  return *place;
+}
+
+std::string WorkFolder::commit(std::span<const RunRecord> runs) {
   store::quiet();
   State& s = *state_;
-  if (runs.empty()) return;
+  if (runs.empty()) return "";
   std::vector<std::size_t> places;
-  for (const RunRecord& run : runs) {
-    const auto place = s.index.find(run.id);
-    if (!place) throw Failure(Exit::internal, "run " + run.id + " is not part of this suite");
-    places.push_back(*place);
-  }
+  for (const RunRecord& run : runs) places.push_back(place_of(run));
   s.check_lock("what is trained cannot be saved");
+  std::string name;
   try {
     const std::string image = shard_image(runs, s.facts);
-    const std::string name = store::shard_name(s.next_shard, image);
+    name = store::shard_name(s.next_shard, image);
     store::write_safely(s.folder, name, {image});
     s.shards.push_back(name);
   } catch (const store::Hdf5Error& error) {
@@ -131,6 +134,7 @@ void WorkFolder::commit(std::span<const RunRecord> runs) {
     if (runs[i].status == RunStatus::ok) s.done[places[i]] = true;
   for (const RunRecord& run : runs)
     if (!store::may_go_on(run)) store::remove_file(s.folder, store::checkpoint_name(CheckpointKind::run, run.id));
+  return name;
 }
 
 }  // namespace odrpo

@@ -25,12 +25,18 @@ bool is_old_shard(const std::string& name) {
   return name.starts_with("shard-") && name.ends_with(".h5") && name.size() >= 12 && name.size() <= 18 &&
          std::all_of(name.begin() + 6, name.end() - 3, [](char c) { return c >= '0' && c <= '9'; });
 }
+/// Without what tells the temporary files of members apart.
+std::string without_mark(const std::string& name) {
+  const auto mark = name.rfind(store::mark_begin);
+  const bool marked = mark != std::string::npos && name.find_first_not_of("0123456789", mark + store::mark_begin.size()) == std::string::npos;
+  return marked ? name.substr(0, mark) : name;
+}
 bool is_ours(const std::string& name) {
   const auto written = [](const std::string& n) {
     return n == marker_name || n == store::provenance_name || store::is_shard(n) || is_old_shard(n) || store::is_checkpoint(n);
   };
   return name == lock_name || name == store::new_output || name == store::RowFile::name || written(name) ||
-         (name.ends_with(".tmp") && (written(name.substr(0, name.size() - 4)) || name.starts_with("lock-")));
+         (name.ends_with(".tmp") && (written(without_mark(name.substr(0, name.size() - 4))) || name.starts_with("lock-")));
 }
 /// Work that a later call takes over.
 bool is_work(const std::string& name) { return store::is_shard(name) || is_old_shard(name) || store::is_checkpoint(name); }
@@ -248,7 +254,12 @@ void WorkFolder::State::open(bool force) {
 }
 
 void WorkFolder::State::check_lock(const std::string& lost) const {
-  if (!lock.stands(folder, lock_name))
+  struct stat ours {
+  }, now{};
+  const bool stands = member ? ::fstat(folder.number(), &ours) == 0 && ::fstatat(beside.number(), folder_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+                                   store::same_file(ours, now)
+                             : lock.stands(folder, lock_name);
+  if (!stands)
     throw Failure(Exit::io, "the work folder " + store::quoted(folder.path) + " was removed while this process was working: " + lost);
 }
 

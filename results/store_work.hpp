@@ -62,6 +62,7 @@ struct WorkFolder::State {
   std::vector<std::string> shards;  ///< names of good shards, oldest first
   std::vector<std::string> notes;
   std::size_t next_shard = 0;
+  bool member = false;  ///< another process holds the lock
   bool complete = false, keep_output = false;  ///< keep_output: the output's good runs count as committed
   bool forced = false;                         ///< the same call again would begin anew
   bool not_ours_aside = false;                 ///< somebody else's file lies where the new output was
@@ -71,6 +72,7 @@ struct WorkFolder::State {
 
   State(const std::string& output, const SuiteFacts& facts, const System& system);
   void open(bool force);
+  void join(Member member);
   void look_at_output(bool force);
   /// Opens (or makes) the folder and takes its lock. False when somebody is just removing it: look again.
   bool take_folder(bool make, bool force);

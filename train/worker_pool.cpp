@@ -69,12 +69,15 @@ bool RecordQueue::take(std::vector<RunRecord>& out, std::size_t& bytes, std::chr
 
 WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
     : settings_(settings),
-      workers_(std::min(static_cast<std::size_t>(std::max(settings.jobs, 1)), schedule.workers.size())),
+      workers_(settings.more ? static_cast<std::size_t>(std::max(settings.jobs, 1))
+                             : std::min(static_cast<std::size_t>(std::max(settings.jobs, 1)), schedule.workers.size())),
       runs_(
-          std::move(schedule.workers), [&worlds = settings.worlds](std::size_t i, std::size_t j) { return worlds.same(i, j); }, workers_),
+          std::move(schedule.workers), [&worlds = settings.worlds](std::size_t i, std::size_t j) { return worlds.same(i, j); }, workers_,
+          settings.more),
+      more_(settings.more),
       batches_(std::move(schedule.batches)),
       queue_(settings.queue_bytes) {
-  const std::size_t drivers = batches_.empty() ? 0 : settings_.engines.size();
+  const std::size_t drivers = batches_.empty() && !settings_.more ? 0 : settings_.engines.size();
   queue_.trainers(workers_ + drivers);
   cache_.threads = settings_.jobs;
   threads_.reserve(workers_ + drivers);
@@ -95,8 +98,30 @@ WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
 
 WorkerPool::~WorkerPool() {
   if (std::uncaught_exceptions() > 0) settings_.stop = true;  // e.g. out of memory: what is being trained cannot be kept
+  close();
   queue_.close();
   for (auto& t : threads_) t.join();
+}
+
+void WorkerPool::add(Schedule schedule) {
+  runs_.add(schedule.workers);
+  const std::lock_guard lock(mutex_);
+  std::move(schedule.batches.begin(), schedule.batches.end(), std::back_inserter(batches_));
+  came_.notify_all();
+}
+
+void WorkerPool::close() {
+  runs_.close();
+  const std::lock_guard lock(mutex_);
+  more_ = false;
+  came_.notify_all();
+}
+
+std::size_t WorkerPool::waiting() {
+  std::size_t runs = runs_.waiting();
+  const std::lock_guard lock(mutex_);
+  for (const RunBatch& batch : batches_) runs += batch.runs.size();
+  return runs;
 }
 
 std::optional<Failure> WorkerPool::failure() {
@@ -136,7 +161,8 @@ void WorkerPool::drive(const BatchEngine& engine) {
   try {
     while (!settings_.stop) {
       std::unique_lock lock(mutex_);
-      const std::optional<RunBatch> batch = next_batch(batches_, engine.memory_bytes);
+      std::optional<RunBatch> batch = next_batch(batches_, engine.memory_bytes);
+      for (; !batch && more_ && !settings_.stop; batch = next_batch(batches_, engine.memory_bytes)) came_.wait(lock);
       lock.unlock();
       if (!batch) break;
       train_batch(engine, *batch);

@@ -57,6 +57,7 @@ struct WorkerPoolSettings {
   Workload& workload;  ///< of as many workers as jobs
   int jobs = 1;
   std::size_t queue_bytes = 0;
+  bool more = false;  ///< runs may be added until close(): workers and drivers wait for them
 };
 
 /// Workers take the next run of theirs (RunShares), drivers the next batch that fits their engine, until none is left or a stop is asked
@@ -68,6 +69,12 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
   RecordQueue& queue() { return queue_; }
+  /// More to train, where settings.more.
+  void add(Schedule schedule);
+  /// No more will be added. To be called on a stop too, since nobody waits for it elsewhere.
+  void close();
+  /// Runs that nobody has begun.
+  std::size_t waiting();
   /// Why the pool gave up, with the exit code of the first failure; known when the queue's take() has returned false.
   std::optional<Failure> failure();
   /// Runs that engines have trained.
@@ -84,6 +91,8 @@ class WorkerPool {
   RunShares runs_;  // the workers'
   std::atomic<std::size_t> by_engines_{0};
   std::mutex mutex_;
+  std::condition_variable came_;
+  bool more_;                       // under mutex_
   std::deque<RunBatch> batches_;    // that no engine has taken; under mutex_
   std::optional<Failure> failure_;  // under mutex_
   RunCache cache_;

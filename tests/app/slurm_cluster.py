@@ -6,10 +6,10 @@ tools = ("munged", "slurmctld", "slurmd", "sbatch", "scancel", "scontrol", "sinf
 
 configuration = """\
 ClusterName=odrpo-test
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmctldPort={controller_port}
 SlurmdPort={node_port}
-CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
+{listen}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -26,7 +26,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 # the node says what it has, whatever the machine has
 SlurmdParameters=config_overrides
-NodeName=node NodeHostname={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=65536 State=UNKNOWN
+NodeName=node NodeHostname={host} NodeAddr={address} CPUs=8 RealMemory=65536 State=UNKNOWN
 PartitionName=test Nodes=node Default=YES MaxTime=INFINITE State=UP
 # a machine that is busy is not one that failed; ended jobs stay known, so that they can be requeued
 SlurmdTimeout=3600
@@ -43,7 +43,7 @@ class NoSlurm(Exception):
 
 
 def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    sockets = [socket.create_server(("", 0)) for _ in range(count)]
     ports = [s.getsockname()[1] for s in sockets]
     for s in sockets:
         s.close()
@@ -106,7 +106,7 @@ class Cluster:
     def log(self, name, lines=3):
         with open(f"{self.folder}/{name}.log", errors="replace") as file:
             text = file.read().splitlines()
-        faults = [line for line in text if re.search("fatal|error", line, re.I)] or text
+        faults = [line for line in text if re.search("fatal|error", line, re.I) and not re.search("state file|state save file", line)] or text
         return " | ".join(faults[-lines:])
 
     def start(self):
@@ -128,10 +128,22 @@ class Cluster:
         raise NoSlurm(f"the node does not come up: slurmctld: {self.log('slurmctld')}; slurmd: {self.log('slurmd')}")
 
     def configure(self):
+        host = os.uname().nodename.split(".")[0]
+        try:
+            address = socket.gethostbyname(host)
+        except OSError:
+            address = ""
+        # the daemons can listen where the host's name leads, or everywhere
+        local = address.startswith("127.")
+        listen = "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny" if local else "# the host's name does not lead to loopback"
         controller_port, node_port = free_ports(2)
         with open(self.configuration, "w") as file:
-            file.write(configuration.format(host=os.uname().nodename.split(".")[0], folder=self.folder, munge=self.munge, controller_port=controller_port,
-                                            node_port=node_port))
+            file.write(configuration.format(host=host, address=address if local else "127.0.0.1", listen=listen, folder=self.folder, munge=self.munge,
+                                            controller_port=controller_port, node_port=node_port))
+        # slurmd asks for a plugin though nothing uses it; the one of version 1 asks nothing of the machine, and is gone where "disabled" exists
+        old = re.search(r" (19|2[0-2])\.", self.ask("slurmd", "-V"))
+        with open(self.folder + "/cgroup.conf", "w") as file:
+            file.write(f"CgroupPlugin={'cgroup/v1' if old else 'disabled'}\n")
 
     def ask(self, *command):
         """stdout of a command of Slurm, empty when it fails."""

@@ -1,0 +1,105 @@
+// Messages by MPI: sent without waiting, received when they are there; one thread uses it.
+#include "app/mpi.hpp"
+
+#include <mpi.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr int tag = 7;
+
+struct Sent {
+  std::string bytes;
+  MPI_Request request = MPI_REQUEST_NULL;
+};
+
+}  // namespace
+
+struct MpiJob::State {
+  RankLink link;
+  int local_rank = 0;
+  std::deque<Sent> sent;  // whose bytes MPI may still read
+  bool open = false;
+
+  void forget_sent() {
+    std::erase_if(sent, [](Sent& message) {
+      int done = 0;
+      MPI_Test(&message.request, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+  }
+  void send(int to, const std::string& bytes) {
+    forget_sent();
+    Sent& message = sent.emplace_back();
+    message.bytes = bytes;
+    MPI_Isend(message.bytes.data(), static_cast<int>(message.bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD, &message.request);
+  }
+  std::optional<std::pair<int, std::string>> receive() {
+    forget_sent();
+    int there = 0, size = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, &status);
+    if (there == 0) return std::nullopt;
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    std::string bytes(static_cast<std::size_t>(size), '\0');
+    MPI_Recv(bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return std::pair(status.MPI_SOURCE, std::move(bytes));
+  }
+  void close() {
+    if (!open) return;
+    open = false;
+    while (!sent.empty()) {
+      forget_sent();
+      if (!sent.empty()) ::usleep(1000);
+    }
+    // all ranks wait here without taking a core from one that still trains
+    MPI_Request all;
+    MPI_Ibarrier(MPI_COMM_WORLD, &all);
+    for (int done = 0; done == 0;) {
+      MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+      if (done == 0) ::usleep(1000);
+    }
+    MPI_Finalize();
+  }
+};
+
+std::string mpi_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string line(text, static_cast<std::size_t>(length));
+  return line.substr(0, line.find_first_of(",\n"));
+}
+
+MpiJob::MpiJob() : state_(std::make_unique<State>()) {
+  int got = 0;
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &got) != MPI_SUCCESS || got < MPI_THREAD_FUNNELED)
+    throw Failure(Exit::internal, "MPI does not start, or allows no threads beside the one that uses it");
+  State& s = *state_;
+  s.open = true;
+  MPI_Comm_rank(MPI_COMM_WORLD, &s.link.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &s.link.size);
+  MPI_Comm machine;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, s.link.rank, MPI_INFO_NULL, &machine);
+  MPI_Comm_rank(machine, &s.local_rank);
+  MPI_Comm_free(&machine);
+  utsname system{};
+  s.link.host = ::uname(&system) == 0 ? system.nodename : "unknown";
+  s.link.send = [&s](int to, const std::string& bytes) { s.send(to, bytes); };
+  s.link.receive = [&s] { return s.receive(); };
+  s.link.close = [&s] { s.close(); };
+}
+
+MpiJob::~MpiJob() { state_->close(); }
+const RankLink& MpiJob::link() const { return state_->link; }
+int MpiJob::local_rank() const { return state_->local_rank; }
+
+}  // namespace odrpo::app

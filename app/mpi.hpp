@@ -1,0 +1,28 @@
+// The MPI job that this process is a rank of: the only place that knows MPI is app/mpi.cpp.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "train/ranks.hpp"
+
+namespace odrpo::app {
+
+/// The library that this program was built with: "Open MPI v4.1.4, …"; empty = without MPI.
+std::string mpi_library();
+
+/// Joins the job; leaves it when the link is closed, or at the end. One at a time, and once a process. Failure usage when this program was built
+/// without MPI.
+class MpiJob {
+ public:
+  MpiJob();
+  ~MpiJob();
+  const RankLink& link() const;
+  /// Which of the ranks on this machine it is: 0, 1, …
+  int local_rank() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace odrpo::app

@@ -1,0 +1,22 @@
+// Built without MPI: nothing can be joined.
+#include "app/mpi.hpp"
+#include "kernels/failure.hpp"
+
+namespace odrpo::app {
+
+struct MpiJob::State {
+  RankLink link;
+};
+
+std::string mpi_library() { return ""; }
+
+MpiJob::MpiJob() {
+  throw Failure(Exit::usage,
+                "an MPI launcher started several ranks, and this program was built without MPI: configure with -DODRPO_MPI=ON, or give each rank a "
+                "part with --shard auto/N");
+}
+MpiJob::~MpiJob() = default;
+const RankLink& MpiJob::link() const { return state_->link; }
+int MpiJob::local_rank() const { return 0; }
+
+}  // namespace odrpo::app
