@@ -71,7 +71,7 @@ struct Commands {
 
   Commands() {
     app.require_subcommand(0, 1);
-    app.add_flag("--version", version, "print version, revision, compiler, HDF5, CUDA and instruction set (with --json: as JSON)");
+    app.add_flag("--version", version, "print version, revision, compiler, HDF5, CUDA, MPI and instruction set (with --json: as JSON)");
     app.add_flag("--json", json, "with --version: as JSON");
     app.footer(
         "Start here:\n  odrpo-bench run suites/quickstart.toml\n\n"

@@ -37,6 +37,7 @@ struct MpiJob::State {
     });
   }
   void send(int to, const std::string& bytes) {
+    if (!open) return;  // nobody listens any more
     forget_sent();
     Sent& message = sent.emplace_back();
     message.bytes = bytes;

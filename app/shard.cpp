@@ -44,7 +44,7 @@ struct Told {
   std::string by;
   std::optional<long long> tasks;  // how many there are
 };
-Told told_by_environment(const std::string& text, const Variable& variable) {
+Told told_by_environment(const std::string& text, long long count, const Variable& variable) {
   if (const auto id = number_of("SLURM_ARRAY_TASK_ID", text, variable)) {
     if (const long long step = number_of("SLURM_ARRAY_TASK_STEP", text, variable).value_or(1); step != 1)
       refuse(text, fmt::format("the Slurm array has step {}, which leaves parts out; submit it with step 1", step));
@@ -52,6 +52,9 @@ Told told_by_environment(const std::string& text, const Variable& variable) {
     Told told{*id - least.value_or(0), fmt::format("SLURM_ARRAY_TASK_ID={}", *id), std::nullopt};
     if (least) told.by += fmt::format(" less SLURM_ARRAY_TASK_MIN={}", *least);
     if (most) told.tasks = *most - least.value_or(0) + 1;
+    if (least && told.tasks && *told.tasks < count)
+      refuse(text, fmt::format("the Slurm array has {} task{} ({}-{}), which leaves parts out; submit 0-{} again, or write --shard I/{} for one part",
+                               *told.tasks, *told.tasks == 1 ? "" : "s", *least, *most, count - 1, count));
     return told;
   }
   for (const char* name : {"JOB_COMPLETION_INDEX", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
@@ -75,7 +78,7 @@ ChosenPart choose_part(const std::string& text, const Variable& variable) {
   chosen.part.count = static_cast<std::size_t>(*count);
   Told told;
   if (first == "auto") {
-    told = told_by_environment(text, variable);
+    told = told_by_environment(text, *count, variable);
     chosen.note = fmt::format("part {}/{} ({})", told.index, *count, told.by);
     if (told.tasks && *told.tasks != *count)
       chosen.note += fmt::format("; the job has {} task{}, and the suite {} part{}", *told.tasks, *told.tasks == 1 ? "" : "s", *count,

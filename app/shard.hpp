@@ -14,7 +14,7 @@ struct ChosenPart {
 
 /// "3/8", or "auto/8": the part's number from the first of these that is set: SLURM_ARRAY_TASK_ID less SLURM_ARRAY_TASK_MIN,
 /// JOB_COMPLETION_INDEX, PMIX_RANK, OMPI_COMM_WORLD_RANK. Failure usage for a text that is neither, a number past the last part, an array
-/// whose step is not 1, a variable that is no number, or none set. `variable` = getenv; the tests have their own.
+/// whose step is not 1 or that has fewer tasks than there are parts, a variable that is no number, or none set. `variable` = getenv; the tests have their own.
 ChosenPart choose_part(const std::string& text, const std::function<const char*(const char*)>& variable);
 ChosenPart choose_part(const std::string& text);
 

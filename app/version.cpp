@@ -10,6 +10,7 @@
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
+#include "app/mpi.hpp"
 #include "built.hpp"
 #include "kernels/isa.hpp"
 #include "results/store.hpp"
@@ -61,13 +62,15 @@ int version(bool json) {
                                         {"revision", b.revision}, {"compiler", b.compiler},
                                         {"flags", b.flags},       {"build_type", b.build_type},
                                         {"isa", h.isa},           {"cuda", b.cuda},
-                                        {"hdf5", b.hdf5},         {"schema_version", schema_version}};
+                                        {"hdf5", b.hdf5},         {"schema_version", schema_version},
+                                        {"mpi", mpi_library()}};
     fmt::print("{}\n", out.dump(2));
     return 0;
   }
   fmt::print("odrpo-bench {} (revision {})\n", b.version, b.revision);
-  fmt::print("built with {} ({}), HDF5 {}, result schema {}, CUDA {}\n", b.compiler, b.build_type, b.hdf5, schema_version,
-             b.cuda ? "yes" : "no");
+  const std::string mpi = mpi_library();
+  fmt::print("built with {} ({}), HDF5 {}, result schema {}, CUDA {}, MPI {}\n", b.compiler, b.build_type, b.hdf5, schema_version,
+             b.cuda ? "yes" : "no", mpi.empty() ? "no" : mpi);
   fmt::print("runs here on {}, {} core{}, instruction set {}\n", h.cpu, h.cores, h.cores == 1 ? "" : "s", h.isa);
   return 0;
 }

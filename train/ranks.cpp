@@ -23,6 +23,7 @@ using Kind = RankMessage::Kind;
 constexpr std::size_t failures_kept = 10, notes_kept = 100;
 constexpr double report_seconds = 0.25;
 constexpr double goodbye_seconds = 3;  // to wait for others after a stop
+constexpr int stopped = static_cast<int>(Exit::stopped);  // by a signal that this rank had
 constexpr auto turn_wait = std::chrono::milliseconds(5);
 
 void pause() { ::usleep(2000); }
@@ -140,7 +141,7 @@ void Leader::hear(int from, const RankMessage& message, WorkFolder& folder, Suit
       who.done = true;
       for (const std::string& note : message.notes)
         if (call.report.notes.size() < notes_kept) call.report.notes.push_back(note);
-      if (message.code != 0 && !failure_)
+      if (message.code != 0 && message.code != stopped && !failure_)
         failure_.emplace(static_cast<Exit>(message.code), fmt::format("rank {} on {}: {}", from, printable_text(who.host), message.text));
       if (message.code != 0) call.stop() = true;
       else if (!who.out.empty() && !call.stop()) rest.give_back({who.out.begin(), who.out.end()});
@@ -385,6 +386,7 @@ RunReport Follower::run() {
     end.by_engines = report.by_engines;
     end.notes = report.notes;
     report.stopped = call.stop();
+    if (report.stopped) end.code = stopped;
   } catch (const Failure& f) {
     failure = f;
   }

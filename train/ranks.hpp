@@ -21,7 +21,7 @@ struct RankLink {
 };
 
 /// Trains what is missing of the suite by all ranks, and assembles the output; called by every rank with the same suite and settings, but for
-/// jobs, engines and stop. Rank 0 hands out runs by cost (HandOut), and its report tells of all ranks. A rank that fails or is stopped stops
+/// jobs, engines, progress and stop. Rank 0 hands out runs by cost (HandOut), and its report tells of all ranks. A rank that fails or is stopped stops
 /// all. The reports of others have what they did themselves; their digest is empty. Failure as run_suite(); also when ranks read different
 /// suites. Every rank that throws has closed its link.
 RunReport run_suite_by_ranks(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings, const RankLink& link);

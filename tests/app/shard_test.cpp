@@ -64,9 +64,23 @@ TEST_CASE("--shard: environments that number no part are refused, and other numb
   CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "2"}, {"SLURM_ARRAY_TASK_MIN", "3"}}), "part -1"));
   CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "2"}, {"SLURM_ARRAY_TASK_STEP", "2"}}), "step 2"));
   CHECK(says(refused("auto/8", {{"PMIX_RANK", "two"}}), "PMIX_RANK is \"two\", not a whole number"));
-  const Variables one = {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_MIN", "3"}, {"SLURM_ARRAY_TASK_MAX", "3"}};
-  CHECK(choose("auto/8", one).part.index == 0);  // as the rule says; what was meant is another question
-  CHECK(says(choose("auto/8", one).note, "the job has 1 task, and the suite 8 parts"));
+  const Variables one = {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_MIN", "3"}, {"SLURM_ARRAY_TASK_MAX", "3"}};  // would be part 0
+  CHECK(says(refused("auto/8", one), "the Slurm array has 1 task (3-3), which leaves parts out; submit 0-7 again, or write --shard I/8"));
+  CHECK(choose("3/8", one).part.index == 3);
+  const Variables wide = {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_MIN", "0"}, {"SLURM_ARRAY_TASK_MAX", "8"}};
+  CHECK(says(choose("auto/8", wide).note, "the job has 9 tasks, and the suite 8 parts"));
+  CHECK(choose("auto/8", {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}).part.index == 2);
+  CHECK(launched_ranks([](const char*) -> const char* { return nullptr; }) == 1);
+  const auto ranks = [](const Variables& set) {
+    return launched_ranks([&](const char* name) -> const char* {
+      const auto at = set.find(name);
+      return at == set.end() ? nullptr : at->second.c_str();
+    });
+  };
+  CHECK(ranks({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"}}) == 4);
+  CHECK(ranks({{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "3"}}) == 3);
+  CHECK(ranks({{"PMIX_RANK", "0"}}) == 1);
+  CHECK(ranks({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}) == 2);
 }
 
 TEST_CASE("--shard: parts have files of their own, which sort in their order") {
