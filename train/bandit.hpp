@@ -70,7 +70,9 @@ struct BanditRun {
   void measure_gradient(int t);
   void update_policy(int t, bool measure);
 
-  std::string begin() { return {}; }
+  std::string begin(const std::atomic<bool>&) { return {}; }
+  bool evaluate(int, const std::atomic<bool>&) { return true; }
+  bool ends_slowly() const { return false; }
   void record_policy(RunRecord& r);
   void record_batch(RunRecord& r);
   double batch_truth() const;

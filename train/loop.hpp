@@ -16,7 +16,9 @@ namespace odrpo {
 
 /// A run between two steps. W is made from its problem (const while it trains) and has, besides the stages of train_step:
 ///   StepState step;
-///   std::string begin();                              before the first step; why the run cannot be trained, or empty
+///   std::string begin(stop);                          before the first step; why the run cannot be trained ("stopped" too), or empty
+///   bool evaluate(int t, stop);                       what record_policy needs and takes long; false when `stop` was set, and nothing changed
+///   bool ends_slowly();                               does the last evaluation take so long that it should be stopped, too
 ///   void record_policy(RunRecord&);                   appends what is known of the policy alone
 ///   void record_batch(RunRecord&);                    appends what is known of the latest step's batch only, reward and truth apart
 ///   double batch_truth();                             mean true quality of the latest step's responses
@@ -105,21 +107,30 @@ template <class W>
 RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* counted) {
   const RunSpec& spec = *problem.spec;
   const int steps = spec.learn.steps;
+  const std::atomic<bool> never{false};
   std::optional<Run<W>> run(problem);
-  if (const std::string why = run->world.begin(); !why.empty()) return failed_record(spec, why);
+  if (const std::string why = run->world.begin(stop); !why.empty()) return failed_record(spec, why);
   Checkpoints<Run<W>> checkpoints(store, spec, problem.isa);
-  if (!checkpoints.resume(*run)) run.emplace(problem).world.begin();  // it may be half read
+  if (!checkpoints.resume(*run))  // it may be half read
+    if (const std::string why = run.emplace(problem).world.begin(stop); !why.empty()) return failed_record(spec, why);
   if (counted) counted->begin(run->t);
   for (int& t = run->t; t <= steps; ++t) {
     if (counted) counted->reached(t);
     if (t < steps) {  // the end takes a moment only
       const bool stopping = stop.load(std::memory_order_relaxed);
-      checkpoints.save_when_due(*run, stopping);
+      checkpoints.save_when_due(*run, stopping || (t + 1 == steps && run->world.ends_slowly()));
       if (stopping) return failed_record(spec, "stopped");
     }
     const bool recorded = t % spec.record.every == 0 || t == steps;
-    if (recorded && (run->record.step.empty() || run->record.step.back() != t) && !record_policy(*run, t))
-      return diverged_record(spec, run->world.not_finite(), t);
+    if (recorded && (run->record.step.empty() || run->record.step.back() != t)) {
+      LapClock clock(run->world.step.seconds);
+      if (!run->world.evaluate(t, t < steps || run->world.ends_slowly() ? stop : never)) {
+        if (t < steps) checkpoints.save_when_due(*run, true);  // the last record needs the last step's batch: that step is made again
+        return failed_record(spec, "stopped");
+      }
+      clock.lap(stage_record);
+      if (!record_policy(*run, t)) return diverged_record(spec, run->world.not_finite(), t);
+    }
     if (t < steps || W::measures_after_end) {
       if (!train_step(run->world, t, {t < steps, recorded, t + 1 == steps}, stop)) {
         checkpoints.save_when_due(*run, true);

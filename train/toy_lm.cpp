@@ -78,7 +78,7 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   return p;
 }
 
-std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights) {
+std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop) {
   const RunSpec& spec = *problem.spec;
   const TransformerShape shape = transformer_of(spec, problem.world);
   const int evaluated = problem.world.config.evaluated_prompts, most = std::min(evaluated, evaluation_block);
@@ -87,6 +87,7 @@ std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights
   std::vector<Token> written;
   written.reserve(static_cast<std::size_t>(evaluated) * width);
   for (int begin = 0; begin < evaluated; begin += most) {
+    if (stop.load(std::memory_order_relaxed)) return std::nullopt;
     const int count = std::min(most, evaluated - begin);
     const std::size_t first = static_cast<std::size_t>(spec.env.prompts() + begin);
     const std::uint16_t* prompts = &problem.prompt_tokens[first * toy_prompt_tokens];
@@ -100,7 +101,7 @@ std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights
       pass.write_likeliest(weights, count, prompts, out);
     }
     for (const float x : pass.log_chance())
-      if (!(x - x == 0)) return {};  // not finite
+      if (!(x - x == 0)) return std::vector<Token>();  // not finite
     for (std::size_t i = 0; i < out.length.size(); ++i)
       for (std::size_t t = static_cast<std::size_t>(out.length[i]); t < width; ++t)
         out.token[i * width + t] = problem.world.vocabulary.end();
@@ -205,13 +206,21 @@ void ToyLmRun::update_policy(int t, bool measure) {
   }
 }
 
-std::string ToyLmRun::begin() {
-  first = latest = write_evaluated(*problem, policy.weights());
+std::string ToyLmRun::begin(const std::atomic<bool>& stop) {
+  std::optional<std::vector<Token>> written = write_evaluated(*problem, policy.weights(), stop);
+  if (!written) return "stopped";
+  first = latest = std::move(*written);
   return first.empty() ? "diverged: the supervised steps before training; a lower warm_lr may help" : "";
 }
 
+bool ToyLmRun::evaluate(int t, const std::atomic<bool>& stop) {
+  if (t == 0) return true;  // as begin() has it
+  std::optional<std::vector<Token>> written = write_evaluated(*problem, policy.weights(), stop);
+  if (written) latest = std::move(*written);
+  return written.has_value();
+}
+
 void ToyLmRun::record_policy(RunRecord& r) {
-  if (r.step.back() > 0) latest = write_evaluated(*problem, policy.weights());
   if (latest.empty()) return;
   const ResponseBatch batch = evaluated_batch(*problem, latest);
   TextMeans means;

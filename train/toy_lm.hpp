@@ -69,7 +69,9 @@ struct ToyLmRun {
   void measure_gradient(int) {}
   void update_policy(int t, bool measure);  ///< `measure`: the KL to the reference even where it has no weight
 
-  std::string begin();
+  std::string begin(const std::atomic<bool>& stop);
+  bool evaluate(int t, const std::atomic<bool>& stop);
+  bool ends_slowly() const { return problem->world.config.evaluated_prompts > 2048; }  // some seconds of the large transformer
   void record_policy(RunRecord& r);
   void record_batch(RunRecord& r);
   double batch_truth() const;
@@ -91,8 +93,8 @@ struct ToyLmRun {
 /// Evaluated prompts that the policy answers at once: bounds the memory that they take.
 inline constexpr int evaluation_block = 256;
 /// What the policy writes on the prompts it was not trained on: tokens [E][L], behind a response's end the end word. Empty
-/// when a probability is not finite: the policy has diverged.
-std::vector<Token> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights);
+/// when a probability is not finite: the policy has diverged. Nothing once `stop` is set.
+std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop);
 
 /// Rough cost of a run without its supervised steps.
 Cost toy_lm_cost(const RunSpec& spec);

@@ -55,6 +55,32 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
   CHECK(stops > 20);
 }
 
+TEST_CASE("toy-lm: a run whose evaluations are stopped goes on to the same bits, and stops within a block of one") {
+  const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=2500", "record.every=1", "learn.steps=4"});
+  const RunSpec spec = suite.runs[0];
+  const RunRecord whole = undisturbed(spec);
+  constexpr unsigned seed = 12;
+  std::mt19937 rng(seed);
+  Memory memory;
+  RunRecord r;
+  int stops = 0;
+  for (int calls = 0; calls < 60; ++calls) {
+    std::atomic<bool> stop{false};
+    std::thread stopper([&, wait = std::uniform_int_distribution<int>(1, 60 + 40 * calls)(rng)] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(wait));
+      stop = true;
+    });
+    RunCache cache;
+    r = train(spec, cache, stop, memory.store);
+    stopper.join();
+    if (r.status == RunStatus::ok || r.error != "stopped") break;
+    ++stops;
+  }
+  INFO("seed " << seed << ", " << stops << " stops");
+  CHECK(stops > 0);
+  check_same(whole, r);
+}
+
 TEST_CASE("bandit: a run stopped again and again ends with the same bits") {
   const std::string bandit = R"toml([suite]
 name = "checkpoints"

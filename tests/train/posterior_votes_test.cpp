@@ -268,7 +268,7 @@ batch = 4
   const RunSpec text_spec = suite.runs[0];
   const ToyLmProblem texts = *make_toy_lm_problem(text_spec, shared, best_isa(), never);
   ToyLmRun run(texts);
-  run.begin();
+  run.begin(never);
   train_step(run, 0, {}, never);
   REQUIRE(run.step.batch.first_judge.size() == 4);
   for (std::size_t b = 0; b < 4; ++b)

@@ -177,8 +177,8 @@ TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and th
     const ToyLmProblem problem = *make_toy_lm_problem(spec, shared, best_isa(), never);
     const int evaluated = spec.env.toy_lm.evaluated_prompts;
     CHECK(problem.prompts.size() == static_cast<std::size_t>(spec.env.prompts() + evaluated));
-    written.push_back(ToyLmRun(problem).begin().empty() ? write_evaluated(problem, ToyLmRun(problem).policy.weights())
-                                                        : std::vector<Token>{});
+    written.push_back(ToyLmRun(problem).begin(never).empty() ? write_evaluated(problem, ToyLmRun(problem).policy.weights(), never).value()
+                                                             : std::vector<Token>{});
     REQUIRE(written.back().size() == static_cast<std::size_t>(evaluated) * static_cast<std::size_t>(spec.env.toy_lm.response_tokens));
     CHECK(run(spec).status == RunStatus::ok);
   }
