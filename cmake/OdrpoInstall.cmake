@@ -23,7 +23,7 @@ install(DIRECTORY kernels estimators envs policies DESTINATION ${CMAKE_INSTALL_I
 
 install(FILES README.md LICENSE DESTINATION ${_share})
 install(DIRECTORY examples DESTINATION ${_share})
-install(DIRECTORY docs DESTINATION ${_share} FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs DESTINATION ${_share} FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
 if(TARGET odrpo-bench)
   install(TARGETS odrpo-bench DESTINATION ${CMAKE_INSTALL_BINDIR})
   install(TARGETS odrpo-count-allocations DESTINATION lib/odrpo-bench)  # where the command `gate` looks for it

@@ -7,7 +7,7 @@
 
 #include "results/store.hpp"
 #include "train/checkpoint_store.hpp"
-#include "train/run_suite.hpp"
+#include "train/run_settings.hpp"
 
 namespace odrpo {
 

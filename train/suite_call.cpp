@@ -10,6 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t failures_kept = 10;
+constexpr int most_assemblies = 3;
 
 }  // namespace
 
@@ -103,6 +104,36 @@ std::optional<Failure> SuiteCall::train(Schedule rest, Workload& workload, std::
   report.half_way = folder_.checkpoints();
   report.saved = tally.saved;
   return failure;
+}
+
+bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings) {
+  const std::vector<bool> done = call.done();  // asked again in a second round: what was damaged is not done
+  const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
+  Schedule rest = without_done(call.schedule(), done);
+  Workload workload(suite.runs, done, rest, call.worlds(), static_cast<std::size_t>(std::max(settings.jobs, 1)));
+  const std::optional<Failure> failure = call.train(std::move(rest), workload, finished);
+  call.tally.over = true;
+  call.show(workload);
+  call.report.stopped = call.tally.trained < call.report.total - finished;
+  if (failure) throw with_the_rest(*failure, call.report, settings);
+  return !call.report.stopped;
+}
+
+void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSettings& settings, WorkFolder& folder) {
+  RunReport& report = call.report;
+  folder.stop_when(settings.stop);
+  for (int times = 0; report.digest.empty(); ++times) {
+    if (times == most_assemblies)
+      throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());
+    try {
+      report.digest = folder.assemble();  // empty when a committed run was damaged since: it is missing now
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::stopped) throw;
+      report.stopped = true;  // all runs are saved, the output is not made
+      return;
+    }
+    if (report.digest.empty() && !train_missing(call, suite, settings)) return;
+  }
 }
 
 }  // namespace odrpo

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/failure.hpp"
-#include "train/run_suite.hpp"
+#include "train/run_settings.hpp"
 #include "train/worker_pool.hpp"
 
 namespace odrpo {
@@ -55,9 +55,8 @@ class SuiteCall {
   std::chrono::steady_clock::time_point began_;
 };
 
-/// Why training or committing ended early, with what is left behind and how to go on.
-Failure with_the_rest(const Failure& why, const RunReport& report, const RunSettings& settings);
-
+/// Trains the runs that are not committed; false when it had to stop before the last one. Failure with_the_rest().
+bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& settings);
 /// Makes the output of what is committed, and trains again what was damaged since, until the report has a digest or was stopped.
 void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSettings& settings, WorkFolder& folder);
 

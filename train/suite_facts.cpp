@@ -1,8 +1,8 @@
 // The fingerprint of a suite, and what else the result store must know of it.
-#include "kernels/failure.hpp"
+#include "train/suite_facts.hpp"
+
 #include "results/digest.hpp"
 #include "spec/canonical.hpp"
-#include "train/run_suite.hpp"
 
 namespace odrpo {
 namespace {

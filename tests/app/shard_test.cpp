@@ -34,7 +34,7 @@ bool says(const std::string& message, const std::string& words) { return message
 
 }  // namespace
 
-TEST_CASE("--shard: a part by its number") {
+TEST_CASE("parts by --shard: a part by its number") {
   CHECK(choose("3/8").part.index == 3);
   CHECK(choose("3/8").part.count == 8);
   CHECK(choose("3/8").note.empty());
@@ -45,7 +45,7 @@ TEST_CASE("--shard: a part by its number") {
   CHECK(says(refused("-1/8"), "part -1 is not in 0..7"));
 }
 
-TEST_CASE("--shard: a part by the environment, the first variable that is set") {
+TEST_CASE("parts by --shard: a part by the environment, the first variable that is set") {
   CHECK(choose("auto/8", {{"SLURM_ARRAY_TASK_ID", "5"}}).part.index == 5);
   CHECK(choose("auto/8", {{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_MIN", "1"}, {"SLURM_ARRAY_TASK_MAX", "8"}, {"SLURM_ARRAY_TASK_STEP", "1"}}).part.index == 4);
   CHECK(choose("auto/8", {{"JOB_COMPLETION_INDEX", "7"}}).part.index == 7);
@@ -58,7 +58,7 @@ TEST_CASE("--shard: a part by the environment, the first variable that is set") 
   CHECK(says(choose("auto/8", {{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_MIN", "1"}}).note, "part 4/8 (SLURM_ARRAY_TASK_ID=5 less SLURM_ARRAY_TASK_MIN=1)"));
 }
 
-TEST_CASE("--shard: environments that number no part are refused, and other numbers of tasks told") {
+TEST_CASE("parts by --shard: environments that number no part are refused, and other numbers of tasks told") {
   CHECK(says(refused("auto/8"), "no variable tells which part this is"));
   CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "8"}}), "part 8 (SLURM_ARRAY_TASK_ID=8) is not in 0..7"));
   CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "2"}, {"SLURM_ARRAY_TASK_MIN", "3"}}), "part -1"));
@@ -83,7 +83,7 @@ TEST_CASE("--shard: environments that number no part are refused, and other numb
   CHECK(ranks({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}) == 2);
 }
 
-TEST_CASE("--shard: parts have files of their own, which sort in their order") {
+TEST_CASE("parts by --shard: parts have files of their own, which sort in their order") {
   CHECK(default_output("votes", {0, 1}) == "votes.h5");
   CHECK(default_output("votes", {3, 8}) == "votes.part-3-of-8.h5");
   CHECK(default_output("votes", {3, 100}) == "votes.part-03-of-100.h5");

@@ -161,7 +161,7 @@ TEST_CASE("a lock of an older program, or one that a power cut damaged, is free 
       }
 }
 
-TEST_CASE("a killed holder's lock is free at once; a stopped one's is not") {
+TEST_CASE("a killed holder's lock is free at once, and a stopped one's is not") {
   const sample::Scratch scratch;
   const System system = posix_system();
   const store::Folder folder = folder_at(system, scratch.path.string());

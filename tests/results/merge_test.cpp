@@ -56,7 +56,7 @@ TEST_CASE("parts in any order make the bytes of one machine") {
   }
 }
 
-TEST_CASE("missing runs are told and nothing is written; what the output's folder has counts") {
+TEST_CASE("missing runs are told and nothing is written, and what the output's folder has counts") {
   const sample::Scratch scratch;
   const auto all = sample::runs();
   const SuiteFacts facts = sample::facts(all);
@@ -127,7 +127,7 @@ TEST_CASE("of a run that failed in one part and not in another, the one that wor
   }
 }
 
-TEST_CASE("the check is asked about every run, and may refuse it; a record that contradicts itself is refused") {
+TEST_CASE("the check is asked about every run, and may refuse it, and a record that contradicts itself is refused") {
   const sample::Scratch scratch;
   const auto all = sample::runs();
   const SuiteFacts facts = sample::facts(all);
@@ -178,7 +178,7 @@ TEST_CASE("a merge that is stopped leaves nothing behind") {
   CHECK(fs::is_empty(scratch.path));
 }
 
-TEST_CASE("a work folder is a part: its shards are read, damaged ones left out; one in use is refused") {
+TEST_CASE("a work folder is a part: its shards are read, damaged ones left out, and one in use is refused") {
   const sample::Scratch scratch;
   const auto all = sample::runs();
   SuiteFacts facts = sample::facts(all);
@@ -223,7 +223,7 @@ TEST_CASE("a work folder is a part: its shards are read, damaged ones left out; 
   CHECK(failure_of([&] { open_part(scratch.file("none")); }).first == Exit::io);
 }
 
-TEST_CASE("a result file is a part; one that was replaced between two looks is refused") {
+TEST_CASE("a result file is a part, and one that was replaced between two looks is refused") {
   const sample::Scratch scratch;
   const auto all = sample::runs();
   const std::string digest = sample::write_file(scratch.file(), all);

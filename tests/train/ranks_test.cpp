@@ -148,7 +148,7 @@ TEST_CASE("ranks whose engines train batches, too") {
   CHECK(trained > 0);
 }
 
-TEST_CASE("a rank that is told to stop stops all; the same command continues") {
+TEST_CASE("a rank that is told to stop stops all, and the same command continues") {
   for (const std::size_t who : {0u, 1u, 2u}) {
     const Folder folder;
     const std::vector<std::string> set = {"suite.seeds=40", "learn.steps=2000"};

@@ -1,0 +1,37 @@
+// What is left behind by a call that ended early, in words.
+#include "train/run_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "kernels/utf8.hpp"
+#include "spec/text.hpp"
+
+namespace odrpo {
+
+std::string saved_text(const RunReport& report, const RunSettings& settings) {
+  const auto holds_something = [](const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored) && !std::filesystem::is_empty(path, ignored);
+  };
+  std::string where, how = "the same command continues";
+  for (const std::string& path : {settings.output, settings.output + ".work"}) {
+    if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
+    if (holds_something(path)) where += (where.empty() ? " in " : " and ") + printable_text(path);
+  }
+  if (where.empty() || report.saved + report.half_way == 0)
+    return fmt::format("none of {} is saved; the same command begins again", runs_text(report.total));
+  if (settings.force)  // which would begin again
+    how = "the same command without --force continues" +
+          (holds_something(settings.output) ? ", once " + printable_text(settings.output) + " is moved away" : "");
+  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
+  return fmt::format("{} of {} {} saved{}{}; {}", report.saved, runs_text(report.total), report.total == 1 ? "is" : "are", where, half_way, how);
+}
+
+// Why training or committing ended early, with what is left behind and how to go on.
+Failure with_the_rest(const Failure& why, const RunReport& report, const RunSettings& settings) {
+  return {why.code, fmt::format("{}; {}{}", why.what(), saved_text(report, settings), why.code == Exit::device ? ", with --device cpu too" : "")};
+}
+
+}  // namespace odrpo

@@ -1,0 +1,13 @@
+// What the result store must know of a suite.
+#pragma once
+#include <string>
+
+#include "results/store.hpp"
+#include "spec/suite.hpp"
+
+namespace odrpo {
+
+/// What the store must know of a suite, without provenance. The fingerprint covers every run's canonical text and the program's version.
+SuiteFacts suite_facts(const Suite& suite, const std::string& program_version);
+
+}  // namespace odrpo
