@@ -9,6 +9,7 @@ struct BuildFacts {
   std::string version, revision;  ///< of the program; git revision, "-dirty" when the tree had changes, "unknown" without git
   std::string compiler, flags, build_type;
   std::string hdf5;  ///< version of the headers compiled against
+  std::string mpi;   ///< version of the standard, "3.1"; empty = built without MPI
   bool cuda = false;
 };
 BuildFacts build_facts();

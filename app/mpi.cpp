@@ -72,14 +72,6 @@ struct MpiJob::State {
   }
 };
 
-std::string mpi_library() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  std::string line(text, static_cast<std::size_t>(length));
-  return line.substr(0, line.find_first_of(",\n"));
-}
-
 MpiJob::MpiJob() : state_(std::make_unique<State>()) {
   int got = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &got) != MPI_SUCCESS || got < MPI_THREAD_FUNNELED)

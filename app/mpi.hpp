@@ -7,9 +7,6 @@
 
 namespace odrpo::app {
 
-/// The library that this program was built with: "Open MPI v4.1.4, …"; empty = without MPI.
-std::string mpi_library();
-
 /// Joins the job; leaves it when the link is closed, or at the end. One at a time, and once a process. Failure usage when this program was built
 /// without MPI.
 class MpiJob {

@@ -8,8 +8,6 @@ struct MpiJob::State {
   RankLink link;
 };
 
-std::string mpi_library() { return ""; }
-
 MpiJob::MpiJob() {
   throw Failure(Exit::usage,
                 "an MPI launcher started several ranks, and this program was built without MPI: configure with -DODRPO_MPI=ON, or give each rank a "

@@ -10,7 +10,6 @@
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
-#include "app/mpi.hpp"
 #include "built.hpp"
 #include "kernels/isa.hpp"
 #include "results/store.hpp"
@@ -39,7 +38,7 @@ int usable_cores() {
 }  // namespace
 
 BuildFacts build_facts() {
-  return {built::version, built::revision, built::compiler, built::flags, built::build_type, built::hdf5, built::cuda};
+  return {built::version, built::revision, built::compiler, built::flags, built::build_type, built::hdf5, built::mpi, built::cuda};
 }
 
 HostFacts host_facts() {
@@ -63,14 +62,13 @@ int version(bool json) {
                                         {"flags", b.flags},       {"build_type", b.build_type},
                                         {"isa", h.isa},           {"cuda", b.cuda},
                                         {"hdf5", b.hdf5},         {"schema_version", schema_version},
-                                        {"mpi", mpi_library()}};
+                                        {"mpi", b.mpi}};
     fmt::print("{}\n", out.dump(2));
     return 0;
   }
   fmt::print("odrpo-bench {} (revision {})\n", b.version, b.revision);
-  const std::string mpi = mpi_library();
   fmt::print("built with {} ({}), HDF5 {}, result schema {}, CUDA {}, MPI {}\n", b.compiler, b.build_type, b.hdf5, schema_version,
-             b.cuda ? "yes" : "no", mpi.empty() ? "no" : mpi);
+             b.cuda ? "yes" : "no", b.mpi.empty() ? "no" : b.mpi);
   fmt::print("runs here on {}, {} core{}, instruction set {}\n", h.cpu, h.cores, h.cores == 1 ? "" : "s", h.isa);
   return 0;
 }
