@@ -15,6 +15,7 @@
 #include "app/options_gate.hpp"
 #include "app/options_judge.hpp"
 #include "app/options_theory.hpp"
+#include "app/shard.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
 #include "results/suggest.hpp"
@@ -330,7 +331,7 @@ int guarded(int argc, char** argv) {
     flush_stdout();
     return code;
   } catch (const Failure& failure) {
-    print_error(failure.what());
+    if (failure.code != Exit::usage || is_first_rank()) print_error(failure.what());  // all ranks of a job have one command line
     return std::max(code, static_cast<int>(failure.code));  // a file that is rejected (8) outranks a stdout that is full (5)
   } catch (const std::bad_alloc&) {
     print_error("out of memory");

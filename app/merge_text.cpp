@@ -20,18 +20,19 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::size_t digest_digits = 12;
 
-// "x.h5.work" belongs to "x.h5"
-std::string output_of(const Part& part) {
-  fs::path path = part.path;
-  if (!path.has_filename()) path = path.parent_path();
-  return part.folder ? path.replace_extension().string() : path.string();
+// The output whose part this is: of a work folder "x.h5.work" x.h5; of one with another name nothing.
+std::optional<std::string> output_of(const Part& part) {
+  const fs::path path = part.path;
+  if (!part.folder) return path.string();
+  if (path.extension() != ".work" || path.stem().extension() != ".h5") return std::nullopt;
+  return fs::path(path).replace_extension().string();
 }
 
 // The parts that the suite was cut into: of the finest cut; 1 where no part says of how many it is.
-std::size_t parts_in(const std::vector<Part>& parts) {
+std::size_t parts_in(const std::vector<Part>& parts, std::size_t runs) {
   std::size_t count = 1;
   for (const Part& part : parts)
-    if (const std::string text = part.text(part_text); !text.empty()) count = std::max(count, choose_part(text).part.count);
+    if (const auto which = PartOfSuite::read(part.text(part_text)); which && which->count <= runs) count = std::max(count, which->count);
   return count;
 }
 
@@ -51,7 +52,7 @@ std::string name_of(const std::vector<Part>& parts, std::size_t source, const st
 
 std::vector<MissingPart> missing_parts(const Suite& suite, const SuiteOptions& options, const std::vector<Part>& parts,
                                        const std::vector<std::uint32_t>& missing, const std::string& output) {
-  const std::size_t count = parts_in(parts);
+  const std::size_t count = parts_in(parts, suite.runs.size());
   std::vector<std::uint32_t> part_of(suite.runs.size(), 0);
   if (count > 1) {
     const auto all = parts_of(suite.runs, count);
@@ -66,7 +67,7 @@ std::vector<MissingPart> missing_parts(const Suite& suite, const SuiteOptions& o
     const std::string text = count > 1 ? part.text() : "";
     std::optional<std::string> where;
     for (const Part& given : parts)
-      if (given.text(part_text) == text) where = output_of(given);
+      if (given.text(part_text) == text && !where) where = output_of(given);
     if (!where) where = count > 1 ? (fs::path(parts.front().path).parent_path() / default_output(suite.name, part)).string() : output;
     told.push_back({text, std::move(runs), command(options, text, *where)});
   }
@@ -107,9 +108,7 @@ std::string part_lines(const std::vector<Part>& parts) {
   };
   std::string lines;
   for (const Part& part : parts) {
-    fs::path path = part.path;
-    if (!path.has_filename()) path = path.parent_path();
-    const std::string name = path.filename().string(), which = part.text(part_text), node = part.text("node");
+    const std::string name = fs::path(part.path).filename().string(), which = part.text(part_text), node = part.text("node");
     lines += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", field(name), which.empty() ? "0/1" : field(which),
                          part.folder ? "unfinished" : std::to_string(part.runs), field(node), field(part.text("cpu")), field(part.text("isa")),
                          field(part.text("revision")), part.digest);

@@ -5,16 +5,19 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <deque>
 #include <optional>
 #include <utility>
 
+#include "kernels/clock.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo::app {
 namespace {
 
 constexpr int tag = 7;
+constexpr double patience = 10;  // of rank 0, seconds: all others have said that they are done, or are silent
 
 struct Sent {
   std::string bytes;
@@ -27,7 +30,7 @@ struct MpiJob::State {
   RankLink link;
   int local_rank = 0;
   std::deque<Sent> sent;  // whose bytes MPI may still read
-  bool open = false;
+  bool open = false, left_behind = false;
 
   void forget_sent() {
     std::erase_if(sent, [](Sent& message) {
@@ -54,21 +57,30 @@ struct MpiJob::State {
     MPI_Recv(bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return std::pair(status.MPI_SOURCE, std::move(bytes));
   }
+  /// Takes what still comes: a rank that sends much goes on only when it is received.
+  void discard_received() {
+    while (receive()) {
+    }
+  }
+  /// Leaves the job when all ranks do. They wait here without a core. Rank 0 comes last; when another does not, it stays behind.
   void close() {
     if (!open) return;
-    open = false;
-    while (!sent.empty()) {
-      forget_sent();
-      if (!sent.empty()) ::usleep(1000);
-    }
-    // all ranks wait here without taking a core from one that still trains
-    MPI_Request all;
+    const double began = now_seconds();
+    const auto waits = [&] {
+      discard_received();
+      ::usleep(1000);
+      return link.rank > 0 || now_seconds() - began < patience;
+    };
+    MPI_Request all = MPI_REQUEST_NULL;
     MPI_Ibarrier(MPI_COMM_WORLD, &all);
-    for (int done = 0; done == 0;) {
-      MPI_Test(&all, &done, MPI_STATUS_IGNORE);
-      if (done == 0) ::usleep(1000);
+    int done = 0;
+    for (bool waiting = true; waiting && !(done != 0 && sent.empty()); waiting = waits()) {
+      if (done == 0) MPI_Test(&all, &done, MPI_STATUS_IGNORE);
+      forget_sent();
     }
-    MPI_Finalize();
+    open = false;
+    left_behind = !(done != 0 && sent.empty());
+    if (!left_behind) MPI_Finalize();
   }
 };
 
@@ -92,6 +104,14 @@ MpiJob::MpiJob() : state_(std::make_unique<State>()) {
 }
 
 MpiJob::~MpiJob() { state_->close(); }
+
+void MpiJob::leave(int code) {
+  state_->close();
+  if (!state_->left_behind) return;
+  std::fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, code);
+}
+
 const RankLink& MpiJob::link() const { return state_->link; }
 int MpiJob::local_rank() const { return state_->local_rank; }
 

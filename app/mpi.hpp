@@ -14,6 +14,8 @@ class MpiJob {
   MpiJob();
   ~MpiJob();
   const RankLink& link() const;
+  /// The last word of rank 0, when all is written and said: where ranks do not answer, it ends the job with this exit code.
+  void leave(int code);
   /// Which of the ranks on this machine it is: 0, 1, …
   int local_rank() const;
 

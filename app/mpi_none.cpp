@@ -14,6 +14,7 @@ MpiJob::MpiJob() {
                 "part with --shard auto/N");
 }
 MpiJob::~MpiJob() = default;
+void MpiJob::leave(int) {}
 const RankLink& MpiJob::link() const { return state_->link; }
 int MpiJob::local_rank() const { return 0; }
 

@@ -11,19 +11,15 @@
 #include "spec/text.hpp"
 
 namespace odrpo::app {
-namespace {
-
-std::vector<std::string> lines_of(const std::string* text) {
+std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
-  for (std::size_t from = 0; text && from < text->size();) {
-    const std::size_t end = std::min(text->find('\n', from), text->size());
-    lines.push_back(text->substr(from, end - from));
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    lines.push_back(text.substr(from, end - from));
     from = end + 1;
   }
   return lines;
 }
-
-}  // namespace
 
 std::string file_word(const std::string& name) { return shell_word(name.starts_with('-') ? "./" + name : name); }
 
@@ -41,12 +37,16 @@ std::string shell_word(const std::string& given) {
 
 std::vector<std::string> suite_changes(const ResultFile& file) {
   std::vector<std::string> changes;
-  if (const std::string* only = file.provenance_text("only")) {
-    for (const std::string& set : lines_of(file.provenance_text("overrides"))) changes.insert(changes.end(), {"--set", set});
-    for (const std::string& glob : lines_of(only)) changes.insert(changes.end(), {"--only", glob});
+  const auto text = [&](const char* name) {
+    const std::string* found = file.provenance_text(name);
+    return found ? *found : std::string();
+  };
+  if (file.provenance_text("only")) {
+    for (const std::string& set : lines_of(text("overrides"))) changes.insert(changes.end(), {"--set", set});
+    for (const std::string& glob : lines_of(text("only"))) changes.insert(changes.end(), {"--only", glob});
     return changes;
   }
-  const std::vector<std::string> argv = lines_of(file.provenance_text("argv"));
+  const std::vector<std::string> argv = lines_of(text("argv"));
   for (std::size_t i = 0; i < argv.size(); ++i)
     for (const char* flag : {"--set", "--only"}) {
       if (argv[i] == flag && i + 1 < argv.size()) {
@@ -58,7 +58,7 @@ std::vector<std::string> suite_changes(const ResultFile& file) {
         changes.insert(changes.end(), {flag, argv[i].substr(std::string_view(flag).size() + 1)});
     }
   if (argv.empty())
-    for (const std::string& set : lines_of(file.provenance_text("overrides"))) changes.insert(changes.end(), {"--set", set});
+    for (const std::string& set : lines_of(text("overrides"))) changes.insert(changes.end(), {"--set", set});
   return changes;
 }
 

@@ -10,6 +10,9 @@ namespace odrpo::app {
 /// A word as a shell takes it: in quotes where it must be. Controls are escaped as everywhere, so that no terminal obeys them.
 std::string shell_word(const std::string& text);
 
+/// The lines of a text, without their ends.
+std::vector<std::string> lines_of(const std::string& text);
+
 /// A name of a file as a shell takes it, which no command takes for a flag.
 std::string file_word(const std::string& name);
 

@@ -53,11 +53,12 @@ std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
 }
 
 // The summary and the table as one JSON object.
-std::string summary_json(const RunReport& report, const std::string& suite, const std::string& output, const std::string& digest,
-                         const ChosenDevices& where, double seconds, const std::optional<TableModel>& table) {
+std::string summary_json(const RunReport& report, const std::string& suite, const std::string& part, const std::string& output,
+                         const std::string& digest, const ChosenDevices& where, double seconds, const std::optional<TableModel>& table) {
   nlohmann::ordered_json device = {{"engines", nlohmann::ordered_json::array()}, {"ran", report.by_engines}};
   for (const BatchEngine& e : where.engines) device["engines"].push_back(e.name);
   const nlohmann::ordered_json out = {{"suite", suite},
+                                      {"part", part.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(part)},
                                       {"output", output},
                                       {"digest", digest},
                                       {"total", report.total},
@@ -126,6 +127,9 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   if (!first) o.quiet = true;
   if (job != nullptr && wish.look && wish.numbers.empty()) wish.numbers = device_of_rank(job->local_rank());
 
+  std::atomic<bool> stop{false};
+  const StopOnSignal signals(stop, o.quiet);
+
   // what to do, and whether it can be done at all
   const ChosenPart chosen = o.suite.shard.empty() ? ChosenPart() : choose_part(o.suite.shard);
   Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
@@ -151,7 +155,6 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   }
 
   // train
-  std::atomic<bool> stop{false};
   settings.stop = &stop;
   const ProgressStyle style = progress_style(o.quiet);
   ProgressBar bar(style);
@@ -169,7 +172,6 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   const auto start = std::chrono::steady_clock::now();
   RunReport report;
   try {
-    const StopOnSignal signals(stop, o.quiet);
     report = job ? run_suite_by_ranks(suite, facts, settings, job->link()) : run_suite(suite, facts, settings);
   } catch (const std::bad_alloc&) {
     throw starved(last, settings);
@@ -193,7 +195,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   if (!is_part && file.failed < file.runs) add_win_rates(file, settings.output, suite.table.value, true, generous);
   report.failed = file.failed;  // those of this call and, when nothing was left to do, of an earlier one
   const auto table = is_part ? std::nullopt : table_of(suite, file);
-  if (o.json) put(summary_json(report, suite.name, settings.output, file.digest, where, seconds, table));
+  if (o.json) put(summary_json(report, suite.name, is_part ? chosen.part.text() : "", settings.output, file.digest, where, seconds, table));
   else if (table) put(table_text(*table, Legend::full, stdout_width()));
   std::fflush(stdout);  // the table first, then where the file is
   for (const BatchEngine& e : settings.engines)
@@ -211,23 +213,29 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
 int run(const RunOptions& o, const std::vector<std::string>& argv) {
   if (o.dry_run) {
     device_wish(o.device);  // its words are checked here as there
-    return check({o.suite, o.device, o.jobs, o.json});
+    return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json}) : 0;
   }
   if (launched_ranks() == 1 || !o.suite.shard.empty()) return run_as(o, argv, nullptr);
-  const MpiJob job;
+  MpiJob job;
   const bool first = job.link().rank == 0;
-  const auto end = [&](const Failure& failure) {
-    tell_failure(job.link(), failure);  // to nobody where the link is closed
-    if (first) throw failure;
-    return static_cast<int>(failure.code);  // the first rank says why
-  };
+  std::optional<Failure> failure;
+  int code = 0;
   try {
-    return run_as(o, argv, &job);
-  } catch (const Failure& failure) {
-    return end(failure);
+    code = run_as(o, argv, &job);
+  } catch (const Failure& f) {
+    failure = f;
   } catch (const std::bad_alloc&) {
-    return end({Exit::limits, "out of memory"});
+    failure.emplace(Exit::limits, "out of memory");
+  } catch (const std::exception& e) {
+    failure.emplace(Exit::internal, std::string("internal error: ") + e.what());
   }
+  if (failure) {
+    tell_failure(job.link(), *failure);  // to nobody where the link is closed
+    code = static_cast<int>(failure->code);
+    if (first) print_error(failure->what());  // the first rank says why
+  }
+  if (first) job.leave(code);
+  return code;
 }
 
 }  // namespace odrpo::app

@@ -16,7 +16,7 @@ namespace odrpo::app {
 namespace {
 
 using Variable = std::function<const char*(const char*)>;
-constexpr std::size_t most_parts = 1'000'000;
+constexpr std::size_t most_parts = PartOfSuite::most;
 
 std::optional<long long> number_in(std::string_view text) {
   long long value = 0;
@@ -26,7 +26,7 @@ std::optional<long long> number_in(std::string_view text) {
 }
 
 [[noreturn]] void refuse(const std::string& text, const std::string& why) {
-  throw Failure(Exit::usage, fmt::format("--shard {}: {}\nSee: odrpo-bench run --help", printable_line(text), why));
+  throw Failure(Exit::usage, fmt::format("--shard {}: {}", printable_line(text), why));
 }
 
 // A variable that must be a whole number; nothing when it is not set.
@@ -34,7 +34,9 @@ std::optional<long long> number_of(const char* name, const std::string& text, co
   const char* value = variable(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   const auto number = number_in(value);
-  if (!number) refuse(text, fmt::format("{} is \"{}\", not a whole number", name, printable_line(value)));
+  constexpr long long most = 1'000'000'000'000;
+  if (!number || *number > most || *number < -most)
+    refuse(text, fmt::format("{} is \"{}\", not a whole number that tasks have", name, printable_line(value)));
   return number;
 }
 
@@ -110,6 +112,12 @@ int launched_ranks(const Variable& variable) {
 
 int launched_ranks() {
   return launched_ranks([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+bool is_first_rank() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    if (const char* rank = std::getenv(name); rank != nullptr && launched_ranks() > 1) return number_in(rank).value_or(0) == 0;
+  return true;
 }
 
 std::string default_output(const std::string& name, PartOfSuite part) {

@@ -21,6 +21,8 @@ ChosenPart choose_part(const std::string& text);
 /// How many ranks an MPI launcher (mpirun, srun) has started, as its variables say; 1 where none has.
 int launched_ranks(const std::function<const char*(const char*)>& variable);
 int launched_ranks();
+/// Is this the only process, or the first rank of such a job?
+bool is_first_rank();
 
 /// "NAME.h5"; of a part "NAME.part-03-of-16.h5".
 std::string default_output(const std::string& name, PartOfSuite part);

@@ -71,7 +71,7 @@ struct MergeReport {
 using CheckRun = std::function<void(const RunRecord& run, std::optional<std::size_t> place, std::size_t source)>;
 
 /// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
-/// (a lock file held by flock); all members but save_checkpoint() and load_checkpoint() may be called from one thread only.
+/// (results/store_lock.hpp); all members but save_checkpoint() and load_checkpoint() may be called from one thread only.
 class WorkFolder {
  public:
   /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file

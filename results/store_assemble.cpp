@@ -39,7 +39,7 @@ void store::Merged::add(const RunRecord& run, std::size_t place) {
 }
 
 /// False when a shard is no longer what was committed: its runs are not done any more.
-bool WorkFolder::State::merge(store::Merged& merged) {
+bool WorkFolder::State::collect_own(store::Merged& merged) {
   const auto add = [&](std::vector<RunRecord>& some) {
     look_at_stop();
     for (const RunRecord& run : some)
@@ -119,7 +119,7 @@ void WorkFolder::State::check_written(const std::string& digest) {
   try {
     there = store::verify(file, own_limits(file));
   } catch (const Failure& failure) {
-    if (failure.code == Exit::io) throw;
+    if (failure.code == Exit::io || failure.code == Exit::stopped) throw;
     throw Failure(Exit::io, std::string(failure.what()) + " (it was just written: a fault of the disk?)");
   }
   if (there.head.digest != digest || there.computed != digest)
@@ -226,7 +226,7 @@ void WorkFolder::stop_when(const std::atomic<bool>* stop) { state_->stop = stop;
 std::string WorkFolder::assemble() {
   store::quiet();
   State& s = *state_;
-  return s.finish([&](store::Merged& merged) { return s.merge(merged); });
+  return s.finish([&](store::Merged& merged) { return s.collect_own(merged); });
 }
 
 }  // namespace odrpo

@@ -91,7 +91,7 @@ LockState judge(const std::string& text, double age, int flocked, const LockRule
   if (text == given_back) return state;
   if (owner.process == 0) {  // an older program's, cut by a power cut, or just being made where there is no flock
     state.held = flocked != 0 && !silent;
-  } else if (owner.boot == rules.self.boot) {
+  } else if (!owner.boot.empty() && owner.boot == rules.self.boot) {
     if (flocked == 0) return state;  // killed
     if (owner.space == rules.self.space) return state.held = start_of(owner.process) == owner.started, state;
     state.held = true, state.silent = silent;
@@ -184,6 +184,7 @@ class Lock::Try {
   std::optional<File> take(LockState& other, bool& again) {
     make_candidate();
     int error = place();
+    if (error == -EEXIST && is_at(folder_, name_, mine_)) error = 0;  // it was linked, and the answer was lost
     if (error == -EEXIST) {
       if (!remove_dead(other, again)) return std::nullopt;
       error = place();
@@ -218,7 +219,8 @@ class Lock::Try {
     if (!made) return made.number();
     rules_.flock(made.number());
     mine_ = std::move(made);
-    return fill(mine_);
+    const int filled = fill(mine_);
+    return filled < 0 || is_at(folder_, name_, mine_) ? filled : -EEXIST;  // taken for one that was given back, while it was empty
   }
   /// Takes away the lock of an owner that is dead or gave it back; false when there is no such lock. One process does so at a time: what it
   /// has judged is what it removes.

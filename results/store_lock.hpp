@@ -1,4 +1,4 @@
-// The lock of a work folder: who writes there, on any machine that shares the folder. Private to results/store*; protocol: docs/results.md.
+// The lock of a work folder: who writes there, on any machine that shares the folder. Private to results/store*; protocol: docs/many-machines.md.
 #pragma once
 #include <sys/types.h>
 

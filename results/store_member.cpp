@@ -21,6 +21,7 @@ void WorkFolder::State::join(Member which) {
   if (::fstat(opened.number(), &info) != 0) store::fail_io(why, path, errno);
   check_owner(info);
   folder = {path, std::move(opened), std::string(store::mark_begin) + std::to_string(which.number)};
+  if (::fstatat(folder.number(), store::lock_name, &leader_lock, AT_SYMLINK_NOFOLLOW) != 0) store::fail_io(why, path, errno);
   if (store::read_marker(folder).fingerprint != facts.fingerprint)
     throw Failure(Exit::io, store::quoted(path) + " holds work of another suite or version");
 }

@@ -31,12 +31,20 @@ std::vector<std::string> differences(const RunRecord& a, const RunRecord& b) {
     if (told.size() < values_told) told.push_back(std::move(text));
   };
   if (a.key != b.key) tell(fmt::format("key {} and {}", a.key, b.key));
+  if (a.step != b.step) tell("other recorded steps");
+  const auto only_there = [&](const auto& mine, const auto& theirs, const char* kind) {
+    for (const auto& item : theirs)
+      if (named(mine, item.name) == nullptr) tell(fmt::format("{}{} in the second alone", kind, item.name));
+  };
   for (const Final& value : a.finals) {
     const Final* other = named(b.finals, value.name);
     if (value.name == modelled_seconds) continue;
-    if (other == nullptr) tell(fmt::format("{} in one alone", value.name));
+    if (other == nullptr) tell(fmt::format("{} in the first alone", value.name));
     else if (!same(value.value, other->value)) tell(fmt::format("{} {:.17g} and {:.17g}", value.name, value.value, other->value));
   }
+  only_there(a.finals, b.finals, "");
+  only_there(a.curves, b.curves, "curve ");
+  only_there(a.evaluated, b.evaluated, "evaluation ");
   const auto compare = [&](const std::vector<Curve>& mine, const std::vector<Curve>& theirs, const char* kind, const auto& place) {
     for (const Curve& curve : mine) {
       const Curve* other = named(theirs, curve.name);
@@ -52,6 +60,7 @@ std::vector<std::string> differences(const RunRecord& a, const RunRecord& b) {
   };
   compare(a.curves, b.curves, "curve", [&](std::size_t i) { return i < a.step.size() ? fmt::format("step {}", a.step[i]) : "its end"; });
   compare(a.evaluated, b.evaluated, "evaluation", [](std::size_t i) { return fmt::format("prompt {}", i); });
+  if (told.empty()) told.push_back("its words or axes");
   return told;
 }
 
@@ -98,7 +107,7 @@ MergeReport WorkFolder::merge(std::span<const RunSource> sources, const CheckRun
   s.merging = true;
   MergeReport report;
   report.digest = s.finish([&](store::Merged& merged) {
-    s.merge(merged);  // what is here already; a damaged shard is told, and its runs are as if they had never been here
+    s.collect_own(merged);  // what is here already; a damaged shard is told, and its runs are as if they had never been here
     Taker taker(merged, report, s.facts.runs);
     for (std::size_t i = 0; i < sources.size(); ++i)
       sources[i].read([&](std::vector<RunRecord>& slab) {

@@ -27,7 +27,9 @@ Part open_work_folder(const System& system, const std::string& path) {
   };
   const store::FolderMarker marker = store::read_marker(folder);
   if (marker.fingerprint.empty()) throw refuse("it holds no 'suite' that this program wrote");
-  const store::LockState lock = store::Lock::look(folder, store::lock_name);
+  store::LockRules rules;
+  rules.silence = 600;  // two machines' clocks are compared
+  const store::LockState lock = store::Lock::look(folder, store::lock_name, rules);
   if (lock.held && !lock.silent)
     throw Failure(Exit::io, store::quoted(path) + " is still being written" + (lock.owner.empty() ? "" : " (" + lock.owner + ")") +
                                 "; merge when it is done, or leave it out");
@@ -79,7 +81,9 @@ std::string Part::text(const std::string& name) const {
   return at == provenance.end() ? "" : at->second;
 }
 
-Part open_part(const std::string& path, const ReadLimits& limits) {
+Part open_part(const std::string& given, const ReadLimits& limits) {
+  std::string path = given;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   need_room(store::hdf5_room);
   store::quiet();
   const System system = posix_system();

@@ -142,7 +142,11 @@ void WorkFolder::State::settle_folder(bool force) {
   for (const std::string& there : names)
     if (there.ends_with(".tmp") || (force && is_work(there))) store::remove_file(folder, there);
   store::write_marker(folder, {facts.fingerprint, facts.name});
-  store::write_provenance(folder, facts.provenance);
+  try {
+    store::write_provenance(folder, facts.provenance);
+  } catch (const Failure&) {
+    // a disk that is full, say: runs may fit all the same, and what they say of it when they do not is better
+  }
   store::sync_folder(beside);
 }
 
@@ -254,16 +258,15 @@ void WorkFolder::State::open(bool force) {
 }
 
 void WorkFolder::State::check_lock(const std::string& lost) const {
-  struct stat ours {
-  }, now{};
-  const bool stands = member ? ::fstat(folder.number(), &ours) == 0 && ::fstatat(beside.number(), folder_name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-                                   store::same_file(ours, now)
+  struct stat now {};
+  const bool stands = member ? ::fstatat(folder.number(), lock_name, &now, AT_SYMLINK_NOFOLLOW) == 0 && store::same_file(leader_lock, now)
                              : lock.stands(folder, lock_name);
   if (!stands)
     throw Failure(Exit::io, "the work folder " + store::quoted(folder.path) + " was removed while this process was working: " + lost);
 }
 
 void WorkFolder::State::remove_folder() {
+  for (const std::string& shard : shards) store::remove_file(folder, shard);  // of other machines: a list may not show them yet
   for (const std::string& there : store::names_in(folder))
     if (is_ours(there) && there != lock_name && there != marker_name) store::remove_file(folder, there);
   store::sync_folder(folder);  // work without the marker, after a power cut, would be nobody's

@@ -62,7 +62,8 @@ struct WorkFolder::State {
   std::vector<std::string> shards;  ///< names of good shards, oldest first
   std::vector<std::string> notes;
   std::size_t next_shard = 0;
-  bool member = false;  ///< another process holds the lock
+  bool member = false;  ///< another process holds the lock …
+  struct stat leader_lock {};  ///< … which was this file when the folder was joined
   bool complete = false, keep_output = false;  ///< keep_output: the output's good runs count as committed
   bool forced = false;                         ///< the same call again would begin anew
   bool not_ours_aside = false;                 ///< somebody else's file lies where the new output was
@@ -89,7 +90,7 @@ struct WorkFolder::State {
   // store_assemble.cpp
   ReadLimits own_limits(const store::UntrustedFile& file) const;
   void look_at_stop() const;
-  bool merge(store::Merged& merged);
+  bool collect_own(store::Merged& merged);
   void need_all(const store::Merged& merged) const;
   std::string digest_of(const store::Merged& merged) const;
   void write_output(const store::Merged& merged, const std::string& digest);

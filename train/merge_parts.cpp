@@ -15,6 +15,12 @@ std::string contradiction(const RunRecord& run, const RunSpec& spec) {
   const RunRecord expected = failed_record(spec, "");
   if (run.key != expected.key) return fmt::format("its key is {}, that of another configuration; the suite's is {}", printable_text(run.key), expected.key);
   const auto words = [](const RunRecord& r) { return std::tie(r.env, r.rater, r.policy, r.estimator, r.votes, r.seed, r.axes); };
+  if (run.status == RunStatus::ok) {
+    std::vector<std::int32_t> steps;
+    for (int t = 0; t < spec.learn.steps; t += spec.record.every) steps.push_back(t);
+    steps.push_back(spec.learn.steps);
+    if (run.step != steps) return "its recorded steps are not those of the suite";
+  }
   if (words(run) != words(expected)) return "its world, rater, policy, estimator, votes, axes or seed are not those of its id";
   return "";
 }

@@ -63,7 +63,7 @@ bool Follower::wait_for_begin() const {
 void Follower::turn(WorkerPool& pool, SuiteCall& call, const Workload& workload) {
   while (const auto message = link_.receive()) {
     const RankMessage said = RankMessage::read(message->second);
-    if (said.kind == Kind::stop) call.stop() = true;
+    if (said.kind == Kind::stop || said.kind == Kind::end) call.stop() = true;  // end: rank 0 has failed
     if (said.kind != Kind::runs) continue;
     asked_ = false;
     last_ = said.runs.empty();
@@ -129,7 +129,7 @@ RunReport Follower::run() {
   }
   if (failure) {
     end.code = static_cast<int>(failure->code);
-    end.text = failure->what();
+    end.text = std::string(failure->what()).substr(0, RankMessage::longest_text);
   }
   send(end);
   link_.close();

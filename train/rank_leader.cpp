@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "kernels/clock.hpp"
 #include "kernels/failure.hpp"
@@ -54,7 +55,7 @@ class Leader {
   void add_others(Tally& tally) const;
   void turn(WorkerPool& pool, WorkFolder& folder, SuiteCall& call, HandOut& rest);
   void say_goodbye(WorkFolder& folder, SuiteCall& call, HandOut& rest, const Workload& workload, const CallHooks& hooks);
-  void finish_report(SuiteCall& call) const;
+  void finish_report(const WorkFolder& folder, std::size_t finished, SuiteCall& call) const;
 
   const Suite& suite_;
   const SuiteFacts& facts_;
@@ -64,12 +65,13 @@ class Leader {
   double all_ = 0;              // weight of all ranks
   bool told_stop_ = false;
   std::optional<Failure> failure_;  // of another rank
+  std::set<std::uint32_t> failed_;  // runs that failed, of any rank
 };
 
 void Leader::refuse(const Failure& failure) {
   RankMessage end{Kind::end};
   end.code = static_cast<int>(failure.code);
-  end.text = failure.what();
+  end.text = std::string(failure.what()).substr(0, RankMessage::longest_text);
   send_all(end);
   link_.close();
   throw failure;
@@ -111,7 +113,7 @@ void Leader::hear(int from, const RankMessage& message, WorkFolder& folder, Suit
       if (!message.text.empty() && message.kind == Kind::report) {
         folder.adopt(message.text, message.runs);
         for (const std::uint32_t run : message.runs) who.out.erase(run);
-        for (const std::uint32_t run : message.others) who.out.erase(run);
+        for (const std::uint32_t run : message.others) who.out.erase(run), failed_.insert(run);
       }
       who.last = message;
       if (message.kind == Kind::report) break;
@@ -138,7 +140,7 @@ void Leader::answer(HandOut& rest) {
   for (const Other& who : others_) outstanding |= who.here && !who.done && !who.silent && !who.out.empty();
   for (int r = 1; r < link_.size; ++r) {
     Other& who = other(r);
-    if (!who.waits || who.done) continue;
+    if (!who.waits || who.done || who.silent) continue;
     if (rest.empty() && outstanding && !told_stop_) continue;  // a rank may fall silent yet
     RankMessage reply{Kind::runs};
     reply.runs = rest.take(who.weight, all_);
@@ -152,12 +154,10 @@ void Leader::look_for_silent(HandOut& rest) {
   const double now = now_seconds();
   for (int r = 1; r < link_.size; ++r) {
     Other& who = other(r);
-    const bool silent = !who.done && now - who.heard > link_.silence;
-    if (silent && !who.silent && !who.out.empty()) {
-      rest.give_back({who.out.begin(), who.out.end()});
-      who.out.clear();  // what it commits all the same counts once
-    }
-    who.silent = silent;
+    who.silent = !who.done && now - who.heard > link_.silence;
+    if (!who.silent || who.out.empty()) continue;
+    rest.give_back({who.out.begin(), who.out.end()});
+    who.out.clear();  // what it commits all the same counts once
   }
 }
 
@@ -170,6 +170,7 @@ void Leader::add_others(Tally& tally) const {
     tally.work.seconds_left = std::max(0.0, tally.work.seconds_left - m.seconds);
     tally.work.worlds_in_making += m.making;
   }
+  tally.trained = std::min(tally.trained, tally.total - tally.resumed);  // some twice, where a rank fell silent and came back
 }
 
 void Leader::turn(WorkerPool& pool, WorkFolder& folder, SuiteCall& call, HandOut& rest) {
@@ -206,10 +207,16 @@ void Leader::say_goodbye(WorkFolder& folder, SuiteCall& call, HandOut& rest, con
   }
 }
 
-void Leader::finish_report(SuiteCall& call) const {
+// counts by what is saved: a run of a rank that fell silent and came back may have been trained twice
+void Leader::finish_report(const WorkFolder& folder, std::size_t finished, SuiteCall& call) const {
   RunReport& report = call.report;
+  std::vector<bool> good(report.total, false);
+  for (const std::size_t run : folder.finished()) good[run] = true;
+  report.saved = static_cast<std::size_t>(std::count(good.begin(), good.end(), true));
+  report.failed = static_cast<std::size_t>(std::count_if(failed_.begin(), failed_.end(), [&](std::uint32_t run) { return !good[run]; }));
+  report.ran = report.saved - finished + report.failed;
+  report.stopped = report.saved + report.failed < report.total;
   for (const Other& who : others_) {
-    report.ran += who.last.trained, report.failed += who.last.failed, report.saved += who.last.saved;
     report.by_engines += who.last.by_engines;
     for (const std::string& failure : who.last.failures)
       if (report.failures.size() < failures_kept) report.failures.push_back(failure);
@@ -243,6 +250,10 @@ RunReport Leader::run() {
   send_all({Kind::begin});
   CallHooks hooks;
   hooks.turn = [&](WorkerPool& pool) { turn(pool, folder, call, rest); };
+  hooks.committed = [&](std::span<const RunRecord> runs, const std::string&) {
+    for (const RunRecord& run : runs)
+      if (run.status != RunStatus::ok) failed_.insert(static_cast<std::uint32_t>(folder.place_of(run)));
+  };
   hooks.add_others = [&](Tally& tally) { add_others(tally); };
   hooks.wait = turn_wait;
   hooks.more = true;
@@ -250,13 +261,16 @@ RunReport Leader::run() {
   say_goodbye(folder, call, rest, workload, hooks);
   call.tally.over = true;
   call.show(workload, hooks);
-  link_.close();
-  finish_report(call);
+  finish_report(folder, finished, call);
   report.half_way = folder.checkpoints();
-  report.stopped = folder.finished().size() + report.failed < report.total;
   if (!failure) failure = failure_;
-  if (failure) throw with_the_rest(*failure, report, settings_);
+  if (failure) {
+    link_.close();
+    throw with_the_rest(*failure, report, settings_);
+  }
+  // the others wait for this rank, without a core: MPI may end the job when one of them is gone
   if (!report.stopped) assemble_or_train_again(call, suite_, settings_, folder);
+  link_.close();
   report.notes.insert(report.notes.begin(), folder.notes().begin(), folder.notes().end());
   return report;
 }

@@ -25,7 +25,7 @@ struct Writer {
   }
 };
 
-struct Taker {
+struct Scanner {
   const char* at;
   std::size_t left;
   void raw(void* to, std::size_t size) {
@@ -69,10 +69,10 @@ std::string RankMessage::bytes() const {
 }
 
 RankMessage RankMessage::read(const std::string& bytes) {
-  Taker taker{bytes.data(), bytes.size()};
+  Scanner scanner{bytes.data(), bytes.size()};
   RankMessage message;
-  each_field(message, taker);
-  if (taker.left != 0) throw Failure(Exit::internal, "a message between ranks is too long");
+  each_field(message, scanner);
+  if (scanner.left != 0) throw Failure(Exit::internal, "a message between ranks is too long");
   return message;
 }
 

@@ -28,6 +28,7 @@ struct RankMessage {
   std::int32_t making = 0;                   ///< worlds
   std::vector<std::string> failures{}, notes{};
 
+  static constexpr std::size_t longest_text = 2000;  ///< of a failure's reason
   std::string bytes() const;
   /// Failure internal when the bytes are no message.
   static RankMessage read(const std::string& bytes);

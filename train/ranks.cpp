@@ -12,7 +12,7 @@ RunReport run_suite_by_ranks(const Suite& suite, const SuiteFacts& facts, const 
 void tell_failure(const RankLink& link, const Failure& failure) {
   RankMessage message{link.rank == 0 ? RankMessage::Kind::end : RankMessage::Kind::done};
   message.code = static_cast<int>(failure.code);
-  message.text = failure.what();
+  message.text = std::string(failure.what()).substr(0, RankMessage::longest_text);
   message.host = link.host;
   for (int r = link.rank == 0 ? 1 : 0; r < (link.rank == 0 ? link.size : 1); ++r) link.send(r, message.bytes());
   link.close();

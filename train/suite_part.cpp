@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "kernels/failure.hpp"
@@ -36,6 +37,19 @@ std::vector<std::size_t> fill(std::span<const CutItem> items, std::size_t count,
 }
 
 }  // namespace
+
+std::optional<PartOfSuite> PartOfSuite::read(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  PartOfSuite part;
+  const auto number = [](std::string_view digits, std::size_t& to) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), to);
+    return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
+  };
+  if (!number(text.substr(0, slash), part.index) || !number(text.substr(slash + 1), part.count)) return std::nullopt;
+  if (part.count < 1 || part.count > most || part.index >= part.count) return std::nullopt;
+  return part;
+}
 
 std::vector<std::size_t> cut_evenly(std::span<const CutItem> items, std::size_t count) {
   double low = 0, high = 0;

@@ -2,8 +2,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spec/suite.hpp"
@@ -14,6 +16,9 @@ namespace odrpo {
 struct PartOfSuite {
   std::size_t index = 0, count = 1;
   std::string text() const { return std::to_string(index) + "/" + std::to_string(count); }
+  /// Of "3/8"; nothing for any other text.
+  static std::optional<PartOfSuite> read(std::string_view text);
+  static constexpr std::size_t most = 1'000'000;  ///< parts
 };
 
 /// An item of a row that is to be cut: what it costs, and what its world costs besides where a stretch begins with it. `opens`: it is the

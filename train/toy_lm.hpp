@@ -41,6 +41,9 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
                                                 const CheckpointStore& store = {});
 std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, const CheckpointStore& = {}) = delete;
 
+/// Rough seconds of one core that an evaluation takes.
+double evaluation_seconds(const RunSpec& spec);
+
 /// A run of the toy language model; what the loop asks of it is in train/loop.hpp. A new member that later steps read belongs into keep().
 struct ToyLmRun {
   using Problem = ToyLmProblem;
@@ -71,7 +74,7 @@ struct ToyLmRun {
 
   std::string begin(const std::atomic<bool>& stop);
   bool evaluate(int t, const std::atomic<bool>& stop);
-  bool ends_slowly() const { return problem->world.config.evaluated_prompts > 2048; }  // some seconds of the large transformer
+  bool ends_slowly() const { return evaluation_seconds(*problem->spec) > 0.3; }
   void record_policy(RunRecord& r);
   void record_batch(RunRecord& r);
   double batch_truth() const;

@@ -21,6 +21,11 @@ TransformerShape estimated_shape(const RunSpec& spec) {
 
 }  // namespace
 
+double evaluation_seconds(const RunSpec& spec) {
+  const ToyLmConfig& world = spec.env.toy_lm;
+  return world.evaluated_prompts * double{1} * world.response_tokens * used_share * token_seconds(spec, false) / 2;  // forward alone
+}
+
 Cost toy_lm_cost(const RunSpec& spec) {
   const LearnConfig& learn = spec.learn;
   const double rollouts = static_cast<double>(learn.batch) * learn.rollouts, cap = spec.env.toy_lm.response_tokens;
@@ -28,7 +33,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
   const double recorded = recorded_bytes(spec) + 2 * sizeof(double) * spec.env.toy_lm.evaluated_prompts;  // quality and length of each
   Cost c;
   c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
-                  records * spec.env.toy_lm.evaluated_prompts * cap * used_share * token_seconds(spec, false) / 2;  // forward alone
+                  records * evaluation_seconds(spec);
   const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
   c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
   c.cpu_seconds += posterior_seconds(spec);

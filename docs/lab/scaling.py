@@ -10,14 +10,15 @@ import numpy as np
 
 # measured on one core of a 2.6 GHz virtual machine (docs/many-machines.md says how)
 kinds = {  # mean seconds of a run, standard deviation of its logarithm, runs of each worker
-    "bandit, 6 ms a run": (0.0060, 0.30, 2000),
-    "toy-lm, 14 s a run": (14.0, 0.30, 20),
+    "bandit, 0.1 s a run": (0.1, 0.1, 200),
+    "toy-lm, 14 s a run": (14.0, 0.3, 20),
 }
 start = 0.5  # of a process: mpirun or the batch system, and the program
 expand = 6e-6  # of each run of the whole suite, in every process: grid, fingerprints, order
 commit, commit_run = 0.010, 1.0e-4  # processor time of a commit, and of each run in it
 shard = 0.002  # to read a shard when the output is made
 output_run = 2.2e-4  # to write and verify the output, each run
+merge_run, part_head = 2.0e-4, 0.02  # of merge: each run, and to look at each part
 message = 20e-6  # of rank 0, for each message
 
 # assumed: one file server that does metadata operations one after the other, as of NFS
@@ -79,16 +80,23 @@ def array(workers, kind, rng):
     total = workers * runs
     files = Server()
     ends = []
+    begin_of_part = start + expand * total
     for w in range(workers):
         work = mean * np.exp(spread * rng.standard_normal(runs) - spread**2 / 2)
         work = work.sum()
-        commits = max(1, int(work))
+        commits = min(runs, max(1, int(work)))
         at = start + expand * total + work + commits * commit + runs * commit_run + commits * shard + runs * output_run
         ends.append((at, commits))
+    # commits of all parts in the order of their times
+    times, rank = [], []
+    for w, (at, commits) in enumerate(ends):
+        times.append(begin_of_part + (at - begin_of_part) * np.arange(1, commits + 1) / commits)
+        rank.append(np.full(commits, w))
+    times, rank = np.concatenate(times), np.concatenate(rank)
     last = 0.0
-    for at, commits in sorted(ends):  # all commits of a part are told at its end: the server has the same work
-        last = max(last, files.serve(at - commits, 0) and files.serve(at, commits * operations_of_commit / operations_a_second))
-    return last, last + expand * total + workers * 0.02 + total * output_run * 1.0, 0
+    for i in np.argsort(times):
+        last = max(last, files.serve(times[i], operations_of_commit / operations_a_second) + operations_of_commit * latency, ends[rank[i]][0])
+    return last, last + expand * total + workers * part_head + total * merge_run, 0
 
 
 def main():

@@ -2,12 +2,15 @@
 what is refused; locks of other machines.
 
 Usage: merge_test.py PROGRAM SUITES"""
-import glob, itertools, json, os, random, re, shutil, signal, subprocess, time
+import glob, json, os, random, re, shutil, signal, subprocess, sys, time
 
 import h5py
 
 import checks
 from checks import call, check, program
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "results"))
+from digest import reseal
 
 smoke = os.path.join(checks.paths[0], "smoke.toml")
 shutil.copy(smoke, "smoke.toml")
@@ -114,30 +117,46 @@ for size in (0, 7, 1000, os.path.getsize(some[0]) // 2, os.path.getsize(some[0])
     call("merge", "cut.h5", *some[1:], "-o", "no.h5", code=8)
 
 
-# forged: numbers, names and fingerprints that do not go together
-def forge(change, code, words):
+# damaged on purpose, and forged: with checksums and a digest that go with the content
+def forge(change, words, sealed=True, code=8, parts=some[1:]):
     shutil.copy(some[0], "forged.h5")
     with h5py.File("forged.h5", "r+") as f:
         change(f)
-    call("merge", "forged.h5", *some[1:], "-o", "no.h5", code=code, words=words)
+    if sealed:
+        reseal("forged.h5")
+        call("verify", "forged.h5")
+    return call("merge", "forged.h5", *parts, "-o", "no.h5", code=code, words=words)
 
 
-def better(f):
-    f["final_quality"][3] += 1
+def cell(column, row, value):
+    return lambda f: f[column].__setitem__(row, value)
 
 
-def renamed(f):
-    f["id"][0] = "small/mixed/tabular/grpo/n1/s9"
+def text_of(name, value):
+    return lambda f: f["provenance/" + name].__setitem__((), value)
 
 
-def of_another_suite(f):
-    del f["provenance/whole"]
-    f["provenance"].create_dataset("whole", data="f" * 64, dtype=h5py.string_dtype())
+def later(f):
+    step = f["curves/small/step"]
+    step[1] = step[1] + 1
 
 
-forge(better, 8, "does not have")
-forge(renamed, 8, "does not have")
-forge(of_another_suite, 8, "")
+forge(cell("final_quality", 3, 9.5), "does not have its checksum", sealed=False)
+forge(cell("id", 0, "small/mixed/tabular/grpo/n1/s9"), "does not have its checksum", sealed=False)
+forge(cell("final_quality", 3, 9.5), "1 run differs between parts", parts=some)  # which no seal hides where a run is there twice
+forge(cell("final_quality", 3, 9.5), "final_quality 9.5 and ", parts=some)
+forge(cell("id", 0, "small/mixed/tabular/grpo/n1/s9"), "the suite has no such run")
+forge(cell("key", 0, "0" * 16), "its key is 0000000000000000, that of another configuration")
+forge(cell("seed", 0, 1 - h5py.File(some[0])["seed"][0]), "are not those of its id")
+forge(later, "its recorded steps are not those of the suite")
+forge(text_of("whole", "f" * 64), "cannot be merged with")
+forge(text_of("whole", "f" * 64), "is not the suite of", parts=[])
+forge(text_of("version", "9.9.9"), "was trained by version 9.9.9 of odrpo-bench, and this is version")
+forge(text_of("suite", "[x"), "could not be read again", code=3)
+for bad in ("junk", "auto/8", "9/8", "0/0"):
+    forge(text_of("part", bad), f'says that it is part "{bad}", which no suite has')
+told = forge(lambda f: None, "of 192 runs are missing", code=7, parts=[]).splitlines()
+check(len(told) == 7 and all(f"--shard {i + 1}/8" in line for i, line in enumerate(told)), told)
 flipped = bytearray(bytes_of(some[2]))
 rng = random.Random(2)
 for _ in range(20):
@@ -150,6 +169,44 @@ for _ in range(20):
         check(digest("flip.h5") == one, f"a flipped bit at {at} changed the digest")
         os.remove("flip.h5")
 check(not os.path.exists("no.h5") and not os.path.exists("no.h5.work"), "a refused merge leaves nothing")
+
+# an output that is made of a part, or of whose work folder one is; parts in other folders; nothing but errors and commands with -q
+call("merge", *some, "-o", some[2], "--force", code=5, words="is made of the part")
+shutil.copytree("again", "elsewhere")
+ran = subprocess.run([program, "merge", *some[1:], "-q", "-o", "no.h5"], capture_output=True)
+check(ran.stderr.decode() == "error: 24 of 192 runs are missing; 'no.h5' was not written\n" and b"--shard 0/8" in ran.stdout, ran)
+os.makedirs("scores/there")
+open("scores/there/judge.csv", "w").write("prompt_id,response_id,sample_id,score\n" + "".join(
+    f"{p},{r},{s},{1 + (3 * p + 5 * r + s * (p + r)) % 5}\n" for p in range(6) for r in range(6) for s in range(4)))
+open("scores/there/own.toml", "w").write("""[suite]
+name = "own"
+seeds = 3
+[grid]
+rater = "judge"
+policy = "tabular"
+estimator = ["grpo", "maxrl"]
+[rater.judge]
+scores = "judge.csv"
+[learn]
+steps = 20
+""")
+for i in (0, 1):
+    call("run", "own.toml", "-q", "--shard", f"{i}/2", cwd="scores/there")
+call("merge", *glob.glob("scores/there/own.part-*"), "-o", "own.h5", words="6 runs of 2 parts")  # the scores are beside the parts
+os.makedirs("scores/other")
+open("scores/other/judge.csv", "w").write(open("scores/there/judge.csv").read().replace(",1\n", ",2\n"))
+call("merge", *[os.path.join("..", "..", p) for p in sorted(glob.glob("scores/there/own.part-*"))], "-o", "own.h5", words="6 runs of 2 parts", cwd="scores/other")
+call("merge", *glob.glob("scores/there/own.part-*"), "--suite", "scores/there/own.toml", "-o", "own2.h5", words="6 runs of 2 parts")
+shutil.move("scores/there/judge.csv", "scores/judge.csv")
+call("merge", *glob.glob("scores/there/own.part-*"), "-o", "own3.h5", code=5, words="--suite FILE says where it is")
+with subprocess.Popen([program, "run", "smoke.toml", "-q", "-j1", "--shard", "0/2", "-o", "elsewhere/slow.h5", *long], stdin=subprocess.DEVNULL) as slow:
+    while not glob.glob("elsewhere/slow.h5.work/shard*") and slow.poll() is None:
+        time.sleep(0.01)
+    slow.send_signal(signal.SIGTERM)
+for name in ("elsewhere/slow.h5.work", "elsewhere/slow.h5.work/"):
+    told = call("merge", name, "-o", "s2.h5", code=7, words="are missing")
+    check("--shard 0/2 -o elsewhere/slow.h5\n" in told and "--shard 1/2 -o elsewhere/smoke.part-1-of-2.h5" in told, told)
+call("merge", "elsewhere/slow.h5.work", "-o", "elsewhere/slow.h5", "--force", code=5, words="is made of the part")
 
 # two merges at once, and locks of other machines
 call("run", "smoke.toml", "-q", "--shard", "0/8", "-o", "held.h5")

@@ -63,7 +63,7 @@ TEST_CASE("parts by --shard: environments that number no part are refused, and o
   CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "8"}}), "part 8 (SLURM_ARRAY_TASK_ID=8) is not in 0..7"));
   CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "2"}, {"SLURM_ARRAY_TASK_MIN", "3"}}), "part -1"));
   CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "2"}, {"SLURM_ARRAY_TASK_STEP", "2"}}), "step 2"));
-  CHECK(says(refused("auto/8", {{"PMIX_RANK", "two"}}), "PMIX_RANK is \"two\", not a whole number"));
+  CHECK(says(refused("auto/8", {{"PMIX_RANK", "two"}}), "PMIX_RANK is \"two\", not a whole number that tasks have"));
   const Variables one = {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_MIN", "3"}, {"SLURM_ARRAY_TASK_MAX", "3"}};  // would be part 0
   CHECK(says(refused("auto/8", one), "the Slurm array has 1 task (3-3), which leaves parts out; submit 0-7 again, or write --shard I/8"));
   CHECK(choose("3/8", one).part.index == 3);
