@@ -176,7 +176,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   } catch (const std::bad_alloc&) {
     throw starved(last, settings);
   }
-  if (!first) return static_cast<int>(report.stopped ? Exit::stopped : Exit::ok);
+  if (!first) return 0;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
     for (const auto& found : report.notes) print_note("note: " + found);
@@ -234,7 +234,8 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
     code = static_cast<int>(failure->code);
     if (first) print_error(failure->what());  // the first rank says why
   }
-  if (first) job.leave(code);
+  if (!first) return 0;  // the job's exit code is that of the first rank, which a launcher ends when another's is not 0
+  job.leave(code);
   return code;
 }
 

@@ -102,6 +102,10 @@ for arguments, code, words in ((["none.toml"], 5, "none.toml: No such file"), ([
     ran = mpirun(2, *arguments, code=code, words=words)
     check(ran.stderr.decode().count("error: ") == 1, ran.stderr)
 
+open("wrong.toml", "w").write(open("long.toml").read() + "".join(f"unknown_{i:03} = 1\n" for i in range(400)))
+ran = mpirun(3, "wrong.toml", code=3, words="unknown_000")  # messages that MPI sends only when they are received
+check(mpirun(3, "long.toml", "--dry-run").stdout.decode().count("suite long") == 1, "a dry run is shown once")
+
 # every rank a part of its own: no MPI is needed for that
 mpirun(4, smoke, "-q", "--shard", "auto/4")
 call("merge", *glob.glob("smoke.part-*-of-4.h5"), "-o", "parts.h5", words=digest("one.h5"))
