@@ -10,11 +10,11 @@ import numpy as np
 
 # measured on one core of a 2.6 GHz virtual machine (docs/many-machines.md says how)
 kinds = {  # mean seconds of a run, standard deviation of its logarithm, runs of each worker
-    "bandit, 0.1 s a run": (0.1, 0.1, 200),
-    "toy-lm, 14 s a run": (14.0, 0.3, 20),
+    "bandit, 0.09 s a run": (0.092, 0.1, 200),
+    "toy-lm, 12 s a run": (11.7, 0.3, 20),
 }
 start = 0.5  # of a process: mpirun or the batch system, and the program
-expand = 6e-6  # of each run of the whole suite, in every process: grid, fingerprints, order
+expand = 2.1e-6  # of each run of the whole suite, in every process: grid, fingerprints, order
 commit, commit_run = 0.010, 1.0e-4  # processor time of a commit, and of each run in it
 shard = 0.002  # to read a shard when the output is made
 output_run = 2.2e-4  # to write and verify the output, each run
@@ -71,7 +71,7 @@ def ranks(workers, kind, rng):
         last = max(last, done)
         heapq.heappush(waiting, (got + work, w))
     made = last + shards * (shard + operations_of_read / operations_a_second) + total * output_run
-    return last, made, shards
+    return ends[-1] / workers, last, made, shards
 
 
 def array(workers, kind, rng):
@@ -79,11 +79,12 @@ def array(workers, kind, rng):
     mean, spread, runs = kind
     total = workers * runs
     files = Server()
-    ends = []
+    ends, all_work = [], 0.0
     begin_of_part = start + expand * total
     for w in range(workers):
         work = mean * np.exp(spread * rng.standard_normal(runs) - spread**2 / 2)
         work = work.sum()
+        all_work += work
         commits = min(runs, max(1, int(work)))
         at = start + expand * total + work + commits * commit + runs * commit_run + commits * shard + runs * output_run
         ends.append((at, commits))
@@ -96,23 +97,20 @@ def array(workers, kind, rng):
     last = 0.0
     for i in np.argsort(times):
         last = max(last, files.serve(times[i], operations_of_commit / operations_a_second) + operations_of_commit * latency, ends[rank[i]][0])
-    return last, last + expand * total + workers * part_head + total * merge_run, 0
+    return all_work / workers, last, last + expand * total + workers * part_head + total * merge_run
 
 
 def main():
     rows = []
-    counts = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]
-    print("kind                    workers       runs    ranks: trained  output    parts: trained  merged   (seconds)  efficiency of ranks, parts (merged)")
+    print("kind                    workers       runs    ranks: trained  output    parts: trained  merged   (seconds)    efficiency: ranks, parts (merged)   shards")
     for name, kind in kinds.items():
-        mean, _, runs = kind
-        ideal = mean * runs
-        for workers in counts:
-            rng = np.random.default_rng(1)
-            trained, made, shards = ranks(workers, kind, rng)
-            parts, merged, _ = array(workers, kind, rng)
-            rows.append((name, workers, ideal / trained, ideal / made, ideal / parts, ideal / merged))
-            print(f"{name:22} {workers:8} {workers * runs:10} {trained:14.1f} {made:9.1f} {parts:16.1f} {merged:9.1f}"
-                  f"      {ideal / trained:5.2f} ({ideal / made:4.2f}), {ideal / parts:5.2f} ({ideal / merged:4.2f})   {shards} shards")
+        for workers in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000):
+            draws = range(10 if workers < 500 else 1)
+            ideal, trained, made, shards = np.mean([ranks(workers, kind, np.random.default_rng(d)) for d in draws], axis=0)
+            ideal_parts, parts, merged = np.mean([array(workers, kind, np.random.default_rng(d)) for d in draws], axis=0)
+            rows.append((name, workers, ideal / trained, ideal / made, ideal_parts / parts, ideal_parts / merged))
+            print(f"{name:22} {workers:8} {workers * kind[2]:10} {trained:14.1f} {made:9.1f} {parts:16.1f} {merged:9.1f}"
+                  f"      {ideal / trained:5.2f} ({ideal / made:4.2f}), {ideal_parts / parts:5.2f} ({ideal_parts / merged:4.2f})   {shards:8.0f}")
     if len(sys.argv) > 1:
         draw(rows, sys.argv[1])
 
@@ -120,10 +118,12 @@ def main():
 def draw(rows, path):
     script = [f'set terminal svg size 760,330 font "sans,11" background "white"', f'set output "{path}"', "set multiplot layout 1,2",
               "set logscale x", "set yrange [0:1.05]", "set xrange [1:10000]", 'set xlabel "workers"', 'set ylabel "ideal time / time"', "set grid",
-              "set key left bottom"]
+              "unset key"]
     for name in kinds:
         mine = [r for r in rows if r[0] == name]
         script.append(f'set title "{name}, {kinds[name][2]} runs each"')
+        if name == list(kinds)[-1]:
+            script.append("set key left bottom Left reverse samplen 2")
         lines = [("ranks: trained", 2, 1, 1), ("ranks: output made", 3, 1, 2), ("parts: trained", 4, 2, 1), ("parts: merged", 5, 2, 2)]
         script.append("plot " + ", ".join(f"'-' with lines lw 2 lc {colour} dt {dash} title '{title}'" for title, _, colour, dash in lines))
         for _, column, _, _ in lines:
