@@ -226,6 +226,39 @@ subprocess.run(["sh", "q.sh"], check=True)
 check(digest("q.h5") == one, "of merges at once one writes")
 check(all("another process is writing 'q.h5'" in line for line in open("q.log")), open("q.log").read())
 
+# the toy language model, trained by other instructions: the digests, the values and the processors
+open("lm.toml", "w").write("""[suite]
+name = "lm"
+seeds = 2
+[grid]
+env = "toy-lm"
+rater = "mixed"
+policy = "p"
+estimator = ["grpo", "maxrl"]
+[env.toy-lm]
+vocabulary = 40
+prompts = 13
+response_tokens = 12
+evaluated_prompts = 16
+[policy.p]
+base = "transformer"
+warm_steps = 6
+warm_batch = 4
+[learn]
+steps = 12
+batch = 4
+rollouts = 4
+""")
+for i in (0, 1):
+    call("run", "lm.toml", "-q", "--shard", f"{i}/2")
+call("merge", "lm.part-0-of-2.h5", "lm.part-1-of-2.h5", "-o", "lm-parts.h5", words="4 runs of 2 parts")
+call("run", "lm.toml", "-q", "-o", "lm.h5")
+check(digest("lm.h5") == digest("lm-parts.h5"), "one digest of the toy language model")
+call("run", "lm.toml", "-q", "--shard", "1/2", "-o", "lm-other.h5", env={**os.environ, "ODRPO_ISA": "portable"})
+if digest("lm-other.h5") != digest("lm.part-1-of-2.h5"):  # a machine without other instructions has equal bits
+    call("merge", "lm.part-0-of-2.h5", "lm.part-1-of-2.h5", "lm-other.h5", "-o", "lm-no.h5", code=8, words="(portable)")
+    call("merge", "lm-other.h5", "lm.part-0-of-2.h5", "lm.part-1-of-2.h5", "-o", "lm-no.h5", code=8, words="equal bits on one kind of CPU alone: keep one")
+
 # --shard: numbers of the environment, and past the end
 for variables, words, code in (({"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "1"}, "note: part 3/8 (SLURM_ARRAY_TASK_ID=4 less SLURM_ARRAY_TASK_MIN=1)", 0),
                                ({"JOB_COMPLETION_INDEX": "8"}, "part 8 (JOB_COMPLETION_INDEX=8) is not in 0..7", 2),

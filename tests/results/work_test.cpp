@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <random>
+#include <thread>
 
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
@@ -67,6 +70,47 @@ TEST_CASE("a second start resumes, a third finds it complete") {
     CHECK(work.finished().empty());
   }
   CHECK(sample::bytes_of(scratch.file()) == bytes);  // and the old output stays until the new one is whole
+}
+
+TEST_CASE("a stop while the output is made loses nothing, whenever it comes") {
+  const auto all = sample::runs(40);
+  const SuiteFacts facts = sample::facts(all);
+  const std::string digest = result_digest(all);
+  constexpr unsigned seed = 31;
+  std::mt19937 rng(seed);
+  INFO("seed " << seed);
+  int stopped = 0;
+  double longest = 0.001;  // seconds that the output takes undisturbed
+  for (int trial = 0; trial < 60; ++trial) {
+    const sample::Scratch scratch;
+    std::atomic<bool> stop{false};
+    Exit code = Exit::ok;
+    const auto began = std::chrono::steady_clock::now();
+    {
+      WorkFolder work(scratch.file(), facts, false);
+      work.commit(std::span(all).first(100));
+      work.commit(std::span(all).subspan(100));
+      work.stop_when(&stop);
+      const auto wait = std::chrono::duration<double>(longest * static_cast<double>(rng() % 1000) / 1000);
+      std::thread stopper([&] {
+        std::this_thread::sleep_for(trial == 0 ? std::chrono::duration<double>(0) : wait);
+        if (trial > 0) stop = true;
+      });
+      const auto start = std::chrono::steady_clock::now();
+      code = failure_of([&] { CHECK(work.assemble() == digest); }).first;
+      if (code == Exit::ok) longest = std::max(longest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      stopper.join();
+      CHECK((code == Exit::ok || code == Exit::stopped));
+      CHECK(fs::exists(scratch.file()) == (code == Exit::ok));
+    }
+    CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(60));
+    if (code == Exit::ok) continue;
+    ++stopped;
+    WorkFolder again(scratch.file(), facts, false);
+    CHECK(again.finished().size() == all.size());
+    CHECK(again.assemble() == digest);
+  }
+  CHECK(stopped > 5);
 }
 
 TEST_CASE("what a kill may leave behind does no harm") {
