@@ -16,7 +16,7 @@ BuildFacts build_facts();
 
 /// Known when it runs.
 struct HostFacts {
-  std::string cpu, isa, system;  ///< isa: which copy of the stage files runs
+  std::string cpu, isa, system, node;  ///< isa: which copy of the stage files runs; node: the machine's name
   int cores = 1;                 ///< that this process may use
 };
 HostFacts host_facts();

@@ -48,14 +48,13 @@ void check_alike(const std::vector<Part>& parts) {
 
 // Who trained: each different text of the parts, a line each.
 TrainedBy trained_by(const std::vector<Part>& parts) {
-  TrainedBy by;
-  for (const char* name : trained_by_names) {
+  TrainedBy by = this_machine(1, {});  // for the names
+  for (auto& [name, joined] : by) {
     std::vector<std::string> texts;
     for (const Part& part : parts)
       if (const std::string text = part.text(name); std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
-    std::string joined;
+    joined.clear();
     for (const std::string& text : texts) joined += (joined.empty() ? "" : "\n") + text;
-    by.emplace_back(name, joined);
   }
   return by;
 }

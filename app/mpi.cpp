@@ -2,7 +2,6 @@
 #include "app/mpi.hpp"
 
 #include <mpi.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/build_facts.hpp"
 #include "kernels/clock.hpp"
 #include "kernels/failure.hpp"
 
@@ -96,8 +96,7 @@ MpiJob::MpiJob() : state_(std::make_unique<State>()) {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, s.link.rank, MPI_INFO_NULL, &machine);
   MPI_Comm_rank(machine, &s.local_rank);
   MPI_Comm_free(&machine);
-  utsname system{};
-  s.link.host = ::uname(&system) == 0 ? system.nodename : "unknown";
+  s.link.host = host_facts().node;
   s.link.send = [&s](int to, const std::string& bytes) { s.send(to, bytes); };
   s.link.receive = [&s] { return s.receive(); };
   s.link.close = [&s] { s.close(); };

@@ -40,6 +40,13 @@ std::optional<long long> number_of(const char* name, const std::string& text, co
   return number;
 }
 
+// What MPI launchers set: a process's rank, and how many there are.
+struct LauncherVariables {
+  const char *rank, *size;
+};
+constexpr LauncherVariables launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}, {"PMI_RANK", "PMI_SIZE"}};
+
 // The number of this task of a job, and how it was found.
 struct Told {
   long long index = 0;
@@ -101,8 +108,7 @@ ChosenPart choose_part(const std::string& text) {
 }
 
 int launched_ranks(const Variable& variable) {
-  for (const auto& [rank, size] : {std::pair("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"), std::pair("PMIX_RANK", "SLURM_STEP_NUM_TASKS"),
-                                   std::pair("PMI_RANK", "PMI_SIZE")}) {
+  for (const auto& [rank, size] : launchers) {
     if (variable(rank) == nullptr) continue;
     const char* count = variable(size);
     return std::max(1, static_cast<int>(number_in(count != nullptr ? count : "").value_or(1)));
@@ -115,8 +121,8 @@ int launched_ranks() {
 }
 
 bool is_first_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
-    if (const char* rank = std::getenv(name); rank != nullptr && launched_ranks() > 1) return number_in(rank).value_or(0) == 0;
+  for (const LauncherVariables& launcher : launchers)
+    if (const char* rank = std::getenv(launcher.rank); rank != nullptr && launched_ranks() > 1) return number_in(rank).value_or(0) == 0;
   return true;
 }
 

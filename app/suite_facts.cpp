@@ -2,7 +2,6 @@
 #include "app/suite_facts.hpp"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include "app/build_facts.hpp"
 #include "app/gate/limits.hpp"
@@ -57,10 +56,9 @@ SuiteFacts facts_of(const Suite& suite, const SuiteOptions& options, const Train
 }
 
 void add_part(SuiteFacts& facts, PartOfSuite part, const std::string& whole) {
-  utsname system{};
   facts.provenance.emplace_back(part_text, part.text());
   facts.provenance.emplace_back(whole_text, whole);
-  facts.provenance.emplace_back("node", ::uname(&system) == 0 ? system.nodename : "unknown");
+  facts.provenance.emplace_back("node", host_facts().node);
 }
 
 }  // namespace odrpo::app

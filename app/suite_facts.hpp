@@ -13,8 +13,6 @@ namespace odrpo::app {
 
 /// Who trained: texts of the provenance, by name.
 using TrainedBy = std::vector<std::pair<std::string, std::string>>;
-/// Names of those texts: revision, compiler, cpu, isa, gpu, device, host, jobs.
-inline constexpr const char* trained_by_names[] = {"revision", "compiler", "cpu", "isa", "gpu", "device", "host", "jobs"};
 TrainedBy this_machine(int jobs, const ChosenDevices& where);
 
 /// Facts of a whole suite. `options` are those that the suite was read with.

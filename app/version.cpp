@@ -47,7 +47,9 @@ HostFacts host_facts() {
   host.isa = isa_name(best_isa());
   host.cores = usable_cores();
   utsname name{};
-  if (uname(&name) == 0) host.system = fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+  const bool known = uname(&name) == 0;
+  if (known) host.system = fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+  host.node = known ? name.nodename : "unknown";
   return host;
 }
 

@@ -46,6 +46,10 @@ class Leader {
       if (!other(r).done && !other(r).silent) return false;
     return true;
   }
+  /// Runs that others have and have not committed; those of a rank that is done or silent were taken back.
+  bool others_have_runs() const {
+    return std::any_of(others_.begin(), others_.end(), [](const Other& who) { return !who.out.empty(); });
+  }
   [[noreturn]] void refuse(const Failure& failure);
   void greet();
   void listen(WorkFolder& folder, SuiteCall& call, HandOut& rest);
@@ -136,8 +140,7 @@ void Leader::listen(WorkFolder& folder, SuiteCall& call, HandOut& rest) {
 
 // gives runs to those who wait; the last word, that no more come, only when nobody can lose any
 void Leader::answer(HandOut& rest) {
-  bool outstanding = false;
-  for (const Other& who : others_) outstanding |= who.here && !who.done && !who.silent && !who.out.empty();
+  const bool outstanding = others_have_runs();
   for (int r = 1; r < link_.size; ++r) {
     Other& who = other(r);
     if (!who.waits || who.done || who.silent) continue;
@@ -186,9 +189,7 @@ void Leader::turn(WorkerPool& pool, WorkFolder& folder, SuiteCall& call, HandOut
     pool.add(make_schedule(suite_.runs, {mine.begin(), mine.end()}, settings_.engines, {}));
   }
   answer(rest);
-  bool outstanding = false;
-  for (const Other& who : others_) outstanding |= !who.out.empty();
-  if (rest.empty() && !outstanding) pool.close();
+  if (rest.empty() && !others_have_runs()) pool.close();
 }
 
 // until every rank has ended, or after a stop until it should have

@@ -81,9 +81,17 @@ check(j["digest"] == one and j["missing"] == [] and j["equal"] == 0 and j["parts
 
 # a part that was stopped: its folder is a part; a part being written is not
 long = ["--set", "learn.steps=20000", "--only", "whole/*/linear/*"]
-with subprocess.Popen([program, "run", "smoke.toml", "-q", "-j1", "--shard", "0/2", "-o", "slow.h5", *long], stdin=subprocess.DEVNULL) as slow:
-    while not glob.glob("slow.h5.work/shard*") and slow.poll() is None:
+
+
+def slow_part(output):
+    """A part that goes on for a while, once some of its runs are saved."""
+    slow = subprocess.Popen([program, "run", "smoke.toml", "-q", "-j1", "--shard", "0/2", "-o", output, *long], stdin=subprocess.DEVNULL)
+    while not glob.glob(output + ".work/shard*") and slow.poll() is None:
         time.sleep(0.01)
+    return slow
+
+
+with slow_part("slow.h5") as slow:
     call("merge", "slow.h5.work", "-o", "s.h5", code=5, words="is still being written (process ")
     call("merge", "slow.h5", "-o", "s.h5", code=5, words="is not there yet, but 'slow.h5.work' is")
     slow.send_signal(signal.SIGTERM)
@@ -199,9 +207,7 @@ call("merge", *[os.path.join("..", "..", p) for p in sorted(glob.glob("scores/th
 call("merge", *glob.glob("scores/there/own.part-*"), "--suite", "scores/there/own.toml", "-o", "own2.h5", words="6 runs of 2 parts")
 shutil.move("scores/there/judge.csv", "scores/judge.csv")
 call("merge", *glob.glob("scores/there/own.part-*"), "-o", "own3.h5", code=5, words="--suite FILE says where it is")
-with subprocess.Popen([program, "run", "smoke.toml", "-q", "-j1", "--shard", "0/2", "-o", "elsewhere/slow.h5", *long], stdin=subprocess.DEVNULL) as slow:
-    while not glob.glob("elsewhere/slow.h5.work/shard*") and slow.poll() is None:
-        time.sleep(0.01)
+with slow_part("elsewhere/slow.h5") as slow:
     slow.send_signal(signal.SIGTERM)
 for name in ("elsewhere/slow.h5.work", "elsewhere/slow.h5.work/"):
     told = call("merge", name, "-o", "s2.h5", code=7, words="are missing")
