@@ -21,6 +21,7 @@ struct SuiteOptions {
 struct DeviceOptions {
   std::string device;   ///< cpu, cuda, auto; empty = cpu
   std::string devices;  ///< numbers of CUDA devices with commas between; empty = the first that can be used
+  std::string precision = {};  ///< fp32, tf32; empty = fp32
 };
 
 struct RunOptions {

@@ -1,4 +1,4 @@
-// --device and --devices: chooses devices, deals the suite's runs to them for a first look, and says what trains where.
+// --device, --devices and --precision: chooses devices, deals the suite's runs to them for a first look, and says what trains where.
 #include "app/devices.hpp"
 
 #include <fmt/format.h>
@@ -36,12 +36,12 @@ std::string known_devices(const Devices& found) {
 }
 
 // One device as an engine. Failure device that names it.
-BatchEngine opened(std::size_t index, const Devices& found, const DeviceSource& source) {
+BatchEngine opened(std::size_t index, const Devices& found, const DeviceWish& wish, const DeviceSource& source) {
   const DeviceFacts& d = found.all[index];
   const auto refuse = [&](const std::string& why) { return Failure(Exit::device, fmt::format("device {} ({}): {}", index, d.name, why)); };
   if (!d.trouble.empty()) throw refuse(d.trouble);
   try {
-    return source.open(static_cast<int>(index));
+    return source.open(static_cast<int>(index), wish.precision);
   } catch (const Failure& failure) {
     if (failure.code != Exit::device) throw;
     throw refuse(failure.what());
@@ -49,22 +49,22 @@ BatchEngine opened(std::size_t index, const Devices& found, const DeviceSource& 
 }
 
 // The devices of the list, all of them; none is opened when one is not there.
-void open_all(const std::vector<int>& numbers, const Devices& found, const DeviceSource& source, ChosenDevices& p) {
-  for (const int n : numbers)
+void open_all(const DeviceWish& wish, const Devices& found, const DeviceSource& source, ChosenDevices& p) {
+  for (const int n : wish.numbers)
     if (static_cast<std::size_t>(n) >= found.all.size())
       throw Failure(Exit::device,
                     fmt::format("there is no CUDA device {}; there {} {}", n, found.all.size() == 1 ? "is" : "are", known_devices(found)));
-  for (const int n : numbers) {
-    p.engines.push_back(opened(static_cast<std::size_t>(n), found, source));
+  for (const int n : wish.numbers) {
+    p.engines.push_back(opened(static_cast<std::size_t>(n), found, wish, source));
     p.gpu = (p.engines.size() == 1 ? "" : p.gpu + ", ") + found.all[static_cast<std::size_t>(n)].name;
   }
 }
 
 // The first device that can be used; otherwise why the first of all cannot.
-std::string open_first(const Devices& found, const DeviceSource& source, ChosenDevices& p) {
+std::string open_first(const DeviceWish& wish, const Devices& found, const DeviceSource& source, ChosenDevices& p) {
   std::string why;
   for (std::size_t i = 0; i < found.all.size(); ++i) try {
-      p.engines.push_back(opened(i, found, source));
+      p.engines.push_back(opened(i, found, wish, source));
       p.gpu = found.all[i].name;
       return "";
     } catch (const Failure& failure) {
@@ -103,6 +103,9 @@ DeviceWish device_wish(const DeviceOptions& o) {
   DeviceWish wish;
   wish.must = o.device == "cuda" || !o.devices.empty();
   wish.look = wish.must || o.device == "auto";
+  if (o.precision == "tf32") wish.precision = ProductPrecision::tf32;
+  if (!o.precision.empty() && !wish.look)
+    throw Failure(Exit::usage, "--precision is of devices: it needs --device cuda or auto, or --devices");
   if (o.devices.empty()) return wish;
   if (!o.device.empty() && o.device != "cuda")
     throw Failure(Exit::usage, "--devices chooses among CUDA devices: leave --device " + o.device + " out");
@@ -130,8 +133,8 @@ ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const D
     const Devices found = source.find();
     std::string why = found.all.empty() ? found.why_none : "";
     if (why.empty()) {
-      if (wish.numbers.empty()) why = open_first(found, source, p);
-      else open_all(wish.numbers, found, source, p);
+      if (wish.numbers.empty()) why = open_first(wish, found, source, p);
+      else open_all(wish, found, source, p);
     }
     if (p.engines.empty()) {
       why = "no CUDA device: " + why;
@@ -156,9 +159,13 @@ ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const D
     p.words.insert(p.words.begin(), fmt::format("{} of {} runs train on {}", p.on_engines, total, p.device()));
     return p;
   }
-  if (wish.must)
+  if (wish.must) {
+    for (const BatchEngine& e : p.engines)
+      for (const Unbatched& u : p.on_cpu)
+        if (u.why == e.no_transformers) throw Failure(Exit::device, e.name + ": " + u.why + "; use --device cpu");
     throw Failure(Exit::limits, "nothing in this suite has a form on the device; use --device cpu or auto" +
                                     lines(cpu_words(p.on_cpu, total, "would train")));
+  }
   p.engines.clear();
   p.gpu = "none";
   return p;

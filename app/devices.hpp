@@ -1,4 +1,4 @@
-// What --device and --devices ask for, and what comes of it for a suite: engines, and notes about the runs that no engine trains.
+// What --device, --devices and --precision ask for, and what comes of it for a suite: engines, and notes about the runs that no engine trains.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -19,15 +19,17 @@ struct DeviceWish {
   bool look = false;         ///< for devices at all
   bool must = false;         ///< refuse what cannot be had
   std::vector<int> numbers;  ///< empty = the first that can be used
+  ProductPrecision precision = ProductPrecision::fp32;
 };
 
-/// Failure usage for lists that are none ("0,,1", "0,0", "-1") and for --devices beside another --device than cuda.
+/// Failure usage for lists that are none ("0,,1", "0,0", "-1"), for --devices beside another --device than cuda, and for --precision
+/// where no device is looked for.
 DeviceWish device_wish(const DeviceOptions& options);
 
 /// Where devices come from; the tests have theirs.
 struct DeviceSource {
-  std::function<Devices()> find = [] { return find_devices(false); };  // cuda_engines opens those that are used, and no other
-  std::function<BatchEngine(int)> open = cuda_engines;
+  std::function<Devices()> find = [] { return find_devices(false); };  // cuda_engine opens those that are used, and no other
+  std::function<BatchEngine(int, ProductPrecision)> open = cuda_engine;
   BatchRules batch_rules;
 };
 
@@ -44,7 +46,7 @@ struct ChosenDevices {
 };
 
 /// Opens the devices and schedules the suite's runs. Failure device when a device is required and cannot be had, limits when one is
-/// required and no run can be batched.
+/// required and no run can be batched. A device that cannot train a suite's transformers counts as one that cannot be had.
 ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const DeviceSource& source = {});
 
 }  // namespace odrpo::app

@@ -69,6 +69,9 @@ void device_options(CLI::App& app, DeviceOptions& o) {
   app.add_option("--device", o.device, "cpu (default), cuda or auto")->check(CLI::IsMember({"cpu", "cuda", "auto"}))->type_name("DEVICE");
   app.add_option("--devices", o.devices, "numbers of the CUDA devices to use, e.g. 0,1 (default: the first that can be used)")
       ->type_name("LIST");
+  app.add_option("--precision", o.precision, "how a device multiplies for transformers: fp32 (default) or tf32, which is faster and rounds factors to 10 bits")
+      ->check(CLI::IsMember({"fp32", "tf32"}))
+      ->type_name("FORM");
 }
 
 void limit_options(CLI::App& app, double& seconds, double& memory) {

@@ -13,12 +13,13 @@ constexpr int checkpoint_format = 2;
 
 }  // namespace
 
-std::string made_by(const CheckpointStore& store, Isa isa) {
-  return fmt::format("{}, {}, {}", store.build(), isa_name(isa), engine_name(best_engine(isa)));
+std::string made_by(const CheckpointStore& store, const TrainedBy& by) {
+  return fmt::format("{}, {}, {}{}{}", store.build(), isa_name(by.isa), engine_name(best_engine(by.isa)), by.device.empty() ? "" : ", ",
+                     by.device);
 }
 
-std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, Isa isa) {
-  return fmt::format("checkpoint {}: run {}, by {}", checkpoint_format, spec_key(spec), made_by(store, isa));
+std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, const TrainedBy& by) {
+  return fmt::format("checkpoint {}: run {}, by {}", checkpoint_format, spec_key(spec), made_by(store, by));
 }
 
 }  // namespace odrpo

@@ -2,6 +2,7 @@
 #pragma once
 #include <new>
 #include <string>
+#include <utility>
 
 #include "kernels/clock.hpp"
 #include "kernels/isa.hpp"
@@ -11,11 +12,11 @@
 
 namespace odrpo {
 
-/// What the bits of a run depend on besides its configuration: the build, the instruction set and the engine of matrix products.
-std::string made_by(const CheckpointStore& store, Isa isa);
+/// What the bits of a run depend on besides its configuration: the build, the instruction set, the engine of matrix products and the device.
+std::string made_by(const CheckpointStore& store, const TrainedBy& by);
 
 /// "checkpoint FORMAT: run KEY, by …": what a checkpoint must begin with to be taken up.
-std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, Isa isa);
+std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, const TrainedBy& by);
 
 /// Stores what `write` puts into an archive; says whether it is stored. No memory for a copy is no reason to give a run up.
 template <class Write>
@@ -33,8 +34,8 @@ template <class R>
 class Checkpoints {
  public:
   /// `store` and `spec` must outlive it. The clock starts now.
-  Checkpoints(const CheckpointStore& store, const RunSpec& spec, Isa isa)
-      : store_(store), spec_(spec), isa_(isa), last_(now_seconds()) {}
+  Checkpoints(const CheckpointStore& store, const RunSpec& spec, TrainedBy by)
+      : store_(store), spec_(spec), by_(std::move(by)), last_(now_seconds()) {}
 
   /// Goes on where an earlier call was, if it left a checkpoint that fits; reports what it found. False when the run was half read: it
   /// must be made anew.
@@ -46,7 +47,7 @@ class Checkpoints {
     std::string whose;
     from(whose);
     if (whose != owner()) {
-      store_.report("ignored the checkpoint of " + spec_.id + ": another program or kind of processor left it");
+      store_.report("ignored the checkpoint of " + spec_.id + ": another program, kind of processor or device left it");
       return true;
     }
     run.keep(from);
@@ -74,13 +75,13 @@ class Checkpoints {
  private:
   // naming a build reads the whole program: not before somebody asks
   const std::string& owner() {
-    if (owner_.empty()) owner_ = checkpoint_owner(store_, spec_, isa_);
+    if (owner_.empty()) owner_ = checkpoint_owner(store_, spec_, by_);
     return owner_;
   }
 
   const CheckpointStore& store_;
   const RunSpec& spec_;
-  Isa isa_;
+  const TrainedBy by_;
   std::string owner_;
   double last_;   // when it was stored, or began
   int step_ = 0;  // at which it was stored

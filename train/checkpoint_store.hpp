@@ -4,9 +4,16 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/isa.hpp"
 #include "results/store.hpp"
 
 namespace odrpo {
+
+/// Who trains a run.
+struct TrainedBy {
+  Isa isa;
+  std::string device = {};  ///< empty = the CPU alone
+};
 
 /// Called from any worker's thread; none throws anything but std::bad_alloc. A default one stores nothing.
 struct CheckpointStore {

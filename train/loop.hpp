@@ -110,7 +110,7 @@ RunRecord train_loop(const typename W::Problem& problem, const std::atomic<bool>
   const std::atomic<bool> never{false};
   std::optional<Run<W>> run(problem);
   if (const std::string why = run->world.begin(stop); !why.empty()) return failed_record(spec, why);
-  Checkpoints<Run<W>> checkpoints(store, spec, problem.isa);
+  Checkpoints<Run<W>> checkpoints(store, spec, problem.by());
   if (!checkpoints.resume(*run))  // it may be half read
     if (const std::string why = run.emplace(problem).world.begin(stop); !why.empty()) return failed_record(spec, why);
   if (counted) counted->begin(run->t);

@@ -34,6 +34,7 @@ struct Group {
   std::vector<std::size_t> runs;
   double room = 0;     // memory of the smallest engine that holds each of them
   double seconds = 0;  // of one run
+  std::size_t at_once = 0;
 };
 
 // The smallest memory of an engine that holds so many bytes; negative when none does.
@@ -60,9 +61,10 @@ void cut(const Group& group, std::size_t most, BytesOf bytes_of, std::deque<RunB
   RunBatch batch;
   for (const std::size_t i : group.runs) {
     const double bytes = bytes_of(i);
-    if (batch.runs.size() == most || (!batch.runs.empty() && batch.bytes + bytes > group.room)) batches.push_back(std::exchange(batch, {}));
+    const double more = batch.runs.size() < group.at_once ? bytes : 0;
+    if (batch.runs.size() == most || (!batch.runs.empty() && batch.bytes + more > group.room)) batches.push_back(std::exchange(batch, {}));
+    batch.bytes += batch.runs.size() < group.at_once ? bytes : 0;
     batch.runs.push_back(i);
-    batch.bytes += bytes;
     batch.seconds += group.seconds;
   }
   batches.push_back(std::move(batch));
@@ -93,7 +95,9 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
   std::vector<std::size_t> unbatched{0};  // runs of each reason; the first reason is that they are too large
   double smallest = std::numeric_limits<double>::infinity();
   const auto ask = [&](const RunSpec& spec, Assignment& assignment) {
-    if (const std::string why = rules.why_not_batched(spec); !why.empty()) {
+    std::string why = rules.why_not_batched(spec);
+    if (why.empty() && spec.env.kind == WorldKind::toy_lm) why = engines[0].no_transformers;  // a matter of the machine
+    if (!why.empty()) {
       const auto [at, fresh] = reason_of.try_emplace(why, static_cast<std::uint32_t>(unbatched.size()));
       if (fresh) unbatched.push_back(0);
       assignment.reason = at->second;
@@ -111,6 +115,7 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
       groups.emplace_back();
       groups.back().room = room;
       groups.back().seconds = rules.seconds(spec);
+      groups.back().at_once = rules.at_once(spec);
     }
     assignment.group = at->second;
   };

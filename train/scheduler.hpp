@@ -21,6 +21,7 @@ struct BatchRules {
   std::function<std::string(const RunSpec&)> why_not_batched = odrpo::why_not_batched;
   std::function<std::string(const RunSpec&)> batch_shape = odrpo::batch_shape;
   std::function<double(const RunSpec&)> batched_bytes = odrpo::batched_bytes;
+  std::function<std::size_t(const RunSpec&)> at_once = odrpo::batched_at_once;
   std::function<double(const RunSpec&)> seconds = core_seconds;  ///< what runs of one shape cost against those of another
 };
 

@@ -75,7 +75,25 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   p.advantages = cache.estimator(spec, isa);
   p.posterior = posterior_tables(spec, cache, *p.advantages, isa);
   p.whitening = whitening_of(spec);
+  p.place = on_cpu(isa);
   return p;
+}
+
+TransformerPlace on_cpu(Isa isa) {
+  return {"", [isa](const TransformerTraining& t) { return cpu_trainer(t, isa); }};
+}
+
+TransformerTraining transformer_training(const ToyLmProblem& problem) {
+  const RunSpec& spec = *problem.spec;
+  const TransformerConfig& config = spec.policy.transformer;
+  const TransformerShape shape = transformer_of(spec, problem.world);
+  return {config,
+          shape,
+          spec.learn.batch,
+          spec.learn.rollouts,
+          spec.learn.optimizer,
+          spec.learn.steps * spec.learn.epochs,
+          transformer_start(config, shape, spec.run_key, problem.start->weights)};
 }
 
 std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop) {
@@ -112,13 +130,11 @@ std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, c
 
 ToyLmRun::ToyLmRun(const Problem& p)
     : problem(&p),
-      policy(p.spec->policy.transformer, transformer_of(*p.spec, p.world), p.spec->learn.batch, p.spec->learn.rollouts,
-             p.spec->learn.optimizer, p.spec->learn.steps * p.spec->learn.epochs, p.spec->run_key, p.isa),
+      policy(p.place.make(transformer_training(p))),
       step{PromptOrder(p.spec->env.prompts(), p.spec->learn.batch), make_rewards(*p.spec, *p.advantages, p.posterior)},
       rater(p.spec->rater, p.spec->votes, p.spec->run_key) {
   const LearnConfig& learn = p.spec->learn;
   const std::size_t batch = static_cast<std::size_t>(learn.batch);
-  if (!p.start->weights.empty()) policy.start_from(p.start->weights);
   step.prompt.resize(batch);
   prompt_token.resize(batch * toy_prompt_tokens);
   rating_word.resize(batch * ((learn.rollouts + 3) / 4 * 4));
@@ -196,10 +212,7 @@ void ToyLmRun::update_policy(int t, bool measure) {
   const TransformerLoss loss{learning.mean, learn.kl, learn.ratio_clip, learning.entropy};
   if (learn.kl > 0 || measure) policy.refer();
   for (int e = 0; e < learn.epochs; ++e) {
-    if (e > 0) {
-      const Rollouts same = policy.rollouts();
-      policy.read(prompt_token.data(), learn.batch, same, false);
-    }
+    if (e > 0) policy.read_again();
     report = policy.learn(t * learn.epochs + e, step.batch.advantage.data(), step.batch.mask_or_null(), loss);
     step.clipped += report.clipped;
     step.updates += 1;

@@ -10,7 +10,7 @@
 #include "envs/toy_lm/held_out.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/random_batch.hpp"
-#include "policies/transformer/policy.hpp"
+#include "policies/transformer/trainer.hpp"
 #include "train/checkpoint_store.hpp"
 #include "train/cost.hpp"
 #include "train/curves.hpp"
@@ -20,6 +20,13 @@
 #include "train/train_step.hpp"
 
 namespace odrpo {
+
+/// Where a transformer is trained; all else of a run is the CPU's.
+struct TransformerPlace {
+  std::string name;  ///< of the device, with what its bits depend on; empty = the CPU
+  MakeTrainer make;
+};
+TransformerPlace on_cpu(Isa isa);
 
 /// Everything a run is given; const while it trains.
 struct ToyLmProblem {
@@ -34,12 +41,16 @@ struct ToyLmProblem {
   std::shared_ptr<const BatchEstimator> advantages;
   PosteriorTables posterior;  ///< of posterior estimators; empty otherwise
   Whitening whitening;
+  TransformerPlace place;     ///< where the transformer is trained
+  TrainedBy by() const { return {isa, place.name}; }
 };
 /// Makes the problem; the supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set
 /// meanwhile.
 std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
                                                 const CheckpointStore& store = {});
 std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, const CheckpointStore& = {}) = delete;
+/// What the run's transformer is made from: a batch's sizes, the schedule, the start.
+TransformerTraining transformer_training(const ToyLmProblem& problem);
 
 /// Rough seconds of one core that an evaluation takes.
 double evaluation_seconds(const RunSpec& spec);
@@ -50,7 +61,7 @@ struct ToyLmRun {
   static constexpr bool measures_after_end = false;  // the last record has the batch of the last step
 
   const Problem* problem;
-  TransformerPolicy policy;
+  TransformerTrainer policy;
   StepState step;
   TextRater rater;
   std::vector<std::uint16_t> prompt_token;  ///< [B][8]

@@ -4,6 +4,7 @@
 #include "policies/transformer/bytes.hpp"
 #include "train/posterior_cost.hpp"
 #include "train/toy_lm.hpp"
+#include "train/toy_lm_start.hpp"
 
 namespace odrpo {
 namespace {
@@ -14,10 +15,6 @@ double token_seconds(const RunSpec& spec, bool reference) {
   return wide * (reference ? 12e-6 : 9e-6);
 }
 constexpr double used_share = 0.6;  // of the cap on a response, by a policy that has learned to end it
-
-TransformerShape estimated_shape(const RunSpec& spec) {
-  return transformer_shape(spec.policy.transformer, spec.env.toy_lm.vocabulary, toy_prompt_tokens, spec.env.toy_lm.response_tokens, 0);
-}
 
 }  // namespace
 
@@ -38,7 +35,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
   c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
   c.cpu_seconds += posterior_seconds(spec);
   // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
-  const TransformerShape shape = estimated_shape(spec);
+  const TransformerShape shape = transformer_of(spec);
   const PolicyConfig& policy = spec.policy;
   TransformerConfig whole = policy.transformer;
   whole.lora_rank = 0;
@@ -56,7 +53,7 @@ Cost toy_lm_cost(const RunSpec& spec) {
   return c;
 }
 
-double warm_start_bytes(const RunSpec& spec) { return 4.0 * static_cast<double>(weight_table(estimated_shape(spec)).count); }
+double warm_start_bytes(const RunSpec& spec) { return 4.0 * static_cast<double>(weight_table(transformer_of(spec)).count); }
 
 double warm_start_seconds(const RunSpec& spec) {
   const TransformerLearning& learning = spec.policy.learning;

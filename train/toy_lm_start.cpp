@@ -66,7 +66,7 @@ std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const Toy
 std::shared_ptr<const WarmStart> stored_warm_start(const CheckpointStore& store, const std::string& key, Isa isa, std::size_t count,
                                                    const RunCache::Make<const WarmStart>& make) {
   if (!store) return make();
-  const std::string name = fmt::format("toy-lm start {}: {}, by {}", start_format, key, made_by(store, isa));
+  const std::string name = fmt::format("toy-lm start {}: {}, by {}", start_format, key, made_by(store, {isa}));
   const std::string bytes = store.load(CheckpointKind::start, name);
   if (!bytes.empty()) {
     auto start = std::make_shared<WarmStart>();
@@ -87,6 +87,10 @@ std::shared_ptr<const WarmStart> stored_warm_start(const CheckpointStore& store,
 TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world) {
   return transformer_shape(spec.policy.transformer, world.vocabulary.size, toy_prompt_tokens, world.config.response_tokens,
                            world.vocabulary.end());
+}
+TransformerShape transformer_of(const RunSpec& spec) {
+  const Vocabulary words = make_vocabulary(spec.env.toy_lm.vocabulary);
+  return transformer_shape(spec.policy.transformer, words.size, toy_prompt_tokens, spec.env.toy_lm.response_tokens, words.end());
 }
 
 PolicyConfig warm_policy(PolicyConfig policy) {

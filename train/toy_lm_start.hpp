@@ -13,6 +13,8 @@ namespace odrpo {
 
 /// The transformer of a run, for its world's vocabulary and response length.
 TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world);
+/// The same before there is a world.
+TransformerShape transformer_of(const RunSpec& spec);
 
 /// A policy's and a world's config with every key at its default that the supervised steps do not use: runs whose seeds and these are equal
 /// share the steps.

@@ -14,9 +14,9 @@ RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<b
   return problem ? train_loop<BanditRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
 }
 
-RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
-  const auto problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store);
-  return problem ? train_loop<ToyLmRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
+RunRecord train_toy_lm_here(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store,
+                            RunSteps* steps) {
+  return train_toy_lm(spec, cache, stop, store, steps, on_cpu(best_isa()));
 }
 
 struct WorldRow {
@@ -27,7 +27,7 @@ struct WorldRow {
 };
 constexpr WorldRow worlds[] = {
     {WorldKind::bandit, train_bandit, bandit_cost, bandit_world_seconds},
-    {WorldKind::toy_lm, train_toy_lm, toy_lm_cost, warm_start_seconds},
+    {WorldKind::toy_lm, train_toy_lm_here, toy_lm_cost, warm_start_seconds},
 };
 
 const WorldRow& row_of(const RunSpec& spec) {
@@ -37,6 +37,14 @@ const WorldRow& row_of(const RunSpec& spec) {
 }
 
 }  // namespace
+
+RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps,
+                       const TransformerPlace& place) {
+  std::optional<ToyLmProblem> problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store);
+  if (!problem) return failed_record(spec, "stopped");
+  problem->place = place;
+  return train_loop<ToyLmRun>(*problem, stop, store, steps);
+}
 
 RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
   return row_of(spec).train(spec, cache, stop, store, steps);

@@ -18,6 +18,11 @@ namespace odrpo {
 RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store = {},
                 RunSteps* steps = nullptr);
 
+/// The same of a run of the toy language model whose transformer trains at `place`; throws Failure(Exit::device) when that fails.
+struct TransformerPlace;
+RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps,
+                       const TransformerPlace& place);
+
 /// For preflight: what the run costs, without what it shares with others.
 Cost estimate_cost(const RunSpec& spec);
 /// Rough seconds to make a run's world, and to train its supervised steps, which all runs of one seed and env share.

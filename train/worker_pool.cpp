@@ -187,12 +187,13 @@ void WorkerPool::train_batch(const BatchEngine& engine, const RunBatch& batch) {
   specs.reserve(runs.size());
   for (const RunSpec& run : runs) specs.push_back(&run);
   std::size_t done = 0;
-  engine.train(specs, cache_, settings_.stop, [&](RunRecord record) {
+  const BatchEngine::Done hand_over = [&](RunRecord record) {
     queue_.push(std::move(record));
     if (done < specs.size()) settings_.workload.add_batched(*specs[done]);  // in any order: the sum over the batch is right
     ++done;
     ++by_engines_;
-  });
+  };
+  engine.train({specs, cache_, settings_.stop, settings_.store, hand_over});
   if (done != specs.size() && !settings_.stop)
     throw Failure(Exit::internal, fmt::format("internal error: {} of {} runs came back", done, specs.size()));
 }

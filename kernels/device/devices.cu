@@ -1,6 +1,7 @@
 // Finds CUDA devices through the runtime; the counterpart of device_none.cpp.
 #include <cuda_runtime.h>
 
+#include "kernels/device/check.cuh"
 #include "kernels/device/devices.hpp"
 
 namespace odrpo {
@@ -70,5 +71,7 @@ DeviceFacts open_device(int index) {
   cudaGetLastError();
   return d;
 }
+
+void use_device(int index) { check(cudaSetDevice(index), "use the device"); }
 
 }  // namespace odrpo

@@ -29,6 +29,9 @@ Devices find_devices(bool open);
 /// One of them, opened: no other is touched. The calling thread goes on with the device it had.
 DeviceFacts open_device(int index);
 
+/// The calling thread goes on with this device. Throws Failure(Exit::device).
+void use_device(int index);
+
 /// Why nothing can run on a device here, in a sentence; empty when something can.
 std::string why_no_device(const Devices& devices);
 

@@ -76,8 +76,6 @@ void check(cublasStatus_t status, const char* doing, Asked from) {
                 std::string("cuBLASLt cannot ") + doing + ": " + functions().text(status) + " [cuBLASLt at " + line_of(from) + "]");
 }
 
-constexpr std::size_t scratch_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
-
 // A product's shape, and by how many bytes its matrices are aligned: what the library's choice depends on.
 using Key = std::array<std::int64_t, 11>;
 std::int64_t alignment(const void* p) {
@@ -156,7 +154,7 @@ struct DeviceProducts::Library {
       check(f.set_preference(wish, what, &value, sizeof value), "set a preference", from);
     };
     const auto bytes = [](const void* at) { return static_cast<std::uint32_t>(alignment(at)); };
-    set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(scratch_bytes));
+    set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, static_cast<std::uint64_t>(product_scratch_bytes));
     // sums that are split are added up in scratch, in order: the same bits again
     set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
     // the library's first factor is our B
@@ -185,7 +183,7 @@ std::string why_no_products() { return functions().missing; }
 
 DeviceProducts::DeviceProducts(ProductPrecision precision, Asked from) {
   if (const std::string why = why_no_products(); !why.empty()) throw Failure(Exit::device, why + " [cuBLASLt at " + line_of(from) + "]");
-  library_.reset(new Library{precision, DeviceBuffer<std::byte>(scratch_bytes, from), nullptr, {}});
+  library_.reset(new Library{precision, DeviceBuffer<std::byte>(product_scratch_bytes, from), nullptr, {}});
   check(functions().create(&library_->handle), "begin", from);
 }
 
@@ -200,14 +198,14 @@ void DeviceProducts::operator()(const Product& p, const Stream& stream, Asked fr
   const float keep = p.plus ? 1.0f : 0.0f;
   const float* plus = p.plus ? p.plus : p.c;
   check(functions().multiply(library_->handle, how.operation, &p.scale, p.b, how.a, p.a, how.b, &keep, plus, how.c, p.c, how.c, &how.how,
-                             library_->scratch.data(), scratch_bytes, stream.handle()),
+                             library_->scratch.data(), product_scratch_bytes, stream.handle()),
         "multiply", from);
 }
 
-std::string DeviceProducts::name() const {
+std::string products_name(ProductPrecision precision) {
   const std::size_t v = functions().version();
   return "cuBLASLt " + std::to_string(v / 10000) + "." + std::to_string(v / 100 % 100) + "." + std::to_string(v % 100) +
-         (library_->precision == ProductPrecision::tf32 ? ", tf32" : ", fp32");
+         (precision == ProductPrecision::tf32 ? ", tf32" : ", fp32");
 }
 
 }  // namespace odrpo

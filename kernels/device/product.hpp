@@ -1,6 +1,7 @@
 // Matrix products on a CUDA device in plain C++: the door to cuBLASLt, which is loaded when first asked for, so that no program needs it to
 // start. Built only where nvcc is. Everything here throws Failure(Exit::device) with the source line that asked.
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -24,13 +25,17 @@ class DeviceProducts {
 
   /// Queues one product of matrices in device memory, aligned to floats. An empty one (m or n is 0) is nothing; k is at least 1.
   void operator()(const Product& product, const Stream& stream, Asked from = Asked::current());
-  /// "cuBLASLt 13.0.2, tf32".
-  std::string name() const;
 
  private:
   struct Library;
   std::unique_ptr<Library> library_;
 };
+
+/// Bytes of the device's memory that each of them works in.
+inline constexpr std::size_t product_scratch_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
+
+/// "cuBLASLt 13.0.2, tf32" of one that can be made.
+std::string products_name(ProductPrecision precision);
 
 /// Why DeviceProducts cannot be made here whatever the device: the library is missing; empty = it can be loaded.
 std::string why_no_products();

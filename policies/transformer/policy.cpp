@@ -10,7 +10,7 @@
 namespace odrpo {
 
 TransformerPolicy::TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
-                                     const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa)
+                                     const OptimizerConfig& optimizer, int steps, const TransformerStart& start, Isa isa)
     : config_(config),
       shape_(shape),
       weights_(make_weights(shape)),
@@ -22,9 +22,9 @@ TransformerPolicy::TransformerPolicy(const TransformerConfig& config, const Tran
       backward_(pass_),
       prompts_(prompts) {
   adapter_table_ = adapter_table(shape, initial_.table, config);
-  init_blocks(initial_.table.blocks, key, 0, initial_.flat.data());
+  std::copy(start.weights.begin(), start.weights.end(), initial_.flat.data());
   adapter_ = Floats(adapter_table_.count);
-  init_blocks(adapter_table_.blocks, key, 1, adapter_.data());
+  std::copy(start.adapters.begin(), start.adapters.end(), adapter_.data());
   std::copy(initial_.flat.data(), initial_.flat.data() + initial_.table.count, weights_.flat.data());
   trained_ = config.lora_rank > 0 ? adapter_table_.count : initial_.table.count;
   m_ = Floats(trained_);
@@ -50,7 +50,7 @@ void TransformerPolicy::sample(const std::uint16_t* prompt, const std::uint32_t*
 }
 
 void TransformerPolicy::read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh) {
-  prompt_.assign(prompt, prompt + static_cast<std::size_t>(prompts) * shape_.prompt);
+  if (prompt != prompt_.data()) prompt_.assign(prompt, prompt + static_cast<std::size_t>(prompts) * shape_.prompt);
   if (&given != &rollouts_) rollouts_ = given;
   pass_.read(weights_, prompts, prompt_.data(), rollouts_, config_.temperature);
   if (fresh) {
@@ -107,13 +107,6 @@ void TransformerPolicy::restored(int updates_done) {
   renew_head(shape_, initial_);
   renew();
   begun_ = scalars_.begin_again(updates_done);
-}
-
-void TransformerPolicy::start_from(std::span<const float> weights) {
-  std::copy(weights.begin(), weights.end(), initial_.flat.data());
-  std::copy(weights.begin(), weights.end(), weights_.flat.data());
-  renew_head(shape_, initial_);
-  renew();
 }
 
 }  // namespace odrpo

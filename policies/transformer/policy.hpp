@@ -14,17 +14,23 @@ struct TransformerState {
   std::span<float> initial;  ///< weights before the first update: the reference of the KL term, and LoRA's base
 };
 
-/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read(rollouts()), learn().
+/// Calls per on-policy step: sample(), refer() if loss.kl > 0, learn(). Per PPO epoch after the first: read_again(), learn().
 class TransformerPolicy {
  public:
-  /// `steps` and `optimizer` make the schedule; `key` the initial weights. Throws nothing: ask refuse_transformer first.
+  /// `steps` and `optimizer` make the schedule. Throws nothing: ask refuse_transformer first.
   TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
-                    const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa);
+                    const OptimizerConfig& optimizer, int steps, const TransformerStart& start, Isa isa);
+  /// From the start of a key.
+  TransformerPolicy(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
+                    const OptimizerConfig& optimizer, int steps, std::uint64_t key, Isa isa)
+      : TransformerPolicy(config, shape, prompts, per_prompt, optimizer, steps, transformer_start(config, shape, key), isa) {}
 
   /// Draws per_prompt responses to each prompt ([prompts][P]) with the present weights; word[b][i][t] picks token t. They become l_old.
   void sample(const std::uint16_t* prompt, const std::uint32_t* word);
   /// Forward pass over given responses; `prompts` of them, at most as many as there is room for. l_old stays unless `fresh`.
   void read(const std::uint16_t* prompt, int prompts, const Rollouts& given, bool fresh);
+  /// The same over the present rollouts; l_old stays.
+  void read_again() { read(prompt_.data(), pass_.rows().prompts, rollouts_, false); }
   /// Log-probabilities of the present rollouts under the initial weights.
   void refer();
   /// Update number t (0, 1, … in order) from coefficient[S]; kept[S] may be null.
@@ -42,8 +48,6 @@ class TransformerPolicy {
   /// To write a checkpoint, or to fill from one, of however many updates; then restored() with the number of updates done.
   TransformerState state();
   void restored(int updates_done);
-  /// Before the first update: takes these weights ([weights().table.count], of a warm start) as the start, the reference and LoRA's base.
-  void start_from(std::span<const float> weights);
 
  private:
   void renew();

@@ -84,6 +84,19 @@ void init_blocks(const std::vector<WeightBlock>& blocks, std::uint64_t key, std:
   }
 }
 
+TransformerStart transformer_start(const TransformerConfig& config, const TransformerShape& shape, std::uint64_t key,
+                                   std::span<const float> warm) {
+  const WeightTable table = weight_table(shape);
+  const AdapterTable adapters = adapter_table(shape, table, config);
+  TransformerStart start{{warm.begin(), warm.end()}, std::vector<float>(adapters.count)};
+  if (warm.empty()) {
+    start.weights.resize(table.count);
+    init_blocks(table.blocks, key, 0, start.weights.data());
+  }
+  init_blocks(adapters.blocks, key, 1, start.adapters.data());
+  return start;
+}
+
 void merge_adapters(const AdapterTable& table, const Products& engine, const float* base, std::size_t count, const float* adapters,
                     float* weights, std::vector<float>& scratch) {
   std::copy(base, base + count, weights);

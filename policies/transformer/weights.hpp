@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,15 @@ AdapterTable adapter_table(const TransformerShape& shape, const WeightTable& tab
 
 /// Fills the blocks from a key: block i's element j is a normal number of (key, i, j / 2), times the block's deviation.
 void init_blocks(const std::vector<WeightBlock>& blocks, std::uint64_t key, std::uint32_t part, float* values);
+
+/// What a transformer starts from.
+struct TransformerStart {
+  std::vector<float> weights;   ///< [weight_table(shape).count]
+  std::vector<float> adapters;  ///< [adapter_table(…).count]; empty without LoRA
+};
+/// That of a policy's key; `warm` are the weights of a warm start, or none.
+TransformerStart transformer_start(const TransformerConfig& config, const TransformerShape& shape, std::uint64_t key,
+                                   std::span<const float> warm = {});
 
 /// weights = base + scale A B on every adapted matrix, by `engine`; `scratch` is resized.
 void merge_adapters(const AdapterTable& table, const Products& engine, const float* base, std::size_t count, const float* adapters,

@@ -43,7 +43,7 @@ DeviceSource machine(const std::vector<DeviceFacts>& all, std::vector<int>* open
     if (all.empty()) found.why_none = "no driver";
     return found;
   };
-  s.open = [all, opened](int index) -> BatchEngine {
+  s.open = [all, opened](int index, ProductPrecision) -> BatchEngine {
     const std::string name = all.at(static_cast<std::size_t>(index)).name;
     if (opened) opened->push_back(index);
     if (name == "bad") throw Failure(Exit::device, "it does not answer");

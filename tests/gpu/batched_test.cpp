@@ -1,7 +1,12 @@
 // Batched runs on a GPU against train() on the host, bit for bit: the runs of tests/train/batched/batched_test.cpp, alone and together.
+#include <map>
+
 #include "spec/canonical.hpp"
 #include "tests/gpu/present.hpp"
+#include "tests/spec/loading.hpp"
 #include "tests/train/batched/runs.hpp"
+#include "tests/train/batched/toy_lm_near.hpp"
+#include "tests/train/checkpoint_sample.hpp"
 #include "tests/train/trained.hpp"
 #include "train/batched/device_engine.hpp"
 
@@ -14,7 +19,7 @@ std::vector<RunRecord> on_gpu(const std::vector<RunSpec>& runs) {
   for (const RunSpec& r : runs) pointers.push_back(&r);
   RunCache shared;
   std::vector<RunRecord> records;
-  cuda_engines(0).train(pointers, shared, never, [&](RunRecord r) { records.push_back(std::move(r)); });
+  cuda_engine(0, ProductPrecision::fp32).train({pointers, shared, never, {}, [&](RunRecord r) { records.push_back(std::move(r)); }});
   return records;
 }
 
@@ -82,8 +87,47 @@ TEST_CASE("batched runs that fill the device many times over have the bits of th
   }
 }
 
+namespace {
+
+void compare_toy_lm(std::size_t settings) {
+  for (std::size_t i = 0; i < settings; ++i) {
+    const Suite suite = loaded(checkpoint_sample::lm, near_settings[i]);
+    std::vector<RunSpec> runs;
+    for (const RunSpec& r : suite.runs) runs.push_back(r);
+    for (const RunRecord& got : on_gpu(runs))
+      for (const RunSpec& spec : runs)
+        if (spec.id == got.id) check_near(run(spec), got, 2e-6, 0.3);  // a rounding may choose another token
+  }
+}
+
+}  // namespace
+
+TEST_CASE("runs of the toy language model on the GPU are near the CPU's") {
+  if (gpu::absent()) return;
+  compare_toy_lm(near_settings.size());
+}
+
+TEST_CASE("a suite of the toy language model on the GPU has one digest for any number of runs at a time") {
+  if (gpu::absent()) return;
+  const Suite suite = loaded(checkpoint_sample::lm, {"suite.seeds=12"});
+  std::vector<const RunSpec*> pointers;
+  std::vector<RunSpec> runs;
+  for (const RunSpec& r : suite.runs) runs.push_back(r);
+  for (const RunSpec& r : runs) pointers.push_back(&r);
+  std::vector<std::map<std::string, std::string>> digests;
+  for (const int threads : {1, 12}) {
+    RunCache shared;
+    shared.threads = threads;
+    auto& to = digests.emplace_back();
+    cuda_engine(0, ProductPrecision::fp32).train({pointers, shared, never, {}, [&](RunRecord r) { to[r.id] = result_digest({&r, 1}); }});
+  }
+  CHECK(digests[0].size() == 12);
+  CHECK(digests[0] == digests[1]);
+}
+
 TEST_CASE("batched runs on the GPU, as few as find a stray access or a race", "[brief]") {
   if (gpu::absent()) return;
   compare(any_run, 1, 12);
   compare(any_general_run, 1, 12);
+  compare_toy_lm(2);
 }

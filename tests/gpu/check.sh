@@ -83,7 +83,8 @@ fi
 step "tests against the host" tests.log "$folder/test_gpu" '~[ruins]' '~device facts'
 grep -hE '^(parity|cuBLASLt) ' "$log/tests.log" | cut -c 1-200
 step "tests: a failing kernel is told" ruins.log "$folder/test_gpu" '[ruins]'
-[[ -x $folder/test_gpu_batched ]] && step "tests: batched runs, same bits as the host" batched.log "$folder/test_gpu_batched"
+[[ -x $folder/test_gpu_batched ]] && step "tests: whole runs beside the host's" batched.log "$folder/test_gpu_batched"
+[[ -s $log/batched.log ]] && grep -h '^parity ' "$log/batched.log" | cut -c1-200
 
 # the program itself, as people use it: one digest from the CPU and from the GPU
 same_digest() {
@@ -96,6 +97,17 @@ same_digest() {
   [[ -n ${digest[0]} && ${digest[0]} == "${digest[1]}" ]] || { echo "digests differ: ${digest[*]}"; return 1; }
   cmp "$log/table-cpu.txt" "$log/table-cuda.txt"
 }
+# the toy language model: what it learns on both is the same or not told apart, and the same digest again from the GPU
+same_learning() {
+  local on digest=()
+  for on in cpu cuda again; do
+    timeout --kill-after=10 500 "$folder/odrpo-bench" run "$1" --device "${on/again/cuda}" -o "$log/lm-$on.h5" --force "${@:2}" >"$log/table-lm-$on.txt" 2>"$log/said-$on.txt" || { cat "$log/said-$on.txt"; return 1; }
+    cat "$log/said-$on.txt"
+    digest+=("$(sed -n 's/.*digest \([0-9a-f]*\).*/\1/p' "$log/said-$on.txt")")
+  done
+  [[ -n ${digest[1]} && ${digest[1]} == "${digest[2]}" ]] || { echo "two runs on the GPU differ: ${digest[*]}"; return 1; }
+  "$folder/odrpo-bench" gate --science "$log/lm-cpu.h5" "$log/lm-cuda.h5" --fail-on moved
+}
 if [[ -x $folder/odrpo-bench ]]; then
   step "run quickstart: one digest" quickstart.log same_digest "$folder/suites/quickstart.toml"
   step "run odd sizes: one digest" odd.log same_digest "$folder/suites/odd.toml"
@@ -105,13 +117,18 @@ if [[ -x $folder/odrpo-bench ]]; then
     -o "$log/yardstick.h5" --force; then
     grep -E 'in its kernels|^wrote' "$log/runs-speed.log" | cut -c 1-130
   fi
+  step "run toy-lm: learns as on the CPU" toy-lm.log same_learning "$folder/suites/toy-lm-quickstart.toml"
+  grep -hE '^wrote|train on' "$log/toy-lm.log" | cut -c 1-130
+  step "run toy-lm, adapters and epochs" toy-lm-rest.log same_learning "$folder/suites/toy-lm.toml"
+  step "run toy-lm in tf32" toy-lm-tf32.log "$folder/odrpo-bench" run "$folder/suites/toy-lm-quickstart.toml" --device cuda --precision tf32 -o "$log/lm-tf32.h5" --force &&
+    step "toy-lm in tf32 beside fp32" toy-lm-tf32-gate.log "$folder/odrpo-bench" gate --science "$log/lm-cuda.h5" "$log/lm-tf32.h5" --fail-on moved
 fi
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [[ -n $sanitizer ]]; then
   for tool in memcheck racecheck; do
     step "compute-sanitizer $tool" "$tool.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu" '[brief]'
     [[ -x $folder/test_gpu_batched ]] &&
-      step "compute-sanitizer $tool, batched runs" "$tool-batched.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu_batched" '[brief]'
+      step "compute-sanitizer $tool, whole runs" "$tool-batched.log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$folder/test_gpu_batched" '[brief]'
   done
 else
   echo "compute-sanitizer                  not installed"

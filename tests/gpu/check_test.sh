@@ -30,6 +30,7 @@ mkdir "$work/carry/suites"
 cat >"$work/carry/odrpo-bench" <<'END'
 #!/usr/bin/env bash
 state=$(dirname -- "$0")/..
+[[ $1 == gate ]] && { cat "$state/science"; ! grep -q moved "$state/science"; exit; }
 while [[ $1 != --device ]]; do shift; done
 echo "the table"
 [[ $2 == cuda ]] && echo "note: cuda:0 (Fine GPU): 0.04 s in its kernels" >&2
@@ -37,6 +38,7 @@ echo "wrote x.h5: 8 runs in 1 s; digest $(cat "$state/$2")" >&2
 END
 echo abc >"$work/cpu"
 echo abc >"$work/cuda"
+echo same >"$work/science"
 printf '#!/bin/sh\necho "Fine GPU, 1.2"\n' >"$work/bin/nvidia-smi"
 printf '#!/bin/sh\nwhile [ "${1#%s/carry/test_gpu}" = "$1" ]; do shift; done\nexec "$@"\n' "$work" >"$work/bin/compute-sanitizer"
 chmod +x "$work"/carry/* "$work"/bin/*
@@ -57,7 +59,7 @@ expect 2 'The one command' --help
 expect 2 'usage' a b
 echo "Fine GPU: compute capability 9.0" >"$work/gpu"
 expect 0 'all well' "$work/carry"
-for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'parity small fp32 read' 'compute-sanitizer memcheck, batched runs' 'run odd sizes: one digest' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
+for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'parity small fp32 read' 'compute-sanitizer memcheck, whole runs' 'run odd sizes: one digest' 'run toy-lm: learns as on the CPU' 'toy-lm in tf32 beside fp32' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
   grep -qF "$words" "$work/out" || { fail "a good run does not say '$words'"; cat "$work/out"; }
 done
 grep -q '9.91' "$work/out" && fail "shows other rows than medians"
@@ -68,6 +70,9 @@ expect 0 'no timings' "$work/carry"
 echo abd >"$work/cuda"
 expect 1 'digests differ: abc abd' "$work/carry"
 echo abc >"$work/cuda"
+echo "moved: quality" >"$work/science"
+expect 1 'FAILED: [run toy-lm: learns as on the CPU]' "$work/carry"
+echo same >"$work/science"
 echo "3 tests failed" >"$work/tests"
 expect 1 'FAILED: [tests against the host]' "$work/carry"
 printf '#!/bin/sh\necho "cannot load libx.so" >&2\nexit 127\n' >"$work/carry/test_gpu"

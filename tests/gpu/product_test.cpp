@@ -87,13 +87,13 @@ TEST_CASE("products on the GPU are the host's within their precision", "[product
         for (const auto [m, n, k] : {std::array{512, 192, 64}, {512, 64, 256}, {64, 256, 12288}, {13, 6, 16}, {1, 8, 8}, {77, 13, 24}})
           for (const Layout& lies : {Layout{0, false, 1}, {1, false, 1}, {0, true, 0.5}, {1, true, 0.5}}) {
             const double gap = product_gap(products, stream, way, m, n, k, add, lies);
-            INFO(products.name() << " way " << static_cast<int>(way) << " " << m << " x " << n << " x " << k << (add ? " added" : "")
+            INFO(products_name(precision) << " way " << static_cast<int>(way) << " " << m << " x " << n << " x " << k << (add ? " added" : "")
                                  << (lies.apart ? " from elsewhere" : "") << " offset " << lies.offset << " scale " << lies.scale);
             CHECK(gap < (tf32 ? 2e-3 : 2e-6));
             CHECK(product_gap(products, stream, way, m, n, k, add, lies) == gap);  // the same bits again
             worst = std::fmax(worst, gap);
           }
-    std::printf("%s: worst gap of a product %.1e\n", products.name().c_str(), worst);
+    std::printf("%s: worst gap of a product %.1e\n", products_name(precision).c_str(), worst);
   }
 }
 

@@ -1,17 +1,16 @@
-// The transformer's on-policy step on a GPU, without graph and KL pass: 64 prompts x 8 responses of 24 tokens after prompts of 8 tokens,
+// The transformer's on-policy step on a GPU, by graphs, without and with KL pass: 64 prompts x 8 responses of 24 tokens after prompts of 8 tokens,
 // from 64 words. Whole and stage by stage, by device events, as transformer_bench.cpp does on the CPU.
 #include <benchmark/benchmark.h>
 
 #include <functional>
-#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "kernels/failure.hpp"
 #include "kernels/isa.hpp"
-#include "policies/transformer/device/device_transformer.hpp"
-#include "policies/transformer/policy.hpp"
+#include "policies/transformer/device/cuda_transformer.hpp"
 #include "tests/perf/gpu_bench.hpp"
 
 namespace odrpo::perf {
@@ -21,32 +20,28 @@ constexpr int prompts = 64, per_prompt = 8, vocabulary = 64, prompt_length = 8, 
 
 // A transformer with one batch drawn. No token ends a response: all are of full length.
 struct Bed {
-  TransformerConfig config;
-  TransformerShape shape;
-  OptimizerConfig optimizer;
-  std::unique_ptr<DeviceTransformer> device;
+  TransformerTraining training{};
+  CudaQueue queue;
+  std::optional<CudaTransformer> device;
   std::vector<std::uint16_t> prompt;
   std::vector<std::uint32_t> word;
   std::vector<float> coefficient;
-  TokenCoefficients by;
   int t = 0;
 
-  Bed(TransformerSize size, ProductPrecision precision)
-      : config{size, HeadKind::tied, 0},
-        shape(transformer_shape(config, vocabulary, prompt_length, response_length, -1)),
-        optimizer{.kind = OptimizerKind::adamw, .lr = 1e-5, .clip = 1.0} {
-    const WeightTable table = weight_table(shape);
-    std::vector<float> start(table.count);
-    init_blocks(table.blocks, 1, 0, start.data());
-    device = std::make_unique<DeviceTransformer>(config, shape, prompts, per_prompt, optimizer, steps, start, std::span<const float>{},
-                                                 precision);
+  Bed(TransformerSize size, ProductPrecision precision) : queue(precision) {
+    training.config = {size, HeadKind::tied, 0};
+    training.shape = transformer_shape(training.config, vocabulary, prompt_length, response_length, -1);
+    training.prompts = prompts;
+    training.per_prompt = per_prompt;
+    training.optimizer = {.kind = OptimizerKind::adamw, .lr = 1e-5, .clip = 1.0};
+    training.updates = steps;
+    training.start = transformer_start(training.config, training.shape, 1);
+    device.emplace(queue, training);
     std::mt19937 g(1);
     for (int i = 0; i < prompts * prompt_length; ++i) prompt.push_back(static_cast<std::uint16_t>(g() % vocabulary));
     for (int i = 0; i < prompts * per_prompt * response_length; ++i) word.push_back(static_cast<std::uint32_t>(g()));
     for (int i = 0; i < prompts * per_prompt; ++i) coefficient.push_back(static_cast<float>(g() % 7) - 3.0f);
-    for (int i = 0; i < 3; ++i) step();  // products are chosen, memory is touched
-    token_coefficients(device->pass().rows, device->log_chance().data(), device->entropy().data(), device->rollouts(), {},
-                       {coefficient.data(), nullptr, nullptr, nullptr}, by);
+    for (int i = 0; i < 3; ++i) step(), device->refer(), device->read_again();  // products are chosen, graphs recorded
   }
   void sample() { device->sample(prompt.data(), word.data()); }
   void learn() { device->learn(t++ % steps, coefficient.data(), nullptr, {}); }
@@ -64,12 +59,12 @@ void bench(const std::string& name, TransformerSize size, ProductPrecision preci
                                    Bed bed(size, precision);
                                    Event begin, end;
                                    for (auto _ : state) {
-                                     begin.record(bed.device->stream());
+                                     begin.record(bed.queue.stream());
                                      call(bed);
-                                     end.record(bed.device->stream());
+                                     end.record(bed.queue.stream());
                                      state.SetIterationTime(end.seconds_since(begin));
                                    }
-                                   state.SetLabel(bed.device->products().name());
+                                   state.SetLabel(products_name(precision));
                                  } catch (const Failure& failure) {
                                    state.SkipWithError(failure.what());
                                  }
@@ -89,11 +84,11 @@ void register_gpu_transformer() {
         bench("gpu/transformer/" + (stage + shape), size, precision, std::move(call));
       };
       add("sample", [](Bed& b) { b.sample(); });
-      add("read", [](Bed& b) { b.device->read(b.prompt.data(), prompts, b.device->rollouts(), false); });
-      add("backward", [](Bed& b) { b.device->backward(b.by); });
-      add("update", [](Bed& b) { b.device->update(b.t++ % steps); });
+      add("refer", [](Bed& b) { b.device->refer(); });
+      add("read", [](Bed& b) { b.device->read_again(); });
       add("learn", [](Bed& b) { b.learn(); });
       add("step", [](Bed& b) { b.step(); });
+      add("step-kl", [](Bed& b) { b.sample(), b.device->refer(), b.learn(); });
     }
 }
 

@@ -213,7 +213,7 @@ TEST_CASE("toy-lm: what could not be kept is tried again when the run stops, and
     Run<ToyLmRun> run(problem);
     REQUIRE(train_step(run.world, 0, {}, never));
     run.t = 1;
-    Checkpoints<Run<ToyLmRun>> checkpoints(memory.store, spec, best_isa());
+    Checkpoints<Run<ToyLmRun>> checkpoints(memory.store, spec, {best_isa()});
     checkpoints.save_when_due(run, true);
     CHECK(memory.checkpoints == 0);
     memory.refuse = [](CheckpointKind) { return false; };

@@ -135,12 +135,12 @@ TEST_CASE("ranks whose engines train batches, too") {
   const Folder folder;
   Job job(3, folder.file("all.h5"));
   std::atomic<int> trained{0};
-  const auto train_all = [&](const std::vector<const RunSpec*>& specs, RunCache& shared, const std::atomic<bool>& stop, const BatchEngine::Done& done) {
-    for (const RunSpec* spec : specs) {
-      RunRecord r = train(*spec, shared, stop);
+  const auto train_all = [&](const BatchEngine::Call& call) {
+    for (const RunSpec* spec : call.runs) {
+      RunRecord r = train(*spec, call.shared, call.stop);
       if (r.error == "stopped") return;
       ++trained;
-      done(std::move(r));
+      call.done(std::move(r));
     }
   };
   for (RunSettings& s : job.settings) s.engines.push_back({"fake", 1e12, train_all});

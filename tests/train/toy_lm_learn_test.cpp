@@ -39,10 +39,18 @@ struct Stepped {
   Suite suite;
   RunSpec spec;
   RunCache shared{};
+  std::shared_ptr<TransformerPolicy> policy{};  // the run's
   ToyLmProblem problem;
   ToyLmRun state;
   explicit Stepped(const std::vector<std::string>& set)
-      : suite(loaded(lm, set)), spec(suite.runs[0]), problem(*make_toy_lm_problem(spec, shared, best_isa(), never)), state(problem) {}
+      : suite(loaded(lm, set)), spec(suite.runs[0]), problem(*make_toy_lm_problem(spec, shared, best_isa(), never)), state(watched()) {}
+  const ToyLmProblem& watched() {
+    problem.place.make = [this](const TransformerTraining& t) {
+      policy = std::make_shared<TransformerPolicy>(t.config, t.shape, t.prompts, t.per_prompt, t.optimizer, t.updates, t.start, best_isa());
+      return trainer_of(policy);
+    };
+    return problem;
+  }
   void step(int t = 0) { train_step(state, t, {}, never); }
   std::vector<float> trained() {
     const auto theta = state.policy.state().trained;
@@ -121,7 +129,7 @@ TEST_CASE("toy-lm: a step of SGD is theta + rate x gradient, with schedule and c
         const std::vector<float> before = s.trained();
         s.step(t);
         const std::vector<float> after = s.trained();
-        const auto gradient = s.state.policy.gradient();
+        const auto gradient = s.policy->gradient();
         double square = 0, worst = 0, moved = 0;
         for (const float g : gradient) square += static_cast<double>(g) * static_cast<double>(g);
         const double factor = clip > 0 && std::sqrt(square) > clip ? clip / std::sqrt(square) : 1.0;
@@ -145,11 +153,10 @@ TEST_CASE("toy-lm: a step samples, refers and learns once an epoch from one old 
   const int steps = 4, batch = 8, rollouts = 4, epochs = 3, width = s.problem.world.config.response_tokens;
   const RunSpec& spec = s.suite.runs[0];
   const ToyLm& world = s.problem.world;
-  TransformerPolicy by_hand(
-      spec.policy.transformer,
-      transformer_shape(spec.policy.transformer, world.vocabulary.size, toy_prompt_tokens, width, world.vocabulary.end()), batch, rollouts,
-      spec.learn.optimizer, steps * epochs, spec.run_key, best_isa());
-  by_hand.start_from(s.problem.start->weights);
+  const TransformerConfig& config = spec.policy.transformer;
+  const TransformerShape shape = transformer_shape(config, world.vocabulary.size, toy_prompt_tokens, width, world.vocabulary.end());
+  TransformerPolicy by_hand(config, shape, batch, rollouts, spec.learn.optimizer, steps * epochs,
+                            transformer_start(config, shape, spec.run_key, s.problem.start->weights), best_isa());
   for (int t = 0; t < 2; ++t) {
     s.step(t);
     std::vector<std::uint32_t> word;

@@ -36,22 +36,26 @@ struct Calls {
   }
 };
 
-using Train = std::function<void(const std::vector<const RunSpec*>&, RunCache&, const std::atomic<bool>&, const BatchEngine::Done&)>;
+using Train = std::function<void(const BatchEngine::Call&)>;
 
 // An engine that trains on the host, one run after another.
-void train_all(const std::vector<const RunSpec*>& specs, RunCache& shared, const std::atomic<bool>& stop, const BatchEngine::Done& done) {
-  for (const RunSpec* spec : specs) {
-    RunRecord r = train(*spec, shared, stop);
+void train_all(const BatchEngine::Call& call) {
+  for (const RunSpec* spec : call.runs) {
+    RunRecord r = train(*spec, call.shared, call.stop);
     if (r.error == "stopped") return;
-    done(std::move(r));
+    call.done(std::move(r));
   }
 }
 
-// The first `n` of them.
-void train_first(std::size_t n, const std::vector<const RunSpec*>& specs, RunCache& shared, const std::atomic<bool>& stop,
-                 const BatchEngine::Done& done) {
-  train_all({specs.begin(), specs.begin() + static_cast<std::ptrdiff_t>(std::min(n, specs.size()))}, shared, stop, done);
+// Some of them.
+void train_some(const BatchEngine::Call& call, std::size_t first, std::size_t end) {
+  const auto begin = call.runs.begin();
+  const std::vector<const RunSpec*> some(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(end));
+  train_all({some, call.shared, call.stop, call.store, call.done});
 }
+
+// The first `n` of them.
+void train_first(std::size_t n, const BatchEngine::Call& call) { train_some(call, 0, std::min(n, call.runs.size())); }
 
 // Settings in which every run can be batched of one byte and all have one shape.
 struct Settings : RunSettings {
@@ -99,9 +103,9 @@ TEST_CASE("the digest does not depend on who trains what") {
         Calls calls;
         std::vector<Train> trains;
         for (int e = 0; e < engines; ++e)
-          trains.push_back([&calls, e](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
-            calls.add("fake:" + std::to_string(e), specs);
-            train_all(specs, shared, stop, done);
+          trains.push_back([&calls, e](const BatchEngine::Call& call) {
+            calls.add("fake:" + std::to_string(e), call.runs);
+            train_all(call);
           });
         const std::string name = std::to_string(engines) + (unbatched ? "some" : "all") + std::to_string(memory) + ".h5";
         INFO(name);
@@ -127,12 +131,12 @@ TEST_CASE("engines and workers train at the same time") {
   std::atomic<int> there{0};
   std::atomic<bool> together{true};
   // each of them goes on only when both are there
-  const auto meet = [&](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
+  const auto meet = [&](const BatchEngine::Call& call) {
     ++there;
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (there < 2 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
     if (there < 2) together = false;
-    train_all(specs, shared, stop, done);
+    train_all(call);
   };
   Settings settings = with_engines(folder.file("both.h5"), {meet, meet});
   CHECK(run(suite, settings).by_engines == 8);
@@ -140,11 +144,11 @@ TEST_CASE("engines and workers train at the same time") {
 
   // a run of the workers ends while the engine is in its only batch
   std::atomic<std::size_t> trained{0};
-  const auto wait = [&](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
+  const auto wait = [&](const BatchEngine::Call& call) {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (trained < 4 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
     if (trained < 4) together = false;
-    train_all(specs, shared, stop, done);
+    train_all(call);
   };
   Settings mixed = with_engines(folder.file("mixed.h5"), {wait});
   mixed.batch_rules.why_not_batched = [](const RunSpec& s) { return s.votes == 8 ? std::string("eight votes") : std::string(); };
@@ -157,8 +161,8 @@ TEST_CASE("a device that fails ends the suite with what is done saved, and the s
   const Folder folder;
   const Suite suite = tiny();
   const std::string digest = run(suite, folder.file("cpu.h5"), 2).digest;
-  const auto lost = [](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
-    train_first(3, specs, shared, stop, done);
+  const auto lost = [](const BatchEngine::Call& call) {
+    train_first(3, call);
     throw Failure(Exit::device, "the device was lost");
   };
   Settings settings = with_engines(folder.file("lost.h5"), {lost});
@@ -174,8 +178,8 @@ TEST_CASE("a device that fails ends the suite with what is done saved, and the s
   CHECK_FALSE(fs::exists(settings.output));
 
   // a second failure counts the runs of both calls
-  settings.engines[0].train = [](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
-    train_first(1, specs, shared, stop, done);
+  settings.engines[0].train = [](const BatchEngine::Call& call) {
+    train_first(1, call);
     throw Failure(Exit::device, "out of memory");
   };
   CHECK(says(failure_of(suite, settings), "4 of 8 runs are saved"));
@@ -194,14 +198,14 @@ TEST_CASE("an engine that fails stops the other engines and the workers, which l
   const Suite suite = tiny({"suite.seeds=6", "learn.steps=200"});
   const std::string digest = run(suite, folder.file("cpu.h5"), 2).digest;
   std::atomic<bool> other{false};
-  const auto lost = [&](const auto&, RunCache&, const auto& stop, const auto&) {
-    while (!other && !stop) std::this_thread::yield();
+  const auto lost = [&](const BatchEngine::Call& call) {
+    while (!other && !call.stop) std::this_thread::yield();
     throw Failure(Exit::device, "the device was lost");
   };
-  const auto slow = [&](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
-    train_first(2, specs, shared, stop, done);
+  const auto slow = [&](const BatchEngine::Call& call) {
+    train_first(2, call);
     other = true;
-    while (!stop) std::this_thread::yield();
+    while (!call.stop) std::this_thread::yield();
   };
   Settings settings = with_engines(folder.file("lost.h5"), {lost, slow, lost});
   settings.batch_rules.why_not_batched = [](const RunSpec& s) { return s.votes == 8 ? std::string("eight votes") : std::string(); };
@@ -222,9 +226,9 @@ TEST_CASE("whatever an engine throws is told with its exit code") {
   const Suite suite = tiny();
   const auto ends = [&](const char* name, Train last) {
     return failure_of(suite,
-                      with_engines(folder.file(name), {[last](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
-                                     train_first(2, specs, shared, stop, done);
-                                     last(specs, shared, stop, done);
+                      with_engines(folder.file(name), {[last](const BatchEngine::Call& call) {
+                                     train_first(2, call);
+                                     last(call);
                                    }}));
   };
   const Failure memory = ends("memory.h5", [](const auto&...) { throw std::bad_alloc(); });
@@ -245,9 +249,9 @@ TEST_CASE("a stop reaches engines: what they have finished is saved, and goes on
   const Suite suite = tiny();
   const std::string digest = run(suite, folder.file("cpu.h5"), 2).digest;
   std::atomic<bool> stop{false};
-  const auto until_stopped = [](const auto& specs, RunCache& shared, const std::atomic<bool>& stopped, const auto& done) {
-    train_first(2, specs, shared, stopped, done);
-    while (!stopped) std::this_thread::yield();
+  const auto until_stopped = [](const BatchEngine::Call& call) {
+    train_first(2, call);
+    while (!call.stop) std::this_thread::yield();
   };
   Settings settings = with_engines(folder.file("stopped.h5"), {until_stopped, until_stopped});
   settings.stop = &stop;
@@ -266,9 +270,9 @@ TEST_CASE("a stop reaches engines: what they have finished is saved, and goes on
 TEST_CASE("a failed run that an engine hands over is recorded with its reason") {
   const Folder folder;
   const Suite suite = tiny();
-  const auto unlucky = [](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
-    done(failed_record(*specs.front(), "parameters are no numbers after step 3"));
-    train_all({specs.begin() + 1, specs.end()}, shared, stop, done);
+  const auto unlucky = [](const BatchEngine::Call& call) {
+    call.done(failed_record(*call.runs.front(), "parameters are no numbers after step 3"));
+    train_some(call, 1, call.runs.size());
   };
   const RunReport report = run(suite, with_engines(folder.file("unlucky.h5"), {unlucky}));
   CHECK_FALSE(report.stopped);
@@ -289,8 +293,8 @@ TEST_CASE("nobody waits for ever for room in a queue of one byte") {
   CHECK(run(suite, settings).digest == digest);
 
   // engines fail, or the committing thread does, while the others push
-  const auto lost = [](const auto& specs, RunCache& shared, const auto& stop, const auto& done) {
-    train_first(1, specs, shared, stop, done);
+  const auto lost = [](const BatchEngine::Call& call) {
+    train_first(1, call);
     throw Failure(Exit::device, "the device was lost");
   };
   settings.output = folder.file("lost.h5");

@@ -23,8 +23,12 @@ struct BatchDevice {
   std::function<void(void* to, const void* from, std::size_t bytes)> fetch;
   std::function<void(void* to, int byte, std::size_t bytes)> fill;
   std::function<void(const PromptOrders* orders, std::size_t count, int first_epoch, int epochs, int prompts)> shuffle;
-  /// All runs from step `first` to `end`; returns seconds.
-  std::function<double(const device::Layout& layout, const device::Run* runs, std::size_t count, int first, int end)> run;
+  /// The runs i = going_on[0 .. count) from step `first` to `end`; returns seconds.
+  std::function<double(const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first,
+                       int end)>
+      run;
+  /// Takes the runs that are lost out of going_on[0 .. count), the others in order; returns how many are left.
+  std::function<std::size_t(const device::Run* runs, std::uint32_t* going_on, std::size_t count)> drop_lost;
 };
 
 }  // namespace odrpo

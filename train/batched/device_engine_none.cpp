@@ -1,9 +1,9 @@
-// The engines of a build without CUDA: none.
+// A build without CUDA: no device is an engine.
 #include "kernels/failure.hpp"
 #include "train/batched/device_engine.hpp"
 
 namespace odrpo {
 
-BatchEngine cuda_engines(int) { throw Failure(Exit::device, "this build has no CUDA"); }
+BatchEngine cuda_engine(int, ProductPrecision) { throw Failure(Exit::device, "this build has no CUDA"); }
 
 }  // namespace odrpo

@@ -7,19 +7,30 @@
 #include <vector>
 
 #include "results/record.hpp"
+#include "train/checkpoint_store.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {
 
-/// Trains runs that can be batched, of any shapes; better of one (batch_shape). Blocks until all are done or `stop` is set.
+/// Trains runs that can be batched, of one world and of any shapes; better of one (batch_shape). Blocks until all are done or `stop` is
+/// set.
 struct BatchEngine {
   std::string name;         ///< for people: "cuda:0 (NVIDIA H200)"
   double memory_bytes = 0;  ///< that its runs may take together
-  /// Hands over each finished record, of a run that failed too, from the calling thread; none of a run that `stop` interrupted. The records
-  /// have the bits of train(). Throws Failure(Exit::device) when the device fails: what was handed over before stays good.
+  /// Takes each finished record, of a run that failed too, one after another; none of a run that `stop` interrupted.
   using Done = std::function<void(RunRecord)>;
-  std::function<void(const std::vector<const RunSpec*>& runs, RunCache& shared, const std::atomic<bool>& stop, const Done& done)> train;
-  std::function<double()> seconds = {};  ///< that its kernels have run so far; empty = not known
+  struct Call {
+    const std::vector<const RunSpec*>& runs;
+    RunCache& shared;
+    const std::atomic<bool>& stop;
+    const CheckpointStore& store;  ///< of long runs that train step by step: those of the toy language model
+    const Done& done;
+  };
+  /// Records of the bandit have the bits of train(). Throws Failure(Exit::device) when the device fails: what was handed over before stays
+  /// good.
+  std::function<void(const Call&)> train;
+  std::function<double()> seconds = {};  ///< that its kernels for batched runs of the bandit have run so far; empty = not known
+  std::string no_transformers = {};      ///< why it can train no transformer; empty = it can
 };
 
 /// Why a run cannot be batched, as shown after "N runs train on the CPU: "; empty = it can.
@@ -28,5 +39,7 @@ std::string why_not_batched(const RunSpec& spec);
 std::string batch_shape(const RunSpec& spec);
 /// Bytes of an engine's memory that a run takes, with a world, laws and an estimator of its own.
 double batched_bytes(const RunSpec& spec);
+/// Runs of a batch that an engine trains at a time, at most; the others wait for their turn and take no memory.
+std::size_t batched_at_once(const RunSpec& spec);
 
 }  // namespace odrpo

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "envs/bandit/channel.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
@@ -12,6 +13,7 @@
 #include "train/batch.hpp"
 #include "train/batched/engine.hpp"
 #include "train/batched/step.hpp"
+#include "train/batched/toy_lm_runs.hpp"
 #include "train/cost.hpp"
 
 namespace odrpo {
@@ -101,7 +103,7 @@ device::Layout make_layout(const RunSpec& spec) {
 }
 
 std::string why_not_batched(const RunSpec& spec) {
-  if (spec.env.kind != WorldKind::bandit) return "world toy-lm trains one run at a time";
+  if (spec.env.kind == WorldKind::toy_lm) return why_not_batched_toy_lm(spec);
   if (spec.rater.sampling == Sampling::draws && panel_size(spec.rater.noise) > 1) return "the judges of a panel answer one by one";
   if (bills_by_judge(spec)) return "the calls of each judge are counted, and the device does not know who answers";
   if (stops_early(spec.rater, spec.votes)) return "a judge that stops early is asked one call after the other";
@@ -141,13 +143,19 @@ int median_ring(const RunSpec& spec) {
 }
 
 std::string batch_shape(const RunSpec& spec) {
+  if (spec.env.kind == WorldKind::toy_lm) return toy_lm_shape(spec);
   const device::Layout p = make_layout(spec);
   return fmt::format("{} {}{} {}x{} features {} batch {}x{} levels {} steps {} every {} updates {}", p.linear ? "linear" : "tabular",
                      p.adam ? "adam" : "sgd", p.general ? " general" : "", p.prompts, p.actions, p.features, p.batch, p.rollouts, p.levels,
                      p.steps, p.every, p.updates);
 }
 
+std::size_t batched_at_once(const RunSpec& spec) {
+  return spec.env.kind == WorldKind::toy_lm ? toy_lm_at_once : std::numeric_limits<std::size_t>::max();
+}
+
 double batched_bytes(const RunSpec& spec) {
+  if (spec.env.kind == WorldKind::toy_lm) return toy_lm_device_bytes(spec);
   const device::Layout p = make_layout(spec);
   const BanditConfig& world = spec.env.bandit;
   const double cells = static_cast<double>(p.prompts) * p.width;

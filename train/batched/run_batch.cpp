@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <tuple>
 
@@ -89,16 +90,21 @@ class Batch {
       run.time = time_ + i * 2;
     }
     sent_runs_ = held_.take<device::Run>(n);
+    std::vector<std::uint32_t> all(n);
+    std::iota(all.begin(), all.end(), 0u);
+    going_on_ = held_.sent(std::span<const std::uint32_t>(all));
   }
 
   // Steps to the end; false when stopped before.
   bool run(const std::atomic<bool>& stop) {
     int chunk = first_stretch;
-    for (int first = 0; first <= layout_.steps;) {
+    std::size_t count = runs_.size();
+    for (int first = 0; first <= layout_.steps && count > 0;) {
       if (stop.load(std::memory_order_relaxed)) return false;
       const int end = std::min(first + std::min(chunk, longest_.steps), layout_.steps + 1);
       prepare(first, end);
-      const double seconds = device_.run(layout_, sent_runs_, runs_.size(), first, end);
+      const double seconds = device_.run(layout_, sent_runs_, going_on_, count, first, end);
+      count = device_.drop_lost(sent_runs_, going_on_, count);
       const double more = seconds > 0 ? stretch_seconds / seconds : 4.0;
       chunk = static_cast<int>(std::clamp(more * (end - first), 1.0, std::min(4.0 * (end - first), 1.0 * longest_.steps)));
       first = end;
@@ -249,6 +255,7 @@ class Batch {
   device::Seen* seen_ = nullptr;
   long long* time_ = nullptr;
   device::Run* sent_runs_ = nullptr;
+  std::uint32_t* going_on_ = nullptr;  // runs that are not lost
 };
 
 }  // namespace

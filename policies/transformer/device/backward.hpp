@@ -115,20 +115,25 @@ void adapter_gradient(Q& q, const AdapterTable& table, const float* adapters, co
   }
 }
 
-/// One step of ascent along the gradient; b.norm = its norm and the factor that clipped it. `scalars` have begun step t.
+/// The scalars of step t, which `scalars` have begun.
+inline UpdateScalars update_scalars(const AdamScalars& scalars, int t) {
+  if (scalars.config().kind == OptimizerKind::sgd) return {scalars.rate(), 0, 0, 0};
+  const PendingStep now = scalars.pending(t)[0];
+  return {now.rate, now.scale, now.decay, scalars.eps()};
+}
+
+/// One step of ascent along the gradient by the UpdateScalars at b.scalars; b.norm = its norm and the factor that clipped it.
 template <class Q>
-void update(Q& q, const DeviceBackward& b, const DeviceTrained& of, const AdamScalars& scalars, int t) {
-  const OptimizerConfig& o = scalars.config();
+void update(Q& q, const DeviceBackward& b, const DeviceTrained& of, const OptimizerConfig& o) {
   const std::size_t n = of.count, stretches = (n + device::square_stretch - 1) / device::square_stretch;
+  const auto* step = reinterpret_cast<const UpdateScalars*>(b.scalars);
   q.tiles(stretches, device::SquareParts{n, of.gradient, b.square_parts});
   q.tiles(1, device::ClipFactor{static_cast<int>(stretches), static_cast<float>(o.clip), b.square_parts, b.norm});
   if (o.kind == OptimizerKind::sgd) {
-    q.tiles(n / 8, device::Ascend{scalars.rate(), b.norm, of.gradient, of.theta});
+    q.tiles(n / 8, device::Ascend{step, b.norm, of.gradient, of.theta});
     return;
   }
-  const PendingStep now = scalars.pending(t)[0];
-  q.tiles(n / 8, device::Adam{static_cast<float>(o.beta1), static_cast<float>(o.beta2), scalars.eps(), now.rate, now.scale, now.decay,
-                              b.norm, of.gradient, of.theta, of.m, of.v});
+  q.tiles(n / 8, device::Adam{static_cast<float>(o.beta1), static_cast<float>(o.beta2), step, b.norm, of.gradient, of.theta, of.m, of.v});
 }
 
 }  // namespace odrpo::device

@@ -1,9 +1,14 @@
 // Sizes of what passes over a queue keep.
 #include "policies/transformer/device/memory.hpp"
 
+#include <algorithm>
+#include <limits>
+
+#include "policies/transformer/device/tile_update.hpp"
+
 namespace odrpo {
 
-DevicePass device_pass(const TransformerShape& shape, int prompts, int per_prompt, MemoryPieces& memory) {
+DevicePass device_pass(const TransformerShape& shape, int prompts, int per_prompt, bool keep, MemoryPieces& memory) {
   DevicePass p;
   p.shape = shape;
   p.rows = {prompts, per_prompt, shape.prompt, shape.response};
@@ -17,6 +22,10 @@ DevicePass device_pass(const TransformerShape& shape, int prompts, int per_promp
   p.log_chance = memory.take<float>(tokens);
   const auto floats = [&](std::size_t n) { return memory.take<float>(n); };
   for (int l = 0; l < shape.layers; ++l) {
+    if (!keep && l > 0) {
+      p.layer.push_back(p.layer[0]);
+      continue;
+    }
     DevicePass::Layer at;
     at.x = floats(rows * d), at.inverse1 = floats(rows), at.qkv = floats(rows * 3 * d), at.mixed = floats(rows * d);
     at.log_total = floats(rows * shape.heads), at.y = floats(rows * d), at.inverse2 = floats(rows), at.up = floats(rows * 4 * d);
@@ -41,7 +50,36 @@ DeviceBackward device_backward(const DevicePass& pass, std::size_t trained, Memo
   b.token_parts = floats(token_part_count * d * s.vocabulary);
   b.position_parts = floats(position_part_count * d * s.context());
   b.square_parts = floats(trained / 2048 + 1), b.norm = floats(2);
+  b.scalars = floats(sizeof(device::UpdateScalars) / sizeof(float));
   return b;
+}
+
+DeviceMemory device_memory_of(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
+                              MemoryPieces& memory) {
+  const WeightTable table = weight_table(shape);
+  DeviceMemory d;
+  d.weights = table.count;
+  d.adapters = adapter_table(shape, table, config).count;
+  d.trained = config.lora_rank > 0 ? d.adapters : d.weights;
+  const auto floats = [&](std::size_t n) { return memory.take<float>(n); };
+  d.theta = floats(d.weights), d.initial = floats(d.weights), d.gradient = floats(d.weights);
+  d.adapter = floats(d.adapters), d.adapter_gradient = floats(d.adapters);
+  d.m = floats(d.trained), d.v = floats(d.trained);
+  d.pass = device_pass(shape, prompts, per_prompt, true, memory);
+  d.reference = device_pass(shape, prompts, per_prompt, false, memory);
+  d.back = device_backward(d.pass, d.trained, memory);
+  return d;
+}
+
+std::size_t device_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt) {
+  MemoryPieces count;
+  device_memory_of(config, shape, prompts, per_prompt, count);
+  return count.bytes;
+}
+
+bool device_can_count(const TransformerShape& s, int prompts, int per_prompt) {
+  const double rows = static_cast<double>(prompts) * (s.prompt + static_cast<double>(per_prompt) * s.response);
+  return rows * std::max({4 * s.width, s.vocabulary, s.response}) <= std::numeric_limits<int>::max();
 }
 
 }  // namespace odrpo

@@ -50,6 +50,7 @@ struct DeviceBackward {
   float* dlogits;                                         ///< [sites][V]
   float *gain_parts, *token_parts, *position_parts;       ///< [2 layers + 1][64][d], [64][V][d], [8][context][d]
   float *square_parts, *norm;                             ///< of the update: [stretches], [2] (norm, factor that clips)
+  float* scalars;                                         ///< [4] of the present step: UpdateScalars
 };
 inline constexpr int gain_part_count = 64, token_part_count = 64, position_part_count = 8;
 
@@ -64,8 +65,25 @@ struct DeviceTrained {
   float *theta, *gradient, *m, *v;
 };
 
-DevicePass device_pass(const TransformerShape& shape, int prompts, int per_prompt, MemoryPieces& memory);
+/// `keep`: all activations stay for a backward pass; else the layers share theirs, and only read() may be run.
+DevicePass device_pass(const TransformerShape& shape, int prompts, int per_prompt, bool keep, MemoryPieces& memory);
 /// `trained`: how many floats an update moves.
 DeviceBackward device_backward(const DevicePass& pass, std::size_t trained, MemoryPieces& memory);
+
+/// All that a transformer in training keeps on the queue's side.
+struct DeviceMemory {
+  std::size_t weights, adapters, trained;  ///< floats of each
+  float *theta, *initial, *gradient;       ///< [weights]
+  float *adapter, *adapter_gradient;       ///< [adapters]; 0 without LoRA
+  float *m, *v;                            ///< [trained]: the weights, or LoRA's adapters
+  DevicePass pass, reference;
+  DeviceBackward back;
+};
+DeviceMemory device_memory_of(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt,
+                              MemoryPieces& memory);
+/// Its size.
+std::size_t device_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt);
+/// Can an int count the rows' values of such a batch? All else here takes that for granted.
+bool device_can_count(const TransformerShape& shape, int prompts, int per_prompt);
 
 }  // namespace odrpo

@@ -90,9 +90,16 @@ struct ClipFactor {
   }
 };
 
-/// Item i: one dense ascent step of Adam on eight weights. Scalars as PendingStep and AdamStep say; factor = norm[1].
+/// What differs from step to step, in the queue's memory so that a step's work is the same every time: of Adam rate, scale and decay as
+/// PendingStep says, and eps; of plain ascent the rate alone.
+struct UpdateScalars {
+  float rate, scale, decay, eps;
+};
+
+/// Item i: one dense ascent step of Adam on eight weights, as AdamStep says; factor = norm[1].
 struct Adam {
-  float beta1, beta2, eps, rate, scale, decay;
+  float beta1, beta2;
+  const UpdateScalars* step;
   const float *norm, *gradient;
   float *theta, *m, *v;
 
@@ -104,19 +111,20 @@ struct Adam {
     const F second = f.beta2 * o.load(f.v + 8 * i) + (1.0f - f.beta2) * (g * g);
     o.store(f.m + 8 * i, first);
     o.store(f.v + 8 * i, second);
-    o.store(f.theta + 8 * i, f.decay * o.load(f.theta + 8 * i) + f.rate * first / (O::sqrt(second) * f.scale + f.eps));
+    const UpdateScalars s = *f.step;
+    o.store(f.theta + 8 * i, s.decay * o.load(f.theta + 8 * i) + s.rate * first / (O::sqrt(second) * s.scale + s.eps));
   }
 };
 
 /// Item i: theta += rate norm[1] gradient of eight weights.
 struct Ascend {
-  float rate;
+  const UpdateScalars* step;
   const float *norm, *gradient;
   float* theta;
 
   template <class O>
   ODRPO_HD void run(const Ascend& f, const O& o, std::size_t i) {
-    o.store(f.theta + 8 * i, o.load(f.theta + 8 * i) + f.rate * f.norm[1] * o.load(f.gradient + 8 * i));
+    o.store(f.theta + 8 * i, o.load(f.theta + 8 * i) + f.step->rate * f.norm[1] * o.load(f.gradient + 8 * i));
   }
 };
 

@@ -1,7 +1,11 @@
 // The host backend of a device's queue: the same functors by vectors of eight, in any order of items, and products by the CPU's engine.
 #pragma once
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <string>
@@ -9,6 +13,7 @@
 
 #include "kernels/device/backend.hpp"
 #include "kernels/device/tile.hpp"
+#include "kernels/failure.hpp"
 #include "kernels/matmul.hpp"
 #include "policies/transformer/backward.hpp"
 #include "policies/transformer/device/backward.hpp"
@@ -25,14 +30,74 @@ struct IdleTile : ODRPO_ISA::Tile {
   int most(int n) const { return n > 0 ? n + 8 * extra : rounds-- > 0; }
 };
 
+/// What a device's queues count together, and a failure that is planted.
+struct HostFaults {
+  std::atomic<std::size_t> calls{0};
+  std::size_t fail_at = 0;       ///< the call that fails first, from 1; 0 = none
+  std::atomic<bool> lost{false};  ///< it has failed: all calls do
+};
+
 struct HostBackend {
   Order order = Order::forward;
   int extra = 0;      ///< rounds more for the company
   bool idle = false;  ///< after each launch its last item once more by a tile that is not live, which must store nothing
   bool tf32 = false;  ///< products of factors cut to ten bits of mantissa, as tensor cores take them at worst
   std::mt19937 random{7};
-  std::size_t launches = 0, items = 0, products_done = 0;
+  bool lazy = false;          ///< does nothing before wait(), so that what was sent or asked for must live until then
+  HostFaults* faults = nullptr;
+  std::size_t launches = 0, items = 0, products_done = 0, replays = 0;
   const Products* engine = &products(best_engine(best_isa()));
+  std::vector<std::function<void()>> waiting = {};
+  std::array<std::vector<std::function<void()>>, recordings> recording = {};
+  std::array<int, recordings> recorded_calls = {};
+  std::vector<std::function<void()>>* recording_to = nullptr;
+
+  // Counts a call, which may be the one that fails.
+  void ask(const char* what) {
+    if (faults == nullptr) return;
+    if (++faults->calls == faults->fail_at) faults->lost = true;
+    if (faults->lost) throw Failure(Exit::device, std::string("the device is lost: cannot ") + what);
+  }
+  // Does it, now or later.
+  template <class F>
+  void queue(F f) {
+    if (recording_to != nullptr) recording_to->push_back(std::move(f));
+    else if (lazy) waiting.push_back(std::move(f));
+    else f();
+  }
+  std::byte* take(std::size_t bytes) {
+    ask("take memory");
+    const std::size_t padded = (bytes + 255) / 256 * 256;
+    auto* p = static_cast<std::byte*>(std::aligned_alloc(256, padded));
+    std::memset(p, 0xff, padded);  // NaN wherever nobody has written
+    return p;
+  }
+  void give_back(std::byte* p) noexcept { std::free(p); }
+  void send(void* to, const void* from, std::size_t bytes) {
+    ask("queue a copy");
+    if (bytes > 0) queue([=] { std::memcpy(to, from, bytes); });
+  }
+  void fetch(void* to, const void* from, std::size_t bytes) { send(to, from, bytes); }
+  void wait() {
+    ask("wait");
+    for (const auto& f : waiting) f();
+    waiting.clear();
+  }
+  // As CudaQueue has it: as it is, recorded, replayed.
+  template <class F>
+  void recorded(std::size_t which, F&& f) {
+    const int call = recorded_calls[which]++;
+    if (call == 0) return f();
+    if (call == 1) {
+      ask("begin to record");
+      recording_to = &recording[which];
+      f();
+      recording_to = nullptr;
+    }
+    ask("replay");
+    ++replays;
+    for (const auto& one : recording[which]) queue(one);
+  }
 
   // n x k floats, rows ld apart, in one piece; cut if asked for
   void gather(std::vector<float>& to, const float* from, int rows, int columns, int ld) const {
@@ -47,7 +112,12 @@ struct HostBackend {
 
   template <class F>
   void tiles(std::size_t n, const F& f) {
+    ask("launch");
     launches += 1;
+    queue([this, n, f] { run_tiles(n, f); });
+  }
+  template <class F>
+  void run_tiles(std::size_t n, const F& f) {
     items += n;
     std::vector<std::size_t> at(n);
     std::iota(at.begin(), at.end(), std::size_t{0});
@@ -63,7 +133,11 @@ struct HostBackend {
     if (idle && n > 0) F::run(f, o, n - 1);
   }
   void product(const Product& p) {
+    ask("multiply");
     products_done += 1;
+    queue([this, p] { run_product(p); });
+  }
+  void run_product(const Product& p) {
     if (p.plus && p.plus != p.c)
       for (int i = 0; i < p.m; ++i)
         std::copy(p.plus + static_cast<std::size_t>(i) * p.ldc, p.plus + static_cast<std::size_t>(i) * p.ldc + p.n,
@@ -81,7 +155,10 @@ struct HostBackend {
     const auto call = turn_a ? engine->transposed : engine->plain;
     call(p.m, p.n, p.k, a.data(), turn_a ? p.m : p.k, b.data(), p.n, p.c, p.ldc, p.plus != nullptr);
   }
-  void zero(float* to, std::size_t n) { std::fill(to, to + n, 0.0f); }
+  void zero(float* to, std::size_t n) {
+    ask("fill");
+    queue([=] { std::fill(to, to + n, 0.0f); });
+  }
 };
 
 /// Memory of the host in one piece, poisoned: NaN wherever nobody has written.

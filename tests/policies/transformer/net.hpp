@@ -10,38 +10,25 @@ using transformer_cases::Case;
 struct Net {
   std::vector<std::uint32_t> memory;
   WeightTable table;
-  AdapterTable adapters;
   DevicePass pass;
   DeviceBackward back;
   DeviceWeights weights;
-  DeviceTrained trained;  // the weights, or the adapters
-  std::vector<float> base;
+  DeviceTrained trained;
 
-  Net(const Case& c, const Floats& start, const TransformerConfig& config = {}, const float* adapter_start = nullptr)
-      : table(weight_table(c.shape)), adapters(adapter_table(c.shape, table, config)), base(start.data(), start.data() + table.count) {
-    const bool lora = adapters.rank > 0;
-    const std::size_t count = lora ? adapters.count : table.count;
+  Net(const Case& c, const Floats& start) : table(weight_table(c.shape)) {
+    const std::size_t count = table.count;
     laid_out(memory, [&](MemoryPieces& m) {
-      pass = device_pass(c.shape, c.prompts, c.per_prompt, m);
+      pass = device_pass(c.shape, c.prompts, c.per_prompt, true, m);
       back = device_backward(pass, count, m);
-      weights = {&table, m.take<float>(table.count), m.take<float>(table.count)};
+      weights = {&table, m.take<float>(count), m.take<float>(count)};
       trained = {count, weights.theta, weights.gradient, m.take<float>(count), m.take<float>(count)};
-      if (lora) trained.theta = m.take<float>(count), trained.gradient = m.take<float>(count);
       return 0;
     });
-    std::copy(base.begin(), base.end(), weights.theta);
-    if (lora) std::copy(adapter_start, adapter_start + count, trained.theta);
+    std::copy(start.data(), start.data() + count, weights.theta);
     std::fill(trained.m, trained.m + count, 0.0f);
     std::fill(trained.v, trained.v + count, 0.0f);
   }
-  /// The step of a policy after its coefficients are given.
-  template <class Q>
-  void learn(Q& q, const AdamScalars& scalars, int t) {
-    device::backward(q, pass, back, weights);
-    if (adapters.rank > 0) device::adapter_gradient(q, adapters, trained.theta, weights.gradient, trained.gradient);
-    device::update(q, back, trained, scalars, t);
-    if (adapters.rank > 0) device::merge_adapters(q, adapters, base.data(), trained.theta, weights.theta);
-  }
+  void give(const device::UpdateScalars& scalars) { std::memcpy(back.scalars, &scalars, sizeof scalars); }
   void begin(int prompts, const std::vector<std::uint16_t>& prompt, double temperature) {
     pass.rows.prompts = prompts;
     pass.inverse_temperature = static_cast<float>(1.0 / temperature);

@@ -213,10 +213,10 @@ TEST_CASE("LoRA trains the adapters that the definition describes, and leaves th
     optimizer.schedule = ScheduleKind::constant;
     optimizer.warmup = 0;
     optimizer.lr = 0.5;
-    TransformerPolicy policy(config, s, c.prompts, c.per_prompt, optimizer, 10, 31, best_isa());
     const Batch b = batch(c, 32);
     const NetWeights start = weights(s, 33);
-    policy.start_from({start.flat.data(), start.flat.size()});
+    TransformerPolicy policy(config, s, c.prompts, c.per_prompt, optimizer, 10,
+                             transformer_start(config, s, 31, {start.flat.data(), start.table.count}), best_isa());
     Numbers adapters(policy.state().trained.begin(), policy.state().trained.end());
     const Numbers base = numbers(start.flat);
     std::vector<float> coefficient;

@@ -32,8 +32,8 @@ struct Run {
   TransformerPolicy policy;
   std::vector<std::uint16_t> prompt;
   std::vector<float> coefficient = std::vector<float>(sequences);
-  Run(const TransformerConfig& config, const OptimizerConfig& optimizer, int steps)
-      : policy(config, shape, prompts, per_prompt, optimizer, steps, 5, best_isa()) {
+  Run(const TransformerConfig& config, const OptimizerConfig& optimizer, int steps, std::span<const float> warm = {})
+      : policy(config, shape, prompts, per_prompt, optimizer, steps, transformer_start(config, shape, 5, warm), best_isa()) {
     for (int i = 0; i < prompts * shape.prompt; ++i) prompt.push_back(static_cast<std::uint16_t>(i / 2 + i % 2));
   }
   void sample(unsigned seed) {
@@ -145,10 +145,9 @@ TEST_CASE("a reward is learned, by all weights and by adapters", "[transformer]"
     TransformerConfig config;
     config.lora_rank = rank;
     config.lora_alpha = 8;
-    Run run(config, constant_rate(0.02), 120);
     // adapters leave embeddings and head as they are: those of a fresh start are too small to say anything with certainty
-    const Numbers start = transformer_samples::weights(run.shape, 75);
-    run.policy.start_from(std::vector<float>(start.begin(), start.end()));
+    const Numbers start = transformer_samples::weights(transformer_samples::tiny(true), 75);
+    Run run(config, constant_rate(0.02), 120, std::vector<float>(start.begin(), start.end()));
     double before = 0, after = 0;
     for (int t = 0; t < 120; ++t) {
       run.sample(80 + t);
@@ -182,8 +181,7 @@ TEST_CASE("demonstrations are learned by heart, and become the start of a policy
   CHECK(last > -0.05);
   TransformerConfig config;
   config.lora_rank = 2;
-  Run warm(config, constant_rate(0.01), 10);
-  warm.policy.start_from(run.weights());
+  Run warm(config, constant_rate(0.01), 10, run.weights());
   CHECK(warm.weights() == run.weights());
   warm.sample(90);
   int same = 0, tokens = 0;

@@ -72,12 +72,12 @@ TEST_CASE("GELU, Adam and the clip of tiles are those of the stages", "[transfor
     const AdamStep s{norm[1], 0.9f, 0.99f, 1e-8f, {0.02f, 0.7f, 0.999f}};
     stages().adam(n, s, x.data(), want_theta.data(), want_m.data(), want_v.data());
     HostBackend q{Order::shuffled};
-    q.tiles(n / 8, device::Adam{s.beta1, s.beta2, s.eps, s.step.rate, s.step.scale, s.step.decay, norm.data(), x.data(), theta.data(),
-                                m.data(), v.data()});
+    const device::UpdateScalars adam{s.step.rate, s.step.scale, s.step.decay, s.eps}, ascend{0.1f, 0, 0, 0};
+    q.tiles(n / 8, device::Adam{s.beta1, s.beta2, &adam, norm.data(), x.data(), theta.data(), m.data(), v.data()});
     CHECK(gap(theta, want_theta) < 1e-6);
     CHECK(gap(m, want_m) < 1e-6);
     CHECK(gap(v, want_v) < 1e-6);
-    q.tiles(n / 8, device::Ascend{0.1f, norm.data(), x.data(), ascent.data()});
+    q.tiles(n / 8, device::Ascend{&ascend, norm.data(), x.data(), ascent.data()});
     Values start = normals(n, 13);
     for (std::size_t i = 0; i < n; ++i) start[i] += 0.1f * norm[1] * x[i];
     CHECK(gap(ascent, start) < 1e-6);

@@ -51,7 +51,8 @@ std::vector<float> step(Q& q, const Case& c, double top_p, OptimizerKind kind) {
   o.clip = 0.1;
   AdamScalars scalars(o, 10, 1);
   scalars.begin_step(0);
-  device::update(q, net.back, net.trained, scalars, 0);
+  net.give(device::update_scalars(scalars, 0));
+  device::update(q, net.back, net.trained, scalars.config());
   all.insert(all.end(), net.weights.gradient, net.weights.gradient + net.table.count);
   all.insert(all.end(), net.weights.theta, net.weights.theta + net.table.count);
   all.push_back(net.back.norm[0]);

@@ -72,7 +72,7 @@ struct HostDevice {
   ItemOrder order = ItemOrder::forward;
   double seconds_per_step = 0;  ///< what a chunk is said to have taken
   double nanoseconds_per_tick = 0;
-  std::size_t held = 0, most = 0, launches = 0;
+  std::size_t held = 0, most = 0, launches = 0, blocks = 0;
   std::mt19937 random{7};
 
   BatchDevice device() {
@@ -95,11 +95,16 @@ struct HostDevice {
           shuffle_epoch(orders[i].key, static_cast<std::uint32_t>(first + e), static_cast<std::uint32_t>(prompts),
                         orders[i].order + static_cast<std::size_t>(e) * prompts);
     };
-    d.run = [this](const device::Layout& layout, const device::Run* runs, std::size_t count, int first, int end) {
+    d.drop_lost = [](const device::Run* runs, std::uint32_t* going_on, std::size_t count) {
+      return static_cast<std::size_t>(std::remove_if(going_on, going_on + count, [&](std::uint32_t i) { return runs[i].scalars->lost; }) - going_on);
+    };
+    d.run = [this](const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first, int end) {
       ++launches;
+      blocks += count;
       std::unique_ptr<unsigned char, decltype(&std::free)> memory(
           static_cast<unsigned char*>(std::aligned_alloc(64, (layout.bytes + 63) / 64 * 64)), &std::free);
-      for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::uint32_t i = going_on[k];
         std::memset(memory.get(), 0xcd, layout.bytes);
         const HostBlock block(layout.threads, order, random);
         device::with_kind(layout, [&](auto linear, auto resident, auto general) {

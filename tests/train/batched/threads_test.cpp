@@ -16,14 +16,14 @@ RunRecord by_threads(const RunSpec& spec, unsigned seed) {
   HostDevice host;
   BatchDevice device = host.device();
   host_backend::FibreBlock block(seed);
-  device.run = [&](const device::Layout& layout, const device::Run* runs, std::size_t count, int first, int end) {
+  device.run = [&](const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first, int end) {
     std::vector<std::uint64_t> memory(layout.bytes / 8 + 2);
     for (std::size_t i = 0; i < count; ++i) {
       std::memset(memory.data(), 0xcd, layout.bytes);
       device::with_kind(layout, [&](auto linear, auto resident, auto general) {
         constexpr bool is_linear = decltype(linear)::value, is_resident = decltype(resident)::value, is_general = decltype(general)::value;
         block.run(layout.threads, [&] {
-          device::run_block<is_linear, is_resident, is_general>(ThreadBlock<host_backend::FibreThread>{}, layout, runs[i],
+          device::run_block<is_linear, is_resident, is_general>(ThreadBlock<host_backend::FibreThread>{}, layout, runs[going_on[i]],
                                                                 reinterpret_cast<unsigned char*>(memory.data()), first, end);
         });
       });

@@ -1,14 +1,12 @@
-// The kernels that train a batch of runs, and a CUDA device as their engine.
+// The kernels that train a batch of runs of the bandit, and their device.
 #include <atomic>
 #include <map>
-#include <memory>
 
-#include "kernels/device/devices.hpp"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/tile.cuh"
-#include "kernels/failure.hpp"
 #include "kernels/shuffle.hpp"
-#include "train/batched/device_engine.hpp"
+#include "train/batched/cuda_bandit.hpp"
+#include "train/batched/cuda_lost.hpp"
 #include "train/batched/run_batch.hpp"
 #include "train/batched/step.hpp"
 
@@ -16,7 +14,6 @@ namespace odrpo {
 namespace {
 
 constexpr unsigned shuffle_threads = 128;
-constexpr double memory_share = 0.9;  // of what is free: the rest is for tables of chunks and the allocator's losses
 
 // An epoch of one seed a thread.
 __global__ void __launch_bounds__(shuffle_threads)
@@ -38,17 +35,17 @@ __device__ long long nanoseconds() {
 // A run a block. Two blocks of the usual size share a processor.
 template <bool linear, bool resident, bool general>
 __global__ void __launch_bounds__(most_threads(resident, general), 2)
-    train_runs(const __grid_constant__ device::Layout layout, const device::Run* runs, int first, int end) {
+    train_runs(const __grid_constant__ device::Layout layout, const device::Run* runs, const std::uint32_t* going_on, int first, int end) {
   extern __shared__ uint4 shared[];
+  const device::Run& run = runs[going_on[blockIdx.x]];
   const auto add_time = [&](long long sign) {  // nothing of it stays in a register meanwhile
     if (threadIdx.x != 0) return;
-    long long* time = runs[blockIdx.x].time;
+    long long* time = run.time;
     time[0] += sign * nanoseconds();
     time[1] += sign * clock64();
   };
   add_time(-1);
-  device::run_block<linear, resident, general>(DeviceBlock{}, layout, runs[blockIdx.x], reinterpret_cast<unsigned char*>(shared), first,
-                                               end);
+  device::run_block<linear, resident, general>(DeviceBlock{}, layout, run, reinterpret_cast<unsigned char*>(shared), first, end);
   add_time(1);
 }
 
@@ -68,7 +65,7 @@ struct CudaPlace {
     device_memory::copy(to, from, bytes, way, stream, Asked::current());
     stream.wait();
   }
-  double run(const device::Layout& layout, const device::Run* runs, std::size_t count, int first, int end) {
+  double run(const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first, int end) {
     Event before, after;
     before.record(stream);
     device::with_kind(layout, [&](auto linear, auto resident, auto general) {
@@ -77,7 +74,7 @@ struct CudaPlace {
             "take shared memory for a kernel");
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
             "prefer shared memory to cache");
-      launch(kernel, {count, static_cast<unsigned>(layout.threads), layout.bytes}, stream, layout, runs, first, end);
+      launch(kernel, {count, static_cast<unsigned>(layout.threads), layout.bytes}, stream, layout, runs, going_on, first, end);
     });
     after.record(stream);
     const double took = after.seconds_since(before);
@@ -101,33 +98,21 @@ BatchDevice batch_device(CudaPlace& place) {
            count, first_epoch, epochs, prompts);
     place.stream.wait();
   };
-  d.run = [&](const device::Layout& layout, const device::Run* runs, std::size_t count, int first, int end) {
-    return place.run(layout, runs, count, first, end);
+  d.run = [&](const device::Layout& layout, const device::Run* runs, const std::uint32_t* going_on, std::size_t count, int first, int end) {
+    return place.run(layout, runs, going_on, count, first, end);
+  };
+  d.drop_lost = [&](const device::Run* runs, std::uint32_t* going_on, std::size_t count) {
+    return drop_lost_runs(runs, going_on, count, place.stream);
   };
   return d;
 }
 
 }  // namespace
 
-BatchEngine cuda_engines(int index) {
-  const DeviceFacts one = open_device(index);
-  if (!one.trouble.empty()) throw Failure(Exit::device, one.trouble);
-  if (one.block_bytes < static_cast<double>(block_memory))
-    throw Failure(Exit::device, "its blocks have " + std::to_string(static_cast<int>(one.block_bytes / 1024)) +
-                                    " KiB of memory, and batched runs are laid out for " + std::to_string(block_memory / 1024));
-  BatchEngine engine;
-  engine.name = "cuda:" + std::to_string(index) + " (" + one.name + ")";
-  engine.memory_bytes = memory_share * static_cast<double>(one.free_bytes);
-  const auto seconds = std::make_shared<std::atomic<double>>(0.0);
-  engine.seconds = [seconds] { return seconds->load(); };
-  engine.train = [index, seconds](const std::vector<const RunSpec*>& runs, RunCache& shared, const std::atomic<bool>& stop,
-                                  const BatchEngine::Done& done) {
-    check(cudaSetDevice(index), "use the device");
-    CudaPlace place;
-    place.seconds = seconds.get();
-    train_batched(batch_device(place), runs, shared, stop, done);
-  };
-  return engine;
+void train_bandits_on_cuda(const BatchEngine::Call& call, std::atomic<double>& seconds) {
+  CudaPlace place;
+  place.seconds = &seconds;
+  train_batched(batch_device(place), call.runs, call.shared, call.stop, call.done);
 }
 
 }  // namespace odrpo

@@ -1,0 +1,57 @@
+// A CUDA device as an engine of both worlds; the counterpart of device_engine_none.cpp.
+#include "train/batched/device_engine.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "kernels/device/devices.hpp"
+#include "kernels/failure.hpp"
+#include "policies/transformer/device/cuda_transformer.hpp"
+#include "train/batched/cuda_bandit.hpp"
+#include "train/batched/layout.hpp"
+#include "train/batched/toy_lm_runs.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double memory_share = 0.9;  // of what is free: the rest is for tables of chunks, contexts and the allocator's losses
+
+// A transformer with a queue of its own.
+struct OnQueue {
+  CudaQueue queue;
+  CudaTransformer transformer;
+  OnQueue(ProductPrecision precision, const TransformerTraining& t) : queue(precision), transformer(queue, t) {}
+};
+
+TransformerPlace place_on(int index, const std::string& device, ProductPrecision precision) {
+  return {fmt::format("{}, {}", device, products_name(precision)), [index, precision](const TransformerTraining& t) {
+            use_device(index);  // of the thread that trains the run
+            const auto on = std::make_shared<OnQueue>(precision, t);
+            return trainer_of(std::shared_ptr<CudaTransformer>(on, &on->transformer));
+          }};
+}
+
+}  // namespace
+
+BatchEngine cuda_engine(int index, ProductPrecision precision) {
+  const DeviceFacts one = open_device(index);
+  if (!one.trouble.empty()) throw Failure(Exit::device, one.trouble);
+  if (one.block_bytes < static_cast<double>(block_memory))
+    throw Failure(Exit::device, fmt::format("its blocks have {} KiB of memory, and batched runs are laid out for {}",
+                                            static_cast<int>(one.block_bytes / 1024), block_memory / 1024));
+  BatchEngine engine;
+  engine.name = fmt::format("cuda:{} ({}{})", index, one.name, precision == ProductPrecision::tf32 ? ", tf32" : "");
+  engine.memory_bytes = memory_share * one.free_bytes;
+  engine.no_transformers = why_no_products();
+  const auto seconds = std::make_shared<std::atomic<double>>(0.0);
+  engine.seconds = [seconds] { return seconds->load(); };
+  engine.train = [index, precision, name = one.name, seconds](const BatchEngine::Call& call) {
+    if (call.runs.front()->env.kind == WorldKind::toy_lm) return train_toy_lm_runs(place_on(index, name, precision), call);
+    use_device(index);
+    train_bandits_on_cuda(call, *seconds);
+  };
+  return engine;
+}
+
+}  // namespace odrpo
