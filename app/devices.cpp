@@ -144,9 +144,9 @@ ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const D
     }
   }
 
-  // what a batch is made of passes through the host's memory, and some of it stays there
+  // what a batch of the bandit is made of passes through the host's memory, and some of it stays there
   const double of_host = suite.limits.memory_gib * 1024 * 1024 * 1024 / static_cast<double>(std::max<std::size_t>(p.engines.size(), 1));
-  for (BatchEngine& e : p.engines) e.memory_bytes = std::min(e.memory_bytes, of_host);
+  for (BatchEngine& e : p.engines) e.host_bytes = of_host;
 
   // runs; a suite that cannot be batched gets an engine of unlimited memory, to say why
   const Schedule schedule = make_schedule(
@@ -162,7 +162,7 @@ ChosenDevices choose_devices(const Suite& suite, const DeviceWish& wish, const D
   if (wish.must) {
     for (const BatchEngine& e : p.engines)
       for (const Unbatched& u : p.on_cpu)
-        if (u.why == e.no_transformers) throw Failure(Exit::device, e.name + ": " + u.why + "; use --device cpu");
+        if (e.no_transformers && u.why == e.no_transformers()) throw Failure(Exit::device, e.name + ": " + u.why + "; use --device cpu");
     throw Failure(Exit::limits, "nothing in this suite has a form on the device; use --device cpu or auto" +
                                     lines(cpu_words(p.on_cpu, total, "would train")));
   }

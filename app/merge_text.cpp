@@ -87,7 +87,11 @@ std::string conflict_text(const Suite& suite, const std::vector<Part>& parts, co
       if (const RunSpec run = suite.runs[i]; run.env_name == conflict.env) (run.env.kind == WorldKind::toy_lm ? toy : exact) = true;
     if (conflict.first == RunConflict::own_source) continue;
     const Part &a = parts[conflict.first], &b = parts[conflict.second];
-    const auto machine = [](const Part& part) { return printable_line(part.text("cpu")) + " (" + printable_line(part.text("isa")) + ")"; };
+    const auto machine = [](const Part& part) {
+      const std::string device = part.text("device");
+      return printable_line(part.text("cpu")) + " (" + printable_line(part.text("isa")) + ")" +
+             (device.empty() || device == "cpu" ? "" : " with " + printable_line(device));
+    };
     if (machine(a) == machine(b)) continue;
     other_cpu = true;
     text += fmt::format("\n    the first trained on {}, the second on {}", machine(a), machine(b));
@@ -95,8 +99,8 @@ std::string conflict_text(const Suite& suite, const std::vector<Part>& parts, co
   if (report.differing > report.conflicts.size())
     text += fmt::format("\n  and {} more", count_text(static_cast<double>(report.differing - report.conflicts.size())));
   if (toy)
-    text += other_cpu ? "\n  the toy language model has equal bits on one kind of CPU alone: keep one of the two parts"
-                      : "\n  the toy language model has equal bits where program, kind of CPU and ODRPO_ISA are equal: were they?";
+    text += other_cpu ? "\n  the toy language model has equal bits on one kind of CPU or device alone: keep one of the two parts"
+                      : "\n  the toy language model has equal bits where program, kind of CPU, ODRPO_ISA and device are equal: were they?";
   if (exact) text += "\n  runs of the bandit have equal bits on every machine: one of the two parts is damaged, forged, or of a faulty machine";
   return text;
 }
@@ -109,8 +113,8 @@ std::string part_lines(const std::vector<Part>& parts) {
   std::string lines;
   for (const Part& part : parts) {
     const std::string name = fs::path(part.path).filename().string(), which = part.text(part_text), node = part.text("node");
-    lines += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", field(name), which.empty() ? "0/1" : field(which),
-                         part.folder ? "unfinished" : std::to_string(part.runs), field(node), field(part.text("cpu")), field(part.text("isa")),
+    lines += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", field(name), which.empty() ? "0/1" : field(which),
+                         part.folder ? "unfinished" : std::to_string(part.runs), field(node), field(part.text("cpu")), field(part.text("isa")), field(part.text("device")),
                          field(part.text("revision")), part.digest);
   }
   return lines;

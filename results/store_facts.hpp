@@ -29,6 +29,8 @@ void write_marker(const Folder& folder, const FolderMarker& marker);
 using Provenance = std::vector<std::pair<std::string, std::string>>;
 /// Writes it unless it is there, behind a checksum. Failure io.
 void write_provenance(const Folder& folder, Provenance provenance);
+/// Texts that say who trained, a line for each call's where they differ: those of earlier calls, then this one's.
+void join_trainers(const Provenance& earlier, Provenance& now);
 /// Nothing when it is missing or damaged. Throws nothing but std::bad_alloc.
 std::optional<Provenance> read_provenance(const Folder& folder);
 

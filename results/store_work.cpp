@@ -142,6 +142,8 @@ void WorkFolder::State::settle_folder(bool force) {
   for (const std::string& there : names)
     if (there.ends_with(".tmp") || (force && is_work(there))) store::remove_file(folder, there);
   store::write_marker(folder, {facts.fingerprint, facts.name});
+  if (work_there && !foreign && !force)
+    if (const auto earlier = store::read_provenance(folder)) store::join_trainers(*earlier, facts.provenance);
   try {
     store::write_provenance(folder, facts.provenance);
   } catch (const Failure&) {

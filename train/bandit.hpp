@@ -39,7 +39,7 @@ struct BanditProblem {
   PosteriorTables posterior;                         ///< of posterior estimators; empty otherwise
   Whitening whitening;                               ///< of a batch's advantages
   int action_blocks;                                 ///< blocks of 4 random words that hold one word for every rollout of a prompt
-  TrainedBy by() const { return {isa}; }
+  MadeBy by() const { return {isa}; }
 };
 /// Looks the world and the rater's rows up in the cache, or makes them. Nothing when `stop` was set meanwhile.
 std::optional<BanditProblem> make_bandit_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,

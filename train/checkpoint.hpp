@@ -13,10 +13,10 @@
 namespace odrpo {
 
 /// What the bits of a run depend on besides its configuration: the build, the instruction set, the engine of matrix products and the device.
-std::string made_by(const CheckpointStore& store, const TrainedBy& by);
+std::string made_by(const CheckpointStore& store, const MadeBy& by);
 
 /// "checkpoint FORMAT: run KEY, by …": what a checkpoint must begin with to be taken up.
-std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, const TrainedBy& by);
+std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, const MadeBy& by);
 
 /// Stores what `write` puts into an archive; says whether it is stored. No memory for a copy is no reason to give a run up.
 template <class Write>
@@ -34,7 +34,7 @@ template <class R>
 class Checkpoints {
  public:
   /// `store` and `spec` must outlive it. The clock starts now.
-  Checkpoints(const CheckpointStore& store, const RunSpec& spec, TrainedBy by)
+  Checkpoints(const CheckpointStore& store, const RunSpec& spec, MadeBy by)
       : store_(store), spec_(spec), by_(std::move(by)), last_(now_seconds()) {}
 
   /// Goes on where an earlier call was, if it left a checkpoint that fits; reports what it found. False when the run was half read: it
@@ -81,7 +81,7 @@ class Checkpoints {
 
   const CheckpointStore& store_;
   const RunSpec& spec_;
-  const TrainedBy by_;
+  const MadeBy by_;
   std::string owner_;
   double last_;   // when it was stored, or began
   int step_ = 0;  // at which it was stored

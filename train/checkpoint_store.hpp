@@ -9,8 +9,8 @@
 
 namespace odrpo {
 
-/// Who trains a run.
-struct TrainedBy {
+/// Who trains a run, in as far as its bits depend on it.
+struct MadeBy {
   Isa isa;
   std::string device = {};  ///< empty = the CPU alone
 };
@@ -25,5 +25,8 @@ struct CheckpointStore {
 
   explicit operator bool() const { return load && save && report; }
 };
+
+/// The same store, which says when it has loaded supervised steps.
+CheckpointStore telling(const CheckpointStore& store, std::function<void()> start_was_loaded);
 
 }  // namespace odrpo

@@ -104,7 +104,7 @@ RunReport Follower::run() {
     quiet.commit_seconds *= pace_of(link_);
     SuiteCall call(suite_, quiet, folder);
     Workload workload(suite_.runs, std::vector<bool>(suite_.runs.size(), false), {}, call.worlds(),
-                      static_cast<std::size_t>(std::max(settings_.jobs, 1)));
+                      static_cast<std::size_t>(std::max(settings_.jobs, 1)), settings_.engines.size());
     CallHooks hooks;
     hooks.turn = [&](WorkerPool& pool) { turn(pool, call, workload); };
     hooks.committed = [&](std::span<const RunRecord> runs, const std::string& shard) {

@@ -247,7 +247,8 @@ RunReport Leader::run() {
   const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
   HandOut rest(suite_.runs, call.worlds(), call.worlds().order(), done);
   Schedule all = without_done(call.schedule(), done);
-  Workload workload(suite_.runs, done, all, call.worlds(), static_cast<std::size_t>(std::max(settings_.jobs, 1)));
+  Workload workload(suite_.runs, done, all, call.worlds(), static_cast<std::size_t>(std::max(settings_.jobs, 1)),
+                    settings_.engines.size());
   send_all({Kind::begin});
   CallHooks hooks;
   hooks.turn = [&](WorkerPool& pool) { turn(pool, folder, call, rest); };

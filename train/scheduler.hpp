@@ -28,6 +28,7 @@ struct BatchRules {
 /// Runs of one shape that an engine trains in one call.
 struct RunBatch {
   std::vector<std::size_t> runs;  ///< in the order of the schedule
+  WorldKind world = WorldKind::bandit;
   double bytes = 0;               ///< of an engine's memory
   double seconds = 0;             ///< rough, of one core
 };
@@ -52,7 +53,7 @@ Schedule make_schedule(const RunGrid& runs, std::vector<std::size_t> todo, const
 /// What is left of a schedule without the runs i that are done[i].
 Schedule without_done(Schedule schedule, const std::vector<bool>& done);
 
-/// Takes away the first batch that fits into so many bytes; nothing when none does.
-std::optional<RunBatch> next_batch(std::deque<RunBatch>& batches, double memory_bytes);
+/// Takes away the first batch that has room in the engine; nothing when none does.
+std::optional<RunBatch> next_batch(std::deque<RunBatch>& batches, const BatchEngine& engine);
 
 }  // namespace odrpo

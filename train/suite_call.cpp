@@ -110,7 +110,8 @@ bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& setti
   const std::vector<bool> done = call.done();  // asked again in a second round: what was damaged is not done
   const auto finished = static_cast<std::size_t>(std::count(done.begin(), done.end(), true));
   Schedule rest = without_done(call.schedule(), done);
-  Workload workload(suite.runs, done, rest, call.worlds(), static_cast<std::size_t>(std::max(settings.jobs, 1)));
+  Workload workload(suite.runs, done, rest, call.worlds(), static_cast<std::size_t>(std::max(settings.jobs, 1)),
+                    settings.engines.size());
   const std::optional<Failure> failure = call.train(std::move(rest), workload, finished);
   call.tally.over = true;
   call.show(workload);

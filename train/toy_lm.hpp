@@ -42,7 +42,7 @@ struct ToyLmProblem {
   PosteriorTables posterior;  ///< of posterior estimators; empty otherwise
   Whitening whitening;
   TransformerPlace place;     ///< where the transformer is trained
-  TrainedBy by() const { return {isa, place.name}; }
+  MadeBy by() const { return {isa, place.name}; }
 };
 /// Makes the problem; the supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set
 /// meanwhile.

@@ -79,7 +79,7 @@ WorkerPool::WorkerPool(const WorkerPoolSettings& settings, Schedule schedule)
       queue_(settings.queue_bytes) {
   const std::size_t drivers = batches_.empty() && !settings_.more ? 0 : settings_.engines.size();
   queue_.trainers(workers_ + drivers);
-  cache_.threads = settings_.jobs;
+  cache_.threads = std::max(1, settings_.jobs / static_cast<int>(std::max<std::size_t>(1, settings_.engines.size())));
   threads_.reserve(workers_ + drivers);
   for (std::size_t d = 0; d < drivers; ++d) try {
       threads_.emplace_back([this, d] { drive(settings_.engines[d]); });
@@ -137,13 +137,7 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
 
 void WorkerPool::work(std::size_t w) {
   RunCache cache(cache_);  // so that this worker's world stays while another makes its own
-  CheckpointStore store = settings_.store;
-  if (store)
-    store.load = [this, w](CheckpointKind kind, const std::string& name) {
-      std::string bytes = settings_.store.load(kind, name);
-      if (kind == CheckpointKind::start && !bytes.empty()) settings_.workload.world_was_loaded(w);
-      return bytes;
-    };
+  const CheckpointStore store = telling(settings_.store, [this, w] { settings_.workload.world_was_loaded(w); });
   while (!settings_.stop) {
     const std::optional<RunShares::Taken> taken = runs_.next(w);
     if (!taken) break;
@@ -161,8 +155,8 @@ void WorkerPool::drive(const BatchEngine& engine) {
   try {
     while (!settings_.stop) {
       std::unique_lock lock(mutex_);
-      std::optional<RunBatch> batch = next_batch(batches_, engine.memory_bytes);
-      for (; !batch && more_ && !settings_.stop; batch = next_batch(batches_, engine.memory_bytes)) came_.wait(lock);
+      std::optional<RunBatch> batch = next_batch(batches_, engine);
+      for (; !batch && more_ && !settings_.stop; batch = next_batch(batches_, engine)) came_.wait(lock);
       lock.unlock();
       if (!batch) break;
       train_batch(engine, *batch);
@@ -187,13 +181,23 @@ void WorkerPool::train_batch(const BatchEngine& engine, const RunBatch& batch) {
   specs.reserve(runs.size());
   for (const RunSpec& run : runs) specs.push_back(&run);
   std::size_t done = 0;
+  const bool side_by_side = batch.world == WorldKind::toy_lm;  // each tells of its own steps
   const BatchEngine::Done hand_over = [&](RunRecord record) {
     queue_.push(std::move(record));
-    if (done < specs.size()) settings_.workload.add_batched(*specs[done]);  // in any order: the sum over the batch is right
+    if (!side_by_side && done < specs.size()) settings_.workload.add_batched(*specs[done]);  // in any order: the sum over the batch is right
     ++done;
     ++by_engines_;
   };
-  engine.train({specs, cache_, settings_.stop, settings_.store, hand_over});
+  BatchEngine::Progress progress;
+  if (side_by_side) {
+    const std::size_t first = settings_.workload.places_of_engine(static_cast<std::size_t>(&engine - settings_.engines.data()));
+    progress.begin = [&workload = settings_.workload, first](std::size_t place, const RunSpec& run, bool opens_world) -> RunSteps& {
+      return workload.begin(first + place, run, opens_world);
+    };
+    progress.world_was_loaded = [&workload = settings_.workload, first](std::size_t place) { workload.world_was_loaded(first + place); };
+    progress.end = [&workload = settings_.workload, first](std::size_t place) { workload.end(first + place); };
+  }
+  engine.train({specs, cache_, settings_.stop, settings_.store, hand_over, progress});
   if (done != specs.size() && !settings_.stop)
     throw Failure(Exit::internal, fmt::format("internal error: {} of {} runs came back", done, specs.size()));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "train/batched/toy_lm_runs.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {
@@ -14,8 +15,8 @@ double seconds_to_go(const Work& work, double elapsed) {
 }
 
 Workload::Workload(const RunGrid& runs, const std::vector<bool>& done, const Schedule& rest, const RunWorlds& worlds, std::size_t workers,
-                   std::function<double()> clock)
-    : clock_(std::move(clock)), start_(clock_()), workers_(workers) {
+                   std::size_t engines, std::function<double()> clock)
+    : clock_(std::move(clock)), start_(clock_()), engines_(engines), workers_(workers + engines * toy_lm_at_once) {
   for (std::size_t c = 0; c < runs.combinations(); ++c) {
     const Combination all = runs.combination(c);
     const RunSpec run = runs[all.first];
@@ -28,9 +29,16 @@ Workload::Workload(const RunGrid& runs, const std::vector<bool>& done, const Sch
   }
   std::vector<double> seconds;
   for (const std::size_t i : worlds.firsts()) seconds.push_back(world_seconds(runs[i]));
-  for (std::size_t k = 0; k < rest.workers.size(); ++k)
-    if (k == 0 || !worlds.same(rest.workers[k - 1], rest.workers[k])) finished_.seconds_left += seconds[worlds.world(rest.workers[k])];
+  const auto add_worlds_of = [&](const std::vector<std::size_t>& trained) {
+    for (std::size_t k = 0; k < trained.size(); ++k)
+      if (k == 0 || !worlds.same(trained[k - 1], trained[k])) finished_.seconds_left += seconds[worlds.world(trained[k])];
+  };
+  add_worlds_of(rest.workers);
+  for (const RunBatch& batch : rest.batches)
+    if (batch.world == WorldKind::toy_lm) add_worlds_of(batch.runs);
 }
+
+std::size_t Workload::places_of_engine(std::size_t engine) const { return workers_.size() - (engines_ - engine) * toy_lm_at_once; }
 
 RunSteps& Workload::begin(std::size_t w, const RunSpec& spec, bool opens_world) {
   const double run = core_seconds(spec), world = opens_world ? world_seconds(spec) : 0;

@@ -30,9 +30,13 @@ double seconds_to_go(const Work& work, double elapsed);
 /// The work of one call. Workers say where they are, any thread asks how far all are.
 class Workload {
  public:
-  /// The runs i that are not done[i], and the worlds of those that `rest` gives to `workers` workers. The tests have a clock of their own.
+  /// The runs i that are not done[i], and the worlds of those that `rest` gives to `workers` workers or to engines that train step by step.
+  /// The tests have a clock of their own.
   Workload(const RunGrid& runs, const std::vector<bool>& done, const Schedule& rest, const RunWorlds& worlds, std::size_t workers,
-           std::function<double()> clock = now_seconds);
+           std::size_t engines = 0, std::function<double()> clock = now_seconds);
+
+  /// Of an engine the first of its places, which begin and end runs as workers do.
+  std::size_t places_of_engine(std::size_t engine) const;
 
   /// Worker `w` begins a run; it makes the run's world first when it opens it. Returns where the run's steps are counted.
   RunSteps& begin(std::size_t w, const RunSpec& spec, bool opens_world);
@@ -59,6 +63,7 @@ class Workload {
 
   const std::function<double()> clock_;
   const double start_;
+  const std::size_t engines_;
   mutable std::mutex mutex_;
   Work finished_;                // of runs that have ended; what the others have done is not in it. Under mutex_
   std::vector<Worker> workers_;  // but for their steps under mutex_

@@ -1,6 +1,8 @@
 // Graphs of a CUDA device's queue.
 #include "kernels/device/cuda_queue.hpp"
 
+#include <algorithm>
+
 #include "kernels/device/check.cuh"
 
 namespace odrpo {
@@ -10,17 +12,20 @@ CudaQueue::~CudaQueue() {
     if (r.graph != nullptr) cudaGraphExecDestroy(r.graph);
 }
 
-// of this thread alone: others go on taking memory meanwhile
-void CudaQueue::begin_recording(Asked from) {
-  check(cudaStreamBeginCapture(stream_.handle(), cudaStreamCaptureModeThreadLocal), "begin to record a graph", from);
+std::size_t CudaQueue::graphs() const {
+  return static_cast<std::size_t>(std::count_if(recording_.begin(), recording_.end(), [](const Recording& r) { return r.graph != nullptr; }));
 }
 
-CUgraphExec_st* CudaQueue::end_recording() noexcept {
+// of this thread alone: others go on taking memory meanwhile
+bool CudaQueue::begin_recording() noexcept {
+  return cudaStreamBeginCapture(stream_.handle(), cudaStreamCaptureModeThreadLocal) == cudaSuccess;
+}
+
+CUgraphExec_st* CudaQueue::end_recording(bool complete) noexcept {
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t ready = nullptr;
-  if (cudaStreamEndCapture(stream_.handle(), &graph) == cudaSuccess && graph != nullptr &&
-      cudaGraphInstantiate(&ready, graph, 0) != cudaSuccess)
-    ready = nullptr;
+  complete = cudaStreamEndCapture(stream_.handle(), &graph) == cudaSuccess && complete && graph != nullptr;
+  if (complete && cudaGraphInstantiate(&ready, graph, 0) != cudaSuccess) ready = nullptr;
   if (graph != nullptr) cudaGraphDestroy(graph);
   if (ready == nullptr) cudaGetLastError();  // nothing was done yet: the work is queued without a graph
   return ready;

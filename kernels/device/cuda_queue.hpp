@@ -2,9 +2,11 @@
 // only where nvcc is; who asks for tiles includes cuda_queue.cuh too.
 #pragma once
 #include <array>
+#include <memory>
 
 #include "kernels/device/backend.hpp"
 #include "kernels/device/product.hpp"
+#include "kernels/failure.hpp"
 
 struct CUgraphExec_st;
 
@@ -13,7 +15,9 @@ namespace odrpo {
 /// Of the current device of the thread that makes it. Errors name the line that asked, as all in kernels/device/memory.hpp.
 class CudaQueue {
  public:
-  explicit CudaQueue(ProductPrecision precision, Asked from = Asked::current()) : stream_(from), products_(precision, from) {}
+  /// `library` is shared by the queues of one device: to close one makes the whole device wait, which breaks what others record.
+  CudaQueue(ProductPrecision precision, std::shared_ptr<ProductLibrary> library, Asked from = Asked::current())
+      : stream_(from), products_(precision, std::move(library), from) {}
   ~CudaQueue();
   CudaQueue(const CudaQueue&) = delete;
   CudaQueue& operator=(const CudaQueue&) = delete;
@@ -35,34 +39,37 @@ class CudaQueue {
   void give_back(std::byte* p) noexcept { device_memory::give_back(device_memory::Place::device, p); }
 
   /// The first call queues the work as it is, which loads kernels and chooses products; the second records it as a graph; all others
-  /// launch that. Where the device does not record it, it is queued as it is each time.
+  /// launch that. Recording does none of the work, and another thread's calls may break it off: then the work is queued as it is, and the next
+  /// call tries again, a few times.
   template <class F>
   void recorded(std::size_t which, F&& f, Asked from = Asked::current()) {
     Recording& r = recording_[which];
-    if (r.graph == nullptr && r.calls++ == 1) {
-      begin_recording(from);
-      try {
-        f();
-      } catch (...) {
-        end_recording();
-        throw;
-      }
-      r.graph = end_recording();
+    if (r.graph == nullptr && r.calls > 0 && r.calls <= most_tries) {
+      bool complete = begin_recording();
+      if (complete) try {
+          f();
+        } catch (const Failure&) {
+          complete = false;  // a device that is lost says so again below
+        }
+      r.graph = end_recording(complete);
     }
+    r.calls += r.calls <= most_tries;
     if (r.graph != nullptr) launch_graph(r.graph, from);
     else f();
   }
+  /// Of all kinds of work, those that are launched as graphs.
+  std::size_t graphs() const;
 
   const Stream& stream() const { return stream_; }
-  const DeviceProducts& products() const { return products_; }
 
  private:
   struct Recording {
     int calls = 0;
     CUgraphExec_st* graph = nullptr;
   };
-  void begin_recording(Asked from);
-  CUgraphExec_st* end_recording() noexcept;  // null where it could not be recorded
+  static constexpr int most_tries = 3;
+  bool begin_recording() noexcept;
+  CUgraphExec_st* end_recording(bool complete) noexcept;  // null where it could not be recorded
   void launch_graph(CUgraphExec_st* graph, Asked from);
 
   Stream stream_;

@@ -1,7 +1,6 @@
-// Finds CUDA devices through the runtime; the counterpart of device_none.cpp.
+// Finds CUDA devices through the runtime; the counterpart of devices_none.cpp.
 #include <cuda_runtime.h>
 
-#include "kernels/device/check.cuh"
 #include "kernels/device/devices.hpp"
 
 namespace odrpo {
@@ -64,14 +63,9 @@ Devices find_devices(bool open) {
 }
 
 DeviceFacts open_device(int index) {
-  int before = 0;
-  const bool had = cudaGetDevice(&before) == cudaSuccess;
   DeviceFacts d = facts_of(index, true);
-  if (had) cudaSetDevice(before);
   cudaGetLastError();
   return d;
 }
-
-void use_device(int index) { check(cudaSetDevice(index), "use the device"); }
 
 }  // namespace odrpo

@@ -1,4 +1,4 @@
-// The CUDA devices of this machine in plain C++: from device.cu where nvcc built this program, from device_none.cpp elsewhere.
+// The CUDA devices of this machine in plain C++: from devices.cu where nvcc built this program, from devices_none.cpp elsewhere.
 #pragma once
 #include <string>
 #include <vector>
@@ -26,11 +26,8 @@ struct Devices {
 /// Throws nothing but bad_alloc.
 Devices find_devices(bool open);
 
-/// One of them, opened: no other is touched. The calling thread goes on with the device it had.
+/// One of them, opened: no other is touched. The calling thread goes on with it.
 DeviceFacts open_device(int index);
-
-/// The calling thread goes on with this device. Throws Failure(Exit::device).
-void use_device(int index);
 
 /// Why nothing can run on a device here, in a sentence; empty when something can.
 std::string why_no_device(const Devices& devices);

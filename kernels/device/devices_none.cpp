@@ -1,8 +1,6 @@
 // The devices of a build without CUDA: none.
 #include "kernels/device/devices.hpp"
 
-#include "kernels/failure.hpp"
-
 namespace odrpo {
 
 Devices find_devices(bool) {
@@ -17,7 +15,5 @@ DeviceFacts open_device(int index) {
   d.trouble = find_devices(true).why_none;
   return d;
 }
-
-void use_device(int) { throw Failure(Exit::device, find_devices(true).why_none); }
 
 }  // namespace odrpo

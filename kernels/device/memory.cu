@@ -58,6 +58,8 @@ void device_failed(cudaError_t error, const char* doing, Asked from, std::size_t
   throw Failure(Exit::device, text + " [" + cudaGetErrorName(error) + " at " + line_of(from) + "]");
 }
 
+void use_device(int index, Asked from) { check(cudaSetDevice(index), "use the device", from); }
+
 Stream::Stream(Asked from) { check(cudaStreamCreateWithFlags(&handle_, cudaStreamNonBlocking), "make a stream", from); }
 Stream::~Stream() {
   if (handle_ != nullptr) cudaStreamDestroy(handle_);

@@ -14,6 +14,9 @@ struct CUevent_st;
 
 namespace odrpo {
 
+/// The calling thread goes on with this device of find_devices().
+void use_device(int index, Asked from = Asked::current());
+
 /// A queue of work on the current device, done in order.
 class Stream {
  public:

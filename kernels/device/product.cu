@@ -106,10 +106,10 @@ struct Choice {
 
 }  // namespace
 
-struct DeviceProducts::Library {
+struct DeviceProducts::Choices {
   ProductPrecision precision;
+  std::shared_ptr<ProductLibrary> library;
   DeviceBuffer<std::byte> scratch;
-  cublasLtHandle_t handle = nullptr;
   std::map<Key, Choice> known;
 
   const Choice& choice_for(const Product& p, Asked from) {
@@ -164,7 +164,7 @@ struct DeviceProducts::Library {
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, bytes(p.c));
     cublasLtMatmulHeuristicResult_t best{};
     int found = 0;
-    check(f.choose(handle, to.operation, to.a, to.b, to.c, to.c, wish, 1, &best, &found), "choose how to multiply", from);
+    check(f.choose(static_cast<cublasLtHandle_t>(library->handle()), to.operation, to.a, to.b, to.c, to.c, wish, 1, &best, &found), "choose how to multiply", from);
     if (found < 1) check(CUBLAS_STATUS_NOT_SUPPORTED, "choose how to multiply", from);
     check(best.state, "choose how to multiply", from);
     to.how = best.algo;
@@ -181,24 +181,29 @@ struct DeviceProducts::Library {
 
 std::string why_no_products() { return functions().missing; }
 
-DeviceProducts::DeviceProducts(ProductPrecision precision, Asked from) {
+ProductLibrary::ProductLibrary(Asked from) {
   if (const std::string why = why_no_products(); !why.empty()) throw Failure(Exit::device, why + " [cuBLASLt at " + line_of(from) + "]");
-  library_.reset(new Library{precision, DeviceBuffer<std::byte>(product_scratch_bytes, from), nullptr, {}});
-  check(functions().create(&library_->handle), "begin", from);
+  cublasLtHandle_t handle = nullptr;
+  check(functions().create(&handle), "begin", from);
+  handle_ = handle;
 }
 
+ProductLibrary::~ProductLibrary() { functions().destroy(static_cast<cublasLtHandle_t>(handle_)); }
+
+DeviceProducts::DeviceProducts(ProductPrecision precision, std::shared_ptr<ProductLibrary> library, Asked from)
+    : choices_(new Choices{precision, std::move(library), DeviceBuffer<std::byte>(product_scratch_bytes, from), {}}) {}
+
 DeviceProducts::~DeviceProducts() {
-  for (auto& [key, choice] : library_->known) Library::drop(choice);
-  if (library_->handle) functions().destroy(library_->handle);
+  for (auto& [key, choice] : choices_->known) Choices::drop(choice);
 }
 
 void DeviceProducts::operator()(const Product& p, const Stream& stream, Asked from) {
   if (p.m == 0 || p.n == 0) return;
-  const Choice& how = library_->choice_for(p, from);
+  const Choice& how = choices_->choice_for(p, from);
   const float keep = p.plus ? 1.0f : 0.0f;
   const float* plus = p.plus ? p.plus : p.c;
-  check(functions().multiply(library_->handle, how.operation, &p.scale, p.b, how.a, p.a, how.b, &keep, plus, how.c, p.c, how.c, &how.how,
-                             library_->scratch.data(), product_scratch_bytes, stream.handle()),
+  check(functions().multiply(static_cast<cublasLtHandle_t>(choices_->library->handle()), how.operation, &p.scale, p.b, how.a, p.a, how.b, &keep, plus, how.c, p.c, how.c, &how.how,
+                             choices_->scratch.data(), product_scratch_bytes, stream.handle()),
         "multiply", from);
 }
 

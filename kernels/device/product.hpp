@@ -7,18 +7,29 @@
 
 #include "kernels/device/backend.hpp"
 #include "kernels/device/memory.hpp"
+#include "kernels/device/precision.hpp"
 
 namespace odrpo {
 
-/// How floats are multiplied; sums are always of floats. tf32: factors rounded to 10 bits of mantissa, on the tensor cores.
-enum class ProductPrecision { fp32, tf32 };
+/// cuBLASLt, open on one device: for the queues of any of its threads.
+class ProductLibrary {
+ public:
+  /// Loads it: the file named by the environment variable ODRPO_CUBLASLT, else the one of this program's CUDA version; for the current device.
+  explicit ProductLibrary(Asked from = Asked::current());
+  ~ProductLibrary();
+  ProductLibrary(const ProductLibrary&) = delete;
+  ProductLibrary& operator=(const ProductLibrary&) = delete;
+  void* handle() const { return handle_; }
 
-/// cuBLASLt on the current device. Its choice for each shape is asked for once; its scratch belongs to this object, so that calls on one
+ private:
+  void* handle_ = nullptr;
+};
+
+/// Products on the current device. Its choice for each shape is asked for once; its scratch belongs to this object, so that calls on one
 /// stream at a time give the same bits for the same call.
 class DeviceProducts {
  public:
-  /// Loads the library: the file named by the environment variable ODRPO_CUBLASLT, else the one of this program's CUDA version.
-  explicit DeviceProducts(ProductPrecision precision, Asked from = Asked::current());
+  DeviceProducts(ProductPrecision precision, std::shared_ptr<ProductLibrary> library, Asked from = Asked::current());
   ~DeviceProducts();
   DeviceProducts(const DeviceProducts&) = delete;
   DeviceProducts& operator=(const DeviceProducts&) = delete;
@@ -27,17 +38,14 @@ class DeviceProducts {
   void operator()(const Product& product, const Stream& stream, Asked from = Asked::current());
 
  private:
-  struct Library;
-  std::unique_ptr<Library> library_;
+  struct Choices;
+  std::unique_ptr<Choices> choices_;
 };
-
-/// Bytes of the device's memory that each of them works in.
-inline constexpr std::size_t product_scratch_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
 
 /// "cuBLASLt 13.0.2, tf32" of one that can be made.
 std::string products_name(ProductPrecision precision);
 
-/// Why DeviceProducts cannot be made here whatever the device: the library is missing; empty = it can be loaded.
+/// Why a ProductLibrary cannot be made here whatever the device: the library is missing; empty = it can be loaded.
 std::string why_no_products();
 
 }  // namespace odrpo

@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "spec/parse.hpp"
 #include "tests/train/batched/grid.hpp"
+#include "tests/train/checkpoint_sample.hpp"
+#include "tests/train/tiny.hpp"
 
 using namespace odrpo;
 using namespace odrpo::app;
@@ -81,6 +84,57 @@ TEST_CASE("lists of devices: numbers with commas, each once, and no other --devi
     CHECK(std::string(f.what()).find("--devices") == 0);
   }
   for (const char* other : {"cpu", "auto"}) CHECK(refusal(suite_of(Names{""}), {other, "0"}, machine({device("A")})).code == Exit::usage);
+}
+
+TEST_CASE("--precision is of devices, and reaches the device that is opened") {
+  for (const char* device_word : {"", "cpu"}) {
+    const Failure f = refusal(suite_of(Names{""}), {device_word, "", "tf32"}, machine({device("A")}));
+    CHECK(f.code == Exit::usage);
+    CHECK(std::string(f.what()).find("--precision") == 0);
+  }
+  for (const auto& [word, wanted] : {std::pair("", ProductPrecision::fp32), {"fp32", ProductPrecision::fp32}, {"tf32", ProductPrecision::tf32}}) {
+    DeviceSource source = machine({device("A")});
+    std::vector<ProductPrecision> seen;
+    source.open = [&seen](int, ProductPrecision precision) {
+      seen.push_back(precision);
+      return BatchEngine{"cuda:0 (A)", 100, {}};
+    };
+    placed(suite_of(Names{""}), {"cuda", "", word}, source);
+    placed(suite_of(Names{""}), {"", "0", word}, source);
+    placed(suite_of(Names{""}), {"auto", "", word}, source);
+    CHECK(seen == std::vector<ProductPrecision>(3, wanted));
+  }
+}
+
+TEST_CASE("a machine without the library of products trains no transformer: cuda refuses the suite, auto takes the CPU and says why") {
+  Suite lm = load_suite_text("lm.toml", checkpoint_sample::lm, {"suite.seeds=2"}, {});
+  DeviceSource source = machine({device("A")});
+  source.batch_rules = {};
+  int asked = 0;
+  source.open = [&asked](int, ProductPrecision) {
+    BatchEngine e{"cuda:0 (A)", 1e12, {}};
+    e.no_transformers = [&asked] { return ++asked, std::string("there is no cuBLASLt"); };
+    return e;
+  };
+  const Failure f = refusal(lm, {"cuda", ""}, source);
+  CHECK(f.code == Exit::device);
+  CHECK(f.what() == std::string("cuda:0 (A): there is no cuBLASLt; use --device cpu"));
+  const ChosenDevices p = placed(lm, {"auto", ""}, source);
+  CHECK(p.engines.empty());
+  REQUIRE(p.words.size() == 1);
+  CHECK(p.words[0].find("2 of 2 runs train on the CPU: there is no cuBLASLt") != std::string::npos);
+  asked = 0;
+  placed(tiny(), {"cuda", ""}, source);
+  CHECK(asked == 0);  // it is large, and the bandit needs none of it
+}
+
+TEST_CASE("memory_gib bounds what batches of the bandit take of the host, not what transformers take of a device") {
+  Suite lm = load_suite_text("lm.toml", checkpoint_sample::lm, {}, {});
+  lm.limits.memory_gib = 0.001;
+  DeviceSource source = machine({device("A")});
+  source.batch_rules = {};
+  source.open = [](int, ProductPrecision) { return BatchEngine{"cuda:0 (A)", 1e12, {}}; };
+  CHECK(placed(lm, {"cuda", ""}, source).on_engines == 1);
 }
 
 TEST_CASE("cuda and auto take the first device that can be used, and open no other") {

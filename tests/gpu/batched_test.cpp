@@ -19,7 +19,7 @@ std::vector<RunRecord> on_gpu(const std::vector<RunSpec>& runs) {
   for (const RunSpec& r : runs) pointers.push_back(&r);
   RunCache shared;
   std::vector<RunRecord> records;
-  cuda_engine(0, ProductPrecision::fp32).train({pointers, shared, never, {}, [&](RunRecord r) { records.push_back(std::move(r)); }});
+  cuda_engine(0, ProductPrecision::fp32).train({pointers, shared, never, {}, [&](RunRecord r) { records.push_back(std::move(r)); }, {}});
   return records;
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a suite of the toy language model on the GPU has one digest for any n
     RunCache shared;
     shared.threads = threads;
     auto& to = digests.emplace_back();
-    cuda_engine(0, ProductPrecision::fp32).train({pointers, shared, never, {}, [&](RunRecord r) { to[r.id] = result_digest({&r, 1}); }});
+    cuda_engine(0, ProductPrecision::fp32).train({pointers, shared, never, {}, [&](RunRecord r) { to[r.id] = result_digest({&r, 1}); }, {}});
   }
   CHECK(digests[0].size() == 12);
   CHECK(digests[0] == digests[1]);

@@ -99,14 +99,19 @@ same_digest() {
 }
 # the toy language model: what it learns on both is the same or not told apart, and the same digest again from the GPU
 same_learning() {
-  local on digest=()
+  local on digest=() name
+  name=$log/lm-$(basename "$1" .toml)
   for on in cpu cuda again; do
-    timeout --kill-after=10 500 "$folder/odrpo-bench" run "$1" --device "${on/again/cuda}" -o "$log/lm-$on.h5" --force "${@:2}" >"$log/table-lm-$on.txt" 2>"$log/said-$on.txt" || { cat "$log/said-$on.txt"; return 1; }
+    timeout --kill-after=10 500 "$folder/odrpo-bench" run "$1" --device "${on/again/cuda}" -o "$name-$on.h5" --force "${@:2}" >"$log/table-lm-$on.txt" 2>"$log/said-$on.txt" || { cat "$log/said-$on.txt"; return 1; }
     cat "$log/said-$on.txt"
     digest+=("$(sed -n 's/.*digest \([0-9a-f]*\).*/\1/p' "$log/said-$on.txt")")
   done
   [[ -n ${digest[1]} && ${digest[1]} == "${digest[2]}" ]] || { echo "two runs on the GPU differ: ${digest[*]}"; return 1; }
-  "$folder/odrpo-bench" gate --science "$log/lm-cpu.h5" "$log/lm-cuda.h5" --fail-on moved
+  "$folder/odrpo-bench" gate --science "$name-cpu.h5" "$name-cuda.h5" --fail-on moved || return
+  for on in cpu cuda; do  # one learning curve beside the other
+    echo "quality, $on"
+    "$folder/odrpo-bench" table "$name-$on.h5" --curve quality || return
+  done
 }
 if [[ -x $folder/odrpo-bench ]]; then
   step "run quickstart: one digest" quickstart.log same_digest "$folder/suites/quickstart.toml"
@@ -119,9 +124,10 @@ if [[ -x $folder/odrpo-bench ]]; then
   fi
   step "run toy-lm: learns as on the CPU" toy-lm.log same_learning "$folder/suites/toy-lm-quickstart.toml"
   grep -hE '^wrote|train on' "$log/toy-lm.log" | cut -c 1-130
+  sed -n '/^quality, /,$p' "$log/toy-lm.log" | cut -c 1-130
   step "run toy-lm, adapters and epochs" toy-lm-rest.log same_learning "$folder/suites/toy-lm.toml"
   step "run toy-lm in tf32" toy-lm-tf32.log "$folder/odrpo-bench" run "$folder/suites/toy-lm-quickstart.toml" --device cuda --precision tf32 -o "$log/lm-tf32.h5" --force &&
-    step "toy-lm in tf32 beside fp32" toy-lm-tf32-gate.log "$folder/odrpo-bench" gate --science "$log/lm-cuda.h5" "$log/lm-tf32.h5" --fail-on moved
+    step "toy-lm in tf32 beside fp32" toy-lm-tf32-gate.log "$folder/odrpo-bench" gate --science "$log/lm-toy-lm-quickstart-cuda.h5" "$log/lm-tf32.h5" --fail-on moved
 fi
 sanitizer=$(command -v compute-sanitizer || ls /usr/local/cuda/bin/compute-sanitizer 2>/dev/null)
 if [[ -n $sanitizer ]]; then

@@ -15,7 +15,8 @@ namespace {
 struct OnGpu {
   CudaQueue queue;
   CudaTransformer transformer;
-  OnGpu(const TransformerTraining& t, ProductPrecision precision) : queue(precision), transformer(queue, t) {}
+  OnGpu(const TransformerTraining& t, ProductPrecision precision)
+      : queue(precision, std::make_shared<ProductLibrary>()), transformer(queue, t) {}
 };
 
 // A batch as large as a step of training has.
@@ -24,6 +25,7 @@ const Case usual{"64 x 8", sized(64, 8, 24, 64, 2, 4, true), 64, 8};
 void compare(const Case& c, const Way& way, ProductPrecision precision) {
   OnGpu on(training_of(c, way), precision);
   check_steps(on.transformer, c, way, precision == ProductPrecision::fp32 ? of_fp32 : of_tf32);
+  CHECK(on.queue.graphs() == (way.epochs > 1 ? 4u : 3u));
 }
 
 }  // namespace
@@ -56,6 +58,7 @@ TEST_CASE("graphs of a transformer on the GPU have the bits of work that is queu
   OnGpu graphs(t, ProductPrecision::fp32);
   for (int i = 0; i < 4; ++i) step(graphs.transformer, usual, ways[0], i, {TokenMean::token_mean, 0.05, 0.2, 0.01});
   const Kept want(graphs.transformer.state());
+  CHECK(graphs.queue.graphs() == 3);  // sampling, reference, learning
   OnGpu stepwise(t, ProductPrecision::fp32);  // each step by a queue that has recorded nothing
   for (int i = 0; i < 4; ++i) {
     OnGpu one(t, ProductPrecision::fp32);

@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -28,7 +29,7 @@ struct Bed {
   std::vector<float> coefficient;
   int t = 0;
 
-  Bed(TransformerSize size, ProductPrecision precision) : queue(precision) {
+  Bed(TransformerSize size, ProductPrecision precision) : queue(precision, std::make_shared<ProductLibrary>()) {
     training.config = {size, HeadKind::tied, 0};
     training.shape = transformer_shape(training.config, vocabulary, prompt_length, response_length, -1);
     training.prompts = prompts;
@@ -64,7 +65,7 @@ void bench(const std::string& name, TransformerSize size, ProductPrecision preci
                                      end.record(bed.queue.stream());
                                      state.SetIterationTime(end.seconds_since(begin));
                                    }
-                                   state.SetLabel(products_name(precision));
+                                   state.SetLabel(products_name(precision) + ", " + std::to_string(bed.queue.graphs()) + " graphs");
                                  } catch (const Failure& failure) {
                                    state.SkipWithError(failure.what());
                                  }

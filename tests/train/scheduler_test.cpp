@@ -136,12 +136,12 @@ TEST_CASE("engines of different sizes: small batches go anywhere, large ones whe
   Schedule d = checked(runs, {40, 200}, rules());
   CHECK(d.workers.empty());
   REQUIRE(sizes(d) == std::vector<std::size_t>{3, 1, 4, 4});
-  CHECK(next_batch(d.batches, 40)->bytes == 40);
-  CHECK(next_batch(d.batches, 200)->bytes == 180);
-  CHECK(next_batch(d.batches, 200)->bytes == 60);
-  CHECK_FALSE(next_batch(d.batches, 39));
-  CHECK(next_batch(d.batches, 40)->bytes == 40);
-  CHECK_FALSE(next_batch(d.batches, 200));
+  CHECK(next_batch(d.batches, BatchEngine{"", 40, {}})->bytes == 40);
+  CHECK(next_batch(d.batches, BatchEngine{"", 200, {}})->bytes == 180);
+  CHECK(next_batch(d.batches, BatchEngine{"", 200, {}})->bytes == 60);
+  CHECK_FALSE(next_batch(d.batches, BatchEngine{"", 39, {}}));
+  CHECK(next_batch(d.batches, BatchEngine{"", 40, {}})->bytes == 40);
+  CHECK_FALSE(next_batch(d.batches, BatchEngine{"", 200, {}}));
 }
 
 TEST_CASE("every engine gets something to do") {
@@ -190,6 +190,21 @@ TEST_CASE("reasons are counted, most runs first") {
   CHECK(d.why[2].runs == 1);
 }
 
+TEST_CASE("runs that take turns need memory for those that train at a time, and are shared out among engines in rounds") {
+  const RunKinds kinds{{"a", 10, ""}};
+  BatchRules r = rules();
+  r.at_once = [](const RunSpec&) { return std::size_t{4}; };
+  const Schedule one = make_schedule(grid_of(kinds, 100), everything(100), engines({1000}), r);
+  REQUIRE(one.batches.size() == 1);
+  CHECK(one.batches[0].runs.size() == 100);
+  CHECK(one.batches[0].bytes == 40);
+  CHECK(make_schedule(grid_of(kinds, 100), everything(100), engines({25}), r).batches[0].bytes == 20);  // two at a time
+  const Schedule two = make_schedule(grid_of(kinds, 100), everything(100), engines({1000, 1000}), r);
+  CHECK(two.batches.size() == 8);  // four rounds
+  for (const RunBatch& b : two.batches) CHECK(b.runs.size() <= 13);
+  CHECK(make_schedule(grid_of(kinds, 3), everything(3), engines({1000, 1000}), r).batches.size() == 2);
+}
+
 TEST_CASE("random deals keep what holds of every deal") {
   std::uint32_t state = 12345;
   INFO("seed 12345");
@@ -205,6 +220,6 @@ TEST_CASE("random deals keep what holds of every deal") {
     for (std::uint32_t n = next(4); n > 0; --n) memory.push_back(next(120));
     Schedule d = checked(runs, memory, rules(), static_cast<int>(1 + next(3)));
     // whoever is left to the engines is taken by one of them
-    while (!d.batches.empty()) REQUIRE(next_batch(d.batches, *std::max_element(memory.begin(), memory.end())));
+    while (!d.batches.empty()) REQUIRE(next_batch(d.batches, BatchEngine{"", *std::max_element(memory.begin(), memory.end()), {}}));
   }
 }

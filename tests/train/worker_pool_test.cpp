@@ -51,7 +51,7 @@ void train_all(const BatchEngine::Call& call) {
 void train_some(const BatchEngine::Call& call, std::size_t first, std::size_t end) {
   const auto begin = call.runs.begin();
   const std::vector<const RunSpec*> some(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(end));
-  train_all({some, call.shared, call.stop, call.store, call.done});
+  train_all({some, call.shared, call.stop, call.store, call.done, call.progress});
 }
 
 // The first `n` of them.

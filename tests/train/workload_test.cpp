@@ -88,7 +88,7 @@ TEST_CASE("a world in the making counts by the time that it has taken, so that t
   const Eight suite({"env.bandit.prompts=4096"});
   double time = 100;
   const std::vector<bool> none(8, false);
-  Workload load(suite.suite.runs, none, make_schedule(suite.suite.runs, suite.worlds.order(), {}, {}), suite.worlds, 1,
+  Workload load(suite.suite.runs, none, make_schedule(suite.suite.runs, suite.worlds.order(), {}, {}), suite.worlds, 1, 0,
                 [&] { return time; });
   const double all = load.now().seconds_left;
   RunSteps& steps = load.begin(0, suite.suite.runs[0], true);

@@ -18,16 +18,19 @@ namespace {
 constexpr double memory_share = 0.9;  // of what is free: the rest is for tables of chunks, contexts and the allocator's losses
 
 // A transformer with a queue of its own.
-struct OnQueue {
+struct QueuedTransformer {
   CudaQueue queue;
   CudaTransformer transformer;
-  OnQueue(ProductPrecision precision, const TransformerTraining& t) : queue(precision), transformer(queue, t) {}
+  QueuedTransformer(ProductPrecision precision, std::shared_ptr<ProductLibrary> library, const TransformerTraining& t)
+      : queue(precision, std::move(library)), transformer(queue, t) {}
 };
 
 TransformerPlace place_on(int index, const std::string& device, ProductPrecision precision) {
-  return {fmt::format("{}, {}", device, products_name(precision)), [index, precision](const TransformerTraining& t) {
+  use_device(index);
+  const auto library = std::make_shared<ProductLibrary>();
+  return {fmt::format("{}, {}", device, products_name(precision)), [index, precision, library](const TransformerTraining& t) {
             use_device(index);  // of the thread that trains the run
-            const auto on = std::make_shared<OnQueue>(precision, t);
+            const auto on = std::make_shared<QueuedTransformer>(precision, library, t);
             return trainer_of(std::shared_ptr<CudaTransformer>(on, &on->transformer));
           }};
 }
@@ -43,11 +46,11 @@ BatchEngine cuda_engine(int index, ProductPrecision precision) {
   BatchEngine engine;
   engine.name = fmt::format("cuda:{} ({}{})", index, one.name, precision == ProductPrecision::tf32 ? ", tf32" : "");
   engine.memory_bytes = memory_share * one.free_bytes;
-  engine.no_transformers = why_no_products();
+  engine.no_transformers = why_no_products;  // loads the library
   const auto seconds = std::make_shared<std::atomic<double>>(0.0);
   engine.seconds = [seconds] { return seconds->load(); };
-  engine.train = [index, precision, name = one.name, seconds](const BatchEngine::Call& call) {
-    if (call.runs.front()->env.kind == WorldKind::toy_lm) return train_toy_lm_runs(place_on(index, name, precision), call);
+  engine.train = [index, precision, name = one.name, memory = engine.memory_bytes, seconds](const BatchEngine::Call& call) {
+    if (call.runs.front()->env.kind == WorldKind::toy_lm) return train_toy_lm_runs(place_on(index, name, precision), memory, call);
     use_device(index);
     train_bandits_on_cuda(call, *seconds);
   };

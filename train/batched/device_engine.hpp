@@ -1,6 +1,6 @@
 // CUDA devices as engines that train many runs at once.
 #pragma once
-#include "kernels/device/product.hpp"
+#include "kernels/device/precision.hpp"
 #include "train/batched/engine.hpp"
 
 namespace odrpo {

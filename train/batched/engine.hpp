@@ -1,6 +1,7 @@
 // BatchEngine: trains many runs at once. A CUDA device is one (train/batched/device_engine.hpp); the tests have a host backend. The
 // scheduler (train/scheduler.hpp) gives runs to engines and the rest to workers.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <string>
@@ -19,18 +20,27 @@ struct BatchEngine {
   double memory_bytes = 0;  ///< that its runs may take together
   /// Takes each finished record, of a run that failed too, one after another; none of a run that `stop` interrupted.
   using Done = std::function<void(RunRecord)>;
+  /// Whoever shows progress hears of runs that train side by side, each at a place of its own: 0 .. at_once - 1. Nothing set = nobody.
+  struct Progress {
+    std::function<RunSteps&(std::size_t place, const RunSpec& run, bool opens_world)> begin = {};
+    std::function<void(std::size_t place)> world_was_loaded = {}, end = {};
+  };
   struct Call {
     const std::vector<const RunSpec*>& runs;
     RunCache& shared;
     const std::atomic<bool>& stop;
     const CheckpointStore& store;  ///< of long runs that train step by step: those of the toy language model
     const Done& done;
+    const Progress& progress;
   };
   /// Records of the bandit have the bits of train(). Throws Failure(Exit::device) when the device fails: what was handed over before stays
   /// good.
   std::function<void(const Call&)> train;
   std::function<double()> seconds = {};  ///< that its kernels for batched runs of the bandit have run so far; empty = not known
-  std::string no_transformers = {};      ///< why it can train no transformer; empty = it can
+  std::function<std::string()> no_transformers = {};  ///< why it can train no transformer; empty, or not set = it can
+  double host_bytes = 1e300;                          ///< of the host's memory, through which batches of the bandit pass
+  /// What its runs of a world may take together.
+  double room(WorldKind world) const { return world == WorldKind::bandit ? std::min(memory_bytes, host_bytes) : memory_bytes; }
 };
 
 /// Why a run cannot be batched, as shown after "N runs train on the CPU: "; empty = it can.

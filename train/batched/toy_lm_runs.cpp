@@ -7,37 +7,38 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "kernels/device/product.hpp"
+#include "kernels/device/precision.hpp"
 #include "kernels/failure.hpp"
 #include "policies/transformer/device/memory.hpp"
 #include "train/record.hpp"
+#include "train/run_shares.hpp"
 #include "train/toy_lm_start.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr std::chrono::milliseconds stop_wait{50};  // between looks at the caller's stop
-constexpr double of_products = product_scratch_bytes + 2e6;  // with what cuBLASLt notes of each shape
+constexpr double bytes_of_products = product_scratch_bytes + 2e6;  // with what cuBLASLt notes of each shape
 
-class Threads {
+// Runs of one world and seed share their supervised steps.
+bool same_world(const RunSpec& a, const RunSpec& b) { return a.run_key == b.run_key && a.env_name == b.env_name; }
+
+class RunThreads {
  public:
-  Threads(const TransformerPlace& place, const BatchEngine::Call& call) : place_(place), call_(call) {
-    const auto most = std::min({call.runs.size(), toy_lm_at_once, static_cast<std::size_t>(std::max(1, call.shared.threads))});
-    threads_.reserve(most);
-    for (std::size_t i = 0; i < most; ++i) {
-      const std::lock_guard lock(mutex_);
-      try {
-        threads_.emplace_back([this] { work(); });
-        ++working_;
-      } catch (const std::system_error&) {
-        if (i == 0) failure_.emplace(Exit::internal, "the system allows no thread");
-        break;  // no more threads to be had: go on with those there are
-      }
+  RunThreads(const TransformerPlace& place, std::size_t threads, const BatchEngine::Call& call)
+      : place_(place), call_(call), runs_(all_of(call), [&call](std::size_t i, std::size_t j) { return same_world(*call.runs[i], *call.runs[j]); }, threads) {
+    try {
+      threads_.reserve(threads);
+      for (std::size_t w = 0; w < threads; ++w) start(w);
+    } catch (...) {
+      halt_ = true;  // those that have started end before this object does
+      throw;
     }
   }
 
@@ -53,14 +54,37 @@ class Threads {
   }
 
  private:
-  void work() {
+  static std::vector<std::size_t> all_of(const BatchEngine::Call& call) {
+    std::vector<std::size_t> all(call.runs.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+
+  void start(std::size_t w) {
+    const std::lock_guard lock(mutex_);
+    try {
+      threads_.emplace_back([this, w] { work(w); });
+      ++working_;
+    } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
+      if (w == 0) failure_.emplace(Exit::internal, "the system allows no thread");
+    }
+  }
+
+  void work(std::size_t w) {
     try {
       RunCache cache(call_.shared);  // so that its world stays from run to run
+      const CheckpointStore store = telling(call_.store, [this, w] {
+        if (call_.progress.world_was_loaded) call_.progress.world_was_loaded(w);
+      });
       while (!halt_) {
-        const std::size_t i = next_++;
-        if (i >= call_.runs.size()) break;
-        RunRecord record = train_safely(*call_.runs[i], cache);
+        const std::optional<RunShares::Taken> taken = runs_.next(w);
+        if (!taken) break;
+        const RunSpec& spec = *call_.runs[taken->run];
+        const BatchEngine::Progress& progress = call_.progress;
+        RunSteps* const steps = progress.begin ? &progress.begin(w, spec, taken->opens_world) : nullptr;
+        RunRecord record = train_safely(spec, cache, store, steps);
         if (record.status == RunStatus::failed && record.error == "stopped") break;
+        if (progress.end) progress.end(w);
         const std::lock_guard lock(handing_over_);
         call_.done(std::move(record));
       }
@@ -74,9 +98,9 @@ class Threads {
     left_.notify_one();
   }
 
-  RunRecord train_safely(const RunSpec& spec, RunCache& cache) {
+  RunRecord train_safely(const RunSpec& spec, RunCache& cache, const CheckpointStore& store, RunSteps* steps) {
     try {
-      return train_toy_lm(spec, cache, halt_, call_.store, nullptr, place_);
+      return train_toy_lm(spec, cache, halt_, store, steps, place_);
     } catch (const Failure& failure) {
       if (failure.code == Exit::device) throw;
       return failed_record(spec, failure.what());
@@ -95,8 +119,8 @@ class Threads {
 
   const TransformerPlace& place_;
   const BatchEngine::Call& call_;
+  RunShares runs_;
   std::atomic<bool> halt_{false};
-  std::atomic<std::size_t> next_{0};
   std::mutex mutex_, handing_over_;
   std::condition_variable left_;
   std::size_t working_ = 0;         // under mutex_
@@ -114,15 +138,21 @@ std::string why_not_batched_toy_lm(const RunSpec& spec) {
 
 std::string toy_lm_shape(const RunSpec& spec) {
   const TransformerShape s = transformer_of(spec);
-  return fmt::format("transformer {} wide, {} layers, {} words, {} rank {} batch {}x{} tokens {}+{} steps {} every {} epochs {}", s.width,
-                     s.layers, s.vocabulary, s.tied ? "tied" : "untied", spec.policy.transformer.lora_rank, spec.learn.batch,
-                     spec.learn.rollouts, s.prompt, s.response, spec.learn.steps, spec.record.every, spec.learn.epochs);
+  return fmt::format("transformer {} wide, {} layers, {} words, {} rank {} batch {}x{} tokens {}+{}", s.width, s.layers, s.vocabulary,
+                     s.tied ? "tied" : "untied", spec.policy.transformer.lora_rank, spec.learn.batch, spec.learn.rollouts, s.prompt,
+                     s.response);
 }
 
 double toy_lm_device_bytes(const RunSpec& spec) {
-  return of_products + static_cast<double>(device_bytes(spec.policy.transformer, transformer_of(spec), spec.learn.batch, spec.learn.rollouts));
+  return bytes_of_products + static_cast<double>(device_bytes(spec.policy.transformer, transformer_of(spec), spec.learn.batch, spec.learn.rollouts));
 }
 
-void train_toy_lm_runs(const TransformerPlace& place, const BatchEngine::Call& call) { Threads(place, call).finish(); }
+void train_toy_lm_runs(const TransformerPlace& place, double memory_bytes, const BatchEngine::Call& call) {
+  double largest = 1;
+  for (const RunSpec* run : call.runs) largest = std::max(largest, toy_lm_device_bytes(*run));
+  const std::size_t allowed = std::min({call.runs.size(), toy_lm_at_once, static_cast<std::size_t>(std::max(1, call.shared.threads))});
+  const double held = std::clamp(memory_bytes / largest, 1.0, static_cast<double>(allowed));
+  RunThreads(place, static_cast<std::size_t>(held), call).finish();
+}
 
 }  // namespace odrpo

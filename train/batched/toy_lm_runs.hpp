@@ -17,8 +17,9 @@ std::string why_not_batched_toy_lm(const RunSpec& spec);
 std::string toy_lm_shape(const RunSpec& spec);
 double toy_lm_device_bytes(const RunSpec& spec);
 
-/// BatchEngine::train for such runs: `shared.threads` of them at a time, at most toy_lm_at_once. When the place fails, runs that are not
-/// finished are stopped as by `stop`; their checkpoints stay.
-void train_toy_lm_runs(const TransformerPlace& place, const BatchEngine::Call& call);
+/// BatchEngine::train for such runs: `shared.threads` of them at a time, at most toy_lm_at_once and as many as `memory_bytes` hold. Threads
+/// begin with different worlds, whose supervised steps are the CPU's. When the place fails, runs that are not finished are stopped as by
+/// `stop`; their checkpoints stay.
+void train_toy_lm_runs(const TransformerPlace& place, double memory_bytes, const BatchEngine::Call& call);
 
 }  // namespace odrpo

@@ -7,6 +7,7 @@
 
 #include "policies/transformer/backward.hpp"
 #include "policies/transformer/device/memory.hpp"
+#include "policies/transformer/device/tile_update.hpp"
 #include "policies/transformer/trainer.hpp"
 
 namespace odrpo {
@@ -18,6 +19,9 @@ class DeviceTransformer {
  public:
   /// Its batch is one that device_can_count(). The start is the reference and LoRA's base, too.
   DeviceTransformer(Q& queue, const TransformerTraining& t);
+  ~DeviceTransformer();
+  DeviceTransformer(const DeviceTransformer&) = delete;
+  DeviceTransformer& operator=(const DeviceTransformer&) = delete;
 
   /// Draws responses to prompts ([prompts][P]); word[b][i][t] picks token t. They become l_old.
   void sample(const std::uint16_t* prompt, const std::uint32_t* word);
@@ -81,6 +85,8 @@ class DeviceTransformer {
   std::vector<float> log_chance_, old_log_, reference_log_, entropy_;
   bool has_reference_ = false;
   TokenCoefficients coefficients_;
+  device::UpdateScalars scalars_now_;
+  float norm_ = 0;
 };
 
 }  // namespace odrpo

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "kernels/failure.hpp"
 #include "policies/transformer/device/backward.hpp"
 #include "policies/transformer/device/device_transformer.hpp"
 
@@ -22,6 +23,16 @@ DeviceTransformer<Q>::DeviceTransformer(Q& queue, const TransformerTraining& t)
   state_ = {lora() ? t.start.adapters : t.start.weights, std::vector<float>(at_.trained), std::vector<float>(at_.trained), t.start.weights};
   send(at_.initial, state_.initial);
   restored(0);
+}
+
+// what is queued may still read and write the members
+template <class Q>
+DeviceTransformer<Q>::~DeviceTransformer() {
+  try {
+    queue_.wait();
+  } catch (const Failure&) {
+    // told already, or nobody is left to be told
+  }
 }
 
 template <class Q>
@@ -60,21 +71,20 @@ TransformerReport DeviceTransformer<Q>::learn(int t, const float* coefficient, c
       token_coefficients(at_.pass.rows, log_chance_.data(), entropy_.data(), rollouts_, loss,
                          {coefficient, mask, old_log_.data(), has_reference_ ? reference_log_.data() : nullptr}, coefficients_);
   for (; begun_ <= t; ++begun_) scalars_.begin_step(begun_);
-  const device::UpdateScalars now = device::update_scalars(scalars_, t);
+  scalars_now_ = device::update_scalars(scalars_, t);
   send(at_.back.coefficient, coefficients_.token);
   send(at_.back.site_sum, coefficients_.site_sum);
   send(at_.back.site_bonus, coefficients_.site_bonus);
-  queue_.send(at_.back.scalars, &now, sizeof now);
+  queue_.send(at_.back.scalars, &scalars_now_, sizeof scalars_now_);
   queue_.recorded(learning, [&] {
     device::backward(queue_, at_.pass, at_.back, weights_at(at_.theta));
     device::adapter_gradient(queue_, adapters_, at_.adapter, at_.gradient, at_.adapter_gradient);
     device::update(queue_, at_.back, trained_at(), optimizer_);
     device::merge_adapters(queue_, adapters_, at_.initial, at_.adapter, at_.theta);
   });
-  float norm = 0;
-  queue_.fetch(&norm, at_.back.norm, sizeof norm);
+  queue_.fetch(&norm_, at_.back.norm, sizeof norm_);
   queue_.wait();
-  report.gradient_norm = norm;
+  report.gradient_norm = norm_;
   return report;
 }
 

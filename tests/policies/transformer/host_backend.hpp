@@ -35,6 +35,7 @@ struct HostFaults {
   std::atomic<std::size_t> calls{0};
   std::size_t fail_at = 0;       ///< the call that fails first, from 1; 0 = none
   std::atomic<bool> lost{false};  ///< it has failed: all calls do
+  std::atomic<int> held{0};       ///< pieces of memory
 };
 
 struct HostBackend {
@@ -45,15 +46,18 @@ struct HostBackend {
   std::mt19937 random{7};
   bool lazy = false;          ///< does nothing before wait(), so that what was sent or asked for must live until then
   HostFaults* faults = nullptr;
+  int broken_recordings = 0;  ///< so many are broken off by another thread, at their first call, their last, the next one's first, …
   std::size_t launches = 0, items = 0, products_done = 0, replays = 0;
   const Products* engine = &products(best_engine(best_isa()));
   std::vector<std::function<void()>> waiting = {};
   std::array<std::vector<std::function<void()>>, recordings> recording = {};
   std::array<int, recordings> recorded_calls = {};
   std::vector<std::function<void()>>* recording_to = nullptr;
+  bool breaks_now = false;
 
   // Counts a call, which may be the one that fails.
   void ask(const char* what) {
+    if (breaks_now) throw Failure(Exit::device, std::string("the recording was broken off: cannot ") + what);
     if (faults == nullptr) return;
     if (++faults->calls == faults->fail_at) faults->lost = true;
     if (faults->lost) throw Failure(Exit::device, std::string("the device is lost: cannot ") + what);
@@ -70,9 +74,13 @@ struct HostBackend {
     const std::size_t padded = (bytes + 255) / 256 * 256;
     auto* p = static_cast<std::byte*>(std::aligned_alloc(256, padded));
     std::memset(p, 0xff, padded);  // NaN wherever nobody has written
+    if (faults != nullptr) ++faults->held;
     return p;
   }
-  void give_back(std::byte* p) noexcept { std::free(p); }
+  void give_back(std::byte* p) noexcept {
+    if (faults != nullptr) --faults->held;
+    std::free(p);
+  }
   void send(void* to, const void* from, std::size_t bytes) {
     ask("queue a copy");
     if (bytes > 0) queue([=] { std::memcpy(to, from, bytes); });
@@ -86,13 +94,20 @@ struct HostBackend {
   // As CudaQueue has it: as it is, recorded, replayed.
   template <class F>
   void recorded(std::size_t which, F&& f) {
-    const int call = recorded_calls[which]++;
-    if (call == 0) return f();
-    if (call == 1) {
-      ask("begin to record");
+    if (recorded_calls[which]++ == 0) return f();
+    if (recording[which].empty()) {
+      const bool breaks = broken_recordings > 0 && broken_recordings-- > 0;
       recording_to = &recording[which];
-      f();
+      breaks_now = breaks && broken_recordings % 2 == 0;
+      try {
+        f();
+      } catch (const Failure&) {
+        recording[which].clear();
+      }
       recording_to = nullptr;
+      breaks_now = false;
+      if (breaks) recording[which].clear();
+      if (recording[which].empty()) return f();
     }
     ask("replay");
     ++replays;

@@ -2,8 +2,11 @@
 // planted.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <thread>
 
 #include "tests/policies/transformer/host_backend.hpp"
 #include "policies/transformer/device/device_transformer.inl"
@@ -15,6 +18,9 @@ struct HostTransformers {
   host_backend::HostFaults faults;
   std::string name = "host queue";  ///< by which checkpoints know it
   std::atomic<int> made{0}, most{0}, alive{0};
+  int meet = 0;                  ///< the first so many transformers wait for each other
+  std::atomic<bool> met{false};  ///< they were there at a time
+  std::set<float> first_starts;  ///< a weight of each of these
 
   TransformerPlace place() {
     return {name, [this](const TransformerTraining& t) {
@@ -24,11 +30,12 @@ struct HostTransformers {
   }
   BatchEngine engine(double memory_bytes = 1e12) {
     BatchEngine e{"host:0 (queue)", memory_bytes, {}};
-    e.train = [this](const BatchEngine::Call& call) { train_toy_lm_runs(place(), call); };
+    e.train = [this, memory_bytes](const BatchEngine::Call& call) { train_toy_lm_runs(place(), memory_bytes, call); };
     return e;
   }
 
  private:
+  std::mutex mutex_;
   struct OnHost {
     HostTransformers& of;
     host_backend::HostBackend queue;
@@ -38,6 +45,14 @@ struct HostTransformers {
       const int now = ++of.alive;
       for (int before = of.most; before < now && !of.most.compare_exchange_weak(before, now);) {
       }
+      if (of.met || of.meet == 0) return;
+      {
+        const std::lock_guard lock(of.mutex_);
+        of.first_starts.insert(t.start.weights[0]);
+      }
+      if (now == of.meet) of.met = true;
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      while (!of.met && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
     }
     ~OnHost() { --of.alive; }
     static host_backend::HostBackend lazy(HostTransformers& device) {
