@@ -86,7 +86,7 @@ TEST_CASE("lists of devices: numbers with commas, each once, and no other --devi
   for (const char* other : {"cpu", "auto"}) CHECK(refusal(suite_of(Names{""}), {other, "0"}, machine({device("A")})).code == Exit::usage);
 }
 
-TEST_CASE("--precision is of devices, and reaches the device that is opened") {
+TEST_CASE("the flag --precision is of devices, and reaches the device that is opened") {
   for (const char* device_word : {"", "cpu"}) {
     const Failure f = refusal(suite_of(Names{""}), {device_word, "", "tf32"}, machine({device("A")}));
     CHECK(f.code == Exit::usage);

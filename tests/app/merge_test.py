@@ -62,7 +62,7 @@ with h5py.File(sorted(eight)[3]) as f:
 check(text["part"] == "3/8" and len(text["whole"]) == 64 and text["node"] == os.uname().nodename and text["cpu"], text.keys())
 with h5py.File("a.h5") as f:
     lines = f["provenance/parts"][()].decode().splitlines()
-    check(len(lines) == 8 and all(len(line.split("\t")) == 8 for line in lines), lines)
+    check(len(lines) == 8 and all(len(line.split("\t")) == 9 for line in lines), lines)
     check(f.attrs["fingerprint"] == text["whole"], "the merged file is the whole suite")
 
 # missing: each part with its command, which trains it
@@ -263,7 +263,7 @@ check(digest("lm.h5") == digest("lm-parts.h5"), "one digest of the toy language 
 call("run", "lm.toml", "-q", "--shard", "1/2", "-o", "lm-other.h5", env={**os.environ, "ODRPO_ISA": "portable"})
 if digest("lm-other.h5") != digest("lm.part-1-of-2.h5"):  # a machine without other instructions has equal bits
     call("merge", "lm.part-0-of-2.h5", "lm.part-1-of-2.h5", "lm-other.h5", "-o", "lm-no.h5", code=8, words="(portable)")
-    call("merge", "lm-other.h5", "lm.part-0-of-2.h5", "lm.part-1-of-2.h5", "-o", "lm-no.h5", code=8, words="equal bits on one kind of CPU alone: keep one")
+    call("merge", "lm-other.h5", "lm.part-0-of-2.h5", "lm.part-1-of-2.h5", "-o", "lm-no.h5", code=8, words="equal bits on one kind of CPU or device alone: keep one")
 
 # --shard: numbers of the environment, and past the end
 for variables, words, code in (({"SLURM_ARRAY_TASK_ID": "4", "SLURM_ARRAY_TASK_MIN": "1"}, "note: part 3/8 (SLURM_ARRAY_TASK_ID=4 less SLURM_ARRAY_TASK_MIN=1)", 0),

@@ -69,6 +69,28 @@ TEST_CASE("a second start resumes, a third finds it complete") {
   CHECK(sample::bytes_of(scratch.file()) == bytes);  // and the old output stays until the new one is whole
 }
 
+TEST_CASE("a file whose runs were trained in several places names all of them, each once") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs();
+  const auto trained = [&](const char* cpu, const char* device, std::size_t first, std::size_t count, bool end) {
+    SuiteFacts facts = sample::facts(all);
+    facts.provenance.emplace_back("cpu", cpu);
+    facts.provenance.emplace_back("device", device);
+    facts.provenance.emplace_back("argv", device);
+    WorkFolder work(scratch.file(), facts, false);
+    if (count > 0) work.commit(std::span(all).subspan(first, count));
+    if (end) work.assemble();
+  };
+  trained("A", "cuda:0 (X)", 0, 0, false);  // has trained nothing
+  trained("A", "cpu", 0, 2, false);
+  trained("A", "cuda:0 (Y)", 2, 2, false);
+  trained("B", "cpu", 4, all.size() - 4, true);
+  const ResultFile file = sample::read_all(scratch.file());
+  CHECK(*file.provenance_text("cpu") == "A\nB");
+  CHECK(*file.provenance_text("device") == "cuda:0 (Y)\ncpu");
+  CHECK(*file.provenance_text("argv") == "cpu");  // the last call's
+}
+
 TEST_CASE("what a kill may leave behind does no harm") {
   const sample::Scratch scratch;
   const auto all = sample::runs();

@@ -140,7 +140,7 @@ TEST_CASE("toy-lm on a device: so many runs do train at a time, the first of eac
   CHECK(left == Approx(0).margin(1e-6));
 }
 
-TEST_CASE("toy-lm on a device: two devices share a suite; one that fails stops the other, which loses nothing that is finished") {
+TEST_CASE("toy-lm on a device: two devices share a suite, and one that fails stops the other, which loses nothing that is finished") {
   const Folder folder;
   const Suite suite = loaded(lm, {"suite.seeds=5", "grid.estimator=[grpo, maxrl]", "learn.steps=5"});
   HostTransformers one, other;
