@@ -15,6 +15,7 @@
 #include "app/signals.hpp"
 #include "app/suite_facts.hpp"
 #include "app/usage.hpp"
+#include "results/trainer_texts.hpp"
 #include "spec/parse.hpp"
 #include "spec/text.hpp"
 #include "train/merge_parts.hpp"
@@ -46,15 +47,13 @@ void check_alike(const std::vector<Part>& parts) {
   }
 }
 
-// Who trained: each different text of the parts, a line each.
+// Who trained: each different line of the parts' texts.
 TrainedBy trained_by(const std::vector<Part>& parts) {
   TrainedBy by = this_machine(1, {});  // for the names
   for (auto& [name, joined] : by) {
     std::vector<std::string> texts;
-    for (const Part& part : parts)
-      if (const std::string text = part.text(name); std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
-    joined.clear();
-    for (const std::string& text : texts) joined += (joined.empty() ? "" : "\n") + text;
+    for (const Part& part : parts) texts.push_back(part.text(name));
+    joined = join_lines(texts);
   }
   return by;
 }

@@ -25,7 +25,7 @@ std::vector<MissingPart> missing_parts(const Suite& suite, const SuiteOptions& o
 /// Lines for people: which runs differ, in what, between which parts, and what follows.
 std::string conflict_text(const Suite& suite, const std::vector<Part>& parts, const MergeReport& report, const std::string& output);
 
-/// A line for each part: its file, which part, its runs, machine, CPU, instruction set, revision, digest; tabs between. For provenance.
+/// A line for each part: its file, which part, its runs, machine, CPU, instruction set, device, revision, digest; tabs between. For provenance.
 std::string part_lines(const std::vector<Part>& parts);
 
 }  // namespace odrpo::app

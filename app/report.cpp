@@ -87,7 +87,7 @@ HtmlPage page_of(const TableQuery& q) {
   const std::string* all = file.provenance_text("resolved");
   const auto settings_say = [&](const char* part) { return all && all->find(part) != std::string::npos; };
   if (settings_say(".base = \"toy-lm\""))
-    page.remarks.push_back("The toy language model gives equal results on one build and kind of processor alone.");
+    page.remarks.push_back("The toy language model gives equal results on one build and kind of processor or device alone.");
   if (settings_say(".scores = \""))
     page.remarks.push_back("The scores of a judge that the suite names are not in the result file: they must lie where the suite says.");
   page.facts = facts_of(file);

@@ -1,8 +1,12 @@
 // The small texts of a work folder.
 #include "results/store_facts.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "results/store_checkpoints.hpp"
 #include "results/store_pack.hpp"
+#include "results/trainer_texts.hpp"
 
 namespace odrpo::store {
 namespace {
@@ -32,13 +36,6 @@ void write_marker(const Folder& folder, const FolderMarker& marker) {
   if (read_whole(folder, marker_name, longest_marker) != wanted) write_safely(folder, marker_name, {wanted});
 }
 
-namespace {
-
-// What the bits of a transformer's runs depend on, and what names it.
-constexpr std::string_view trainer_texts[] = {"revision", "compiler", "cpu", "isa", "gpu", "device", "host"};
-
-}  // namespace
-
 void write_provenance(const Folder& folder, Provenance provenance) {
   const std::string bytes = packed(provenance);
   const CheckpointBytes there = read_checkpoint(folder, provenance_name);
@@ -48,16 +45,8 @@ void write_provenance(const Folder& folder, Provenance provenance) {
 void join_trainers(const Provenance& earlier, Provenance& now) {
   for (auto& [name, text] : now) {
     if (std::find(std::begin(trainer_texts), std::end(trainer_texts), name) == std::end(trainer_texts)) continue;
-    for (const auto& [earlier_name, lines] : earlier) {
-      if (earlier_name != name) continue;
-      std::string joined;
-      for (std::size_t at = 0; at < lines.size();) {
-        const std::size_t end = std::min(lines.find('\n', at), lines.size());
-        if (const std::string line = lines.substr(at, end - at); line != text) joined += line + '\n';
-        at = end + 1;
-      }
-      text = joined + text;
-    }
+    for (const auto& [earlier_name, lines] : earlier)
+      if (earlier_name == name) text = join_lines({lines, text});
   }
 }
 

@@ -120,6 +120,7 @@ std::string WorkFolder::commit(std::span<const RunRecord> runs) {
   std::vector<std::size_t> places;
   for (const RunRecord& run : runs) places.push_back(place_of(run));
   s.check_lock("what is trained cannot be saved");
+  s.say_who_trains();
   std::string name;
   try {
     const std::string image = shard_image(runs, s.facts);

@@ -142,14 +142,21 @@ void WorkFolder::State::settle_folder(bool force) {
   for (const std::string& there : names)
     if (there.ends_with(".tmp") || (force && is_work(there))) store::remove_file(folder, there);
   store::write_marker(folder, {facts.fingerprint, facts.name});
-  if (work_there && !foreign && !force)
-    if (const auto earlier = store::read_provenance(folder)) store::join_trainers(*earlier, facts.provenance);
+  const auto earlier = work_there && !foreign && !force ? store::read_provenance(folder) : std::nullopt;
+  if (earlier) store::join_trainers(*earlier, facts.provenance);
+  provenance_due = true;
+  if (!earlier) say_who_trains();
+  store::sync_folder(beside);
+}
+
+/// Writes the provenance, if that is due.
+void WorkFolder::State::say_who_trains() const {
+  if (!provenance_due.exchange(false)) return;
   try {
     store::write_provenance(folder, facts.provenance);
   } catch (const Failure&) {
     // a disk that is full, say: runs may fit all the same, and what they say of it when they do not is better
   }
-  store::sync_folder(beside);
 }
 
 /// Decides what an existing output file means.
@@ -176,6 +183,7 @@ void WorkFolder::State::look_at_output(bool force) {
     store::read_checked_runs(
         file, store::own_limits(file), false,
         [&](const ResultFile& head) {
+          output_provenance = head.provenance;
           if (head.fingerprint == facts.fingerprint) return;
           throw Failure(Exit::io, store::quoted(output) + " holds results of another suite or version ('" + store::one_line(head.suite) +
                                       "'); choose another -o, or replace it with --force");
@@ -253,6 +261,7 @@ void WorkFolder::State::open(bool force) {
   try {
     look_at_output(force);  // again: another process may have been writing it
     if (!complete) load_shards();
+    if (keep_output) store::join_trainers(output_provenance, facts.provenance);
   } catch (...) {
     if (!holds_work()) remove_folder();
     throw;
@@ -307,6 +316,7 @@ std::vector<std::size_t> WorkFolder::finished() const {
 }
 
 void WorkFolder::save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const {
+  state_->say_who_trains();
   store::write_checkpoint(state_->folder, store::checkpoint_name(kind, name), bytes);
 }
 CheckpointBytes WorkFolder::load_checkpoint(CheckpointKind kind, const std::string& name) const {

@@ -70,6 +70,8 @@ struct WorkFolder::State {
   std::optional<struct stat> found;            ///< the file at the output, as it was when it was looked at
   const std::atomic<bool>* stop = nullptr;     ///< set = give up making the output
   bool merging = false;                        ///< the runs come from parts elsewhere
+  std::vector<std::pair<std::string, std::string>> output_provenance;  ///< of the output, when it was looked at
+  mutable std::atomic<bool> provenance_due{false};  ///< the folder says who trained until now, not that this call does
 
   State(const std::string& output, const SuiteFacts& facts, const System& system);
   void open(bool force);
@@ -80,6 +82,7 @@ struct WorkFolder::State {
   std::string held_by_another(const store::LockState& other) const;
   void check_owner(const struct stat& info) const;
   void settle_folder(bool force);
+  void say_who_trains() const;
   void load_shards();
   bool holds_work() const;
   bool is_left_over() const;

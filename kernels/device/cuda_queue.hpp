@@ -50,6 +50,9 @@ class CudaQueue {
           f();
         } catch (const Failure&) {
           complete = false;  // a device that is lost says so again below
+        } catch (...) {
+          end_recording(false);
+          throw;
         }
       r.graph = end_recording(complete);
     }

@@ -15,7 +15,7 @@ namespace odrpo {
 class ProductLibrary {
  public:
   /// Loads it: the file named by the environment variable ODRPO_CUBLASLT, else the one of this program's CUDA version; for the current device.
-  explicit ProductLibrary(Asked from = Asked::current());
+  explicit ProductLibrary(Asked from);  // given, for make_shared() would name its own line
   ~ProductLibrary();
   ProductLibrary(const ProductLibrary&) = delete;
   ProductLibrary& operator=(const ProductLibrary&) = delete;

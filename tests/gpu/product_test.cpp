@@ -79,7 +79,7 @@ TEST_CASE("products on the GPU are the host's within their precision", "[product
   REQUIRE(why_no_products().empty());
   const Stream stream;
   for (const ProductPrecision precision : {ProductPrecision::fp32, ProductPrecision::tf32}) {
-    DeviceProducts products(precision, std::make_shared<ProductLibrary>());
+    DeviceProducts products(precision, std::make_shared<ProductLibrary>(Asked::current()));
     const bool tf32 = precision == ProductPrecision::tf32;
     double worst = 0;
     for (const auto way : {Product::Way::plain, Product::Way::transposed, Product::Way::by_transposed})
@@ -103,7 +103,7 @@ TEST_CASE("without a device products fail with their line and the code of device
     return;
   }
   try {
-    DeviceProducts products(ProductPrecision::fp32, std::make_shared<ProductLibrary>());
+    DeviceProducts products(ProductPrecision::fp32, std::make_shared<ProductLibrary>(Asked::current()));
     FAIL("did not fail");
   } catch (const Failure& failure) {
     INFO(failure.what());

@@ -16,7 +16,7 @@ struct OnGpu {
   CudaQueue queue;
   CudaTransformer transformer;
   OnGpu(const TransformerTraining& t, ProductPrecision precision)
-      : queue(precision, std::make_shared<ProductLibrary>()), transformer(queue, t) {}
+      : queue(precision, std::make_shared<ProductLibrary>(Asked::current())), transformer(queue, t) {}
 };
 
 // A batch as large as a step of training has.

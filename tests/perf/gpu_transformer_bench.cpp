@@ -29,7 +29,7 @@ struct Bed {
   std::vector<float> coefficient;
   int t = 0;
 
-  Bed(TransformerSize size, ProductPrecision precision) : queue(precision, std::make_shared<ProductLibrary>()) {
+  Bed(TransformerSize size, ProductPrecision precision) : queue(precision, std::make_shared<ProductLibrary>(Asked::current())) {
     training.config = {size, HeadKind::tied, 0};
     training.shape = transformer_shape(training.config, vocabulary, prompt_length, response_length, -1);
     training.prompts = prompts;

@@ -27,7 +27,7 @@ struct QueuedTransformer {
 
 TransformerPlace place_on(int index, const std::string& device, ProductPrecision precision) {
   use_device(index);
-  const auto library = std::make_shared<ProductLibrary>();
+  const auto library = std::make_shared<ProductLibrary>(Asked::current());
   return {fmt::format("{}, {}", device, products_name(precision)), [index, precision, library](const TransformerTraining& t) {
             use_device(index);  // of the thread that trains the run
             const auto on = std::make_shared<QueuedTransformer>(precision, library, t);

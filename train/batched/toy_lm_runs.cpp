@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "kernels/failure.hpp"
 #include "policies/transformer/device/memory.hpp"
 #include "train/record.hpp"
+#include "train/run_order.hpp"
 #include "train/run_shares.hpp"
 #include "train/toy_lm_start.hpp"
 
@@ -26,16 +28,21 @@ namespace {
 constexpr std::chrono::milliseconds stop_wait{50};  // between looks at the caller's stop
 constexpr double bytes_of_products = product_scratch_bytes + 2e6;  // with what cuBLASLt notes of each shape
 
-// Runs of one world and seed share their supervised steps.
-bool same_world(const RunSpec& a, const RunSpec& b) { return a.run_key == b.run_key && a.env_name == b.env_name; }
+// Equal for runs that share their supervised steps.
+std::vector<std::size_t> worlds_of(const std::vector<const RunSpec*>& runs) {
+  std::vector<std::size_t> worlds;
+  for (const RunSpec* run : runs) worlds.push_back(std::hash<std::string>()(std::to_string(run->run_key) + ' ' + world_text(*run)));
+  return worlds;
+}
 
 class RunThreads {
  public:
   RunThreads(const TransformerPlace& place, std::size_t threads, const BatchEngine::Call& call)
-      : place_(place), call_(call), runs_(all_of(call), [&call](std::size_t i, std::size_t j) { return same_world(*call.runs[i], *call.runs[j]); }, threads) {
+      : place_(place), call_(call), runs_(all_of(call), [worlds = worlds_of(call.runs)](std::size_t i, std::size_t j) { return worlds[i] == worlds[j]; }, threads) {
     try {
       threads_.reserve(threads);
       for (std::size_t w = 0; w < threads; ++w) start(w);
+      if (threads_.empty()) throw Failure(Exit::internal, "the system allows no thread");
     } catch (...) {
       halt_ = true;  // those that have started end before this object does
       throw;
@@ -65,8 +72,8 @@ class RunThreads {
     try {
       threads_.emplace_back([this, w] { work(w); });
       ++working_;
-    } catch (const std::system_error&) {  // no more threads to be had: go on with those there are
-      if (w == 0) failure_.emplace(Exit::internal, "the system allows no thread");
+    } catch (const std::system_error&) {
+      // no more threads to be had: go on with those there are
     }
   }
 

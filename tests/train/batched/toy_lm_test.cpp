@@ -124,7 +124,7 @@ TEST_CASE("toy-lm on a device: a suite has one digest for any number of jobs, an
 
 TEST_CASE("toy-lm on a device: so many runs do train at a time, the first of each seed, and all steps are told") {
   const Folder folder;
-  const Suite suite = loaded(lm, {"suite.seeds=3", "grid.estimator=[grpo, maxrl]", "learn.steps=3"});
+  const Suite suite = loaded(lm, {"suite.seeds=3", "policy.p.warm_steps=[3, 6]", "learn.steps=3"});
   HostTransformers device;
   device.meet = 3;  // the first runs wait for so many to be there
   RunSettings settings = settings_of(folder.file("meet.h5"), device, 3);
