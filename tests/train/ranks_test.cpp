@@ -11,6 +11,8 @@
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/faulty_system.hpp"
+#include "tests/train/batched/host_transformers.hpp"
+#include "tests/train/checkpoint_sample.hpp"
 #include "tests/train/tiny.hpp"
 #include "train/hand_out.hpp"
 #include "train/rank_message.hpp"
@@ -148,6 +150,23 @@ TEST_CASE("ranks whose engines train batches, too") {
   CHECK(job.ended[0].report.digest == digest_of_one(job.suite));
   CHECK(job.ended[0].report.by_engines == static_cast<std::size_t>(trained));
   CHECK(trained > 0);
+}
+
+TEST_CASE("ranks whose devices train transformers, to the digest of one device") {
+  const Folder folder;
+  const Suite suite = load_suite_text("keep.toml", checkpoint_sample::lm, {"suite.seeds=6", "learn.steps=4"}, {});
+  HostTransformers alone;
+  RunSettings one;
+  one.output = folder.file("one.h5");
+  one.engines = {alone.engine()};
+  const std::string digest = run_suite(suite, suite_facts(suite, "test"), one).digest;
+  Job job(3, folder.file("all.h5"));
+  job.suite = suite;
+  std::vector<HostTransformers> devices(3);
+  for (std::size_t r = 0; r < 3; ++r) job.suites[r] = suite, job.settings[r].engines = {devices[r].engine()};
+  job.run();
+  CHECK(job.ended[0].report.digest == digest);
+  CHECK(devices[0].made + devices[1].made + devices[2].made == 6);
 }
 
 TEST_CASE("a rank that is told to stop stops all, and the same command continues") {
