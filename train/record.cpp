@@ -1,6 +1,9 @@
 // Values of a record in the making.
 #include "train/record.hpp"
 
+#include <new>
+
+#include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "spec/canonical.hpp"
 
@@ -20,6 +23,19 @@ RunRecord failed_record(const RunSpec& spec, const std::string& why) {
   r.status = RunStatus::failed;
   r.error = why;
   return r;
+}
+
+RunRecord trained_or_failed(const RunSpec& spec, const std::function<RunRecord()>& train) {
+  try {
+    return train();
+  } catch (const Failure& failure) {
+    if (failure.code == Exit::device) throw;
+    return failed_record(spec, failure.what());
+  } catch (const std::bad_alloc&) {
+    return failed_record(spec, "out of memory");
+  } catch (const std::exception& e) {
+    return failed_record(spec, e.what());
+  }
 }
 
 RunRecord diverged_record(const RunSpec& spec, const std::string& what, int t) {

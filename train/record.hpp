@@ -1,5 +1,6 @@
 // The record of a run while it is made: its names, the values of its curves, its seconds.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "results/record.hpp"
@@ -13,6 +14,9 @@ namespace odrpo {
 RunRecord failed_record(const RunSpec& spec, const std::string& why);
 /// The record of a run in which `what` ("parameters are") is no finite number before step t.
 RunRecord diverged_record(const RunSpec& spec, const std::string& what, int t);
+
+/// What `train` returns; what it throws makes the run fail with that reason, but for Failure(Exit::device), which no run can record.
+RunRecord trained_or_failed(const RunSpec& spec, const std::function<RunRecord()>& train);
 
 /// A record with every curve's name and no values. Its status is failed until close_record (train/final_values.hpp).
 RunRecord begin_record(const RunSpec& spec);

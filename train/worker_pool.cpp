@@ -20,16 +20,6 @@ std::size_t bytes_of(const RunRecord& r) {
   return bytes;
 }
 
-RunRecord train_safely(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps& steps) {
-  try {
-    return train(spec, cache, stop, store, &steps);
-  } catch (const std::bad_alloc&) {
-    return failed_record(spec, "out of memory");
-  } catch (const std::exception& e) {
-    return failed_record(spec, e.what());
-  }
-}
-
 }  // namespace
 
 void RecordQueue::push(RunRecord record) {
@@ -143,7 +133,7 @@ void WorkerPool::work(std::size_t w) {
     if (!taken) break;
     const RunSpec spec = settings_.suite.runs[taken->run];
     RunSteps& steps = settings_.workload.begin(w, spec, taken->opens_world);
-    RunRecord record = train_safely(spec, cache, settings_.stop, store, steps);
+    RunRecord record = trained_or_failed(spec, [&] { return train(spec, cache, settings_.stop, store, &steps); });
     if (record.status == RunStatus::failed && record.error == "stopped") break;
     settings_.workload.end(w);
     queue_.push(std::move(record));

@@ -89,7 +89,7 @@ class RunThreads {
         const RunSpec& spec = *call_.runs[taken->run];
         const BatchEngine::Progress& progress = call_.progress;
         RunSteps* const steps = progress.begin ? &progress.begin(w, spec, taken->opens_world) : nullptr;
-        RunRecord record = train_safely(spec, cache, store, steps);
+        RunRecord record = trained_or_failed(spec, [&] { return train_toy_lm(spec, cache, halt_, store, steps, place_); });
         if (record.status == RunStatus::failed && record.error == "stopped") break;
         if (progress.end) progress.end(w);
         const std::lock_guard lock(handing_over_);
@@ -103,19 +103,6 @@ class RunThreads {
     const std::lock_guard lock(mutex_);
     --working_;
     left_.notify_one();
-  }
-
-  RunRecord train_safely(const RunSpec& spec, RunCache& cache, const CheckpointStore& store, RunSteps* steps) {
-    try {
-      return train_toy_lm(spec, cache, halt_, store, steps, place_);
-    } catch (const Failure& failure) {
-      if (failure.code == Exit::device) throw;
-      return failed_record(spec, failure.what());
-    } catch (const std::bad_alloc&) {
-      return failed_record(spec, "out of memory");
-    } catch (const std::exception& e) {
-      return failed_record(spec, e.what());
-    }
   }
 
   void give_up(const Failure& failure) {
