@@ -1,6 +1,7 @@
 // Runs that are stopped and go on, of the toy language model and of the bandit: bit by bit what an undisturbed run gives, whatever lies in the folder.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <random>
@@ -66,7 +67,7 @@ TEST_CASE("toy-lm: a run whose evaluations are stopped goes on to the same bits,
   int stops = 0;
   for (int calls = 0; calls < 60; ++calls) {
     std::atomic<bool> stop{false};
-    std::thread stopper([&, wait = std::uniform_int_distribution<int>(1, 60 + 40 * calls)(rng)] {
+    std::thread stopper([&, wait = std::uniform_int_distribution<int>(1, static_cast<int>(60 * std::pow(1.15, calls)))(rng)] {
       std::this_thread::sleep_for(std::chrono::milliseconds(wait));
       stop = true;
     });
