@@ -206,7 +206,7 @@ TEST_CASE("toy-lm on a device: whichever call fails, finished runs are saved and
   {
     HostTransformers device;
     digest = digest_of(suite, folder.file("whole.h5"), device, 1);
-    calls = device.faults.calls;
+    calls = device.faults.calls - 1;  // the last is the last run's end, which waits for nothing that is needed
   }
   CHECK(calls > 1000);
   std::size_t saved_somewhere = 0;
