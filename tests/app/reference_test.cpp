@@ -8,13 +8,14 @@
 
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
+#include "tests/source_path.hpp"
 
 using namespace odrpo;
 using namespace odrpo::app;
 
 namespace {
 
-const std::filesystem::path folder = std::filesystem::path(ODRPO_SOURCE_DIR) / "docs/reference";
+const std::filesystem::path folder = source_path("docs/reference");
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "spec/canonical.hpp"
 #include "spec/parse.hpp"
 #include "tests/fuzz/oracle.hpp"
+#include "tests/source_path.hpp"
 
 namespace odrpo::fuzz {
 
@@ -19,7 +20,7 @@ struct SuiteFolder {
   SuiteFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "odrpo-fuzz-XXXXXX").string();
     path = ::mkdtemp(name.data());
-    std::filesystem::copy_file(ODRPO_SOURCE_DIR "/tests/spec/judge.csv", path / "judge.csv");
+    std::filesystem::copy_file(source_path("tests/spec/judge.csv"), path / "judge.csv");
   }
   std::string suite() const { return (path / "suite.toml").string(); }
 };

@@ -6,6 +6,7 @@
 
 #include "app/compute_line.hpp"
 #include "tests/catch.hpp"
+#include "tests/source_path.hpp"
 
 using nlohmann::json;
 
@@ -29,7 +30,7 @@ bool agrees(const json& got, const json& want) {
 }  // namespace
 
 TEST_CASE("golden cases agree within 1e-11 + 1e-10 of the value") {
-  std::ifstream file(ODRPO_SOURCE_DIR "/tests/golden/golden_public.json");
+  std::ifstream file(source_path("tests/golden/golden_public.json"));
   const json golden = json::parse(file);
   int checked = 0;
   for (const json& one : golden.at("cases")) {
@@ -48,7 +49,7 @@ namespace {
 
 /// The cases of a file of posterior values through a function of `compute`; `key`: what the function is given besides rater and prior.
 int check_posteriors(const std::string& name, const std::string& function, const std::string& key) {
-  std::ifstream file(ODRPO_SOURCE_DIR "/tests/golden/" + name);
+  std::ifstream file(source_path("tests/golden/" + name));
   const json golden = json::parse(file);
   for (const json& one : golden.at("cases")) {
     const json args = {{key, one[key]}, {"rater", one["rater"]}, {"prior", one["prior"]}};

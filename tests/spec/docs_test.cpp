@@ -4,12 +4,13 @@
 #include <string>
 
 #include "tests/catch.hpp"
+#include "tests/source_path.hpp"
 #include "tests/spec/loading.hpp"
 
 using namespace odrpo;
 
 TEST_CASE("the example of docs/suites.md is a good suite") {
-  std::ifstream file(std::string(ODRPO_SOURCE_DIR) + "/docs/suites.md", std::ios::binary);
+  std::ifstream file(source_path("docs/suites.md"), std::ios::binary);
   const std::string docs{std::istreambuf_iterator<char>(file), {}};
   const auto begin = docs.find("```toml\n") + 8;
   const auto suite = loaded(docs.substr(begin, docs.find("```", begin) - begin));

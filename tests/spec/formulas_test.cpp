@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/catch.hpp"
+#include "tests/source_path.hpp"
 #include "tests/spec/loading.hpp"
 
 using namespace odrpo;
@@ -95,8 +96,8 @@ TEST_CASE("raters: axes that change one stand in its name, others do not") {
 }
 
 TEST_CASE("raters: one learned from scores names the file without its folder, and what it holds") {
-  const Suite suite = load_suite(ODRPO_SOURCE_DIR "/suites/judge-scores.toml",
-                                 {"rater.judge.scores=" ODRPO_SOURCE_DIR "/tests/spec/judge.csv", "rater.judge.aggregate=mode"}, {});
+  const Suite suite = load_suite(source_path("suites/judge-scores.toml"),
+                                 {"rater.judge.scores=" + source_path("tests/spec/judge.csv"), "rater.judge.aggregate=mode"}, {});
   const std::string text = rater_lines(suite);
   INFO(text);
   CHECK(text.starts_with(

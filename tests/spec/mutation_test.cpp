@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
+#include "tests/source_path.hpp"
 #include "tests/spec/loading.hpp"
 
 using namespace odrpo;
@@ -14,7 +15,7 @@ using namespace odrpo;
 namespace {
 
 std::string original(const std::string& name) {
-  std::ifstream file(std::string(ODRPO_SOURCE_DIR) + "/suites/" + name + ".toml", std::ios::binary);
+  std::ifstream file(source_path("suites/" + name + ".toml"), std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

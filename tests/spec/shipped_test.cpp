@@ -8,6 +8,7 @@
 
 #include "spec/canonical.hpp"
 #include "tests/catch.hpp"
+#include "tests/source_path.hpp"
 #include "tests/spec/loading.hpp"
 #include "train/limits.hpp"
 #include "train/toy_lm_start.hpp"
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Suite shipped(const std::string& name) { return load_suite(std::string(ODRPO_SOURCE_DIR) + "/suites/" + name + ".toml", {}, {}); }
+Suite shipped(const std::string& name) { return load_suite(source_path("suites/" + name + ".toml"), {}, {}); }
 
 template <class F>
 auto all(const Suite& suite, F of) {
@@ -31,14 +32,14 @@ auto all(const Suite& suite, F of) {
 TEST_CASE("every shipped suite loads under its file's name and is allowed to run") {
   int n = 0;
   std::set<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(std::string(ODRPO_SOURCE_DIR) + "/suites")) {
+  for (const auto& entry : fs::recursive_directory_iterator(source_path("suites"))) {
     if (entry.path().extension() != ".toml") continue;
     INFO(entry.path().string());
     CHECK(names.insert(entry.path().stem().string()).second);  // a suite's results are called after it
     std::vector<std::string> set;
     if (entry.path().stem() == "judge-scores") {  // learns from a file that its user has
       CHECK(file_refusal(entry.path().string()).has("--set rater.judge.scores=FILE.csv"));
-      set.push_back("rater.judge.scores=" + std::string(ODRPO_SOURCE_DIR) + "/tests/spec/judge.csv");
+      set.push_back("rater.judge.scores=" + source_path("tests/spec/judge.csv"));
     }
     const auto suite = load_suite(entry.path().string(), set, {});
     CHECK(suite.name == entry.path().stem().string());
@@ -49,7 +50,7 @@ TEST_CASE("every shipped suite loads under its file's name and is allowed to run
     REQUIRE(schema != std::string::npos);
     const auto begin = schema + directive.size();
     const fs::path found = entry.path().parent_path() / suite.text.substr(begin, suite.text.find('\n', begin) - begin);
-    CHECK(fs::weakly_canonical(found) == fs::weakly_canonical(fs::path(ODRPO_SOURCE_DIR) / "suites/odrpo-bench.schema.json"));
+    CHECK(fs::weakly_canonical(found) == fs::weakly_canonical(source_path("suites/odrpo-bench.schema.json")));
     CHECK(fs::exists(found));
     CHECK_NOTHROW(check_limits(suite));
     const auto again = loaded(suite.resolved);

@@ -10,6 +10,7 @@
 
 #include "results/statistics.hpp"
 #include "spec/parse.hpp"
+#include "tests/source_path.hpp"
 #include "tests/train/train_all.hpp"
 
 using namespace odrpo;
@@ -17,7 +18,7 @@ using namespace odrpo;
 namespace {
 
 Suite shipped(const std::string& name, const std::vector<std::string>& only = {}) {
-  return load_suite(std::string(ODRPO_SOURCE_DIR) + "/suites/" + name + ".toml", {}, only);
+  return load_suite(source_path("suites/" + name + ".toml"), {}, only);
 }
 
 }  // namespace

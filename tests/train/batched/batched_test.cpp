@@ -3,6 +3,7 @@
 
 #include "spec/canonical.hpp"
 #include "tests/catch.hpp"
+#include "tests/source_path.hpp"
 #include "tests/train/batched/host_backend.hpp"
 #include "tests/train/batched/runs.hpp"
 #include "tests/train/tiny.hpp"
@@ -105,7 +106,7 @@ TEST_CASE("a batched run tells its seconds by stage from its own clock") {
 TEST_CASE("the suites that are carried to a GPU train there to the last run") {
   for (const char* name : {"suites/quickstart.toml", "suites/yardstick.toml", "tests/spec/odd.toml", "tests/spec/rules.toml"}) {
     INFO(name);
-    for (const RunSpec& r : load_suite(std::string(ODRPO_SOURCE_DIR "/") + name, {}, {}).runs) REQUIRE(why_not_batched(r) == "");
+    for (const RunSpec& r : load_suite(source_path(name), {}, {}).runs) REQUIRE(why_not_batched(r) == "");
   }
 }
 
@@ -334,7 +335,7 @@ TEST_CASE("whole suites through batched runs have the digest of the CPU") {
   for (const char* name : {"quickstart.toml", "smoke.toml", "compat.toml", "yardstick.toml", "votes-mean.toml"}) {
     std::vector<std::string> small{"suite.seeds=2", "learn.steps=30", "learn.batch=16", "env.bandit.prompts=80"};
     if (name == std::string("votes-mean.toml")) small.insert(small.end(), {"table.tune_seeds=1", "learn.lr=[0.1, 0.3]"});
-    const Suite suite = load_suite(std::string(ODRPO_SOURCE_DIR "/suites/") + name, small, {});
+    const Suite suite = load_suite(source_path(std::string("suites/") + name), small, {});
     INFO(name);
     Folder folder;
     RunSettings settings;
