@@ -1,42 +1,104 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds Release, and starts odrpo-bench with the arguments given; `./bootstrap.sh test` runs every test.
+# Installs what is missing, builds Release, and starts odrpo-bench: `./bootstrap.sh [--cuda] [--mpi] COMMAND …`. `./bootstrap.sh test` tests it (docs/building.md).
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 build=$root/build/release
 program=$build/odrpo-bench
 sources=(app suites spec train results policies envs estimators kernels cmake CMakeLists.txt CMakePresets.json bootstrap.sh .git/HEAD .git/logs/HEAD)
+modules=(kernels estimators envs policies results spec train compute app)  # each has a test program
 
 # what Debian calls the things we need
 need_run=(g++ cmake ninja-build git libtomlplusplus-dev libhdf5-dev libcli11-dev librandom123-dev libfmt-dev
-  nlohmann-json3-dev libboost-dev libssl-dev libminizip-dev zlib1g-dev gnuplot-nox)
+  nlohmann-json3-dev libboost-dev libssl-dev libminizip-dev zlib1g-dev)
+need_figures=(gnuplot-nox)
+need_mpi=(openmpi-bin libopenmpi-dev)
 need_bench=(libbenchmark-dev)
-need_test=(ccache catch2 clang libclang-rt-dev hdf5-tools python3-h5py python3-numpy python3-xarray python3-h5netcdf python3-netcdf4 python3-jsonschema valgrind
-  openmpi-bin libopenmpi-dev procps)
+need_test=(ccache catch2 python3-h5py)
+need_all=("${need_figures[@]}" "${need_bench[@]}" "${need_mpi[@]}" clang libclang-rt-dev hdf5-tools python3-numpy python3-xarray python3-h5netcdf
+  python3-netcdf4 python3-jsonschema valgrind procps)
 # CI alone, as root: a test starts a Slurm of its own; elsewhere these would start services
 need_ci=(munge slurm-client slurmctld slurmd)
 
-say() { printf 'bootstrap: %s\n' "$*" >&2; }
-die() { say "$@"; exit 1; }
+# objects and clones in other folders share what ccache keeps
+export CCACHE_BASEDIR=${CCACHE_BASEDIR-$root} CCACHE_NOHASHDIR=${CCACHE_NOHASHDIR-1}
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros,include_file_mtime,include_file_ctime}
 
-# goal: run, bench or test; each has its own stamp
+say() { printf 'bootstrap: %s\n' "$*" >&2; }
+die() { local code=$1; shift; say "$@"; exit "$code"; }
+
+# what the build has besides: kept until the opposite is asked for
+cuda='' mpi=''
+while [[ ${1:-} =~ ^--(no-)?(cuda|mpi)$ ]]; do
+  [[ ${BASH_REMATCH[1]} ]] && choice=OFF || choice=ON
+  if [[ ${BASH_REMATCH[2]} == cuda ]]; then cuda=$choice; else mpi=$choice; fi
+  shift
+done
+kept() { [[ -f $build/CMakeCache.txt ]] && sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+options=()
+[[ -z $cuda || $cuda == "$(kept ODRPO_CUDA)" ]] || options+=("-DODRPO_CUDA=$cuda")
+[[ -z $mpi || $mpi == "$(kept ODRPO_MPI)" ]] || options+=("-DODRPO_MPI=$mpi")
+mpi=${mpi:-$(kept ODRPO_MPI || true)}
+
+# goal: which programs are built, and what is started then
+goal=run module='' left_out=''
 case ${1:-} in
-  test) goal="test"; sources+=(tests .ci) ;;
-  bench) goal=bench; sources+=(tests) ;;
-  *) goal=run ;;
+  bench) goal=bench ;;
+  test)
+    shift
+    case ${1:-} in
+      '') goal="test" ;;
+      --all) goal="test-all"; shift ;;
+      -*) goal="test-all" ;;
+      *) goal="test-module" module=$1; shift
+        [[ " ${modules[*]} " == *" $module "* ]] || die 2 "test $module: no such module; there are ${modules[*]}" ;;
+    esac ;;
 esac
 stamp=$build/.bootstrap-$goal
 
 # nothing newer than the last good build: start at once
 fresh() {
-  [[ -f $stamp && -x $program ]] || return 1
-  local newer
-  newer=$(cd "$root" && find "${sources[@]}" -newer "$stamp" -print -quit 2>/dev/null) || true
+  [[ $goal == run || $goal == bench ]] && ((${#options[@]} == 0)) && [[ -f $stamp && -x $program ]] || return 1
+  local newer below=("${sources[@]}")
+  [[ $goal == run ]] || below+=(tests)
+  newer=$(cd "$root" && find "${below[@]}" -newer "$stamp" -print -quit 2>/dev/null) || true
   [[ -z $newer ]]
 }
 
 as_root() {
   if [[ $(id -u) == 0 ]]; then "$@"; else sudo -n "$@"; fi
+}
+
+# shows how far something is: one line rewritten on a terminal, else a line every 15 seconds
+shown_at=-100
+show() {
+  if [[ -t 2 && ${TERM:-dumb} != dumb && -z ${CI:-} ]]; then
+    ((SECONDS == shown_at)) || printf '\r\033[Kbootstrap: %s' "$*" >&2
+    shown_at=$SECONDS
+  elif ((SECONDS >= shown_at + 15)); then
+    say "$@"
+    shown_at=$SECONDS
+  fi
+}
+shown() {
+  if [[ -t 2 && ${TERM:-dumb} != dumb && -z ${CI:-} ]]; then printf '\r\033[K' >&2; fi
+  shown_at=-100
+}
+duration() { (($1 < 90)) && echo "$1 s" || echo "$((($1 + 30) / 60)) min"; }
+
+# install LOG PACKAGE…: shows what apt is doing
+install() {
+  local log=$1 downloaded=0 unpacked=0 ready=0 line
+  shift
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@" </dev/null 2>&1 |
+    while IFS= read -r line; do
+      printf '%s\n' "$line" >>"$log"
+      case $line in
+        Get:*) downloaded=$((downloaded + 1)); show "$downloaded packages downloaded" ;;
+        Unpacking\ *) unpacked=$((unpacked + 1)); show "$unpacked packages unpacked" ;;
+        Setting\ up\ *) ready=$((ready + 1)); show "$ready packages set up" ;;
+      esac
+    done
 }
 
 install_missing() {
@@ -51,22 +113,53 @@ install_missing() {
   done
   ((${#missing[@]})) || return 0
   if [[ $(id -u) != 0 ]] && ! sudo -n true 2>/dev/null; then
-    die "these packages are missing and neither root nor a sudo without password is at hand; ask your administrator for:
+    die 1 "these packages are missing and neither root nor a sudo without password is at hand; ask your administrator for:
   apt-get install --no-install-recommends ${missing[*]}"
   fi
-  say "installing ${missing[*]}"
-  local log apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+  local log plan
   log=$(mktemp)
-  # the lists may be absent or old: fetch them only when the first attempt fails
-  if ! as_root "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >"$log" 2>&1; then
-    as_root "${apt[@]}" update </dev/null >>"$log" 2>&1 || true
-    if ! as_root "${apt[@]}" install --no-install-recommends "${missing[@]}" </dev/null >>"$log" 2>&1; then
+  # the lists may be absent or old: they are fetched when the packages are not in them, or are there no more
+  plan=$(LC_ALL=C apt-get -q --assume-no install --no-install-recommends "${missing[@]}" 2>&1 </dev/null) || true
+  if [[ $plan != *'newly installed'* ]]; then
+    say "fetching the lists of packages"
+    as_root apt-get -q update </dev/null >>"$log" 2>&1 || true
+    plan=$(LC_ALL=C apt-get -q --assume-no install --no-install-recommends "${missing[@]}" 2>&1 </dev/null) || true
+  fi
+  say "installing ${missing[*]}"
+  say "$(sed -nE 's/^.* ([0-9]+) newly installed.*/\1 packages/p; s/^Need to get (.*) of archives\./\1 to download/p; s/^After this operation, (.*) of additional.*/\1 on disk/p' <<<"$plan" | paste -sd ',' | sed 's/,/, /g')"
+  if ! install "$log" "${missing[@]}"; then
+    as_root apt-get -q update </dev/null >>"$log" 2>&1 || true
+    if ! install "$log" "${missing[@]}"; then
+      shown
       tail -n 5 "$log" >&2
       rm -f "$log"
-      die "could not install the packages above (is this machine offline?); install by hand: ${missing[*]}"
+      die 1 "could not install the packages above (is this machine offline?); install by hand: ${missing[*]}"
     fi
   fi
+  shown
   rm -f "$log"
+}
+
+# follows the lines of ninja, which go into LOG: percent, and the time left if the rest is as fast
+follow() {
+  local log=$1 began=$SECONDS line done all spent
+  while IFS= read -r line; do
+    printf '%s\n' "$line"
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} spent=$((SECONDS - began))
+    if ((all > 3)); then show "$((100 * done / all)) % compiled, about $(duration $((spent * (all - done) / done))) left"; fi
+  done >"$log"
+  shown
+}
+
+# seconds of one core that a first build takes, measured (docs/building.md)
+first_build_seconds() {
+  case $goal in
+    run) echo 330 ;;
+    bench) echo 370 ;;
+    test-all) echo 1000 ;;
+    *) echo 600 ;;
+  esac
 }
 
 compile() {
@@ -74,14 +167,22 @@ compile() {
   exec 9>"$build/.bootstrap.lock"
   if command -v flock >/dev/null; then flock 9; fi
   if fresh; then return; fi  # another call was faster
-  local started packages=("${need_run[@]}") options=() targets=(odrpo-bench)
+  local started packages=("${need_run[@]}") targets=(odrpo-bench)
+  [[ $mpi != ON ]] || packages+=("${need_mpi[@]}")
   case $goal in
-    run) [[ -f $build/build.ninja ]] || options=(-DODRPO_TESTS=OFF -DODRPO_BENCH=OFF) ;;
-    bench) packages+=("${need_bench[@]}"); options=(-DODRPO_BENCH=ON); targets+=(odrpo-bench-perf)
+    run) [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF -DODRPO_BENCH=OFF) ;;
+    bench) packages+=("${need_bench[@]}"); targets+=(odrpo-bench-perf)
+      [[ $(kept ODRPO_BENCH) == ON ]] || options+=(-DODRPO_BENCH=ON)
       [[ -f $build/build.ninja ]] || options+=(-DODRPO_TESTS=OFF) ;;
-    test) packages+=("${need_bench[@]}" "${need_test[@]}")
-      if [[ ${CI:-} == true && $(id -u) == 0 ]]; then packages+=("${need_ci[@]}"); fi
-      options=(-DODRPO_TESTS=ON -DODRPO_BENCH=ON); targets=(all) ;;
+    test*) packages+=("${need_test[@]}")
+      [[ $(kept ODRPO_TESTS) == ON ]] || options+=(-DODRPO_TESTS=ON)
+      targets=(odrpo_tests)
+      [[ $goal != test-module ]] || targets=("test_$module")
+      if [[ $goal == test-all ]]; then
+        packages+=("${need_all[@]}") targets=(all)
+        if [[ ${CI:-} == true && $(id -u) == 0 ]]; then packages+=("${need_ci[@]}"); fi
+        [[ $(kept ODRPO_BENCH) == ON ]] || options+=(-DODRPO_BENCH=ON)
+      fi ;;
   esac
   install_missing "${packages[@]}"
   started=$(mktemp "$build/.bootstrap.XXXXXX")  # as old as the sources that this build sees
@@ -89,25 +190,36 @@ compile() {
   # a tree that was moved or copied here brings a cache that names its old place
   if [[ -f $build/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$build/CMakeCache.txt"; then options+=(--fresh); fi
   if [[ ! -f $build/build.ninja || ${#options[@]} -gt 0 ]]; then
-    say "configuring $build"
+    [[ -f $build/build.ninja ]] || say "building $build; the first time takes about $(duration $(($(first_build_seconds) / $(nproc)))) on $(nproc) cores"
     if ! (cd "$root" && cmake --preset release "${options[@]}") </dev/null >"$build/configure.log" 2>&1; then
       tail -n 30 "$build/configure.log" >&2
       rm -f "$started"
-      die "configuring failed; the whole log: $build/configure.log"
+      die 1 "configuring failed; the whole log: $build/configure.log"
     fi
   fi
-  say "building ${targets[*]}"
-  if ! cmake --build "$build" --target "${targets[@]}" </dev/null >&2; then
+  if ! NINJA_STATUS='[%f/%t] ' cmake --build "$build" --target "${targets[@]}" </dev/null 2>&1 | follow "$build/build.log"; then
+    grep -n -m 1 -A 200 '^FAILED:' "$build/build.log" >&2 || tail -n 60 "$build/build.log" >&2
     rm -f "$started"
-    die "the build failed"
+    die 1 "the build failed; the whole log: $build/build.log"
   fi
   mv -f "$started" "$stamp"
 }
 
 if ! fresh; then (compile); fi
 
-if [[ $goal == test ]]; then
-  shift
-  exec ctest --test-dir "$build" --no-tests=error --output-on-failure -j "$(nproc)" "$@"
-fi
-exec "$program" "$@"
+# figures are drawn by gnuplot, which nothing else needs
+case " $* " in
+  *' plot '* | *' report '* | *' --figure'*) command -v gnuplot >/dev/null || (install_missing "${need_figures[@]}") || true ;;
+esac
+
+tests=(ctest --test-dir "$build" --no-tests=error --output-on-failure -j "$(nproc)")
+case $goal in
+  test)
+    code=0
+    "${tests[@]}" -LE '^(slow|planted|gpu|install)$' || code=$?
+    say "left out: slow tests, builds with planted faults, stand-ins for a GPU, the installation, microbenchmarks; './bootstrap.sh test --all' has them"
+    exit "$code" ;;
+  test-all) exec "${tests[@]}" "$@" ;;
+  test-module) exec "$build/tests/$([[ $module == compute ]] && echo app || echo "$module")/test_$module" "$@" ;;
+  *) exec "$program" "$@" ;;
+esac

@@ -10,8 +10,8 @@ struct MpiJob::State {
 
 MpiJob::MpiJob() {
   throw Failure(Exit::usage,
-                "an MPI launcher started several ranks, and this program was built without MPI: configure with -DODRPO_MPI=ON, or give each rank a "
-                "part with --shard auto/N");
+                "an MPI launcher started several ranks, and this program was built without MPI: build it by ./bootstrap.sh --mpi COMMAND or "
+                "cmake -DODRPO_MPI=ON, or give each rank a part with --shard auto/N");
 }
 MpiJob::~MpiJob() = default;
 void MpiJob::leave(int) {}

@@ -1,10 +1,10 @@
-# Language CUDA when nvcc is there and ODRPO_CUDA allows it; sets ODRPO_HAVE_CUDA. Nothing needs it, and the numerics alone do not look for it.
-set(ODRPO_CUDA "AUTO" CACHE STRING "CUDA back end: AUTO, ON or OFF")
+# Language CUDA when ODRPO_CUDA says so; sets ODRPO_HAVE_CUDA. Nothing needs it, and the numerics alone do not look for it.
+set(ODRPO_CUDA "AUTO" CACHE STRING "CUDA back end: AUTO (where there is a device and nvcc), ON or OFF")
 set(ODRPO_HAVE_CUDA OFF)
 if(ODRPO_NUMERICS_ONLY AND ODRPO_CUDA STREQUAL "ON")
   message(FATAL_ERROR "ODRPO_CUDA=ON: the numerics alone (ODRPO_NUMERICS_ONLY=ON) have no CUDA in them")
 endif()
-if(NOT ODRPO_NUMERICS_ONLY AND NOT ODRPO_CUDA STREQUAL "OFF")
+if(NOT ODRPO_NUMERICS_ONLY AND (ODRPO_CUDA STREQUAL "ON" OR (ODRPO_CUDA STREQUAL "AUTO" AND EXISTS /dev/nvidia0)))
   include(CheckLanguage)
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)  # before enable_language, or nvcc's default (75) is recorded
     set(CMAKE_CUDA_ARCHITECTURES 90)        # sm_90 code + compute_90 PTX

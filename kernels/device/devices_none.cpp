@@ -5,7 +5,7 @@ namespace odrpo {
 
 Devices find_devices(bool) {
   Devices none;
-  none.why_none = "this program was built without CUDA";
+  none.why_none = "this program was built without CUDA (./bootstrap.sh --cuda COMMAND, or cmake -DODRPO_CUDA=ON)";
   return none;
 }
 

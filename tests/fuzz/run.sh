@@ -3,7 +3,7 @@
 # ODRPO_FUZZ_SEED sets the seed, ODRPO_FUZZ_JOBS how many targets run at a time.
 set -uo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
-build=$root/build/fuzz
+build=$root/build/asan
 seconds=${1:-20}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "usage: run.sh [SECONDS] [TARGET…]" >&2; exit 2; }
 shift || true
@@ -28,8 +28,8 @@ export TMPDIR=$probe/tmp  # where the targets keep their folders
 
 cd "$root" || exit 1
 build() {
-  [[ -f $build/build.ninja ]] || cmake --preset fuzz || return
-  cmake --build --preset fuzz --target odrpo_fuzz_all
+  [[ -f $build/build.ninja ]] || cmake --preset asan || return
+  cmake --build --preset asan --target odrpo_fuzz_all
 }
 if ! build >"$probe/log" 2>&1; then
   tail -n 60 "$probe/log"

@@ -13,7 +13,7 @@ quiet() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "$*"; return 1; }; }
 
 if [[ -n $alone ]]; then
   build=$work/numerics
-  quiet "$cmake" -S "$source" -B "$build" -G Ninja -DODRPO_NUMERICS_ONLY=ON -DODRPO_UNITY=ON -DCMAKE_BUILD_TYPE=Debug || exit 1  # in a third of the time
+  quiet "$cmake" -S "$source" -B "$build" -G Ninja -DODRPO_NUMERICS_ONLY=ON -DCMAKE_BUILD_TYPE=Debug || exit 1
   grep -qE '^CMAKE_CUDA_(COMPILER|FLAGS):' "$build/CMakeCache.txt" && fail "the numerics alone look for CUDA"
   quiet "$cmake" --build "$build" || exit 1
 fi
