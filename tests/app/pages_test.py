@@ -11,7 +11,8 @@
 # The folder of a page holds pages/inputs/ and the result files of SHARED. Commands are odrpo-bench, sample_result_file
 # (tests/results/sample_file.cpp) and cat. No shell reads them: words are split as by sh, without expansion, pipes or redirection.
 # MASKS hides what differs between machines, and nothing else. A page must be the same for every processor, compiler and optimisation:
-# no times, nothing of the toy language model, no number of threads (-j 1). LaTeX tables are compiled too, where pdflatex is installed.
+# no times, nothing of the toy language model, no number of threads (-j 1). LaTeX tables are compiled too, where pdflatex is installed
+# with booktabs and siunitx.
 import difflib, os, re, shlex, shutil, subprocess, sys
 
 here = os.path.dirname(os.path.realpath(__file__))
@@ -45,7 +46,8 @@ def rounded(text):
 
 def lines(text, prefix=""):
     """Each line with the prefix; a last one without an end says so."""
-    return "".join(prefix + line + ("" if line.endswith("\n") else " (no end of line)\n") for line in text.splitlines(keepends=True))
+    all_lines = re.findall(r"[^\n]*\n|[^\n]+", text)
+    return "".join(prefix + line + ("" if line.endswith("\n") else " (no end of line)\n") for line in all_lines)
 
 
 def ran(command, folder):
@@ -59,6 +61,10 @@ def shown(command, out, errors, code):
     for pattern, mask in MASKS:
         text = re.sub(pattern, mask, text)
     return f"$ {command}\n" + rounded(text)
+
+
+def has_latex():
+    return shutil.which("pdflatex") and subprocess.run(["kpsewhich", "booktabs.sty", "siunitx.sty"], stdout=subprocess.DEVNULL).returncode == 0
 
 
 def compile_latex(name, latex, folder):
@@ -92,7 +98,7 @@ for file in sorted(os.listdir(PAGES)):
         out, errors, code = ran(command, name)
         check(not re.search(r"(?m)^\$ ", out), f"{file}: output that looks like a command")
         found += shown(command, out, errors, code)
-        if "--format latex" in command and code == 0 and shutil.which("pdflatex"):
+        if "--format latex" in command and code == 0 and has_latex():
             compile_latex(file, out, name)
     check(found, f"{file}: no command")
     if found == expected:
