@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
+#include "tests/results/sample_sd.hpp"
 
 using namespace odrpo;
 
@@ -100,6 +101,18 @@ TEST_CASE("equivalence: with the pairs that are needed four of five samples pass
   CHECK(pairs_for_equivalence(0.5, 1, 0.5) == 0);
   CHECK(pairs_for_equivalence(0.5, std::nan("")) == 0);
   CHECK(pairs_for_equivalence(1e-9, 1) == 0);
+}
+
+TEST_CASE("equivalence: the pairs that are needed are the fewest by which both tests pass, also off the centre") {
+  for (const auto& setting : {std::pair{0.5, 0.05}, {0.5, -0.05}, {0.5, 0.0}, {0.2, 0.03}, {1.0, 0.1}, {2.0, -0.2}, {0.5, 0.3}}) {
+    const double margin = setting.first, difference = setting.second;
+    const auto one_passes = [&](int n, double distance) { return t_above(distance * std::sqrt(n), student_factor(n, 0.9), n - 1); };
+    const auto both_pass = [&](int n) { return one_passes(n, margin - difference) + one_passes(n, margin + difference) - 1; };
+    const int n = pairs_for_equivalence(margin, 1, difference);
+    CAPTURE(margin, difference, n);
+    CHECK(both_pass(n) >= 0.8);
+    CHECK(both_pass(n - 1) < 0.8);
+  }
 }
 
 TEST_CASE("equivalence of ratios: the mean, and coverage of the interval") {

@@ -7,6 +7,7 @@
 
 #include "results/statistics.hpp"
 #include "tests/catch.hpp"
+#include "tests/results/sample_sd.hpp"
 
 using namespace odrpo;
 
@@ -107,6 +108,38 @@ TEST_CASE("gate: an interval lies beyond the limit exactly where Holm's adjusted
     const bool beyond = cases[i].estimate.lo > limit || cases[i].estimate.hi < -limit;
     CAPTURE(i, adjusted[i], cases[i].estimate.mean);
     CHECK(beyond == (adjusted[i] <= rules.alpha));
+  }
+}
+
+TEST_CASE("gate: p between alpha / m and alpha decide in Holm's order: the i-th smallest by alpha / (m - i)") {
+  const std::pair<std::vector<double>, int> families[] = {
+      {{0.3, 0.45, 0.9}, 3},  // p in alphas, all below theirs: 1/3, 1/2, 1
+      {{0.9, 0.3, 0.45}, 3},  // in another order
+      {{0.3, 0.6, 0.9}, 1},   // the second is not: it and all after it stay open
+      {{0.4, 0.45, 0.9}, 0},  // nor is the first, though every p is below alpha
+  };
+  const GateRules rules;
+  const double error = 0.005, sd = error * std::sqrt(10);
+  for (const auto& [alphas, decided] : families) {
+    std::vector<GateCase> slower, faster, noisy;
+    for (const double alphas_of : alphas) {
+      const double mean = std::log1p(rules.limit) + student_factor_of(9, 1 - alphas_of * rules.alpha) * error;
+      slower.push_back(case_of(mean, sd));
+      faster.push_back(case_of(-mean, sd));
+      noisy.push_back(case_of(0, sd));
+      noisy.back().control = blocks_of(10, mean, sd);
+      slower.back().control = faster.back().control = {};
+    }
+    judge_look(slower, rules);
+    judge_look(faster, rules);
+    judge_look(noisy, rules);
+    const auto count = [](const std::vector<GateCase>& cases, GateVerdict verdict) {
+      return std::count_if(cases.begin(), cases.end(), [&](const GateCase& c) { return c.verdict == verdict; });
+    };
+    CAPTURE(alphas);
+    CHECK(count(slower, GateVerdict::slower) == decided);
+    CHECK(count(faster, GateVerdict::faster) == decided);
+    CHECK(count(noisy, GateVerdict::void_control) == decided);
   }
 }
 
@@ -220,4 +253,20 @@ TEST_CASE("gate: the smallest change found is found 19 times of 20") {
   INFO("found " << found << " of " << trials << ", seed 7");
   CHECK(found > 0.93 * trials);
   CHECK(found < 0.975 * trials);
+}
+
+TEST_CASE("gate: the smallest change found, from its definition and by exact power") {
+  const auto t_of_two = [](double p) { return (2 * p - 1) / std::sqrt(2 * p * (1 - p)); };  // the quantile of 2 degrees of freedom
+  GateEstimate three;
+  three.blocks = 3, three.freedom = 2, three.error = 0.001, three.alpha = 0.005 / 4;
+  const double factors = t_of_two(1 - three.alpha / 2) + t_of_two(0.95);
+  CHECK(smallest_found(three, {.limit = 0.02}) == Approx(1.02 * std::exp(factors * 0.001) - 1).epsilon(1e-12));
+  for (const int blocks : {20, 80}) {
+    GateCase c = case_of(0, 0.01, 0, blocks);
+    const GateRules rules{.looks = {blocks}};
+    judge_look({&c, 1}, rules);
+    const double error = 0.01 / std::sqrt(blocks), beyond = std::log1p(smallest_found(c.estimate, rules)) - std::log1p(rules.limit);
+    CAPTURE(blocks);
+    CHECK(t_above(beyond / error, student_factor(blocks, 1 - rules.alpha), blocks - 1) == Approx(0.95).margin(0.2 / blocks));
+  }
 }

@@ -1,6 +1,7 @@
 // The HTML page of a result file: figures it refuses, tables that are too large, texts that it escapes.
 #include "results/page.hpp"
 
+#include "results/markup.hpp"
 #include "results/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/table_sample.hpp"
@@ -52,6 +53,12 @@ TEST_CASE("a page of a small file has its table and its facts, and asks for noth
   CHECK_FALSE(contains(html, "http:"));
   CHECK_FALSE(contains(html, "https:"));
   CHECK(html == html_page(page));
+}
+
+TEST_CASE("texts in markup: the five signs that begin something, what XML forbids, and what a terminal obeys") {
+  CHECK(markup_text("a_b\\c#{d}$% \u0180\u4e2d <&>\"'") == "a_b\\c#{d}$% \u0180\u4e2d &lt;&amp;&gt;&quot;&#39;");
+  CHECK(markup_text("\uffbe\ufffd\ufffe\uffff|") == "\uffbe\ufffd??|");
+  CHECK(markup_text("\x1b\n\u202e", "\n") == "\\x1b\n\\u202e");
 }
 
 TEST_CASE("the best cells of a page are bold, stars stand apart, and n/a has no number") {

@@ -1,6 +1,8 @@
 // Writes the sample result file (argument 1), with evaluations per prompt and a failed run, for the Python checks of the layout and of what
-// shows it. Argument 2: `plain` without these, `hostile` with names that a shell, gnuplot, LaTeX or a page might obey, `texts` with more
-// such texts wherever a file has one, and numbers whose bits are easily lost.
+// shows it. Argument 2: `plain` without these, `hostile` with names that a shell, gnuplot, LaTeX or a page might obey, `latex` with every
+// sign and letter that LaTeX may take for something else, `texts` with more such texts wherever a file has one, and numbers whose bits are
+// easily lost.
+#include <cctype>
 #include <iostream>
 #include <limits>
 #include <string>
@@ -13,6 +15,18 @@ namespace {
 const char* const hostile_names[] = {"$(touch pwned) `touch pwned` \"x\" 'y' 100%q", "</script><img src=x onerror=alert(1)> & \\n {/Symbol a}_2^3 @m"};
 
 using namespace odrpo;
+
+/// Every sign of ASCII, twice, and the letters of U+00A1 to U+0180.
+std::string name_of_signs() {
+  std::string name;
+  for (char c = ' '; c < '\x7f'; ++c)
+    if (!std::isalnum(static_cast<unsigned char>(c))) name += std::string(2, c);
+  for (int point = 0xA1; point <= 0x180; ++point) {
+    name += static_cast<char>(0xC0 | point >> 6);
+    name += static_cast<char>(0x80 | (point & 0x3F));
+  }
+  return name;
+}
 
 /// Names that CSV, a spreadsheet, HTML or a terminal may take for something else; numbers whose bits are easily lost.
 std::string write_odd_texts(const std::string& path) {
@@ -62,6 +76,9 @@ int main(int argc, char** argv) {
     runs[4].error = "made to fail";
     runs = odrpo::sample::with_evaluated(std::move(runs));
   }
+  if (kind == "latex")
+    for (RunRecord& run : runs)
+      if (run.estimator != "maxrl") run.estimator = name_of_signs();
   for (odrpo::RunRecord& run : runs) {
     if (kind != "hostile") break;
     const bool baseline = run.estimator == "maxrl";

@@ -257,3 +257,54 @@ TEST_CASE("science: the difference of gain that could have been found is found f
     CHECK(moved < 0.86 * trials);
   }
 }
+
+namespace {
+
+/// Cells of 20 pairs whose differences of gain have these p exactly, and as many more whose runs fail once, in NEW alone.
+ScienceComparison compared_with_p(const std::vector<double>& p, int failing = 0) {
+  const int cells = static_cast<int>(p.size()) + failing, n = 20;
+  const double sd = std::sqrt(20.0 / 19);  // of 10 pairs of +1 and -1
+  const auto old_file = made(cells, n, [](int, int) { return Values{}; });
+  const auto new_file = made(cells, n, [&](int cell, int s) {
+    if (cell >= static_cast<int>(p.size())) return Values{7, 0.7, s == 0};
+    const double mean = student_factor(n, 1 - p[static_cast<std::size_t>(cell)]) * sd / std::sqrt(n);
+    return Values{7, 0.7 + 0.1 * (mean + (s % 2 == 0 ? 1 : -1))};
+  });
+  return compare_science(old_file.file(), new_file.file(), science_margins);
+}
+
+}  // namespace
+
+TEST_CASE("science: p between .05 / m and .05 move cells in Holm's order") {
+  const auto moved = [](const ScienceComparison& c) {
+    std::string names;
+    for (const ScienceCell& cell : c.cells)
+      if (cell.verdict == ScienceVerdict::moved) names += cell.name.substr(cell.name.find("cell") + 4) + " ";
+    return names;
+  };
+  CHECK(compared_with_p({0.015, 0.0225, 0.045}).tests == 3);
+  CHECK(moved(compared_with_p({0.015, 0.0225, 0.045})) == "0 1 2 ");  // below .05 / 3, .05 / 2, .05
+  CHECK(moved(compared_with_p({0.045, 0.015, 0.0225})) == "1 2 0 ");
+  CHECK(moved(compared_with_p({0.015, 0.03, 0.045})) == "0 ");
+  CHECK(moved(compared_with_p({0.02, 0.0225, 0.045})) == "");
+  CHECK(moved(compared_with_p({0.015, 0.0225, 0.045}, 1)) == "");  // a test of failures is one of four
+  CHECK(compared_with_p({0.02}, 2).cells[0].measures[science_gain].p_holm == Approx(0.06).epsilon(1e-9));
+}
+
+TEST_CASE("science: the difference of gain that could have been found, from its definition") {
+  const auto t_of_two = [](double p) { return (2 * p - 1) / std::sqrt(2 * p * (1 - p)); };  // the quantile of 2 degrees of freedom
+  const auto found = [&](double sd, double margin, int tests) {
+    const double error = sd / std::sqrt(3.0);
+    return std::max(t_of_two(1 - 0.025 / tests) * error, margin - t_of_two(0.95) * error) + t_of_two(0.8) * error;
+  };
+  const std::vector<double> sds = {0.001, 0.002, 0.004};
+  for (const double margin : {0.005, 0.5}) {
+    const auto old_file = made(3, 3, [](int, int) { return Values{}; });
+    const auto new_file = made(3, 3, [&](int cell, int s) { return Values{7, 0.7 + sds[static_cast<std::size_t>(cell)] * (s - 1)}; });
+    const ScienceComparison c = compare_science(old_file.file(), new_file.file(), {0.02, margin, 0.1});
+    const auto worst = std::max({found(sds[0], margin, 3), found(sds[1], margin, 3), found(sds[2], margin, 3)});
+    CAPTURE(margin);
+    CHECK(c.found_gain == Approx(found(sds[1], margin, 3)).epsilon(1e-9));
+    CHECK(c.found_gain_worst == Approx(worst).epsilon(1e-9));
+  }
+}

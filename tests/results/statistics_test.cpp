@@ -107,6 +107,22 @@ TEST_CASE("difference of shares: Newcombe's interval for pairs") {
   CHECK(share_difference({}, {}).n == 0);
 }
 
+TEST_CASE("difference of shares: Newcombe's continuity correction of the pairs' correlation") {
+  struct Pairs {
+    std::size_t both, only_a, only_b, neither;
+    double lo, hi;
+  };
+  for (const Pairs& p : {Pairs{20, 12, 2, 16, 0.056156424841748265, 0.3292069954001405},   // 296 - 50 / 2; uncorrected 0.0618 .. 0.3242
+                         Pairs{8, 4, 3, 5, -0.20926740996667131, 0.29929497062498206},     // 28 - 20 / 2
+                         Pairs{5, 3, 3, 3, -0.32619694837968694, 0.32619694837968694}}) {  // 6 is below 14 / 2: no correlation
+    std::vector<double> a, b;
+    const auto add = [&](std::size_t count, double of_a, double of_b) { a.insert(a.end(), count, of_a), b.insert(b.end(), count, of_b); };
+    add(p.both, 1, 1), add(p.only_a, 1, 0), add(p.only_b, 0, 1), add(p.neither, 0, 0);
+    CHECK(share_difference(a, b).lo == Approx(p.lo).epsilon(1e-12));
+    CHECK(share_difference(a, b).hi == Approx(p.hi).epsilon(1e-12));
+  }
+}
+
 TEST_CASE("quartiles") {
   const Quartiles q = quartiles(std::vector<double>{4, 1, 3, 2});
   CHECK(q.q1 == 1.75);

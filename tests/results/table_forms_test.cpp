@@ -1,4 +1,6 @@
-// Forms of a table: legends, widths, the best cells, baselines of groups of rows, LaTeX.
+// Forms of a table: legends, widths, decimals, the best cells, baselines of groups of rows, LaTeX.
+#include <cmath>
+
 #include "kernels/utf8.hpp"
 #include "results/export_json.hpp"
 #include "tests/catch.hpp"
@@ -6,6 +8,44 @@
 
 using namespace odrpo;
 using namespace odrpo::sample;
+
+namespace {
+
+/// A cell of a table: `seeds` seeds whose mean is `centre` and whose interval has this half-width.
+struct Cell {
+  double centre, half;
+  int seeds = 3;
+};
+
+/// The numbers of a table of these estimators (rows) at 1, 2, ... votes (columns).
+std::string numbers_of(const std::vector<std::pair<std::string, std::vector<Cell>>>& rows) {
+  std::vector<RunRecord> all;
+  for (const auto& [estimator, cells] : rows)
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      for (int seed = 0; seed < cells[c].seeds; ++seed) {
+        std::vector<double> away;
+        for (int i = 0; i < cells[c].seeds; ++i) away.push_back(i - (cells[c].seeds - 1) / 2.0);
+        const double scale = cells[c].half / (mean_interval(away).hi - mean_interval(away).mean);
+        RunRecord r = run("bandit", estimator, static_cast<int>(c) + 1, 0.1, seed, 20);
+        r.finals = {{"regret", cells[c].centre + scale * away[static_cast<std::size_t>(seed)]}};
+        all.push_back(r);
+      }
+  const std::string text = table_text(make_table(file_of(all), {.value = {"regret"}}), Legend::none);
+  return text.substr(text.find("\n\n") + 2);
+}
+
+/// The LaTeX of a row's name.
+std::string latex_of(const std::string& name) {
+  auto all = some_runs({0.1});
+  for (RunRecord& r : all)
+    if (r.estimator != "maxrl") r.estimator = name;
+  const std::string latex = table_latex(make_table(file_of(all), {}), Legend::none), before = "\\\\\n";
+  const std::size_t end = latex.find(" & $\\mathbf{75.0}$ $\\pm$ $6.6$ & $\\mathbf{80.0}$ $\\pm$ $6.6$ \\\\\n\\bottomrule\n");
+  const std::size_t from = latex.rfind(before, end) + before.size();
+  return latex.substr(from, end - from);
+}
+
+}  // namespace
 
 TEST_CASE("the legend of a table can be short or left out, and its lines fit a terminal") {
   const TableModel table = make_table(file_of(some_runs({0.1})), {.baseline = "maxrl"});
@@ -114,4 +154,39 @@ TEST_CASE("a table in LaTeX") {
   CHECK(contains(latex, "\\caption{sample: gain {[}\\%{]}. Cells: mean over n = 3 seeds"));
   CHECK(contains(table_latex(table, Legend::none), "\\caption{sample: gain {[}\\%{]}}\n"));
   CHECK(contains(table_latex(table, Legend::brief, true), "& {\\bfseries\\num{75.0}} $\\pm$ \\num{6.6} & \\num{+3.0}"));
+}
+
+TEST_CASE("names in LaTeX: its own characters, ligatures, and letters that its fonts have or lack") {
+  const std::pair<const char*, const char*> names[] = {
+      {"a_b#c", "a\\_b\\#c"},
+      {"C:\\n\\end", "C:\\textbackslash{}n\\textbackslash{}end"},
+      {"&%${}", "\\&\\%\\$\\{\\}"},
+      {"~^<>|\"'`",
+       "\\textasciitilde{}\\textasciicircum{}\\textless{}\\textgreater{}\\textbar{}\\textquotedbl{}\\textquotesingle{}\\textasciigrave{}"},
+      {"--[x]*,,", "{-}{-}{[}x{]}{*}{,}{,}"},
+      {"n=8 @0.3/1 (grpo)!?;:+.", "n=8 @0.3/1 (grpo)!?;:+."},
+      {"5 ± 1", "5 $\\pm$ 1"},
+      {"\u00bf\u00c0\u017e\u0180", "U+00BF\u00c0\u017eU+0180"},
+      {"\u0126\u0127\u0138\u013f\u0140\u0149\u0166\u0167\u017f", "U+0126U+0127U+0138U+013FU+0140U+0149U+0166U+0167U+017F"},
+      {"\u01c4\u03bc\u4e2d\U0001f600", "U+01C4U+03BCU+4E2DU+1F600"},
+  };
+  for (const auto& [name, latex] : names) CHECK(latex_of(name) == latex);
+}
+
+TEST_CASE("numbers have the decimals at which the median half-width keeps one digit, all in a table the same") {
+  CHECK(numbers_of({{"grpo", {{0.28, 0.08}}}}) == "estimator  votes=1\ngrpo       0.28 ± 0.08\n");
+  CHECK(numbers_of({{"grpo", {{0.28, 0.003}}}}) == "estimator  votes=1\ngrpo       0.280 ± 0.003\n");
+  CHECK(numbers_of({{"grpo", {{0.28, 0.1}}}}) == "estimator  votes=1\ngrpo       0.3 ± 0.1\n");
+  CHECK(numbers_of({{"grpo", {{128, 12}}}}) == "estimator  votes=1\ngrpo       128.0 ± 12.0\n");
+  CHECK(numbers_of({{"grpo", {{1.28, 0.08}, {1.5, 0.4}, {1, 0.004}}}}) ==
+        "estimator  votes=1      votes=2      votes=3\ngrpo       1.28 ± 0.08  1.50 ± 0.40  1.00 ± 0.00\n");
+}
+
+TEST_CASE("cells show their seeds where most have another number of them") {
+  CHECK(numbers_of({{"grpo", {{0.5, 0.2}, {0.6, 0.2, 4}, {0.7, 0.2}}}}) ==
+        "estimator  votes=1    votes=2          votes=3\ngrpo       0.5 ± 0.2  0.6 ± 0.2 (n=4)  0.7 ± 0.2\n");
+  CHECK(numbers_of({{"grpo", {{0.5, 0.2, 4}, {0.6, 0.2}, {0.7, 0.2, 4}}}}) ==
+        "estimator  votes=1    votes=2          votes=3\ngrpo       0.5 ± 0.2  0.6 ± 0.2 (n=3)  0.7 ± 0.2\n");
+  CHECK(numbers_of({{"grpo", {{0.5, 0.2}, {0.6, 0.2, 4}}}}) ==  // as many of both: the larger number goes without saying
+        "estimator  votes=1          votes=2\ngrpo       0.5 ± 0.2 (n=3)  0.6 ± 0.2\n");
 }

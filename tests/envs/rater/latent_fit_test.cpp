@@ -1,6 +1,7 @@
 // A fit finds the judge that scores were drawn from, says what it cannot find, and refuses tables that tell nothing.
 #include "envs/rater/latent_fit.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "envs/rater/latent_draw.hpp"
@@ -23,6 +24,15 @@ void check_near(const char* name, const LatentParameter& found, double truth) {
   CHECK(std::abs(found.value - truth) < 4 * found.error);
   CHECK(found.low < found.value);
   CHECK(found.value < found.high);
+}
+
+/// 1.96 standard errors to both sides on the scale of the fit, which has this slope at the value and begins at `least`.
+template <class Scale>
+void check_interval(const LatentParameter& found, Scale scale, double slope, double least) {
+  const double half = 1.96 * slope * found.error;
+  INFO(found.value << " +- " << found.error << ", " << found.low << " to " << found.high);
+  CHECK(scale(found.high) == Approx(scale(found.value) + half).epsilon(1e-9));
+  CHECK(scale(found.low) == Approx(std::max(scale(found.value) - half, least)).epsilon(1e-9));
 }
 
 void check_not_fitted(const LatentParameter& found, const std::string& reason) {
@@ -159,6 +169,18 @@ TEST_CASE("two scores on two levels tell nothing about the spread", "[latent]") 
   quick.intervals = false;
   check_not_fitted(fit_latent_scale(draw_scores(two, ScoreShape{200, 6, 2}, 1).table, quick).spread,
                    "the scale has two levels, and no response has three scores");
+}
+
+TEST_CASE("a 95 % interval is 1.96 standard errors to both sides, on the scale of the fit", "[latent]") {
+  const LatentFit fit = fit_latent_scale(draw_scores(essay_panel(), ScoreShape{100, 8, 2}, 20261216).table);
+  const auto square = [](double x) { return x * x; };
+  const double share = fit.prompt_share.value;
+  check_interval(
+      fit.sigma, [](double x) { return std::log(x); }, 1 / fit.sigma.value, -4.5);
+  check_interval(
+      fit.prompt_share, [](double x) { return std::log(x / (1 - x)); }, 1 / (share * (1 - share)), -7);
+  check_interval(fit.spread, square, 2 * fit.spread.value, 0);
+  check_interval(fit.judge_sigma, square, 2 * fit.judge_sigma.value, 0);
 }
 
 TEST_CASE("intervals need ten prompts", "[latent]") {
