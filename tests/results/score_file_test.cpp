@@ -3,7 +3,6 @@
 
 #include <sys/mman.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
@@ -165,6 +164,11 @@ TEST_CASE("every mistake of a score file is told at its file, line and column") 
       {rows4 + "0,0,1,\"3\"4\n", "f:3:10: error: text after the closing quote"},
       {"prompt_id,response_id,sample_id,score,note\n0,0,0,3,\"two\nlines\"\n0,0,1,inf,n\n",
        "f:4:7: error: score \"inf\" is no finite number; leave a missing score blank"},
+      {"note,prompt_id,response_id,sample_id,score\n\"two\n\nlines\",0,,0,inf\nn,,0,0,3\n",
+       "f:4:10: error: response_id is empty\nf:4:13: error: score \"inf\" is no finite number; leave a missing score blank\n"
+       "f:5:3: error: prompt_id is empty"},
+      {"note,prompt_id,response_id,sample_id,score\n\"two\nlines\" x,0,0,0,3\n", "f:3:8: error: text after the closing quote"},
+      {"note,prompt_id,response_id,sample_id,score\n\"two\nlines\",\"0\n", "f:3:8: error: a quote that is not closed"},
       // cells
       {rows4 + "0,0,1,3\n\n0,0,0,4\n", "f:5:1: error: prompt 0, response 0, sample 0 is given twice; first on line 2"},
       {rows4 + "0,0,0,1\n0,0,0,2\n",
@@ -214,6 +218,21 @@ TEST_CASE("twenty mistakes are told, then there is more") {
   }
 }
 
+TEST_CASE("doubled quotes are one in quoted cells, and two in cells without quotes") {
+  std::vector<std::string> texts;
+  std::vector<CsvField> fields;
+  CsvErrors errors("f");
+  CsvReader reader("\"5\"\" wide\",5\"\" wide,\"\"\"\",x\"\",\"\"");
+  REQUIRE(reader.next(fields, errors));
+  for (const CsvField& field : fields) texts.push_back(csv_text(field));
+  CHECK(texts == std::vector<std::string>{"5\" wide", "5\"\" wide", "\"", "x\"\"", ""});
+  CHECK_FALSE(errors.any());
+  // ids: the first two rows are one response, the third is another one
+  const ScoreTable t = parse_scores(header + "0,\"5\"\"\",0,1\n0,5\",1,2\n0,5\"\",0,3\n", "f");
+  CHECK(t.responses.size() == 2);
+  CHECK(scores_of(t, 0) == std::vector<double>{1, 2, 3});
+}
+
 TEST_CASE("text of a file is shown safely, whatever its bytes") {
   CHECK(shown_cell("") == "\"\"");
   CHECK(shown_cell("plain") == "\"plain\"");
@@ -226,26 +245,15 @@ TEST_CASE("text of a file is shown safely, whatever its bytes") {
   CHECK(shown_cell(std::string(41, 'a')) == "\"" + std::string(40, 'a') + "…\"");
 }
 
-TEST_CASE("a file of a megabyte is read in well under a tenth of a second") {
+TEST_CASE("a file of a megabyte is read whole") {
   std::string text = header;
   for (int p = 0; p < 3000; ++p)
     for (int r = 0; r < 10; ++r)
       for (int n = 0; n < 4; ++n)
         text += std::to_string(p) + ',' + std::to_string(r) + ',' + std::to_string(n) + ',' + std::to_string(1 + (p + r * n) % 5) + '\n';
   REQUIRE(text.size() > 1'200'000);
-  double best = 1e9;
-  for (int round = 0; round < 5; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    const ScoreTable t = parse_scores(text, "f");
-    best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    REQUIRE(t.prompts.size() == 3000);
-    REQUIRE(scores_of(t, 2999)[39] == 1 + (2999 + 9 * 3) % 5);
-  }
-#ifdef NDEBUG  // sanitizers take ten times as long
-  constexpr double limit = 0.1;
-#else
-  constexpr double limit = 2;
-#endif
-  CAPTURE(best);
-  CHECK(best < limit);
+  const ScoreTable t = parse_scores(text, "f");
+  REQUIRE(t.prompts.size() == 3000);
+  CHECK(t.level.size() == 120'000);
+  CHECK(scores_of(t, 2999)[39] == 1 + (2999 + 9 * 3) % 5);
 }

@@ -133,7 +133,7 @@ TEST_CASE("engines and workers train at the same time") {
   // each of them goes on only when both are there
   const auto meet = [&](const BatchEngine::Call& call) {
     ++there;
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (there < 2 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
     if (there < 2) together = false;
     train_all(call);
@@ -145,7 +145,7 @@ TEST_CASE("engines and workers train at the same time") {
   // a run of the workers ends while the engine is in its only batch
   std::atomic<std::size_t> trained{0};
   const auto wait = [&](const BatchEngine::Call& call) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(120);
     while (trained < 4 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
     if (trained < 4) together = false;
     train_all(call);

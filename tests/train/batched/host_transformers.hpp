@@ -51,7 +51,7 @@ struct HostTransformers {
         of.first_starts.insert(t.start.weights[0]);
       }
       if (now == of.meet) of.met = true;
-      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
       while (!of.met && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
     }
     ~OnHost() { --of.alive; }
