@@ -64,7 +64,20 @@ ByScore seen_in_worlds(const RaterConfig& rater, const BanditConfig& config, int
   return seen;
 }
 
-void check_against_worlds(const RaterConfig& rater, BanditConfig config, int votes, const PromptGrid& grid = {}) {
+/// A question to a judge about a world.
+struct Question {
+  std::string what;
+  RaterConfig rater;
+  BanditConfig config;
+  int votes = 1;
+  PromptGrid grid;
+  bool always = false;  ///< also in the short test: one of each kind
+};
+
+void check_against_worlds(const Question& question, int worlds) {
+  const auto& [what, rater, wanted, votes, grid, always] = question;
+  INFO(what);
+  BanditConfig config = wanted;
   config.prompts = 512;
   config.actions = 16;
   const ScoreModel m = make_score_model(rater, resolve_source(config, rater), config.levels, votes, grid);
@@ -83,8 +96,8 @@ void check_against_worlds(const RaterConfig& rater, BanditConfig config, int vot
     if (!has_gaps(rater)) CHECK(sum == Approx(1).epsilon(1e-9));
     else CHECK(sum <= 1 + 1e-9);
   }
-  const ByScore seen = seen_in_worlds(rater, config, votes, m, 48);
-  // 48 x 512 prompts: their centres alone have an error of 1.8 / sqrt(24576) = .011 levels, and of those that get a score often below .02
+  const ByScore seen = seen_in_worlds(rater, config, votes, m, worlds);
+  // of 48 x 512 prompts: their centres alone have an error of 1.8 / sqrt(24576) = .011 levels, and of those that get a score often below .02
   double distance = 0;
   for (std::size_t k = 0; k < scores; ++k) {
     distance += std::fabs(share[k] - seen.share[k]);
@@ -94,69 +107,45 @@ void check_against_worlds(const RaterConfig& rater, BanditConfig config, int vot
   CHECK(distance < 0.04);
 }
 
+std::vector<Question> questions() {
+  std::vector<Question> all;
+  const auto with = [&](std::string what, std::string_view word, auto change, bool always = false, int votes = 1) {
+    Question question{std::move(what), preset(word), {}, votes, {}, always};
+    change(question);
+    all.push_back(std::move(question));
+  };
+  const auto as_is = [](Question&) {};
+  for (const char* word : {"mixed", "veto", "wide", "low20", "s2", "flip10"}) with(word, word, as_is, std::string_view(word) == "veto");
+  for (const Aggregate a : {Aggregate::mode, Aggregate::median, Aggregate::mean})
+    with("five votes", "mixed", [&](Question& q) { q.rater.aggregate = a; }, a == Aggregate::mean, 5);
+  with("five votes, stopped by two equal ones", "mixed", [](Question& q) { q.rater.aggregate = Aggregate::mode, q.rater.stop = 2; }, true, 5);
+  for (const ParsePolicy policy : {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero})
+    for (const int votes : {1, 3})
+      with("answers that cannot be read", "mixed", [&](Question& q) { q.rater.parse_failure = 0.2, q.rater.parse_policy = policy; },
+           policy == ParsePolicy::drop && votes == 3, votes);
+  for (const char* word : {"panel-essays", "panel-dialogue"})
+    with(word, word, [](Question& q) { q.config.levels = rater_levels(q.rater); }, std::string_view(word) == "panel-essays");
+  with("integer quality", "mixed", [](Question& q) { q.config.quality = QualityKind::integer, q.grid.qualities_per_level = 1; }, true);
+  with("other levels", "mixed", [](Question& q) { q.config.levels = 5; });
+  with("a world of its own", "mixed", [](Question& q) { q.config.overrides.mean = 4, q.config.overrides.spread_sd = 0; }, true);
+  with("a shared error", "mixed", [](Question& q) { q.rater.noise.push_back(SharedBias{.sd = 0.7}); });
+  with("severity towards a prompt", "mixed", [](Question& q) { q.rater.noise.push_back(SeverityOffset{.sd = 0.7}); }, true);
+  return all;
+}
+
 }  // namespace
 
-TEST_CASE("score models agree with the worlds and raters that they are of") {
-  const BanditConfig config;
-  for (const char* word : {"mixed", "veto", "wide", "low20", "s2", "flip10"}) {
-    INFO(word);
-    check_against_worlds(preset(word), config, 1);
-  }
+TEST_CASE("score models agree with the worlds and raters that they are of: one question of each kind") {
+  for (const Question& question : questions())
+    if (question.always) check_against_worlds(question, 12);
 }
 
-TEST_CASE("score models of other questions and other worlds") {
-  const BanditConfig config;
-  SECTION("several votes: mode, median, mean") {
-    RaterConfig rater = preset("mixed");
-    for (const Aggregate a : {Aggregate::mode, Aggregate::median, Aggregate::mean}) {
-      rater.aggregate = a;
-      check_against_worlds(rater, config, 5);
-    }
-    rater.aggregate = Aggregate::mode;
-    rater.stop = 2;
-    check_against_worlds(rater, config, 5);
-  }
-  SECTION("answers that cannot be read") {
-    RaterConfig rater = preset("mixed");
-    rater.parse_failure = 0.2;
-    for (const ParsePolicy policy : {ParsePolicy::resample, ParsePolicy::drop, ParsePolicy::zero})
-      for (const int votes : {1, 3}) {
-        rater.parse_policy = policy;
-        check_against_worlds(rater, config, votes);
-      }
-  }
-  SECTION("latent scales") {
-    for (const char* word : {"panel-essays", "panel-dialogue"}) {
-      INFO(word);
-      BanditConfig scale;
-      scale.levels = rater_levels(preset(word));
-      check_against_worlds(preset(word), scale, 1);
-    }
-  }
-  SECTION("integer quality, other levels, a world of its own") {
-    BanditConfig other;
-    other.quality = QualityKind::integer;
-    PromptGrid grid;
-    grid.qualities_per_level = 1;
-    check_against_worlds(preset("mixed"), other, 1, grid);
-    other = {};
-    other.levels = 5;
-    check_against_worlds(preset("mixed"), other, 1);
-    other = {};
-    other.overrides.mean = 4;
-    other.overrides.spread_sd = 0;
-    check_against_worlds(preset("mixed"), other, 1);
-  }
+TEST_CASE("score models agree with the worlds and raters that they are of: all questions", "[.slow]") {
+  for (const Question& question : questions()) check_against_worlds(question, 48);
 }
 
-TEST_CASE("score models of a shared error, of severity towards a prompt and of expected scores") {
+TEST_CASE("score models of expected scores") {
   RaterConfig rater = preset("mixed");
-  rater.noise.push_back(SharedBias{.sd = 0.7});
-  check_against_worlds(rater, {}, 1);
-  rater = preset("mixed");
-  rater.noise.push_back(SeverityOffset{.sd = 0.7});
-  check_against_worlds(rater, {}, 1);
-  rater = preset("mixed");
   rater.aggregate = Aggregate::expected;
   BanditConfig config;
   config.prompts = 256;
