@@ -11,6 +11,7 @@
 
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/parse.hpp"

@@ -13,6 +13,7 @@
 #include "app/usage.hpp"
 #include "spec/axis.hpp"
 #include "spec/parse.hpp"
+#include "spec/spec.hpp"
 #include "spec/text.hpp"
 #include "train/limits.hpp"
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace odrpo::app {
 namespace {
@@ -63,6 +64,9 @@ Arguments::Arguments(const json& args, std::span<const Argument> known) : args_(
   for (const Argument& a : known)
     if (!a.optional && !args.contains(a.name)) throw Refusal{"missing_argument", fmt::format("args: {} is missing", in_quotes(a.name))};
 }
+
+bool Arguments::given(const char* name) const { return args_.contains(name); }
+bool Arguments::is_null(const char* name) const { return args_.at(name).is_null(); }
 
 double Arguments::number(const char* name, double low, double high) const { return read_number(args_.at(name), name, low, high); }
 

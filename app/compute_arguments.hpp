@@ -1,6 +1,6 @@
 // The arguments of one compute request, read strictly: each of its type, in its range, finite.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,8 +30,8 @@ class Arguments {
   /// `known` are the function's arguments: all must be there but the optional ones, and no other.
   Arguments(const nlohmann::json& args, std::span<const Argument> known);
 
-  bool given(const char* name) const { return args_.contains(name); }
-  bool is_null(const char* name) const { return args_.at(name).is_null(); }
+  bool given(const char* name) const;
+  bool is_null(const char* name) const;
   double number(const char* name, double low = -any_number, double high = any_number) const;
   std::optional<double> number_or_null(const char* name, double low = -any_number, double high = any_number) const;
   int integer(const char* name, int low, int high) const;

@@ -16,6 +16,7 @@
 #include "estimators/definition.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/running_median.hpp"
+#include "estimators/weights.hpp"
 
 namespace odrpo::app {
 namespace {

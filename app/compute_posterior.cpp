@@ -9,6 +9,7 @@
 
 #include "app/compute_json.hpp"
 #include "app/first_posterior.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

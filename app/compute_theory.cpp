@@ -12,6 +12,7 @@
 #include "estimators/theory/channel_field.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/theory/objective.hpp"
+#include "estimators/weights.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "train/run_order.hpp"
 
 namespace odrpo::app {

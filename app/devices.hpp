@@ -8,9 +8,12 @@
 
 #include "app/command.hpp"
 #include "kernels/device/devices.hpp"
-#include "spec/suite.hpp"
 #include "train/batched/device_engine.hpp"
 #include "train/scheduler.hpp"
+
+namespace odrpo {
+struct Suite;
+}
 
 namespace odrpo::app {
 

@@ -15,6 +15,8 @@
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
+#include "estimators/weights.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/text.hpp"
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/explain_group.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "app/explain_group.hpp"
 #include "estimators/definition.hpp"
+#include "kernels/words.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {

@@ -7,6 +7,7 @@
 #include "app/explain_group.hpp"
 #include "app/page.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/words.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {

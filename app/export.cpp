@@ -14,6 +14,7 @@
 #include "app/printable.hpp"
 #include "app/read_limits.hpp"
 #include "app/usage.hpp"
+#include "kernels/words.hpp"
 #include "results/export_runs.hpp"
 #include "results/store.hpp"
 #include "spec/glob.hpp"

@@ -15,10 +15,11 @@
 #include "app/printable.hpp"
 #include "app/usage.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "results/base64.hpp"
 #include "results/export_arrays.hpp"
 #include "results/suggest.hpp"
-#include "spec/canonical.hpp"
+#include "spec/canonical_fields.hpp"
 #include "spec/text.hpp"
 #include "trainer_module.hpp"
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/judge_advice_text.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "app/page.hpp"
 #include "app/progress.hpp"
+#include "kernels/words.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {

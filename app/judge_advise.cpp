@@ -21,10 +21,11 @@
 #include "app/usage.hpp"
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
-#include "spec/canonical.hpp"
+#include "spec/canonical_fields.hpp"
 #include "spec/learned_judge.hpp"
 #include "spec/read_file.hpp"
 #include "train/advice/judges.hpp"
+#include "train/run_settings.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -12,6 +12,7 @@
 #include "app/usage.hpp"
 #include "envs/rater/agreement.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 
 namespace odrpo::app {

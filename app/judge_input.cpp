@@ -14,9 +14,11 @@
 #include "envs/bandit/simulate_scores.hpp"
 #include "kernels/failure.hpp"
 #include "spec/catalogue.hpp"
+#include "spec/describe.hpp"
 #include "spec/parse.hpp"
 #include "spec/parse_toml.hpp"
 #include "spec/read_file.hpp"
+#include "spec/spec.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -11,6 +11,7 @@
 #include "app/schema.hpp"
 #include "app/usage.hpp"
 #include "kernels/need_room.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/field_list.hpp"
 #include "spec/only_if.hpp"

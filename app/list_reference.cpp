@@ -11,6 +11,7 @@
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "results/record.hpp"
 #include "results/suggest.hpp"
 #include "spec/field_list.hpp"

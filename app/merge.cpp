@@ -17,6 +17,7 @@
 #include "app/usage.hpp"
 #include "results/trainer_texts.hpp"
 #include "spec/parse.hpp"
+#include "spec/spec.hpp"
 #include "spec/text.hpp"
 #include "train/merge_parts.hpp"
 

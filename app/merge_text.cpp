@@ -11,7 +11,11 @@
 #include "app/printable.hpp"
 #include "app/report_commands.hpp"
 #include "app/shard.hpp"
+#include "spec/run_grid.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "spec/text.hpp"
+#include "spec/world_kind.hpp"
 #include "train/suite_part.hpp"
 
 namespace odrpo::app {

@@ -6,8 +6,11 @@
 
 #include "app/command.hpp"
 #include "results/part.hpp"
-#include "spec/suite.hpp"
 #include "train/merge_parts.hpp"
+
+namespace odrpo {
+struct Suite;
+}
 
 namespace odrpo::app {
 

@@ -13,6 +13,8 @@
 
 #include "app/usage.hpp"
 #include "spec/text.hpp"
+#include "train/run_settings.hpp"
+#include "train/workload.hpp"
 
 namespace odrpo::app {
 namespace {

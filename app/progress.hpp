@@ -3,7 +3,9 @@
 #include <chrono>
 #include <string>
 
-#include "train/run_suite.hpp"
+namespace odrpo {
+struct Tally;
+}
 
 namespace odrpo::app {
 

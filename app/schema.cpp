@@ -6,14 +6,18 @@
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "app/schema_shapes.hpp"
 #include "spec/catalogue.hpp"
+#include "spec/describe.hpp"
 #include "spec/field_list.hpp"
-#include "spec/field_reader.hpp"
+#include "spec/noise_words.hpp"
 #include "spec/only_if.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite_config.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -47,14 +51,10 @@ std::vector<std::string_view> names_of(const Words& words) {
   return names;
 }
 
-/// Other words that mean a word of a catalogue; the parser decides which do.
-template <class C>
-std::vector<std::string> aliases(std::string_view) {
-  return {};
-}
-template <>
-std::vector<std::string> aliases<EstimatorConfig>(std::string_view word) {
+/// Other words that mean a word of the catalogue of this section; the parser decides which do.
+std::vector<std::string> aliases(std::string_view kind, std::string_view word) {
   std::vector<std::string> found;
+  if (kind != section_of<EstimatorConfig>()) return found;
   for (const std::string& other :
        {std::string("dr-grpo"), fmt::format("odrpo-uniform{}", word.substr(std::min<std::size_t>(word.size(), 5)))})
     if (const auto config = parse_estimator(other); config && estimator_word(*config) == word) found.push_back(other);
@@ -180,15 +180,11 @@ void add_fields(json& object, const std::vector<FieldInfo>& fields, bool axes) {
 }
 
 json model_schema(const Noise& noise, bool entry) {
+  const auto [help, fields] = std::visit([](const auto& m) { return std::pair(m.help, fields_of(m)); }, noise);
   json object = empty_object();
-  auto copy = noise;
-  std::visit(
-      [&](auto& m) {
-        object["description"] = m.help;
-        if (entry) object["properties"]["model"] = true;
-        add_fields(object, fields_of(m), !entry);
-      },
-      copy);
+  object["description"] = help;
+  if (entry) object["properties"]["model"] = true;
+  add_fields(object, fields, !entry);
   return object;
 }
 
@@ -219,11 +215,10 @@ Words catalogue(const std::vector<Listing>& vocabulary, std::string_view name) {
   return words;
 }
 
-template <class C>
-std::vector<std::string> all_aliases(const Words& words) {
+std::vector<std::string> all_aliases(std::string_view kind, const Words& words) {
   std::vector<std::string> all;
   for (const auto& w : words)
-    for (auto& other : aliases<C>(w.word)) all.push_back(std::move(other));
+    for (auto& other : aliases(kind, w.word)) all.push_back(std::move(other));
   return all;
 }
 
@@ -249,36 +244,48 @@ void tie_scores(json& rater) {
   rater["not"] = needs({levels_key, scale_key});  // two ways to say the same
 }
 
-/// One kind of variant: its definition (the keys), its sections [KIND.NAME], and the words of [grid].
+/// One kind of variant: its section, the part of the vocabulary that has its words, its keys, and what a new name starts from.
+struct Kind {
+  std::string name;
+  std::string_view part;
+  std::vector<FieldInfo> extra, fields;
+  json start;
+};
 template <class C>
-void add_kind(json& schema, const std::vector<Listing>& vocabulary, std::string_view part, json start) {
-  const Words words = catalogue(vocabulary, part);
-  const auto others = all_aliases<C>(words);
-  const std::string kind(section_of<C>());
+Kind kind_of(std::string_view part, json start) {
+  return {std::string(section_of<C>()), part, extra_fields<C>(), all_fields<C>(), std::move(start)};
+}
+
+/// Its definition (the keys), its sections [KIND.NAME], and the words of [grid].
+void add_kind(json& schema, const std::vector<Listing>& vocabulary, const Kind& of) {
+  const std::string& kind = of.name;
+  const bool rates = kind == section_of<RaterConfig>();
+  const Words words = catalogue(vocabulary, of.part);
+  const auto others = all_aliases(kind, words);
 
   json keys = empty_object();
   json base = word_schema(words, others);
   base["description"] = fmt::format("the {} that this one starts from", kind);
   keys["properties"][std::string(base_key)] = base;
-  add_fields(keys, extra_fields<C>(), false);
-  add_fields(keys, all_fields<C>(), true);
-  if constexpr (std::is_same_v<C, RaterConfig>) tie_scores(keys);
+  add_fields(keys, of.extra, false);
+  add_fields(keys, of.fields, true);
+  if (rates) tie_scores(keys);
   schema["definitions"][kind] = keys;
 
   // a section named after a word of the catalogue changes that word; any other name needs something to start from
   json sections = empty_object();
   sections["description"] = fmt::format("[{}.NAME]: variants of the {}s", kind, kind);
   for (const auto& w : words) {
-    auto spellings = aliases<C>(w.word);
+    auto spellings = aliases(kind, w.word);
     spellings.insert(spellings.begin(), std::string(w.word));
     const std::string pattern = spelled(spellings);
     json section = {{"description", w.help},
                     {"allOf", json::array({reference(kind), {{"properties", {{base_key, {{"pattern", pattern}}}}}}})}};
-    if constexpr (std::is_same_v<C, RaterConfig>) section["not"] = needs({scores_key});  // they make another judge, under a name of its own
+    if (rates) section["not"] = needs({scores_key});  // they make another judge, under a name of its own
     if (spellings.size() > 1 || has_dash(w.word)) sections["patternProperties"][pattern] = section;
     sections["properties"][std::string(w.word)] = section;
   }
-  sections["additionalProperties"] = {{"allOf", json::array({reference(kind), std::move(start)})}};
+  sections["additionalProperties"] = {{"allOf", json::array({reference(kind), of.start})}};
   auto all = names_of(words);
   all.insert(all.end(), others.begin(), others.end());
   sections["propertyNames"] = {{"anyOf", json::array({{{"pattern", name_pattern}}, {{"pattern", spelled(all)}}})}};
@@ -292,11 +299,10 @@ void add_kind(json& schema, const std::vector<Listing>& vocabulary, std::string_
   in_grid.update(one_or_list(name, 1));
 }
 
-template <class C>
-json section_schema(std::string_view what, bool axes) {
+json section_schema(std::string_view what, const std::vector<FieldInfo>& fields, bool axes) {
   json object = empty_object();
   object["description"] = what;
-  add_fields(object, fields_of<C>(), axes);
+  add_fields(object, fields, axes);
   return object;
 }
 
@@ -320,17 +326,20 @@ std::string suite_schema() {
       if (part.name == name) return part.title;
     return std::string(name);
   };
-  const auto add = [&]<class C>(C, bool axes) { sections[std::string(section_of<C>())] = section_schema<C>(title(section_of<C>()), axes); };
+  const auto add = [&]<class C>(C config, bool axes) {
+    const std::string_view name = section_of<C>();
+    sections[std::string(name)] = section_schema(title(name), fields_of(config), axes);
+  };
   add(SuiteHead{}, false);
   add(GridConfig{}, false);
   sections["suite"]["properties"]["name"]["pattern"] = name_pattern;
   sections["suite"].update(needs({"name"}));
   sections["grid"]["anyOf"] = json::array({needs({section_of<EstimatorConfig>()}), needs({zip_key})});  // whose entries may have it
   const json needs_base = needs({base_key});
-  add_kind<EnvConfig>(schema, words, "envs", needs_base);
-  add_kind<RaterConfig>(schema, words, "raters", rater_start());
-  add_kind<PolicyConfig>(schema, words, "policies", needs_base);
-  add_kind<EstimatorConfig>(schema, words, "estimators", needs_base);
+  add_kind(schema, words, kind_of<EnvConfig>("envs", needs_base));
+  add_kind(schema, words, kind_of<RaterConfig>("raters", rater_start()));
+  add_kind(schema, words, kind_of<PolicyConfig>("policies", needs_base));
+  add_kind(schema, words, kind_of<EstimatorConfig>("estimators", needs_base));
   add(LearnConfig{}, true);
   add(RecordConfig{}, false);
   add(TableConfig{}, false);

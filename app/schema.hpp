@@ -1,6 +1,6 @@
 // The JSON Schema of suite files, for editors: completion, help and errors while one types.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "spec/field_list.hpp"

@@ -3,8 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include "results/score_columns.hpp"
 #include "results/score_scale.hpp"
+#include "spec/describe.hpp"
 #include "spec/field_list.hpp"
+#include "spec/spec.hpp"
 #include "spec/zip.hpp"
 
 namespace odrpo::app {

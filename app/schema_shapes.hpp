@@ -1,6 +1,6 @@
 // JSON Schemas of values that are neither scalars nor lists of them. Private to app/schema.cpp.
 #pragma once
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace odrpo::app {
 

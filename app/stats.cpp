@@ -14,6 +14,7 @@
 #include "app/printable.hpp"
 #include "app/stats_report.hpp"
 #include "app/usage.hpp"
+#include "kernels/words.hpp"
 #include "results/csv.hpp"
 #include "results/suggest.hpp"
 #include "spec/read_file.hpp"

@@ -9,6 +9,7 @@
 
 #include "app/printable.hpp"
 #include "app/stats_report.hpp"
+#include "kernels/words.hpp"
 #include "results/csv.hpp"
 
 namespace odrpo::app {

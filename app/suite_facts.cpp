@@ -8,6 +8,7 @@
 #include "results/part.hpp"
 #include "results/table.hpp"
 #include "spec/formulas.hpp"
+#include "spec/suite.hpp"
 #include "spec/text.hpp"
 #include "train/run_suite.hpp"
 

@@ -6,8 +6,11 @@
 #include "app/command.hpp"
 #include "app/devices.hpp"
 #include "results/store.hpp"
-#include "spec/suite.hpp"
 #include "train/suite_part.hpp"
+
+namespace odrpo {
+struct Suite;
+}
 
 namespace odrpo::app {
 

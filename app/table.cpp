@@ -10,6 +10,7 @@
 #include "app/printable.hpp"
 #include "app/table_query.hpp"
 #include "app/usage.hpp"
+#include "kernels/words.hpp"
 #include "results/export_json.hpp"
 
 namespace odrpo::app {

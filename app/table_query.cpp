@@ -11,6 +11,7 @@
 #include "app/read_limits.hpp"
 #include "app/win_rate_over.hpp"
 #include "estimators/estimator.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

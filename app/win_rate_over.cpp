@@ -16,8 +16,10 @@
 #include "estimators/estimator.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "results/table.hpp"
+#include "results/value_words.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -17,6 +17,8 @@
 #include "kernels/group_table.hpp"
 #include "results/result_digest.hpp"
 #include "spec/parse.hpp"
+#include "spec/spec.hpp"
+#include "train/run_cache.hpp"
 #include "train/train.hpp"
 
 namespace odrpo::app {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "estimators/group.hpp"
 #include "estimators/group_range.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"

@@ -7,7 +7,7 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
-#include "estimators/group.hpp"
+#include "estimators/estimator_view.hpp"
 #include "kernels/group_table.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/no_score.hpp"

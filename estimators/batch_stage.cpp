@@ -1,5 +1,6 @@
 // Batches of groups of whole scores, and whitening: the function of estimators/group.hpp, with faster passes for the usual groups.
 #include "estimators/batch.hpp"
+#include "estimators/group.hpp"
 #include "estimators/whitening_scale.hpp"
 #include "kernels/simd.hpp"
 

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "estimators/weights.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo {
 namespace {

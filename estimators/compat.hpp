@@ -9,6 +9,8 @@
 
 namespace odrpo {
 
+struct LevelRule;
+
 /// How a batch of advantages is divided when it is whitened: by sqrt(var) + eps, by sqrt(var + eps), or by sqrt(max(var, eps)).
 enum class WhitenScale { added, inside, floor };
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "estimators/weights.hpp"
+#include "estimators/weight.hpp"
 #include "kernels/only_if.hpp"
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

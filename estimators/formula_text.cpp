@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "estimators/level_values.hpp"
+#include "estimators/weights.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo {
 namespace {

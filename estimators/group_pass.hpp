@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "estimators/batch.hpp"
+#include "estimators/group.hpp"
 #include "kernels/bytes.hpp"
 #include "kernels/math.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/group_levels.hpp"
 #include "estimators/group_range.hpp"
 #include "kernels/failure.hpp"
 

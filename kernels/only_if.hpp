@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 
@@ -51,7 +51,9 @@ constexpr OnlyIf word_is(std::string_view key, const Word<E> (&table)[n], std::i
   OnlyIf rule{.count = 1};
   rule.needs[0] = {.key = key, .why = why};
   std::size_t i = 0;
-  for (const E value : values) rule.needs[0].words.at(i++) = word_of(std::span<const Word<E>>(table), value);
+  for (const E value : values)
+    for (const Word<E>& w : table)
+      if (w.value == value) rule.needs[0].words.at(i++) = w.word;
   return rule;
 }
 /// The section starts from one of these words of its catalogue.

@@ -1,18 +1,13 @@
-// Words: the vocabulary that suite files use for an enumeration, one visible table per kind.
+// Looks words up in the tables of kernels/word.hpp: the value of a word, the word and the help of a value.
 #pragma once
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
 
-namespace odrpo {
+#include "kernels/word.hpp"
 
-/// One word of a catalogue: its value, how it is written in TOML, and one line of help.
-template <class E>
-struct Word {
-  E value;
-  std::string_view word;
-  std::string_view help;
-};
+namespace odrpo {
 
 /// `-` and `_` are equal in words, keys and names of catalogues.
 constexpr char fold_dash(char c) { return c == '_' ? '-' : c; }

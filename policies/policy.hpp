@@ -3,7 +3,7 @@
 #include <span>
 
 #include "kernels/only_if.hpp"
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 #include "policies/transformer/transformer.hpp"
 
 namespace odrpo {

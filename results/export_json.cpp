@@ -5,6 +5,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "kernels/words.hpp"
+
 namespace odrpo {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 #include "results/record.hpp"
 #include "results/result_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 #include "results/table_model.hpp"
 
 namespace odrpo {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

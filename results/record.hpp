@@ -2,15 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
-namespace odrpo {
+#include "results/axis_value.hpp"
 
-using AxisValue = std::variant<std::int64_t, double, std::string>;
-/// One extra grid axis of a run, e.g. {"learn.lr", 0.03}; becomes a column of the root table.
-using Axis = std::pair<std::string, AxisValue>;
+namespace odrpo {
 
 enum class RunStatus { ok, failed };
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 #include "results/bootstrap.hpp"
 #include "results/run_table.hpp"
 #include "results/statistics.hpp"

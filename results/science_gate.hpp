@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 #include "results/equivalence.hpp"
 #include "results/result_file.hpp"
 #include "results/store.hpp"

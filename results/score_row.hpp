@@ -1,4 +1,4 @@
-// One row of a file of scores as text, whatever the file's format, and which columns it is read from.
+// One row of a file of scores as text, whatever the file's format.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -6,31 +6,9 @@
 #include <string_view>
 
 #include "results/csv.hpp"
+#include "results/score_columns.hpp"
 
 namespace odrpo {
-
-/// Which columns of a file hold what. A file need not have the columns of sample, rater and gold where these are called as they are here;
-/// under another name they must be in it. "" = none.
-struct ScoreColumns {
-  std::string prompt = "prompt_id", response = "response_id", score = "score";
-  std::string sample = "sample_id";  ///< without it, the ratings of a response by one judge are numbered in the order of the file
-  std::string rater = "rater_id";    ///< the judge; or the whole part of a quotient: "sample_id / 2"; without it there is one judge
-  std::string gold = "gold";         ///< a response's true score
-};
-
-enum ScoreField : std::size_t { prompt_field, response_field, sample_field, score_field, rater_field, gold_field, score_fields };
-
-/// The name of a field's column.
-inline const std::string& column_of(const ScoreColumns& c, std::size_t field) {
-  const std::array<const std::string*, score_fields> names = {&c.prompt, &c.response, &c.sample, &c.score, &c.rater, &c.gold};
-  return *names[field];
-}
-
-/// May a file lack the field's column?
-inline bool may_lack(const ScoreColumns& c, std::size_t field) {
-  const bool optional = field == sample_field || field == rater_field || field == gold_field;
-  return optional && (column_of(c, field).empty() || column_of(c, field) == column_of(ScoreColumns{}, field));
-}
 
 /// "sample_id / 2": a column and what its whole numbers are divided by; divisor 0 where the text is no quotient.
 struct Quotient {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/checkpoint_kind.hpp"
 #include "results/record.hpp"
-#include "results/result_digest.hpp"
 #include "results/result_file.hpp"
 #include "results/store_system.hpp"
 
@@ -33,9 +33,6 @@ struct SuiteFacts {
   std::vector<std::pair<std::string, std::string>> provenance;
 };
 
-/// What a checkpoint holds, so that a later call need not do it again: the state of a run (named by its id), or what several runs start
-/// from (named by whatever decides it).
-enum class CheckpointKind { run, start };
 /// A checkpoint that was read; empty when there is none. `damaged`: there is a file, and it is not what was written.
 struct CheckpointBytes {
   std::string bytes;

@@ -18,6 +18,7 @@
 #include "results/table_blocks.hpp"
 #include "results/table_cells.hpp"
 #include "results/table_dimensions.hpp"
+#include "results/value_words.hpp"
 
 namespace odrpo {
 namespace {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/word.hpp"
 #include "results/result_file.hpp"
 #include "results/table_model.hpp"
 

@@ -10,7 +10,9 @@
 
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
+#include "results/value_words.hpp"
 
 namespace odrpo {
 namespace {
@@ -24,6 +26,11 @@ const ValueWord* word_of_column(const std::string& column) {
 }
 
 }  // namespace
+
+std::string_view opponent_of(std::string_view value) {
+  if (!same_word(value.substr(0, win_rate_over.size()), win_rate_over)) return {};
+  return value.substr(win_rate_over.size());
+}
 
 Shown shown_value(const ResultFile& head, const std::string& wanted) {
   const std::string name = printable_text(wanted);

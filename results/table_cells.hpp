@@ -10,6 +10,7 @@
 #include "results/table_model.hpp"
 #include "results/csv.hpp"
 #include "results/table_dimensions.hpp"
+#include "results/value_words.hpp"
 
 namespace odrpo {
 

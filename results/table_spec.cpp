@@ -7,6 +7,8 @@
 #include <charconv>
 #include <set>
 
+#include "kernels/words.hpp"
+
 namespace odrpo {
 namespace {
 

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "kernels/only_if.hpp"
-#include "spec/field_reader.hpp"
+#include "kernels/words.hpp"
+#include "results/axis_value.hpp"
+#include "spec/noise_words.hpp"
 
 namespace odrpo {
 

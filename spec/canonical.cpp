@@ -5,9 +5,12 @@
 #include <iterator>
 #include <utility>
 
+#include "envs/bandit/world.hpp"
 #include "results/digest.hpp"
+#include "spec/canonical_fields.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/field_writer.hpp"
+#include "spec/spec.hpp"
 
 namespace odrpo {
 

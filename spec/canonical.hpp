@@ -1,23 +1,10 @@
-// Canonical text of any described config: what canonical_text and every cache key are made of.
+// Canonical text of a run: equal text = same run.
 #pragma once
 #include <string>
 
-#include "spec/field_writer.hpp"
-#include "spec/spec.hpp"
-
 namespace odrpo {
 
-/// Every field of a described config, one "key = value" a line, in the order of its description. Equal text = equal config.
-/// (Of a RaterConfig this is the channel and the vote; its world is a config of its own.)
-template <class C>
-std::string canonical_fields(const C& config) {
-  C copy = config;
-  std::string text;
-  FieldWriter writer(
-      [&](std::string_view key, const std::string& value, bool) { text.append(key).append(" = ").append(value).append("\n"); });
-  describe(writer, copy);
-  return text;
-}
+struct RunSpec;
 
 /// The canonical text of a RunSpec: every field of every config, one `section.key = value` a line, fixed order, shortest
 /// round-trip numbers. Equal text = same run.

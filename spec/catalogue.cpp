@@ -1,6 +1,8 @@
 // Lookups in the catalogues of the other modules.
 #include "spec/catalogue.hpp"
 
+#include "kernels/words.hpp"
+
 namespace odrpo {
 
 std::vector<std::string_view> CatalogueOf<EnvConfig>::words() {

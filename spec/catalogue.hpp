@@ -5,7 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/describe.hpp"
+#include "envs/rater/rater.hpp"
+#include "estimators/estimator.hpp"
+#include "kernels/words.hpp"
+#include "policies/policy.hpp"
+#include "spec/env_config.hpp"
 
 namespace odrpo {
 

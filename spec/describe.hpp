@@ -16,9 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "results/score_row.hpp"
-#include "results/table.hpp"
+#include "kernels/word.hpp"
+#include "kernels/only_if.hpp"
+#include "results/score_columns.hpp"
+#include "results/value_words.hpp"
+#include "spec/choice.hpp"
 #include "spec/spec.hpp"
+#include "spec/suite_config.hpp"
 
 namespace odrpo {
 
@@ -53,12 +57,7 @@ void describe(V& v, GridConfig& c) {
             "dotted key; [{ votes = 1, \"learn.steps\" = 2400 }, { votes = 8, \"learn.steps\" = 300 }]");
 }
 
-/// A word of a choice that is kept as text.
-struct Choice {
-  std::string_view word, help;
-  std::string_view begins{};  ///< any word that begins so is meant, and is checked elsewhere; empty = this word alone
-};
-/// What a table can show of a run: the words of results/table.hpp.
+/// What a table can show of a run: the words of results/value_words.hpp.
 inline constexpr auto table_values = [] {
   std::array<Choice, std::size(value_words) + 1> words{};
   for (std::size_t i = 0; i < std::size(value_words); ++i) words[i] = {value_words[i].word, value_words[i].meaning};

@@ -1,18 +1,10 @@
 // The config of [env.NAME]: which world, and that world's own config.
 #pragma once
-#include "envs/bandit/world.hpp"
-#include "envs/toy_lm/demonstrations.hpp"
-#include "envs/toy_lm/world.hpp"
-#include "kernels/words.hpp"
+#include "envs/bandit/config.hpp"
+#include "envs/toy_lm/config.hpp"
+#include "spec/world_kind.hpp"
 
 namespace odrpo {
-
-enum class WorldKind { bandit, toy_lm };
-inline constexpr Word<WorldKind> world_words[] = {
-    {WorldKind::bandit, "bandit", "contextual bandit: P prompts x A responses with exactly known quality"},
-    {WorldKind::toy_lm, "toy-lm",
-     "toy language model: prompts, requirements and rubrics; responses of 12 to 64 tokens at most, with exactly known quality"},
-};
 
 /// One world's config; the others' stay at their defaults and are never looked at.
 struct EnvConfig {

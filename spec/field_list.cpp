@@ -7,11 +7,16 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/words.hpp"
+#include "results/score_columns.hpp"
 #include "results/score_scale.hpp"
 #include "spec/catalogue.hpp"
+#include "spec/describe.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/field_writer.hpp"
 #include "spec/only_if.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite_config.hpp"
 
 namespace odrpo {
 

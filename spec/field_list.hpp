@@ -6,8 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "envs/rater/rater.hpp"
 #include "kernels/only_if.hpp"
-#include "spec/describe.hpp"
+#include "kernels/words.hpp"
+#include "policies/policy.hpp"
+#include "results/axis_value.hpp"
+#include "results/gate_limit.hpp"
+#include "results/table_spec.hpp"
+#include "spec/choice.hpp"
+#include "spec/env_config.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo {

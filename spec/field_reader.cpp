@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/text.hpp"
 

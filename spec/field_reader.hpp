@@ -8,8 +8,11 @@
 
 #include "envs/rater/noise.hpp"
 #include "kernels/only_if.hpp"
+#include "kernels/words.hpp"
+#include "results/gate_limit.hpp"
+#include "results/table_spec.hpp"
 #include "spec/axis.hpp"
-#include "spec/describe.hpp"
+#include "spec/choice.hpp"
 #include "spec/tree.hpp"
 
 namespace odrpo {
@@ -94,12 +97,5 @@ class FieldReader {
 
 /// A value as messages show it: numbers as they are, everything else by its kind.
 std::string found_text(const Node& node);
-
-/// Words of all noise models, in catalogue order.
-std::span<const std::string_view> noise_words();
-/// The word of a model.
-std::string_view noise_word(const Noise& noise);
-/// The model of a word with its defaults, or nothing.
-std::optional<Noise> make_noise(std::string_view word);
 
 }  // namespace odrpo

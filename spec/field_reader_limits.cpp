@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/text.hpp"

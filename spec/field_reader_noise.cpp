@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/math.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/text.hpp"

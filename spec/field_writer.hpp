@@ -7,8 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "envs/rater/noise.hpp"
 #include "kernels/only_if.hpp"
-#include "spec/field_reader.hpp"
+#include "kernels/words.hpp"
+#include "results/gate_limit.hpp"
+#include "results/table_spec.hpp"
+#include "spec/choice.hpp"
+#include "spec/noise_words.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo {

@@ -9,10 +9,15 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/words.hpp"
 #include "spec/axis.hpp"
+#include "spec/describe.hpp"
 #include "spec/field_list.hpp"
-#include "spec/field_reader.hpp"
+#include "spec/noise_words.hpp"
 #include "spec/reward_kind.hpp"
+#include "spec/run_grid.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo {

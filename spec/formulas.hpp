@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "spec/suite.hpp"
-
 namespace odrpo {
+
+struct Suite;
 
 /// Lines `estimator<TAB>formula` in order of appearance, with what `whiten = "compat"` does after it; an estimator whose axes make several
 /// formulas has a line for each, called `estimator axis=value …`. Then lines `<TAB>learn.KEY=VALUE` for each of whitening, dead groups,

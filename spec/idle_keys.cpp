@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "kernels/words.hpp"
+
 namespace odrpo {
 
 namespace {

@@ -9,7 +9,12 @@
 #include <vector>
 
 #include "kernels/only_if.hpp"
+#include "kernels/words.hpp"
+#include "results/axis_value.hpp"
+#include "results/gate_limit.hpp"
+#include "results/table_spec.hpp"
 #include "spec/catalogue.hpp"
+#include "spec/choice.hpp"
 
 namespace odrpo {
 

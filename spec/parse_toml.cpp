@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "kernels/words.hpp"
 #include "spec/describe.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/prescan.hpp"

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/catalogue.hpp"
 #include "spec/field_reader.hpp"

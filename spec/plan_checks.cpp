@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "estimators/compat.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "results/table.hpp"
 #include "spec/assign.hpp"

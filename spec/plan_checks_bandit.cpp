@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "envs/bandit/world.hpp"
+#include "kernels/normal_nodes.hpp"
 #include "spec/plan.hpp"
 #include "spec/text.hpp"
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "estimators/estimator.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/plan.hpp"
 #include "spec/text.hpp"

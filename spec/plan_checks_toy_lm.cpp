@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "envs/toy_lm/world.hpp"
 #include "spec/assign.hpp"
 #include "spec/field_writer.hpp"
 #include "spec/idle_keys.hpp"

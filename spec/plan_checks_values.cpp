@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "results/table.hpp"
 #include "spec/catalogue.hpp"

@@ -6,6 +6,7 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
+#include "kernels/words.hpp"
 #include "spec/assign.hpp"
 #include "spec/axis_values.hpp"
 #include "spec/plan.hpp"

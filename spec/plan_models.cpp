@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/axis_values.hpp"
 #include "spec/catalogue.hpp"

@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "results/score_file.hpp"
 #include "results/suggest.hpp"
 #include "spec/learned_judge.hpp"
+#include "spec/noise_words.hpp"
 #include "spec/read_file.hpp"
 #include "spec/text.hpp"
 

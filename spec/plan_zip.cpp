@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/words.hpp"
 #include "spec/plan.hpp"
 #include "spec/text.hpp"
 #include "spec/zip.hpp"

@@ -2,6 +2,7 @@
 #include "spec/reward_kind.hpp"
 
 #include "envs/toy_lm/rate_texts.hpp"
+#include "spec/spec.hpp"
 
 namespace odrpo {
 

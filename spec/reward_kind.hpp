@@ -1,8 +1,9 @@
 // Which kind of rewards a run's rater gives: whole scores or real values, with or without missing ones.
 #pragma once
-#include "spec/spec.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// What of a rater decides how rewards are kept.
 struct RewardKind {

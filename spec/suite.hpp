@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "spec/run_grid.hpp"
-#include "spec/spec.hpp"
+#include "spec/suite_config.hpp"
 
 namespace odrpo {
 

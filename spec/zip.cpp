@@ -7,11 +7,14 @@
 #include <map>
 #include <optional>
 
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/catalogue.hpp"
+#include "spec/describe.hpp"
 #include "spec/field_list.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/overrides.hpp"
+#include "spec/spec.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo {

@@ -9,6 +9,8 @@
 
 #include "policies/softmax/tilt.hpp"
 #include "spec/canonical.hpp"
+#include "spec/canonical_fields.hpp"
+#include "spec/spec.hpp"
 #include "train/posterior_cost.hpp"
 #include "train/posterior_model.hpp"
 #include "train/record.hpp"

@@ -13,6 +13,7 @@
 #include "estimators/batch.hpp"
 #include "kernels/random_batch.hpp"
 #include "policies/softmax/policy.hpp"
+#include "spec/spec.hpp"
 #include "train/cost.hpp"
 #include "train/curves.hpp"
 #include "train/draws.hpp"

@@ -5,6 +5,7 @@
 
 #include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/shuffle.hpp"
+#include "spec/spec.hpp"
 
 namespace odrpo {
 

@@ -10,10 +10,11 @@
 #include "estimators/running_median.hpp"
 #include "kernels/random_batch.hpp"
 #include "spec/reward_kind.hpp"
-#include "spec/spec.hpp"
 #include "train/posterior_batch.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// Deals the prompts of epochs: each epoch shuffles all of them by (key, epoch) and deals every one at most once; the rest that does not
 /// fill a batch is dropped.

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kernels/isa.hpp"
-#include "results/store.hpp"
+#include "results/checkpoint_kind.hpp"
 
 namespace odrpo {
 

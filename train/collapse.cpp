@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "spec/spec.hpp"
+
 namespace odrpo {
 namespace {
 

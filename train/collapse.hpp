@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "spec/spec.hpp"
-
 namespace odrpo {
+
+struct RecordConfig;
 
 /// A window is T = collapse_steps batches in a row that have a seen reward. The peak before batch s is the largest mean of a window that
 /// ends before s. The run has collapsed at s when s and the T - 1 batches after it all lie more than collapse_fall below the peak before s;

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "envs/rater/judge_cost.hpp"
+#include "envs/rater/noise.hpp"
+#include "envs/rater/rater.hpp"
 #include "results/record.hpp"
+#include "spec/spec.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo {

@@ -3,9 +3,9 @@
 #include <optional>
 #include <vector>
 
-#include "spec/spec.hpp"
-
 namespace odrpo {
+
+struct RunSpec;
 
 /// What the calls of a real judge take and cost, as the rater models them; unset where it does not. One run: see judge_bill; of a suite the
 /// sums.

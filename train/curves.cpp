@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "spec/reward_kind.hpp"
+#include "spec/spec.hpp"
+#include "spec/world_kind.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,8 +1,9 @@
 // The curves of runs: one row of a table each, with its name and the runs that have it.
 #pragma once
-#include "spec/spec.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// Curves in the order they are stored; units and meanings are in the table of curves.cpp, which docs/reference/curves.md prints.
 enum class CurveId {

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "kernels/failure.hpp"
+#include "spec/spec.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo {

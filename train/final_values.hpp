@@ -3,12 +3,13 @@
 #include <string_view>
 
 #include "results/record.hpp"
-#include "spec/spec.hpp"
 #include "train/batch.hpp"
 #include "train/collapse.hpp"
 #include "train/cost.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// Quality that gains are measured between, levels: where the policy starts (the bandit's uniform policy) and the best there is.
 struct Headroom {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spec/spec.hpp"
 #include "train/scheduler.hpp"
 
 namespace odrpo {

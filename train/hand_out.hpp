@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "spec/suite.hpp"
+#include "spec/run_grid.hpp"
 #include "train/run_order.hpp"
 
 namespace odrpo {

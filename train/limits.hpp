@@ -1,9 +1,10 @@
 // Preflight: what a suite will cost, and whether its limits allow that.
 #pragma once
-#include "spec/suite.hpp"
 #include "train/cost.hpp"
 
 namespace odrpo {
+
+struct Suite;
 
 /// The sum over all runs; memory_bytes is what `jobs` runs at a time and the plan itself need.
 Cost total_cost(const Suite& suite, int jobs = 1);

@@ -5,6 +5,8 @@
 
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "train/record.hpp"
 
 namespace odrpo {

@@ -7,9 +7,10 @@
 
 #include "results/part.hpp"
 #include "results/store.hpp"
-#include "spec/suite.hpp"
 
 namespace odrpo {
+
+struct Suite;
 
 struct MergeSettings {
   std::string output;  ///< the result file to make

@@ -6,6 +6,7 @@
 #include "envs/bandit/call_model.hpp"
 #include "envs/bandit/score_model.hpp"
 #include "spec/reward_kind.hpp"
+#include "spec/spec.hpp"
 #include "train/posterior_model.hpp"
 
 namespace odrpo {

@@ -1,8 +1,9 @@
 // What posterior scores take: memory, time, and models that are too large.
 #pragma once
-#include "spec/spec.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// Bytes of the run's model and of what is kept beside it; 0 of an estimator without one.
 double posterior_bytes(const RunSpec& spec);

@@ -6,9 +6,13 @@
 #include "envs/bandit/call_model.hpp"
 #include "envs/bandit/score_model.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
-#include "spec/canonical.hpp"
+#include "kernels/words.hpp"
+#include "spec/canonical_fields.hpp"
 #include "spec/prior_grid.hpp"
 #include "spec/reward_kind.hpp"
+#include "spec/spec.hpp"
+#include "spec/world_kind.hpp"
+#include "train/run_cache.hpp"
 
 namespace odrpo {
 namespace {

@@ -3,12 +3,15 @@
 #include <string>
 
 #include "envs/bandit/believed_prompts.hpp"
+#include "envs/bandit/config.hpp"
+#include "envs/rater/rater.hpp"
 #include "kernels/isa.hpp"
-#include "spec/spec.hpp"
 #include "train/posterior_batch.hpp"
-#include "train/run_cache.hpp"
 
 namespace odrpo {
+
+class RunCache;
+struct RunSpec;
 
 /// What a run's posterior estimator believes in: a judge, asked and read as the run's is, and a world.
 struct Belief {

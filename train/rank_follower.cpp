@@ -4,6 +4,8 @@
 
 #include "kernels/clock.hpp"
 #include "kernels/failure.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "train/rank_work.hpp"
 #include "train/suite_call.hpp"
 

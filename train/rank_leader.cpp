@@ -8,6 +8,8 @@
 #include "kernels/clock.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "train/hand_out.hpp"
 #include "train/rank_work.hpp"
 #include "train/suite_call.hpp"

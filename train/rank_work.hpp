@@ -6,10 +6,13 @@
 #include <chrono>
 
 #include "kernels/failure.hpp"
-#include "spec/suite.hpp"
 #include "train/rank_link.hpp"
 #include "train/rank_message.hpp"
 #include "train/run_settings.hpp"
+
+namespace odrpo {
+struct Suite;
+}
 
 namespace odrpo::ranks {
 

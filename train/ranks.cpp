@@ -1,6 +1,7 @@
 // Who leads, who follows.
 #include "train/ranks.hpp"
 
+#include "spec/suite.hpp"
 #include "train/rank_work.hpp"
 
 namespace odrpo {

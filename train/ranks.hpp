@@ -1,11 +1,12 @@
 // Many processes that train one suite into one work folder: rank 0 hands out runs and makes the output, every rank trains and commits.
 #pragma once
 #include "kernels/failure.hpp"
-#include "spec/suite.hpp"
 #include "train/rank_link.hpp"
 #include "train/run_settings.hpp"
 
 namespace odrpo {
+
+struct Suite;
 
 /// Trains what is missing of the suite by all ranks, and assembles the output. Every rank calls it with the same suite and settings, but for
 /// jobs, engines, progress and stop. Rank 0 hands out runs by cost (HandOut), and its report tells of all ranks; those of the others tell

@@ -6,6 +6,7 @@
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "spec/canonical.hpp"
+#include "spec/spec.hpp"
 
 namespace odrpo {
 

@@ -4,11 +4,12 @@
 #include <string>
 
 #include "results/record.hpp"
-#include "spec/spec.hpp"
 #include "train/batch.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// A record with the names of its run and nothing else: status failed, with the reason.
 RunRecord failed_record(const RunSpec& spec, const std::string& why);

@@ -9,8 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "spec/canonical.hpp"
+#include "envs/bandit/channel.hpp"
+#include "envs/bandit/world.hpp"
+#include "estimators/batch.hpp"
+#include "estimators/estimator.hpp"
+#include "estimators/posterior_votes.hpp"
+#include "kernels/group_table.hpp"
+#include "spec/canonical_fields.hpp"
 #include "spec/reward_kind.hpp"
+#include "spec/spec.hpp"
+#include "train/posterior_batch.hpp"
 
 namespace odrpo {
 namespace {

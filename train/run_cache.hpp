@@ -6,14 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "envs/bandit/channel.hpp"
-#include "envs/bandit/world.hpp"
-#include "estimators/batch.hpp"
-#include "kernels/group_table.hpp"
-#include "spec/spec.hpp"
-#include "train/posterior_batch.hpp"
+#include "kernels/isa.hpp"
 
 namespace odrpo {
+
+struct BanditWorld;
+class BatchEstimator;
+class HistogramTable;
+class LawCache;
+struct PosteriorModel;
+class PosteriorVotes;
+class RatedWorld;
+struct RunSpec;
 
 /// Weights after the supervised steps of a transformer, which all runs of one seed, world and model share.
 struct WarmStart {

@@ -9,7 +9,12 @@
 #include <numeric>
 #include <tuple>
 
+#include "envs/rater/rater.hpp"
 #include "spec/canonical.hpp"
+#include "spec/canonical_fields.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
+#include "spec/world_kind.hpp"
 #include "train/toy_lm_start.hpp"
 
 namespace odrpo {

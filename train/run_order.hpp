@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.hpp"
-#include "spec/suite.hpp"
+#include "spec/run_grid.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
+struct Suite;
 
 /// Equal for runs that have the same world for the same seed: the bandit's qualities and features, or the toy language model's prompts and
 /// the weights after its supervised steps.

@@ -1,6 +1,7 @@
 // run_suite in one process: what is left to train, then the output of all.
 #include "train/run_suite.hpp"
 
+#include "spec/suite.hpp"
 #include "train/suite_call.hpp"
 
 namespace odrpo {

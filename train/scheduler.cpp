@@ -10,7 +10,10 @@
 #include <map>
 #include <utility>
 
+#include "spec/run_grid.hpp"
+#include "spec/spec.hpp"
 #include "spec/text.hpp"
+#include "train/cost.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {

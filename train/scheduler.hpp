@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.hpp"
-#include "spec/suite.hpp"
+#include "spec/world_kind.hpp"
 #include "train/batched/engine.hpp"
 
 namespace odrpo {
+
+class RunGrid;
+struct RunSpec;
 
 /// Rough seconds of one core, from the spec alone.
 double core_seconds(const RunSpec& spec);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "spec/suite.hpp"
 #include "train/checkpoint_folder.hpp"
 
 namespace odrpo {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "kernels/failure.hpp"
+#include "spec/suite.hpp"
+#include "train/run_order.hpp"
 #include "train/run_settings.hpp"
 #include "train/worker_pool.hpp"
 

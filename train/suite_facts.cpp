@@ -3,6 +3,9 @@
 
 #include "results/digest.hpp"
 #include "spec/canonical.hpp"
+#include "spec/run_grid.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 
 namespace odrpo {
 namespace {

@@ -3,9 +3,10 @@
 #include <string>
 
 #include "results/store.hpp"
-#include "spec/suite.hpp"
 
 namespace odrpo {
+
+struct Suite;
 
 /// What the store must know of a suite, without provenance. The fingerprint covers every run's canonical text and the program's version.
 SuiteFacts suite_facts(const Suite& suite, const std::string& program_version);

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "kernels/failure.hpp"
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "spec/text.hpp"
 #include "train/run_order.hpp"
 #include "train/scheduler.hpp"

@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/suite.hpp"
-
 namespace odrpo {
+
+class RunGrid;
+struct Suite;
 
 /// Part `index` (0 …) of `count`.
 struct PartOfSuite {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "envs/toy_lm/rubric.hpp"
+#include "spec/spec.hpp"
 #include "train/posterior_model.hpp"
 #include "train/record.hpp"
 #include "train/toy_lm_start.hpp"

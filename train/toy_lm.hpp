@@ -11,6 +11,7 @@
 #include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/random_batch.hpp"
 #include "policies/transformer/trainer.hpp"
+#include "spec/spec.hpp"
 #include "train/checkpoint_store.hpp"
 #include "train/cost.hpp"
 #include "train/curves.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "policies/transformer/bytes.hpp"
+#include "spec/spec.hpp"
 #include "train/posterior_cost.hpp"
 #include "train/toy_lm.hpp"
 #include "train/toy_lm_start.hpp"

@@ -10,7 +10,7 @@
 #include "envs/toy_lm/demonstrations.hpp"
 #include "kernels/clock.hpp"
 #include "policies/transformer/policy.hpp"
-#include "spec/canonical.hpp"
+#include "spec/canonical_fields.hpp"
 #include "spec/only_if.hpp"
 #include "train/checkpoint.hpp"
 

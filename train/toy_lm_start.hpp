@@ -11,6 +11,10 @@
 
 namespace odrpo {
 
+struct EnvConfig;
+struct PolicyConfig;
+struct RunSpec;
+
 /// The transformer of a run, for its world's vocabulary and response length.
 TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world);
 /// The same before there is a world.

@@ -2,14 +2,15 @@
 #pragma once
 #include <atomic>
 
-#include "results/record.hpp"
-#include "spec/spec.hpp"
 #include "train/checkpoint_store.hpp"
-#include "train/cost.hpp"
-#include "train/run_cache.hpp"
-#include "train/run_steps.hpp"
 
 namespace odrpo {
+
+struct Cost;
+class RunCache;
+struct RunRecord;
+struct RunSpec;
+struct RunSteps;
 
 /// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
 /// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.

@@ -9,7 +9,13 @@
 #include <system_error>
 #include <utility>
 
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
+#include "train/checkpoint_store.hpp"
 #include "train/record.hpp"
+#include "train/run_order.hpp"
+#include "train/train.hpp"
+#include "train/workload.hpp"
 
 namespace odrpo {
 namespace {

@@ -13,15 +13,17 @@
 
 #include "kernels/failure.hpp"
 #include "results/record.hpp"
-#include "spec/suite.hpp"
 #include "train/batched/engine.hpp"
-#include "train/checkpoint_store.hpp"
+#include "train/run_cache.hpp"
 #include "train/run_shares.hpp"
 #include "train/scheduler.hpp"
-#include "train/train.hpp"
-#include "train/workload.hpp"
 
 namespace odrpo {
+
+struct CheckpointStore;
+class RunWorlds;
+struct Suite;
+class Workload;
 
 /// Finished records on their way to the committing thread.
 class RecordQueue {

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "spec/run_grid.hpp"
+#include "spec/spec.hpp"
 #include "train/batched/toy_lm_runs.hpp"
+#include "train/run_order.hpp"
+#include "train/scheduler.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {

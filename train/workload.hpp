@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "kernels/clock.hpp"
-#include "spec/spec.hpp"
-#include "spec/suite.hpp"
-#include "train/run_order.hpp"
 #include "train/run_steps.hpp"
-#include "train/scheduler.hpp"
 
 namespace odrpo {
+
+class RunGrid;
+struct RunSpec;
+class RunWorlds;
+struct Schedule;
 
 /// Seconds are those of one core as the cost model estimates them: only their ratio is used.
 struct Work {

@@ -11,6 +11,7 @@
 #include "app/gate/measure.hpp"
 #include "app/gate/report.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo::app {
 

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "app/gate/output.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 

@@ -11,6 +11,7 @@
 #include "app/gate/report.hpp"
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "results/suggest.hpp"
 
 namespace odrpo::app {

@@ -6,8 +6,12 @@
 
 #include "app/command.hpp"
 #include "app/gate/finding.hpp"
+#include "results/gate_limit.hpp"
 #include "results/gate_limits.hpp"
-#include "spec/spec.hpp"
+
+namespace odrpo {
+struct GateConfig;
+}
 
 namespace odrpo::app {
 

@@ -13,6 +13,7 @@
 #include "app/gate/report.hpp"
 #include "app/gate/report_words.hpp"
 #include "app/usage.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "app/printable.hpp"
 #include "kernels/utf8.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

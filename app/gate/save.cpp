@@ -13,6 +13,7 @@
 #include "app/output_file.hpp"
 #include "app/page.hpp"
 #include "app/usage.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

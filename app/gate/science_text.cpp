@@ -11,6 +11,7 @@
 #include "app/page.hpp"
 #include "app/printable.hpp"
 #include "kernels/utf8.hpp"
+#include "kernels/words.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {

@@ -14,6 +14,7 @@
 #include "app/printable.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -20,6 +20,7 @@
 #include "envs/rater/whole_scores.hpp"
 #include "estimators/theory/bound_posterior.hpp"
 #include "kernels/random.hpp"
+#include "kernels/words.hpp"
 #include "train/bound_world.hpp"
 
 namespace odrpo::app {

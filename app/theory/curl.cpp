@@ -15,6 +15,7 @@
 #include "estimators/theory/field.hpp"
 #include "kernels/failure.hpp"
 #include "spec/parse.hpp"
+#include "spec/spec.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -12,7 +12,9 @@
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
+#include "estimators/weights.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo::app {

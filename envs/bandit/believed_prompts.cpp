@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "envs/rater/quality_curve.hpp"
+#include "envs/rater/scored_responses.hpp"
 #include "kernels/math.hpp"
 #include "kernels/normal_nodes.hpp"
 

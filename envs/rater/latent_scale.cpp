@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kernels/math.hpp"
+#include "kernels/normal_nodes.hpp"
 
 namespace odrpo {
 namespace {

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "kernels/normal_nodes.hpp"
-
 namespace odrpo {
+
+struct NormalNodes;
 
 /// A response has a place x on a latent scale; over responses x ~ N(0, 1), of which prompts have the share `prompt_share`:
 ///   x = sqrt(prompt_share) b + sqrt(1 - prompt_share) e

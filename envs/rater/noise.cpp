@@ -5,6 +5,7 @@
 #include <array>
 #include <type_traits>
 
+#include "envs/rater/quality_curve.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "envs/rater/latent_scale.hpp"
-#include "envs/rater/quality_curve.hpp"
 #include "envs/rater/scored_responses.hpp"
 #include "kernels/number_rows.hpp"
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
+
+class QualityCurve;
 
 /// What a channel row may depend on besides the levels: true quality and the traits of prompt and response.
 /// Traits are equal-probability classes, so that the rows of a rater are few (docs/raters.md).

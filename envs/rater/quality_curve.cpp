@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "envs/rater/latent_scale.hpp"
 #include "kernels/math.hpp"
+#include "kernels/normal_nodes.hpp"
 
 namespace odrpo {
 namespace {

@@ -2,9 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "envs/rater/latent_scale.hpp"
-
 namespace odrpo {
+
+struct LatentScale;
 
 /// quality_at() of one judge as a table. Some milliseconds to make, nanoseconds to ask.
 class QualityCurve {

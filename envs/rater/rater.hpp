@@ -9,7 +9,7 @@
 #include "envs/rater/profile.hpp"
 #include "envs/rater/text_judge.hpp"
 #include "kernels/only_if.hpp"
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

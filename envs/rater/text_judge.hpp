@@ -4,6 +4,7 @@
 
 #include "envs/rater/word_class.hpp"
 #include "kernels/only_if.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

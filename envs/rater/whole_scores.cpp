@@ -1,6 +1,8 @@
 // What keeps calls from being one whole score.
 #include "envs/rater/whole_scores.hpp"
 
+#include "kernels/words.hpp"
+
 namespace odrpo {
 
 std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int votes) {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

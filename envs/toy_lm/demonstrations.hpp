@@ -7,16 +7,6 @@
 
 namespace odrpo {
 
-/// How mediocre demonstrations are. At the default their mean true quality is near 3.5 (docs/toy-lm.md).
-struct DemonstrationConfig {
-  double flaw_share = 0.5;  ///< share of demonstrations that break a requirement; the others are graded
-  bool operator==(const DemonstrationConfig&) const = default;
-};
-template <class V>
-void describe(V& v, DemonstrationConfig& c) {
-  v.number("flaw_share", c.flaw_share, 0.0, 1.0, "share of demonstrations that break one requirement (quality 1)");
-}
-
 /// The mistakes that demonstrations make, all equally often; none lacks its end word. The bits of the requirements aimed at: a mistake may
 /// break others on the way.
 inline constexpr Requirement demonstrated_flaws[] = {Requirement::safety,     Requirement::factuality, Requirement::keywords,

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "envs/toy_lm/world.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

@@ -5,6 +5,7 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/weights.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo {

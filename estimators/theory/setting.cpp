@@ -6,6 +6,7 @@
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/level_values.hpp"
+#include "estimators/weights.hpp"
 
 namespace odrpo {
 

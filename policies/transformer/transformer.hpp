@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernels/only_if.hpp"
-#include "kernels/words.hpp"
+#include "kernels/word.hpp"
 
 namespace odrpo {
 

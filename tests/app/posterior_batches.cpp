@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "app/judge_rater.hpp"
+#include "kernels/words.hpp"
+#include "spec/spec.hpp"
 #include "train/posterior_model.hpp"
+#include "train/run_cache.hpp"
 
 using namespace odrpo;
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/catch.hpp"
+#include "train/run_settings.hpp"
 
 using namespace odrpo;
 using namespace odrpo::app;

@@ -5,6 +5,7 @@
 
 #include "envs/toy_lm/held_out.hpp"
 #include "results/table.hpp"
+#include "results/value_words.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 

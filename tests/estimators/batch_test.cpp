@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "estimators/definition.hpp"
+#include "estimators/group_entries.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "estimators/compat.hpp"
+#include "kernels/words.hpp"
 
 namespace odrpo {
 

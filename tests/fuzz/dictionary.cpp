@@ -1,5 +1,6 @@
 // Prints a dictionary for libFuzzer from the program's own catalogues: `suite` (words of suite files) or `compute` (functions, arguments).
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 #include "app/compute_functions.hpp"
 #include "app/schema.hpp"
 #include "estimators/estimator.hpp"
+#include "kernels/word.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@
 
 #include "spec/canonical.hpp"
 #include "spec/parse.hpp"
+#include "spec/spec.hpp"
 #include "tests/fuzz/oracle.hpp"
 #include "tests/source_path.hpp"
 

@@ -1,6 +1,7 @@
 // Batched runs on a GPU against train() on the host, bit for bit: the runs of tests/train/batched/batched_test.cpp, alone and together.
 #include <map>
 
+#include "results/result_digest.hpp"
 #include "spec/canonical.hpp"
 #include "tests/gpu/present.hpp"
 #include "tests/spec/loading.hpp"
@@ -9,6 +10,7 @@
 #include "tests/train/checkpoint_sample.hpp"
 #include "tests/train/trained.hpp"
 #include "train/batched/device_engine.hpp"
+#include "train/run_cache.hpp"
 
 using namespace odrpo;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "envs/rater/vote.hpp"
+#include "kernels/words.hpp"
 #include "tests/perf/bench.hpp"
 #include "train/bandit.hpp"
 

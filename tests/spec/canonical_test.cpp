@@ -1,10 +1,15 @@
 // The canonical text of a run is stable, complete, and survives being written out as TOML.
+#include "envs/bandit/config.hpp"
+#include "envs/rater/profile.hpp"
+#include "envs/rater/rater.hpp"
 #include "spec/canonical.hpp"
 
 #include <set>
 #include <string>
 #include <vector>
 
+#include "spec/canonical_fields.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 

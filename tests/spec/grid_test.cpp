@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "envs/rater/noise.hpp"
 #include "kernels/random.hpp"
+#include "policies/policy.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 

@@ -13,6 +13,7 @@
 #include "tests/spec/loading.hpp"
 #include "tests/spec/test_folder.hpp"
 #include "train/curves.hpp"
+#include "train/run_cache.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;

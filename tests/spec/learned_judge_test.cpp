@@ -4,10 +4,15 @@
 #include <filesystem>
 #include <fstream>
 
+#include "envs/rater/noise.hpp"
+#include "envs/rater/rater.hpp"
+#include "results/record.hpp"
 #include "spec/canonical.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/spec/test_folder.hpp"
+#include "train/run_cache.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "spec/canonical.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/bad_case.hpp"
 #include "tests/spec/loading.hpp"

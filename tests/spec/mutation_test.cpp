@@ -6,6 +6,7 @@
 #include <random>
 #include <string>
 
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/source_path.hpp"
 #include "tests/spec/loading.hpp"

@@ -1,5 +1,7 @@
 // Every key that has an effect only beside another key: refused when it is idle in all runs, without trace in a run where it is idle, told
 // apart where it is not.
+#include "spec/canonical_fields.hpp"
+#include "spec/describe.hpp"
 #include "spec/only_if.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 #include "spec/assign.hpp"
 #include "spec/canonical.hpp"
 #include "spec/field_list.hpp"
+#include "spec/spec.hpp"
 #include "spec/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"

@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "policies/policy.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 

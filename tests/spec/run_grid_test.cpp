@@ -9,6 +9,7 @@
 
 #include "spec/canonical.hpp"
 #include "spec/glob.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "train/run_order.hpp"

@@ -6,7 +6,14 @@
 #include <sstream>
 #include <string>
 
+#include "envs/bandit/config.hpp"
+#include "envs/bandit/world.hpp"
+#include "envs/rater/noise.hpp"
+#include "envs/rater/rater.hpp"
+#include "estimators/estimator.hpp"
+#include "policies/policy.hpp"
 #include "spec/canonical.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/source_path.hpp"
 #include "tests/spec/loading.hpp"

@@ -1,4 +1,7 @@
 // [grid] zip: its runs are those of one suite per entry, every mistake is told at its place, and the plan survives being written out.
+#include "results/axis_value.hpp"
+#include "spec/canonical_fields.hpp"
+#include "spec/spec.hpp"
 #include "spec/zip.hpp"
 
 #include <map>

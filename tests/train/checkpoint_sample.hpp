@@ -9,8 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "results/result_digest.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "train/checkpoint_store.hpp"
+#include "train/run_cache.hpp"
 #include "train/run_suite.hpp"
 #include "train/train.hpp"
 

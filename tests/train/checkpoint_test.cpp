@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "kernels/failure.hpp"
+#include "results/result_digest.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/checkpoint_sample.hpp"

@@ -1,4 +1,6 @@
 // The collapse of a run against its definition, computed from the whole series: by hand, and over random series.
+#include "results/record.hpp"
+#include "spec/spec.hpp"
 #include "train/collapse.hpp"
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
+#include "train/run_cache.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;

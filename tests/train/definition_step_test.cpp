@@ -6,6 +6,7 @@
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/no_score.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies/softmax/dense.hpp"
 #include "tests/train/trained.hpp"

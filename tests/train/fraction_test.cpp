@@ -3,6 +3,7 @@
 #include <random>
 
 #include "kernels/no_score.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
 #include "train/bandit.hpp"

@@ -7,6 +7,7 @@
 
 #include "results/result_digest.hpp"
 #include "spec/canonical.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/batched/host_backend.hpp"

@@ -5,6 +5,7 @@
 #include "estimators/definition.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/no_score.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"

@@ -1,4 +1,5 @@
 // Many ranks, as threads with queues between them: one digest, whoever trains what; ranks that fail, stop, fall silent or read another suite.
+#include "spec/spec.hpp"
 #include "train/ranks.hpp"
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 
 #include "kernels/random.hpp"
 #include "spec/canonical.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"

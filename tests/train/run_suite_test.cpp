@@ -1,4 +1,7 @@
 // run_suite: the digest depends neither on jobs nor on interruptions; stops save; failures are recorded while the others go on.
+#include "spec/spec.hpp"
+#include "train/run_cache.hpp"
+#include "train/run_order.hpp"
 #include "train/run_suite.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // The scheduler: every run goes to one place, batches fit, engines are kept busy, and whoever cannot be batched is told why.
+#include "spec/run_grid.hpp"
 #include "train/scheduler.hpp"
 
 #include <algorithm>

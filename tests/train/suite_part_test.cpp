@@ -1,4 +1,5 @@
 // Parts of a suite: the cheapest cut of a row against every cut, and parts of grids that hold each run once.
+#include "spec/spec.hpp"
 #include "train/suite_part.hpp"
 
 #include <algorithm>

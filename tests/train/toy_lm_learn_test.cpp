@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "estimators/definition.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"

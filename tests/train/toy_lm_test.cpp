@@ -1,4 +1,8 @@
 // Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
+#include "results/value_words.hpp"
+#include "spec/canonical_fields.hpp"
+#include "spec/env_config.hpp"
+#include "spec/spec.hpp"
 #include "train/toy_lm.hpp"
 
 #include <algorithm>

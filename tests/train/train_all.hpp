@@ -5,7 +5,11 @@
 #include <thread>
 #include <vector>
 
+#include "spec/spec.hpp"
+#include "spec/suite.hpp"
 #include "tests/catch.hpp"
+#include "train/run_cache.hpp"
+#include "train/run_order.hpp"
 #include "train/run_suite.hpp"
 #include "train/train.hpp"
 

@@ -1,4 +1,5 @@
 // Training one run: what a record holds, that it learns, common random numbers, and what must not change a run.
+#include "spec/spec.hpp"
 #include "train/train.hpp"
 
 #include <cmath>

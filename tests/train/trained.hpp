@@ -6,7 +6,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "envs/rater/rater.hpp"
+#include "estimators/estimator.hpp"
 #include "kernels/random.hpp"
+#include "policies/policy.hpp"
+#include "results/record.hpp"
+#include "spec/spec.hpp"
+#include "train/run_cache.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {

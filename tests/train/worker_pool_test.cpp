@@ -1,5 +1,8 @@
 // Engines beside the workers: the same digest whoever trains what; an engine that fails, stops or has bad news loses nothing that is done.
 
+#include "spec/spec.hpp"
+#include "train/run_order.hpp"
+#include "train/train.hpp"
 #include "train/worker_pool.hpp"
 
 #include <algorithm>

@@ -1,4 +1,7 @@
 // What progress counts: steps of runs in progress, and estimated seconds, of which only those of this call say how fast it is.
+#include "spec/spec.hpp"
+#include "train/run_cache.hpp"
+#include "train/run_order.hpp"
 #include "train/workload.hpp"
 
 #include <algorithm>

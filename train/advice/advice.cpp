@@ -11,6 +11,9 @@
 #include <span>
 #include <utility>
 
+#include "kernels/words.hpp"
+#include "spec/spec.hpp"
+
 namespace odrpo {
 namespace {
 

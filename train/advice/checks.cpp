@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "spec/spec.hpp"
+
 namespace odrpo {
 namespace {
 

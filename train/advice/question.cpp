@@ -9,7 +9,10 @@
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
+#include "kernels/words.hpp"
+#include "spec/spec.hpp"
 #include "spec/text.hpp"
+#include "spec/world_kind.hpp"
 #include "train/cost.hpp"
 
 namespace odrpo {

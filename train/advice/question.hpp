@@ -6,9 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "spec/spec.hpp"
+#include "envs/rater/rater.hpp"
+#include "estimators/estimator.hpp"
+#include "kernels/word.hpp"
+#include "policies/policy.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// What the calls about one answer become.
 enum class VoteRule { single, mean, mode, stop, expected, fraction };

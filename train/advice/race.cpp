@@ -14,6 +14,8 @@
 
 #include "kernels/failure.hpp"
 #include "results/statistics.hpp"
+#include "spec/spec.hpp"
+#include "train/cost.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {

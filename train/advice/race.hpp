@@ -12,6 +12,8 @@
 
 namespace odrpo {
 
+struct RunSpec;
+
 /// How far an advice is. Runs of stages to come are an estimate.
 struct AdviceProgress {
   double runs_done = 0, runs_total = 0;

@@ -15,6 +15,7 @@
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
 #include "spec/canonical.hpp"
+#include "spec/spec.hpp"
 #include "train/final_values.hpp"
 #include "train/train.hpp"
 

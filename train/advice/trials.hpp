@@ -10,10 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/spec.hpp"
 #include "train/run_cache.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// What a training came to.
 struct Outcome {

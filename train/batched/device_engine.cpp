@@ -11,6 +11,7 @@
 #include "train/batched/cuda_bandit.hpp"
 #include "train/batched/layout.hpp"
 #include "train/batched/toy_lm_runs.hpp"
+#include "train/toy_lm.hpp"
 
 namespace odrpo {
 namespace {

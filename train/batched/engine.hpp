@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "results/record.hpp"
-#include "train/checkpoint_store.hpp"
-#include "train/train.hpp"
+#include "spec/world_kind.hpp"
 
 namespace odrpo {
+
+struct CheckpointStore;
+class RunCache;
+struct RunSpec;
+struct RunSteps;
 
 /// Trains runs that can be batched, of one world and of any shapes; better of one (batch_shape). Blocks until all are done or `stop` is
 /// set.

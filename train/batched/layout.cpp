@@ -10,11 +10,13 @@
 #include "envs/toy_lm/rate_texts.hpp"
 #include "estimators/level_values.hpp"
 #include "policies/softmax/policy.hpp"
+#include "spec/spec.hpp"
 #include "train/batch.hpp"
 #include "train/batched/engine.hpp"
 #include "train/batched/step.hpp"
 #include "train/batched/toy_lm_runs.hpp"
 #include "train/cost.hpp"
+#include "train/run_cache.hpp"
 
 namespace odrpo {
 namespace {

@@ -2,10 +2,11 @@
 #pragma once
 #include <string>
 
-#include "spec/spec.hpp"
 #include "train/batched/run_block.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
 
 /// RunCache memory that a block can have on the devices there are code for (sm_90), and half of a processor's, so that two blocks fit.
 inline constexpr std::size_t block_memory = 227 * 1024, half_processor = 113 * 1024;

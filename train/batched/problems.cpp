@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/isa.hpp"
+#include "spec/spec.hpp"
 #include "train/record.hpp"
 
 namespace odrpo {

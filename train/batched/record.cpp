@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/math.hpp"
+#include "spec/spec.hpp"
 #include "train/bandit.hpp"
 #include "train/record.hpp"
 

@@ -3,12 +3,13 @@
 #include <functional>
 #include <span>
 
-#include "envs/bandit/world.hpp"
 #include "results/record.hpp"
-#include "spec/spec.hpp"
 #include "train/batched/run_block.hpp"
 
 namespace odrpo {
+
+struct BanditWorld;
+struct RunSpec;
 
 /// seen(t): the rewards of step t's batch; ticks of the records take `seconds_per_tick`.
 RunRecord batched_record(const RunSpec& spec, const BanditWorld& world, const device::Layout& layout,

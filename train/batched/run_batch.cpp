@@ -9,6 +9,7 @@
 #include <span>
 #include <tuple>
 
+#include "spec/spec.hpp"
 #include "train/batch.hpp"
 #include "train/batched/arena.hpp"
 #include "train/batched/problems.hpp"

@@ -6,6 +6,9 @@
 
 namespace odrpo {
 
+class RunCache;
+struct RunSpec;
+
 /// BatchEngine::train on such a place.
 void train_batched(const BatchDevice& device, const std::vector<const RunSpec*>& runs, RunCache& cache, const std::atomic<bool>& stop,
                    const BatchEngine::Done& done);

@@ -17,10 +17,13 @@
 #include "kernels/device/precision.hpp"
 #include "kernels/failure.hpp"
 #include "policies/transformer/device/memory.hpp"
+#include "spec/spec.hpp"
 #include "train/record.hpp"
 #include "train/run_order.hpp"
 #include "train/run_shares.hpp"
+#include "train/toy_lm.hpp"
 #include "train/toy_lm_start.hpp"
+#include "train/train.hpp"
 
 namespace odrpo {
 namespace {

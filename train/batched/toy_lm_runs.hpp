@@ -5,9 +5,11 @@
 #include <string>
 
 #include "train/batched/engine.hpp"
-#include "train/toy_lm.hpp"
 
 namespace odrpo {
+
+struct RunSpec;
+struct TransformerPlace;
 
 /// Runs that train on a device at a time, at most: enough to fill it, as few as do not wait for each other on the host.
 inline constexpr std::size_t toy_lm_at_once = 16;

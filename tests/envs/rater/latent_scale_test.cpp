@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "kernels/normal_nodes.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

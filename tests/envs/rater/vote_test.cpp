@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/failure.hpp"
+#include "kernels/words.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -4,6 +4,7 @@
 
 #include "estimators/theory/field.hpp"
 #include "estimators/theory/histograms.hpp"
+#include "estimators/weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/theory/settings.hpp"
 

@@ -7,6 +7,7 @@
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/theory/field.hpp"
+#include "estimators/weights.hpp"
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/theory/settings.hpp"

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "kernels/failure.hpp"
+#include "results/record.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/advice/ask.hpp"
 #include "train/train.hpp"

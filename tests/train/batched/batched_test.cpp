@@ -8,6 +8,7 @@
 #include "tests/train/batched/runs.hpp"
 #include "tests/train/tiny.hpp"
 #include "tests/train/trained.hpp"
+#include "train/run_cache.hpp"
 
 using namespace odrpo;
 

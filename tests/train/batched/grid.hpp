@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "spec/plan.hpp"
+#include "spec/run_grid.hpp"
 #include "train/scheduler.hpp"
 
 namespace odrpo {

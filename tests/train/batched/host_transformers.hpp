@@ -11,6 +11,7 @@
 #include "tests/policies/transformer/host_backend.hpp"
 #include "policies/transformer/device/device_transformer.inl"
 #include "train/batched/toy_lm_runs.hpp"
+#include "train/toy_lm.hpp"
 
 namespace odrpo {
 

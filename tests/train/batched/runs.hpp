@@ -9,6 +9,7 @@
 
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
+#include "results/record.hpp"
 #include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"

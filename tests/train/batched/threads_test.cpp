@@ -6,6 +6,7 @@
 #include "tests/train/batched/host_backend.hpp"
 #include "tests/train/batched/runs.hpp"
 #include "tests/train/trained.hpp"
+#include "train/run_cache.hpp"
 
 using namespace odrpo;
 

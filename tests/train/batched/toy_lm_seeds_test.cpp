@@ -3,9 +3,11 @@
 #include <cstdio>
 
 #include "spec/parse.hpp"
+#include "spec/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/batched/host_transformers.hpp"
 #include "tests/train/checkpoint_sample.hpp"
+#include "train/curves.hpp"
 
 using namespace odrpo;
 using namespace odrpo::checkpoint_sample;

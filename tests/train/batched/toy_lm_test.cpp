@@ -1,5 +1,6 @@
 // Runs of the toy language model whose transformers train on a device, by the host's queue: how near they are to the CPU's, whole suites,
 // stops and checkpoints, failures at every call, how many train at a time.
+#include "spec/spec.hpp"
 #include "train/batched/toy_lm_runs.hpp"
 
 #include <cmath>

@@ -1,0 +1,54 @@
+// The configs of the world `toy-lm` and of its demonstrations: the keys of [env.NAME].
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "kernels/word.hpp"
+
+namespace odrpo {
+
+inline constexpr int toy_levels = 10;            ///< K: quality and scores of this world live on 1..10
+inline constexpr int most_vocabulary = 512;      ///< largest V
+inline constexpr int most_response_tokens = 64;  ///< largest cap on a response
+
+/// How much of the prompt a response must obey to be good (docs/toy-lm.md, "Difficulty"). Prompts and demonstrations are the same.
+enum class Difficulty : std::uint8_t { easy, hard };
+inline constexpr Word<Difficulty> difficulty_words[] = {
+    {Difficulty::easy, "easy", "facts count in any order, any connective links two claims, two facts of the context ground a response"},
+    {Difficulty::hard, "hard",
+     "facts count in the order of the context, the persona's connective links best and may be repeated, three facts ground a response"},
+};
+
+/// Config of [env.NAME] with base "toy-lm".
+struct ToyLmConfig {
+  int prompts = 256;         ///< P, prompts trained on; evaluations may use indices from P on
+  int vocabulary = 64;       ///< V
+  int response_tokens = 24;  ///< cap on a response, the end word included
+  Difficulty difficulty = Difficulty::easy;
+  int evaluated_prompts =
+      256;  ///< E, prompts beyond the P trained on, one response each, on which quality and the three evaluations are measured
+  bool operator==(const ToyLmConfig&) const = default;
+};
+/// The least vocabulary has one forbidden word and four facts, one of them foreign to any prompt. The least cap leaves room for the ten
+/// words and the end word of a full answer.
+template <class V>
+void describe(V& v, ToyLmConfig& c) {
+  v.integer("prompts", c.prompts, 2, 65536, "prompts P of the world");
+  v.integer("vocabulary", c.vocabulary, 40, most_vocabulary, "words V that prompts and responses are made of");
+  v.integer("response_tokens", c.response_tokens, 12, most_response_tokens, "most words of a response, the end word included");
+  v.word("difficulty", c.difficulty, std::span<const Word<Difficulty>>(difficulty_words), "how much of the prompt a good response obeys");
+  v.integer("evaluated_prompts", c.evaluated_prompts, 2, 65536,
+            "prompts, none of them trained on, whose responses measure quality and the evaluations");
+}
+
+/// How mediocre demonstrations are. At the default their mean true quality is near 3.5 (docs/toy-lm.md).
+struct DemonstrationConfig {
+  double flaw_share = 0.5;  ///< share of demonstrations that break a requirement; the others are graded
+  bool operator==(const DemonstrationConfig&) const = default;
+};
+template <class V>
+void describe(V& v, DemonstrationConfig& c) {
+  v.number("flaw_share", c.flaw_share, 0.0, 1.0, "share of demonstrations that break one requirement (quality 1)");
+}
+
+}  // namespace odrpo
