@@ -47,13 +47,14 @@ def build(tests, jobs):
 
 
 def first_failure(test, seconds=None):
-    """None, or the first test case that fails. `test`: a program with or without a filter of Catch2, or the name of a test of ctest."""
+    """None, or the first test case that fails. `test`: a program with or without a filter of Catch2 (of the cases
+    of csv_test.cpp: [#csv_test]), or the name of a test of ctest."""
     if not is_program(test):
         code, text = run(["ctest", "--test-dir", BUILD, "--output-on-failure", "--no-tests=error", "-R", f"^{re.escape(test)}$"], seconds)
         skipped = "(Skipped)" in text
         return "did not end" if code is None else "is skipped on this machine" if skipped else None if code == 0 else "fails"
     program, *which = test.split(" ", 1)
-    code, text = run([*glob.glob(os.path.join(BUILD, "tests", "*", program)), "--abort", "--reporter", "xml", *which], seconds)
+    code, text = run([*glob.glob(os.path.join(BUILD, "tests", "*", program)), "--abort", "--filenames-as-tags", "--reporter", "xml", *which], seconds)
     cases = re.findall(r'<TestCase name="([^"]*)"', text)
     if code == 0:
         return None if cases else "no test case"
