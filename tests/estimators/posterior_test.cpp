@@ -147,6 +147,31 @@ TEST_CASE("a prior moves towards what groups show, and moments tell a normal one
   for (std::size_t c = 0; c < m.states(); ++c) CHECK(prior.probability()[c] == Approx(density[c] / total));
 }
 
+TEST_CASE("a group of any size starts from the prior that moved: scores that tell nothing leave it as it is") {
+  ScoreModel m;
+  m.scores = 1;
+  m.prompts.prior = {0.25, 0.75};
+  m.likelihood = m.expected = {1, 1};
+  m.prompts.centre = {1, 2}, m.prompts.log_spread = {0, 0};
+  m.prompts.log_spread_sd = 1;
+  const PosteriorScores scores(m);
+  PosteriorGroup group(scores);
+  StatePrior prior(m.prompts.prior);
+  const auto check = [&](double first) {
+    for (const std::size_t members : {1, 32, 33, 400}) {
+      std::vector<double> value(members);
+      group.values(scores, prior, std::vector<int>(members, 0), value);
+      INFO(members);
+      CHECK(group.weights()[0] == Approx(first).epsilon(1e-12));
+    }
+  };
+  check(0.25);
+  prior.follow(std::vector{1.0, 0.0}, 0.5);
+  check(0.625);
+  prior.set_moments(m.prompts, {1, 1, std::exp(2.0)});  // log spread ~ N(0, 1): densities 1 and exp(-1/2)
+  check(1 / (1 + std::exp(-0.5)));
+}
+
 TEST_CASE("what takes scores alone refuses a posterior estimator") {
   const EstimatorConfig config = *parse_estimator("posterior(grpo)");
   CHECK(config.posterior);

@@ -253,6 +253,7 @@ TEST_CASE("rows are kept by their counts, are dropped when they are too many, an
     return seen;
   };
   const std::vector<double> first = votes.row(many(3, 5), 0)->expected;
+  CHECK(votes.row(many(3 + 256, 5), 0)->expected == PosteriorVotes(m, best_isa()).row(many(3 + 256, 5), 0)->expected);
   const std::size_t enough = PosteriorVotes::most_kept / votes.row(a, 0)->bytes() + 100;
   std::vector<std::thread> threads;
   for (int t = 0; t < 2; ++t)

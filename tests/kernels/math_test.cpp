@@ -57,6 +57,13 @@ TEST_CASE("special values of the elementary functions") {
   CHECK(math::floor(2.9999) == 2);
 }
 
+TEST_CASE("the smallest and the largest random words make normal numbers that are finite") {
+  const std::uint32_t least[4] = {}, most[4] = {~0u, ~0u, 0, 0};
+  CHECK(math::normal_pair(least).a == Approx(std::sqrt(106 * std::log(2.0))).epsilon(1e-14));  // u = 2^-53
+  CHECK(math::normal_pair(least).b == 0);
+  CHECK(math::normal_pair(most).a == 0);  // u = 1
+}
+
 TEST_CASE("normal pairs have the moments of two independent standard normals") {
   std::mt19937 g(7);
   double a = 0, b = 0, aa = 0, bb = 0, ab = 0;

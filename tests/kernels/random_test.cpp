@@ -1,9 +1,11 @@
 // Philox: published known answers, the batch form against the definition on every instruction set, derived keys.
 #include "kernels/random.hpp"
 
+#include <map>
 #include <vector>
 
 #include "kernels/random_batch.hpp"
+#include "kernels/shuffle.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
@@ -47,6 +49,21 @@ TEST_CASE("the batch form gives the same words on every instruction set, whateve
       }
     }
   }
+}
+
+TEST_CASE("a shuffle by words spread evenly gives every order equally often") {
+  const std::uint32_t sixth = 0xffffffffu / 6, half = sixth / 2;  // the middles of six equal parts
+  std::map<std::vector<int>, int> times;
+  for (std::uint32_t a = 0; a < 6; ++a)
+    for (std::uint32_t b = 0; b < 6; ++b)
+      for (std::uint32_t c = 0; c < 6; ++c) {
+        const std::uint32_t word[3] = {a * sixth + half, b * sixth + half, c * sixth + half};
+        std::vector<int> order(3);
+        shuffle(order.data(), 3, [&](std::uint32_t i) { return word[i]; });
+        ++times[order];
+      }
+  CHECK(times == std::map<std::vector<int>, int>{
+                     {{0, 1, 2}, 36}, {{0, 2, 1}, 36}, {{1, 0, 2}, 36}, {{1, 2, 0}, 36}, {{2, 0, 1}, 36}, {{2, 1, 0}, 36}});
 }
 
 TEST_CASE("derived keys depend on suite seed and index alone, and differ") {

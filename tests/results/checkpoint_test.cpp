@@ -9,6 +9,7 @@
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
 #include "tests/catch.hpp"
+#include "tests/results/recorded_system.hpp"
 #include "tests/results/sample.hpp"
 
 using namespace odrpo;
@@ -97,6 +98,32 @@ TEST_CASE("a checkpoint goes when its run is committed, everything at the end") 
     CHECK(again.assemble() == result_digest(all));
   }
   CHECK_FALSE(fs::exists(folder));
+}
+
+TEST_CASE("after a power cut a checkpoint is whole, and no older than the last that was saved") {
+  const sample::Scratch scratch;
+  const auto all = sample::runs(1);
+  const SuiteFacts facts = sample::facts(all);
+  const auto version = [](std::size_t n) { return std::string(100 * n, static_cast<char>('0' + n)); };
+  sample::Recording recording(scratch.path.string());
+  {
+    const WorkFolder work(scratch.file(), facts, false, recording.system());
+    for (std::size_t n = 1; n <= 3; ++n) {
+      work.save_checkpoint(CheckpointKind::run, all[0].id, version(n));
+      recording.committed(n);
+    }
+  }
+  constexpr unsigned seed = 20261126;
+  std::mt19937 rng(seed);
+  for (std::size_t count = 0; count <= recording.size(); ++count)
+    for (const sample::Survives survives : sample::all_survives) {
+      const sample::Scratch left;
+      const std::size_t saved = recording.lay_out(left.path.string(), count, survives, rng);
+      INFO("seed " << seed << ", after call " << count << ", mode " << static_cast<int>(survives) << ", version " << saved << " was saved");
+      const CheckpointBytes found = WorkFolder(left.file(), facts, false).load_checkpoint(CheckpointKind::run, all[0].id);
+      CHECK_FALSE(found.damaged);
+      CHECK((found.bytes == version(saved) || found.bytes == version(saved + 1)));
+    }
 }
 
 TEST_CASE("a kept file that is not what was written is not there") {

@@ -69,6 +69,10 @@ TEST_CASE("crossed tasks make a unit its mean over tasks, nested tasks are strat
   }
   std::printf("crossed and nested tasks: seed 3\n");
   const Difference one = run_statistics(table_of(crossed, {"task"}), against("b")).differences[0];
+  const CellStatistics cell = run_statistics(table_of(crossed, {"task"}), against("b")).cells[0];
+  const SdInterval spread = sd_interval(cell.sd.value, 11);  // 12 runs less one mean of each of two tasks: 10 degrees of freedom
+  CHECK(cell.sd.lo == Approx(spread.lo).epsilon(1e-12));
+  CHECK(cell.sd.hi == Approx(spread.hi).epsilon(1e-12));
   const MeanInterval want = mean_interval(differences);
   CHECK(one.student.n == 6);
   CHECK(one.tasks == 2);

@@ -42,7 +42,7 @@ TEST_CASE("suggestions are near or none") {
 TEST_CASE("globs match whole ids, and '*' crosses '/'") {
   const std::string id = "bandit/mixed/linear/odrpo-gini(maxrl)/n8/lr=0.1/s3";
   for (const auto* glob : {"*", "bandit/*", "*/s3", "*/n8/*", "*odrpo*(maxrl)*", "bandit/mixed/linear/odrpo-gini(maxrl)/n8/lr=0.1/s3",
-                           "*/s[0-4]", "*/s[!4]", "*/n?/*", "**", "*s?"}) {
+                           "*/s[0-4]", "*/s[0-3]", "*/s[3-4]", "*/s[!4]", "*/n?/*", "**", "*s?"}) {
     INFO(glob);
     CHECK(glob_match(glob, id));
   }
@@ -83,6 +83,25 @@ TEST_CASE("numbers are written in their shortest exact form") {
   CHECK(count_text(999) == "999");
   CHECK(count_text(1000) == "1,000");
   CHECK(count_text(3.3e17) == "3.3e+17");
+}
+
+TEST_CASE("sizes have three digits, times two, in the largest unit of which there is about one") {
+  CHECK(bytes_text(0) == "0 B");
+  CHECK(bytes_text(999) == "999 B");
+  CHECK(bytes_text(1000) == "0.977 KiB");
+  CHECK(bytes_text(1024) == "1 KiB");
+  CHECK(bytes_text(999 * 1024) == "999 KiB");
+  CHECK(bytes_text(1000 * 1024) == "0.977 MiB");
+  CHECK(bytes_text(3.5 * (1 << 30)) == "3.5 GiB");
+  CHECK(bytes_text(7 * 1125899906842624.0) == "7 PiB");
+  CHECK(seconds_text(0.0123) == "12 ms");
+  CHECK(seconds_text(0.0994) == "99 ms");
+  CHECK(seconds_text(0.0995) == "0.1 s");
+  CHECK(seconds_text(99.4) == "99 s");
+  CHECK(seconds_text(99.5) == "1.7 min");
+  CHECK(seconds_text(5969) == "99 min");
+  CHECK(seconds_text(5970) == "1.66 h");
+  CHECK(seconds_text(360000) == "100 h");
 }
 
 TEST_CASE("user text is safe to print") {

@@ -125,6 +125,7 @@ TEST_CASE("a panel's first judge is a hash of the prompt, and every judge begins
   for (std::uint32_t p = 0; p < 3000; ++p) {
     const int j = judge_in_turn(key, p, 0, judges);
     REQUIRE((j >= 0 && j < judges));
+    CHECK(j == static_cast<int>(uniform_below(draw(key, Purpose::trait_judge, 0, p, 0).x[0], judges)));  // words of no other trait
     ++first[j];
     for (int turn = 1; turn < 7; ++turn) CHECK(judge_in_turn(key, p, turn, judges) == (j + turn) % judges);
   }

@@ -298,6 +298,7 @@ TEST_CASE("instruction following by hand: strict, loose, and the four shares") {
   CHECK(strict(p, sixteen) == 0b1011);
   CHECK(loose(p, sixteen) == 0b1111);  // without first and last word: 14
   CHECK(loose(p, "key0 so fact0 . fact1 . fact2 . key1 . fact0 . fact1 . fact2 . fact0 <end>") == 0b1011);  // 17 words
+  CHECK(loose(p, "key0 so fact0 . fact1 . fact2 . key1 . fact0 um fact1 . fact2 . fact0 <end>") == 0b1111);  // 14 without all three
   // each instruction may hold in a variant of its own: here the order without the first word, the length as it stands
   CHECK(loose(p, "key1 so key0 fact0 fact1 fact2 . key1 <end>") == 0b1111);
   CHECK(loose(p, best) == 0b1111);

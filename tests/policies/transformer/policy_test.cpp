@@ -191,6 +191,18 @@ TEST_CASE("demonstrations are learned by heart, and become the start of a policy
   CHECK(same > 0.85 * tokens);
 }
 
+TEST_CASE("supervised steps fit the probabilities at temperature 1, whatever the policy samples with", "[transformer]") {
+  TransformerConfig cold;
+  cold.temperature = 0.25;
+  Run plain({}, constant_rate(0.01), 3), other(cold, constant_rate(0.01), 3);
+  plain.sample(70);
+  const Rollouts demonstrations = plain.policy.rollouts();
+  for (int t = 0; t < 3; ++t)
+    CHECK(plain.policy.imitate(t, plain.prompt.data(), prompts, demonstrations).log_chance ==
+          other.policy.imitate(t, other.prompt.data(), prompts, demonstrations).log_chance);
+  CHECK(plain.weights() == other.weights());
+}
+
 TEST_CASE("a batch of which nothing is kept has no gradient, and a smaller batch needs no smaller policy", "[transformer]") {
   Run run({}, constant_rate(0.01, OptimizerKind::sgd), 10), half({}, constant_rate(0.01, OptimizerKind::sgd), 10);
   run.sample(95);
