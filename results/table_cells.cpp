@@ -27,11 +27,6 @@ const ValueWord* word_of_column(const std::string& column) {
 
 }  // namespace
 
-std::string_view opponent_of(std::string_view value) {
-  if (!same_word(value.substr(0, win_rate_over.size()), win_rate_over)) return {};
-  return value.substr(win_rate_over.size());
-}
-
 Shown shown_value(const ResultFile& head, const std::string& wanted) {
   const std::string name = printable_text(wanted);
   const auto word_named = [&](auto same) {

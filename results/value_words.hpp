@@ -2,6 +2,8 @@
 #pragma once
 #include <string_view>
 
+#include "kernels/words.hpp"
+
 namespace odrpo {
 
 /// What a suite must set for its runs to have a value; values of the toy language model: of_texts().
@@ -78,8 +80,10 @@ inline constexpr ValueWord win_rate_over_word{
 inline constexpr const char* no_choice =
     "each run meets one of the same settings, so that the best would be what is worst for the other; put another value first";
 /// The estimator of such a value, - and _ of what stands before it alike; empty when it is another value.
-/// (table_cells.cpp)
-std::string_view opponent_of(std::string_view value);
+inline std::string_view opponent_of(std::string_view value) {
+  if (!same_word(value.substr(0, win_rate_over.size()), win_rate_over)) return {};
+  return value.substr(win_rate_over.size());
+}
 
 /// Does only the toy language model have it? Its meaning says so first.
 inline bool of_texts(const ValueWord& value) { return std::string_view(value.meaning).starts_with("toy-lm:"); }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "spec/assign.hpp"
+#include "spec/axis.hpp"
 #include "spec/canonical.hpp"
 #include "spec/field_list.hpp"
 #include "spec/spec.hpp"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "spec/axis.hpp"
 #include "spec/canonical.hpp"
 #include "spec/glob.hpp"
 #include "spec/spec.hpp"

@@ -5,6 +5,7 @@
 
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
+#include "envs/rater/quality_curve.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
 
