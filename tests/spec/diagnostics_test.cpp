@@ -61,6 +61,7 @@ TEST_CASE("a long line is cut around the column, and the caret stands below that
   CHECK(printed(line, 121) == margin + "..." + line.substr(70) + caret(3 + 50));
   CHECK(printed(line, 151) == margin + "..." + line.substr(100) + caret(3 + 50));
   CHECK(printed(line.substr(0, 100), 91) == margin + line.substr(0, 100) + caret(90));
+  CHECK(printed("abc", 6) == margin + "abc" + caret(5));  // behind the end
   // characters of two bytes, of two columns, a tab and a control character before the column
   const std::string odd = repeated("\xc3\xa9", 70) + repeated("\xe6\xbc\xa2", 18) + "\t\x01\"!" + repeated("y", 20);
   CHECK(printed(odd, 92) == margin + "..." + repeated("\xc3\xa9", 29) + repeated("\xe6\xbc\xa2", 18) + "  \\x01\"!" + repeated("y", 20) +
