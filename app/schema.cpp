@@ -308,7 +308,9 @@ json section_schema(std::string_view what, const std::vector<FieldInfo>& fields,
 
 }  // namespace
 
-json number_default(const FieldInfo& field) { return field.value == "unset" ? json() : json::parse(field.value); }
+json from_text(std::string_view text) { return json::parse(text); }
+
+json number_default(const FieldInfo& field) { return field.value == "unset" ? json() : from_text(field.value); }
 
 std::string suite_schema() {
   const auto words = vocabulary();

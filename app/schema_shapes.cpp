@@ -1,9 +1,12 @@
-// Matrices, baselines, scales and columns of scores, and the entries of [grid] zip, as editors see them.
+// Matrices, baselines, scales and columns of scores, and the entries of [grid] zip, as editors see them. Most are JSON text: lists of
+// initialisers take seconds to compile.
 #include "app/schema_shapes.hpp"
 
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
 
 #include "results/score_columns.hpp"
 #include "results/score_scale.hpp"
@@ -17,75 +20,70 @@ namespace odrpo::app {
 using json = nlohmann::ordered_json;
 
 json matrix_schema() {
-  const json row = {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}}};
-  return {{"type", "array"}, {"minItems", 2}, {"maxItems", 100}, {"items", row}};
+  return from_text(R"({"type": "array", "minItems": 2, "maxItems": 100,
+    "items": {"type": "array", "minItems": 2, "maxItems": 100, "items": {"type": "number", "minimum": 0, "maximum": 1}}})");
 }
 
 json rows_schema() {
-  const json row = {{"type", "array"}, {"minItems", 1}, {"items", {{"type", "number"}}}};
-  return {{"type", "array"}, {"minItems", 1}, {"items", row}};
+  return from_text(R"({"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 1, "items": {"type": "number"}}})");
 }
 
 json baselines_schema() {
-  const json row = {{"type", json::array({"string", "number"})}};
-  const json rows = {{"anyOf", json::array({row, {{"type", "array"}, {"minItems", 1}, {"items", row}}})}};
-  return {{"anyOf", json::array({{{"type", "string"}}, {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", rows}}})}};
+  return from_text(R"({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "additionalProperties":
+    {"anyOf": [{"type": ["string", "number"]}, {"type": "array", "minItems": 1, "items": {"type": ["string", "number"]}}]}}]})");
 }
 
 json limits_schema() {
-  const json value = {{"type", json::array({"string", "number"})}}, number = {{"type", "number"}};
-  const auto help = [](json schema, const char* text) {
-    schema["description"] = text;
-    return schema;
-  };
-  const json condition = {{"type", "string"}, {"pattern", "="}};
-  const json where = {{"anyOf", json::array({condition, {{"type", "array"}, {"items", condition}}})}};
-  const auto needs = [](const char* key) { return json{{"required", json::array({key})}}; };
-  const json limit = {{"type", "object"},
-                      {"additionalProperties", false},
-                      {"required", json::array({"row"})},
-                      {"anyOf", json::array({needs("at_most"), needs("at_least")})},
-                      {"properties",
-                       {{"row", help(value, "runs whose `axis` is this")},
-                        {"over", help(value, "compared with those whose `axis` is this, and all else is equal")},
-                        {"axis", help({{"type", "string"}}, "estimator, votes, …; unset = the rows of [table]")},
-                        {"where", help(where, "of these runs only: \"AXIS=VALUE\"")},
-                        {"at_most", help(number, "the value must not be above this")},
-                        {"at_least", help(number, "nor below this")}}}};
-  return {{"anyOf", json::array({limit, {{"type", "array"}, {"items", limit}}})}};
+  const std::string limit = R"({"type": "object", "additionalProperties": false, "required": ["row"],
+    "anyOf": [{"required": ["at_most"]}, {"required": ["at_least"]}],
+    "properties": {
+      "row": {"type": ["string", "number"], "description": "runs whose `axis` is this"},
+      "over": {"type": ["string", "number"], "description": "compared with those whose `axis` is this, and all else is equal"},
+      "axis": {"type": "string", "description": "estimator, votes, …; unset = the rows of [table]"},
+      "where": {"anyOf": [{"type": "string", "pattern": "="}, {"type": "array", "items": {"type": "string", "pattern": "="}}],
+                "description": "of these runs only: \"AXIS=VALUE\""},
+      "at_most": {"type": "number", "description": "the value must not be above this"},
+      "at_least": {"type": "number", "description": "nor below this"}}})";
+  return from_text(R"({"anyOf": [)" + limit + R"(, {"type": "array", "items": )" + limit + "}]}");
 }
 
 json scale_schema() {
-  const json range = {{"type", "string"}, {"pattern", "^.+\\.\\..+$"}};
-  const json list = {{"type", "array"}, {"minItems", 2}, {"maxItems", most_levels}, {"uniqueItems", true}, {"items", {{"type", "number"}}}};
-  return {{"anyOf", json::array({range, list})}};
+  return from_text(fmt::format(R"({{"anyOf": [{{"type": "string", "pattern": "^.+\\.\\..+$"}},
+    {{"type": "array", "minItems": 2, "maxItems": {}, "uniqueItems": true, "items": {{"type": "number"}}}}]}})",
+                               most_levels));
 }
 
 json columns_schema() {
-  json object = {{"type", "object"}, {"additionalProperties", false}};
+  json object = from_text(R"({"type": "object", "additionalProperties": false})");
   for (const FieldInfo& f : fields_of<ScoreColumns>()) {
-    json key = {{"type", "string"}, {"default", f.value}, {"description", f.help}};
-    object["properties"][f.key] = key;
+    json& key = object["properties"][f.key];
+    key = from_text(R"({"type": "string"})");
+    key["default"] = f.value;
+    key["description"] = f.help;
   }
   return object;
 }
 
 json entries_schema() {
-  const json value = {{"type", json::array({"string", "number"})}}, nested = {{"type", "object"}, {"minProperties", 1}};
-  json entry = {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", false}};
+  const json nested = from_text(R"({"type": "object", "minProperties": 1})");
+  json entry = from_text(R"({"type": "object", "minProperties": 1, "additionalProperties": false})");
   std::string kinds(section_of<LearnConfig>());
   entry["properties"][kinds] = nested;
   for (const auto& f : fields_of<GridConfig>()) {
     if (f.type == "words") {
-      entry["properties"][f.key] = {{"anyOf", json::array({json{{"type", "string"}, {"minLength", 1}}, nested})}};
+      json& word = entry["properties"][f.key] = from_text(R"({"anyOf": [{"type": "string", "minLength": 1}]})");
+      word["anyOf"].push_back(nested);
       kinds += "|" + f.key;
     } else if (f.type == "integers") {
-      entry["properties"][f.key] = {
-          {"type", "integer"}, {"minimum", std::get<std::int64_t>(*f.min)}, {"maximum", std::get<std::int64_t>(*f.max)}};
+      json& number = entry["properties"][f.key] = from_text(R"({"type": "integer"})");
+      number["minimum"] = std::get<std::int64_t>(*f.min);
+      number["maximum"] = std::get<std::int64_t>(*f.max);
     }
   }
-  entry["patternProperties"] = {{fmt::format("^({})[.].", kinds), value}};
-  return {{"type", "array"}, {"minItems", 1}, {"maxItems", most_entries}, {"uniqueItems", true}, {"items", entry}};
+  entry["patternProperties"][fmt::format("^({})[.].", kinds)] = from_text(R"({"type": ["string", "number"]})");
+  json list = from_text(fmt::format(R"({{"type": "array", "minItems": 1, "maxItems": {}, "uniqueItems": true}})", most_entries));
+  list["items"] = entry;
+  return list;
 }
 
 }  // namespace odrpo::app

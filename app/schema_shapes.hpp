@@ -1,8 +1,12 @@
 // JSON Schemas of values that are neither scalars nor lists of them. Private to app/schema.cpp.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <string_view>
 
 namespace odrpo::app {
+
+/// The JSON of a text. (schema.cpp, so that one file compiles the parser)
+nlohmann::ordered_json from_text(std::string_view text);
 
 /// Rows of probabilities.
 nlohmann::ordered_json matrix_schema();
