@@ -2,7 +2,7 @@
 """Plants the faults of faults.toml, one after the other, in a worktree of the last commit, and reports which of them the tests find.
 
 Usage: run.py [--list] [--keep] [--jobs N] [--build-args "-DX=Y ..."] [NAME or GLOB ...]. Exit code 0: the tests found all chosen faults."""
-import argparse, fnmatch, glob, html, os, re, shlex, shutil, signal, subprocess, sys, time, tomllib
+import argparse, fcntl, fnmatch, glob, html, os, re, shlex, shutil, signal, subprocess, sys, time, tomllib
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -126,6 +126,12 @@ def main():
             print(f"{fault['name']:<32} {fault['file']}: {fault['means']} ({', '.join(fault['tests'])})")
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    os.makedirs(os.path.dirname(TREE), exist_ok=True)
+    lock = open(TREE + ".lock", "w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        sys.exit("another call of this script uses build/mutants")
     results = {"caught": 0, "survived": 0, "does not build": 0, "text not found": 0}
     try:
         make_tree(shlex.split(given.build_args))

@@ -56,6 +56,26 @@ double tilted_quality(const BanditWorld& w, double tilt) {
 
 }  // namespace
 
+TEST_CASE("each redraw of a batch has random words of its own, which begin where those of the redraw before it end") {
+  RunSpec spec = small_run(PolicyKind::tabular, "grpo", 8);
+  spec.rater.sampling = Sampling::draws;
+  RunCache shared;
+  const BanditProblem problem = *make_bandit_problem(spec, shared, best_isa(), never);
+  BanditRun s(problem);
+  train_step(s, 0, {.update = false}, never);
+  const auto actions = static_cast<std::uint32_t>(problem.action_blocks), votes = static_cast<std::uint32_t>(spec.learn.rollouts * 2);
+  for (std::uint32_t r = 0; r < 3; ++r) {
+    s.draw_actions(0, Draws::replicas(static_cast<int>(r)));
+    s.draw_scores(0, Draws::replicas(static_cast<int>(r)));
+    for (std::uint32_t b = 0; b < s.step.prompt.size(); ++b)
+      for (std::uint32_t i = 0; i < actions; ++i)
+        CHECK(s.word[(b * actions + i) * 4] == draw(spec.run_key, Purpose::replica_action, 0, s.step.prompt[b], r * actions + i).x[0]);
+    REQUIRE(s.vote_word.size() == votes * 4);  // of the last prompt
+    for (std::uint32_t i = 0; i < votes; ++i)
+      CHECK(s.vote_word[i * 4] == draw(spec.run_key, Purpose::replica_vote, 0, s.step.prompt.back(), r * votes + i).x[0]);
+  }
+}
+
 TEST_CASE("gradient_cosine and gradient_snr of a run are means of its curves, final_ ones their ends, NaN where there is no number") {
   RunSpec spec = small_run(PolicyKind::linear, "maxrl");
   spec.record.gradient = 3;

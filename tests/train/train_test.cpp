@@ -10,6 +10,7 @@
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
 #include "train/bandit.hpp"
+#include "train/final_values.hpp"
 
 using namespace odrpo;
 
@@ -166,6 +167,20 @@ TEST_CASE("the gradient signal is the policy's that met the batch, whatever is l
     spec.learn.dead_groups = DeadGroups::drop;
     const RunRecord dropped = run(spec);
     for (const Curve& c : dropped.curves) CHECK(c.values == whole_curve(often, c.name).values);
+  }
+}
+
+TEST_CASE("the final reward is the mean over the last tenth of the steps, and over the last one of fewer than twenty") {
+  struct Row {
+    int steps;
+    double batches, mean;
+  };
+  for (const Row& row : {Row{1, 1, 0}, Row{9, 1, 8}, Row{10, 1, 9}, Row{19, 1, 18}, Row{20, 2, 18.5}, Row{205, 20, 194.5}}) {
+    FinalReward reward(row.steps);
+    for (int t = 0; t < row.steps; ++t) reward.add(t, {2.0 * t, 2});  // two scores of t each
+    INFO(row.steps);
+    CHECK(reward.batches == row.batches);
+    CHECK(reward.mean() == row.mean);
   }
 }
 
