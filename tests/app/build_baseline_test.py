@@ -1,11 +1,12 @@
-"""`odrpo-bench gate --build-baseline REF` as CI starts it: in a git repository whose CMake project "builds" odrpo-bench by copying a program.
+"""`odrpo-bench gate --build-baseline REF` as CI starts it: in a git repository whose CMake project "builds" odrpo-bench by copying a program, whose
+times are made up.
 
 Usage: build_baseline_test.py PROGRAM GATE_WORKER.py"""
-import fcntl, json, os, shutil, subprocess, sys
+import fcntl, json, os, shlex, shutil, subprocess, sys
 
 import checks
 from checks import program
-from gate_checks import check, fake, running, worker
+from gate_checks import check, fake, running, short, worker
 
 if not (shutil.which("git") and shutil.which("cmake") and shutil.which("ninja")):
     print("no git, cmake or ninja here")
@@ -20,7 +21,7 @@ def git(*words, folder="a project"):
 
 
 def gate(*arguments, folder="a project", seconds=300):
-    return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=seconds, stdin=subprocess.DEVNULL, env=clean, cwd=folder)
+    return subprocess.run([program, "gate", *short, *arguments], capture_output=True, timeout=seconds, stdin=subprocess.DEVNULL, env=clean, cwd=folder)
 
 
 def commit(message, how):
@@ -35,9 +36,8 @@ os.mkdir("a project")
 git("init", "-q", "-b", "main")
 open("a project/.gitignore", "w").write("build/\n")
 # the program: this test's worker, whose behaviour the commit fixes
-open("a project/odrpo-bench.in", "w").write(f"""#!{sys.executable}
-import os, sys
-os.execv({sys.executable!r}, [{sys.executable!r}, {fake!r}, open(os.path.join(os.path.dirname(os.path.realpath(__file__)), "how.json")).read()])
+open("a project/odrpo-bench.in", "w").write(f"""#!/bin/sh
+exec {sys.executable} -IS {shlex.quote(fake)} "$(cat "${{0%/*}}/how.json")"
 """)
 open("a project/CMakeLists.txt", "w").write("""cmake_minimum_required(VERSION 3.20)
 project(p LANGUAGES NONE)
@@ -60,21 +60,21 @@ check("the work tree has that commit", git("rev-parse", "HEAD", folder=source) =
 check("the checkout is as it was", git("status", "--porcelain") == "" and git("rev-parse", "HEAD") == mine)
 r = gate("--build-baseline", "main", "--candidate", candidate, "--json", "--counts", "off", folder=os.path.join("a project", "build"))
 check("again, from a folder inside: what was built is taken", r.returncode == 10, r)
-r = gate("--build-baseline", "HEAD", "--candidate", candidate, "--counts", "off", "--max-seconds", "1", "--fail-on", "different")
+r = gate("--build-baseline", "HEAD", "--candidate", candidate, "--counts", "off", "--fail-on", "different")
 check("the merge base is the commit that is checked out, and it says so", r.returncode == 0 and b"only what is not committed can differ" in r.stderr, r)
 # what was left half done, or was changed there
 os.remove(f"{source}/how.json")
 open(f"{source}/CMakeLists.txt", "a").write("message(FATAL_ERROR changed)\n")
 open(f"{source}/more", "w").write("")
 open(f"a project/.git/worktrees/{os.path.basename(source)}/index.lock", "w").write("")
-r = gate("--build-baseline", "main", "--candidate", candidate, "--counts", "off", "--max-seconds", "1", "--fail-on", "different")
+r = gate("--build-baseline", "main", "--candidate", candidate, "--counts", "off", "--fail-on", "different")
 check("the work tree is made as the commit has it", r.returncode == 0 and git("status", "--porcelain", folder=source) == "" and not os.path.exists(f"{source}/more"), r)
 with open(f"a project/build/baseline/{base[:12]}/lock") as held:
     fcntl.flock(held, fcntl.LOCK_EX)
     r = gate("--build-baseline", "main", "--candidate", candidate)
     check("another gate builds there: 5", r.returncode == 5 and b"another gate builds in" in r.stderr, r)
 shutil.rmtree("a project/build")
-r = gate("--build-baseline", later[:10], "--candidate", worker(), "--counts", "off", "--max-seconds", "1", "--fail-on", "different")
+r = gate("--build-baseline", later[:10], "--candidate", worker(), "--counts", "off", "--fail-on", "different")
 check("a work tree that is gone is made again", r.returncode == 0, r)
 
 # what cannot be built

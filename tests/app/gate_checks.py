@@ -6,18 +6,20 @@ from checks import program
 
 fake = shutil.copy(checks.paths[0], os.getcwd())  # processes of other tests have another path
 mark = str(100_000 + os.getpid() % 100_000)  # seconds of a sleep that nobody else starts
+# the made-up clock is exact, so two blocks decide: as many as a gate measures whose time is over
+short = ("--max-seconds", "0.001")
 
 
 def check(what, good, shown=""):
     checks.check(good, f"{what}\n{shown}")
 
 
-def worker(**how):
-    return f"{sys.executable} {shlex.quote(fake)} {shlex.quote(json.dumps(how))}"
+def worker(file=fake, **how):
+    return f"{sys.executable} -IS {shlex.quote(file)} {shlex.quote(json.dumps(how))}"
 
 
-def gate(*arguments, environment={}, baseline=worker(), candidate=None, kind="worker", seconds=120, counts=("--counts", "off")):
-    command = [program, "gate", "--kind", kind, "--baseline", baseline, "--candidate", candidate or baseline, *counts, *arguments]
+def gate(*arguments, environment={}, baseline=worker(), candidate=None, kind="worker", seconds=300, counts=("--counts", "off"), length=short):
+    command = [program, "gate", "--kind", kind, "--baseline", baseline, "--candidate", candidate or baseline, *counts, *length, *arguments]
     clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
     return subprocess.run(command, capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
 

@@ -1,31 +1,24 @@
-"""A worker with a made-up clock, for gate_test.py: its times are drawn, so that no test depends on the machine. argv[1] is JSON."""
-import json, os, random, signal, subprocess, sys, time
+"""Answers a gate with times that are made up, 1000 ns a unit, so that no verdict depends on the machine. argv[1] is JSON.
+
+A gate starts dozens of them: modules that few need are imported where they are needed."""
+import json, os, sys
 
 how = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
 cases = how.get("cases", ["a", "b", "c"])
 does, when = how.get("does"), how.get("when", 20)  # what it does wrong, at which request for a case
-random.seed(os.getpid() ^ time.time_ns())
 asked = 0
 
 
-def place():
-    """The block of this life, from 0 (below it the gate lists and calibrates), and its place among the block's lives of the same command line, in
-    the order in which they were started. how["lives"] = [a file that counts lives, how many come before the first block]."""
-    file, before = how["lives"]
-    parent = os.getppid()
-    children = [int(pid) for pid in open(f"/proc/{parent}/task/{parent}/children").read().split()]
-    alike = sorted(pid for pid in children if open(f"/proc/{pid}/cmdline").read() == open("/proc/self/cmdline").read())
-    return (life - before) // len(alike), alike.index(os.getpid())
-
-
 def life_factor():
-    """"later": of two lives in a block, the one started later is slower by the block's factor. "wild": each life by one of its own."""
-    block, rank = place()
-    if block < 0:
+    """Of the block's lives of this command line, the one that was started last is slower by the block's factor in how["later"]. how["lives"] =
+    [a file that counts lives, how many come before the first block: the gate lists and calibrates]."""
+    before = how["lives"][1]
+    if life < before:
         return 1
-    if "later" in how:
-        return how["later"][block % len(how["later"])] if rank == 1 else 1
-    return random.Random(10 * block + rank).lognormvariate(0, how["wild"])
+    parent = os.getppid()
+    children = [int(pid) for pid in open(f"/proc/{parent}/task/{parent}/children").read().split()]  # in the order of their starts
+    alike = [pid for pid in children if open(f"/proc/{pid}/cmdline").read() == open("/proc/self/cmdline").read()]
+    return how["later"][(life - before) // len(alike) % len(how["later"])] if alike[-1] == os.getpid() else 1
 
 
 if "lives" in how:
@@ -53,25 +46,27 @@ for line in sys.stdin:
         continue
     asked += 1
     name, n = request["case"], request["repeat"]
-    answer = {"ns": 1000 * n * how.get("factor", {}).get(name, 1) * random.lognormvariate(0, how.get("noise", 0.002)), "checksum": f"{name} x {n}"}
+    answer = {"ns": 1000 * n * how.get("factor", {}).get(name, 1), "checksum": f"{name} x {n}"}
     if "lives" in how:
         answer["ns"] *= life_factor()
     for _ in range(how.get("waste", 0) * n):
         bytearray(2000)
-    if "random_waste" in how:
-        spent = [bytearray(2000) for _ in range(random.randrange(how["random_waste"] * n))]
+    if "waste_varies" in how:
+        spent = [bytearray(2000) for _ in range(asked * asked % 7 * how["waste_varies"] * n)]
     if name in how.get("other", []):
         answer["checksum"] += " otherwise"
     if name in how.get("varies", []):
-        answer["checksum"] = str(random.random())
+        answer["checksum"] = f"{os.getpid()} {asked}"
     if name in how.get("refuses", []):
         answer = {"error": "not \x1b[31mtoday"}
     if asked == when or when == 0:
         if does == "dies":
             sys.stderr.write("out of patience\n")
             sys.stderr.flush()
+            import signal
             os.kill(os.getpid(), signal.SIGSEGV)
         elif does == "hangs":
+            import time
             time.sleep(1000)
         elif does == "garbage":
             put("Traceback \x1b[31m(most recent call last)")
@@ -99,11 +94,12 @@ for line in sys.stdin:
         elif does == "infinite time":
             put('{"ns": 1e999}')
             continue
-        elif does == "leaves a child":
-            subprocess.Popen(["sleep", how["mark"]], start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        elif does == "leaves a child that holds its pipes":
-            subprocess.Popen(["sleep", how["mark"]], start_new_session=True)
+        elif does in ("leaves a child", "leaves a child that holds its pipes"):
+            import subprocess
+            pipes = {} if "pipes" in does else dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+            subprocess.Popen(["sleep", how["mark"]], start_new_session=True, **pipes)
         elif does == "is slow to end":
+            import signal, time
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             put(json.dumps(answer))
             time.sleep(1000)
