@@ -16,7 +16,7 @@ class HistogramTable;
 class LawCache;
 struct PosteriorModel;
 class PosteriorVotes;
-class RatedWorld;
+struct RatedWorld;
 struct RunSpec;
 
 /// Weights after the supervised steps of a transformer, which all runs of one seed, world and model share.
