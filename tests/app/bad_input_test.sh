@@ -30,7 +30,7 @@ echo '{"id":1,"fn":"vote","args":{"scores":[7,7,9],"tie":"first"}}' >request.jso
 
 # try ARGUMENTS…: what the program says and how it ends; a message never carries an escape, a crash is never an answer
 try() {
-  timeout 60 "$program" "$@" >out.txt 2>err.txt </dev/null
+  timeout 120 "$program" "$@" >out.txt 2>err.txt </dev/null
   code=$?
   cases=$((cases + 1))
   ((code < 124 || code == 130)) || fail "odrpo-bench ${*:0:200}: ended with $code"
@@ -161,7 +161,7 @@ fi
 (cd /proc && "$program" doctor >"$work/out.txt" 2>"$work/err.txt") || fail "doctor in /proc: exit $?"
 grep -q 'NOT writable' out.txt || fail "doctor does not see that nothing can be written"
 mkdir gone
-(cd gone && rmdir ../gone && timeout 30 "$program" doctor >"$work/out.txt" 2>"$work/err.txt")
+(cd gone && rmdir ../gone && timeout 120 "$program" doctor >"$work/out.txt" 2>"$work/err.txt")
 (($? == 0)) || fail "doctor in a folder that is gone: $(cat err.txt)"
 
 # --- outputs that are full or closed: exit 5 and a line, for every command
@@ -206,7 +206,7 @@ for room in "${rooms[@]}"; do
   for line in 'check tiny.toml' 'list' 'list --schema' 'table tiny.h5' 'explain --rewards 3,7,7,9' \
     'check tiny.toml --set suite.seeds=50000' "check tiny.toml --set env.bandit.prompts=65536" 'run tiny.toml --force -j1 -o starved.h5'; do
     read -ra words <<<"$line"
-    (ulimit -v $((least + room)); exec timeout 60 "$program" "${words[@]}" >out.txt 2>err.txt </dev/null)
+    (ulimit -v $((least + room)); exec timeout 120 "$program" "${words[@]}" >out.txt 2>err.txt </dev/null)
     code=$?
     cases=$((cases + 1))
     case $code in

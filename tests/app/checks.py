@@ -1,5 +1,5 @@
 # What the Python tests of the commands share: the program (argument 1), a scratch folder to be in, checks that are counted, and calls.
-import os, subprocess, sys, tempfile
+import os, subprocess, sys, tempfile, time
 
 program = os.path.realpath(sys.argv[1])
 paths = [os.path.realpath(path) for path in sys.argv[2:]]  # further arguments, from before the folder changed
@@ -23,6 +23,19 @@ def call(*arguments, code=0, words="", **how):
     check(ran.returncode == code, f"{' '.join(arguments)}: exit {ran.returncode}, expected {code}: {errors}")
     check(words in errors, f"{' '.join(arguments)}: stderr lacks {words!r}: {errors}")
     return ran.stdout.decode()
+
+
+def wait_until(good, job, seconds=120):
+    """Waits until good() while the process `job` runs; the limit is for a process that hangs."""
+    until = time.monotonic() + seconds
+    while not good() and job.poll() is None and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+def cpu_seconds(job):
+    """CPU time of a running process: how far it has come, also on a machine under load."""
+    fields = open(f"/proc/{job.pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def finish():

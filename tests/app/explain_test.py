@@ -15,7 +15,7 @@ def fail(what):
 
 
 def run(*arguments, code=0):
-    done = subprocess.run([program, "explain", *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program, "explain", *arguments], capture_output=True, text=True, timeout=120)
     if done.returncode != code:
         fail(f"explain {arguments}: exit {done.returncode}, not {code}: {done.stderr}")
     return done.stdout, done.stderr

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # `judge advise`: what it prints against arithmetic of its own, stopping and going on, and questions that cannot be. Usage: judge_advise_test.py PROGRAM
-import json, os, signal, subprocess, time
+import json, os, signal, subprocess
 
 import checks
 from checks import check
@@ -80,9 +80,9 @@ os.remove("advice.svg")
 command = [checks.program, "judge", "advise", "mixed", *SMALL, "--seed", "3", "--calls", "80000", "--json", "-o", "a.json"]
 command = [w for i, w in enumerate(command) if not (w == "20000" or (w == "--calls" and command[i + 1] == "20000"))]
 stopped = 0
-for wait in (0.3, 0.6, 0.9):
+for wait in (0.2, 0.4, 0.6):
     running = subprocess.Popen(command, stderr=subprocess.PIPE)
-    time.sleep(wait)
+    checks.wait_until(lambda: checks.cpu_seconds(running) >= wait, running)
     running.send_signal(signal.SIGINT)
     errors = running.communicate()[1].decode()
     check(running.returncode in (0, 75), f"exit {running.returncode} after SIGINT: {errors}")
@@ -103,7 +103,7 @@ check(resumed == again, "a stopped advice ends as one that was not stopped")
 
 # --- what was saved is not trusted
 running = subprocess.Popen(command, stderr=subprocess.PIPE)
-time.sleep(0.4)
+checks.wait_until(lambda: checks.cpu_seconds(running) >= 0.4, running)
 running.send_signal(signal.SIGINT)
 running.communicate()
 for name in [n for n in os.listdir(".") if n.endswith(".saved")]:

@@ -86,15 +86,16 @@ long = ["--set", "learn.steps=20000", "--only", "whole/*/linear/*"]
 def slow_part(output):
     """A part that goes on for a while, once some of its runs are saved."""
     slow = subprocess.Popen([program, "run", "smoke.toml", "-q", "-j1", "--shard", "0/2", "-o", output, *long], stdin=subprocess.DEVNULL)
-    while not glob.glob(output + ".work/shard*") and slow.poll() is None:
-        time.sleep(0.01)
+    checks.wait_until(lambda: glob.glob(output + ".work/shard*"), slow)
     return slow
 
 
 with slow_part("slow.h5") as slow:
+    slow.send_signal(signal.SIGSTOP)  # so that it is not done before it is stopped
     call("merge", "slow.h5.work", "-o", "s.h5", code=5, words="is still being written (process ")
     call("merge", "slow.h5", "-o", "s.h5", code=5, words="is not there yet, but 'slow.h5.work' is")
     slow.send_signal(signal.SIGTERM)
+    slow.send_signal(signal.SIGCONT)
     check(slow.wait() == 75, "stopped")
 told = call("merge", "slow.h5.work", "-o", "s.h5", code=7, words="are missing")
 check("--shard 0/2 -o slow.h5" in told and "--shard 1/2 -o smoke.part-1-of-2.h5" in told, told)

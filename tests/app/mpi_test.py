@@ -1,7 +1,7 @@
 """`mpirun odrpo-bench run` as a user starts it: one digest by 2 and 4 ranks, a rank killed, signals, and what is refused.
 
 Usage: mpi_test.py PROGRAM SUITES"""
-import glob, json, os, re, shutil, signal, subprocess, sys, time
+import glob, json, os, re, shutil, signal, subprocess, sys
 
 import checks
 from checks import call, check, program
@@ -12,10 +12,10 @@ if not shutil.which("mpirun") or not json.loads(call("--version", "--json"))["mp
 smoke = os.path.join(checks.paths[0], "smoke.toml")
 env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-open("long.toml", "w").write("""[suite]
-name = "long"
+suite = """[suite]
+name = "{name}"
 seed = 3
-seeds = 24
+seeds = {seeds}
 [grid]
 env = ["bandit"]
 rater = ["mixed"]
@@ -23,8 +23,10 @@ policy = ["linear"]
 estimator = ["grpo", "maxrl"]
 votes = [1, 8]
 [learn]
-steps = 4000
-""")
+steps = {steps}
+"""
+open("long.toml", "w").write(suite.format(name="long", seeds=16, steps=4000))
+open("endless.toml", "w").write(suite.format(name="endless", seeds=100, steps=60000))  # no test waits for its end
 
 
 def digest(file):
@@ -42,21 +44,31 @@ def mpirun(n, *arguments, code=0, words=""):
     return ran
 
 
-def program_of(job):
-    """The processes of the program that this mpirun has started, first to last."""
-    text = subprocess.run(["ps", "-o", "pid=,ppid=,args=", "-e"], capture_output=True, check=True).stdout.decode()
-    return [int(pid) for pid, parent, args in (line.split(None, 2) for line in text.splitlines()) if parent == str(job.pid) and program in args]
+def processes_of(job, n):
+    """The processes of the n ranks that this mpirun has started, by rank; fewer when it ends before."""
+    found = {}
+
+    def look():
+        text = subprocess.run(["ps", "-o", "pid=,ppid=,args=", "-e"], capture_output=True, check=True).stdout.decode()
+        for pid, parent, args in (line.split(None, 2) for line in text.splitlines()):
+            if parent == str(job.pid) and program in args:
+                rank = re.search(rb"(?:OMPI_COMM_WORLD|PMIX)_RANK=(\d+)", open(f"/proc/{pid}/environ", "rb").read())
+                found.update({int(rank[1]): int(pid)} if rank else {})
+        return len(found) == n
+
+    checks.wait_until(look, job)
+    return found
 
 
-def interrupted(n, what):
-    """Starts n ranks, calls what(job) once some runs are committed; the exit code of mpirun and what was on stderr."""
-    for left in glob.glob("k.h5*"):
-        shutil.rmtree(left) if os.path.isdir(left) else os.remove(left)
-    job = subprocess.Popen(ranks(n, "long.toml", "-o", "k.h5"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env)
-    while len(glob.glob("k.h5.work/shard*")) < n + 2 and job.poll() is None:
-        time.sleep(0.01)
-    what(job)
-    errors = job.communicate(timeout=60)[1].decode()
+def interrupted(n, toml, output, what):
+    """Starts n ranks and calls what(job, processes) once they have committed further runs: exit code of mpirun, its stderr."""
+    before = set(glob.glob(output + ".work/shard*"))
+    job = subprocess.Popen(ranks(n, toml, "-o", output), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env)
+    processes = processes_of(job, n)
+    checks.wait_until(lambda: set(glob.glob(output + ".work/shard*")) - before, job)
+    if job.poll() is None:
+        what(job, processes)
+    errors = job.communicate(timeout=120)[1].decode()
     return job.returncode, errors
 
 
@@ -69,31 +81,35 @@ for n in (2, 4):
     check(ran.stderr.decode().count("wrote ") == 1, ran.stderr)
 mpirun(2, smoke, "-o", "mpi2.h5", words="already complete")
 
-# a rank is killed: MPI ends the others, what they have committed stays, and the same command continues
+# a rank is killed: MPI ends the others, what they have committed stays, and the same command continues, or one process does
 call("run", "long.toml", "-q", "-o", "long.h5")
 one = digest("long.h5")
-for n, victim in ((2, 1), (4, 2), (2, 0)):
-    code, errors = interrupted(n, lambda job: os.kill(program_of(job)[victim], signal.SIGKILL))
+for n, victim, go_on in ((4, 2, lambda: mpirun(2, "long.toml", "-o", "k.h5", words="resumed: ")),
+                         (2, 0, lambda: call("run", "long.toml", "-o", "k.h5", words="resumed: "))):
+    for _ in range(5):  # a machine under load may look away until all is done: then again
+        code, errors = interrupted(n, "long.toml", "k.h5", lambda _, processes: os.kill(processes[victim], signal.SIGKILL))
+        if code != 0:
+            break
+        os.remove("k.h5")
     check(code != 0 and not os.path.exists("k.h5"), f"rank {victim} of {n} killed: exit {code}: {errors}")
-    saved = len(glob.glob("k.h5.work/shard*"))
-    check(saved > 0, "something is saved")
-    again = mpirun(n, "long.toml", "-o", "k.h5", words="resumed: ")
-    check(digest("k.h5") == one, f"rank {victim} of {n} killed, then resumed")
+    check(glob.glob("k.h5.work/shard*"), "something is saved")
+    go_on()
+    check(digest("k.h5") == one, f"rank {victim} of {n} killed, then continued")
+    os.remove("k.h5")
 
-# a signal to a rank, as a batch system sends it to all, and one that mpirun passes on: all stop, exit 75
-for words, what in (("TERM to a rank", lambda job: os.kill(program_of(job)[1], signal.SIGTERM)),
-                    ("TERM to rank 0", lambda job: os.kill(program_of(job)[0], signal.SIGTERM)),
-                    ("USR1 to mpirun", lambda job: job.send_signal(signal.SIGUSR1))):
-    begun = time.monotonic()
-    code, errors = interrupted(3, what)
-    check(code == 75 and "are saved in k.h5.work" in errors, f"{words}: exit {code}: {errors}")
-    check(not os.path.exists("k.h5"), words)
-call("run", "long.toml", "-q", "-o", "k.h5", words="")  # one process finishes what ranks began
-check(digest("k.h5") == one, "finished by one process")
-code, errors = interrupted(2, lambda job: job.send_signal(signal.SIGTERM))  # mpirun ends its ranks itself
-check(code != 0 and glob.glob("k.h5.work/shard*"), f"TERM to mpirun: {code}")
-mpirun(3, "long.toml", "-o", "k.h5", words="resumed: ")
-check(digest("k.h5") == one, "after TERM to mpirun")
+# a signal to a rank, as a batch system sends it to all, and one that mpirun passes on: all stop, exit 75; after TERM mpirun ends its ranks itself
+for i, (words, what) in enumerate((("TERM to a rank", lambda _, processes: os.kill(processes[1], signal.SIGTERM)),
+                                   ("TERM to rank 0", lambda _, processes: os.kill(processes[0], signal.SIGTERM)),
+                                   ("USR1 to mpirun", lambda job, _: job.send_signal(signal.SIGUSR1)),
+                                   ("TERM to mpirun", lambda job, _: job.send_signal(signal.SIGTERM)))):
+    code, errors = interrupted(3, "endless.toml", "e.h5", what)
+    if words == "TERM to mpirun":
+        check(code != 0, f"{words}: exit 0")
+    else:
+        check(code == 75 and "are saved in e.h5.work" in errors, f"{words}: exit {code}: {errors}")
+    check(i == 0 or "resumed: " in errors, f"{words}: nothing was resumed: {errors}")
+    check(not os.path.exists("e.h5"), words)
+call("merge", "e.h5.work", "-o", "e.h5", code=7, words="are missing")  # every saved run can be read
 
 # said once, by rank 0, with the exit code of one process
 for arguments, code, words in ((["none.toml"], 5, "none.toml: No such file"), (["long.toml", "-o", "no/x.h5"], 5, "its folder 'no'"),

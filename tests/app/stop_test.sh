@@ -16,6 +16,15 @@ until_there() {
     sleep 0.02
   done
 }
+# waits until the running program has used so many hundredths of a second of CPU time
+until_busy() {
+  local used=0 stat
+  while ((used < $1)) && read -r stat 2>nothing.txt <"/proc/$pid/stat"; do
+    read -ra stat <<<"${stat##*)}"
+    used=$((stat[11] + stat[12]))
+    sleep 0.02
+  done
+}
 
 cat >slow.toml <<'TOML'
 # sixty runs of some 90 ms, committed soon after the first of them is done
@@ -60,7 +69,7 @@ rm -rf slow.h5 slow.h5.work
 pid=$!
 until_there 'slow.h5.work/shard-*.h5'
 for signal in HUP XCPU USR1; do kill -"$signal" "$pid"; done
-sleep 0.3
+until_there "slow.h5.work/shard-00000$(compgen -G 'slow.h5.work/shard-*.h5' | wc -l)-*.h5"  # it goes on
 grep -q '^stopping' err.txt && { fail "a signal that was ignored is acknowledged:"; cat err.txt; }
 kill -0 "$pid" || fail "a signal that was ignored ended the program"
 kill -TERM "$pid"
@@ -110,7 +119,7 @@ TOML
 "$program" run start.toml --jobs 1 --checkpoint 0 >out.txt 2>err.txt &
 pid=$!
 until_there start.h5.work/lock
-sleep 0.3
+until_busy 30
 kill -TERM "$pid"
 wait "$pid"; code=$?
 [[ $code == 75 && ! -e start.h5.work ]] || { fail "stopped in the supervised steps: exit $code, or a folder that holds nothing"; cat err.txt; }
