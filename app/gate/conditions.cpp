@@ -48,7 +48,7 @@ std::string load_class(double waiting) {
   return waiting < most_waiting_when_quiet ? "quiet" : waiting < most_waiting_when_shared ? "shared" : "busy";
 }
 
-std::vector<Condition> conditions_here(bool times) {
+std::vector<Condition> conditions_here(bool times, bool load) {
   const HostFacts host = host_facts();
   std::vector<Condition> out = {{"instruction set", or_unknown(host.isa), true}, {"operating system", distribution(), true}};
   if (!times) return out;
@@ -59,7 +59,7 @@ std::vector<Condition> conditions_here(bool times) {
   out.push_back({"cpu", or_unknown(host.cpu), false});
   out.push_back({"cores", fmt::format("{}", host.cores), false});
   out.push_back({"governor", governor(), false});
-  out.push_back({"load", load_class(measure_noise(std::nullopt).waiting), false});
+  if (load) out.push_back({"load", load_class(measure_noise(std::nullopt).waiting), false});
   return out;
 }
 

@@ -17,9 +17,9 @@ struct Condition {
 /// How much of its time a thread here waits for a core: "quiet" below 5 %, "shared" below 30 %, else "busy".
 std::string load_class(double waiting_percent);
 
-/// Those of this machine at this moment: instruction set, operating system; with `times` host name, processor, cores, governor, kernel and
-/// class of load too, for which it works for a second.
-std::vector<Condition> conditions_here(bool times);
+/// Those of this machine at this moment: instruction set, operating system; with `times` host name, processor, cores, governor, kernel and,
+/// with `load`, class of load too, for which it works for a second.
+std::vector<Condition> conditions_here(bool times, bool load = true);
 /// Of a build of odrpo-bench: compiler, flags and build type as its --version says; nothing of a program that says nothing.
 std::vector<Condition> conditions_of_build(const std::string& program, const ChildRules& rules, ChildKeeper& keeper);
 

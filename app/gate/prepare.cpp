@@ -82,8 +82,8 @@ void check_flags_of_kind(const GateOptions& o, ComparedKind kind) {
     throw Failure(Exit::usage, "--baseline is required: the command that is measured");
 }
 
-std::vector<Condition> conditions_of(ComparedKind kind, const GateCommands& commands, bool times, GateProcesses& processes) {
-  std::vector<Condition> out = conditions_here(times);
+std::vector<Condition> conditions_of(ComparedKind kind, const GateCommands& commands, bool times, bool load, GateProcesses& processes) {
+  std::vector<Condition> out = conditions_here(times, load);
   if (kind != ComparedKind::self) return out;
   const std::vector<Condition> build = conditions_of_build(commands.side[commands.measured[0]].file, processes.rules(), processes.keeper);
   out.insert(out.begin(), build.begin(), build.end());

@@ -50,8 +50,8 @@ std::string quoted_word(const std::string& path);
 /// Refuses flags that have no effect on programs of this kind. Failure usage.
 void check_flags_of_kind(const GateOptions& options, ComparedKind kind);
 
-/// Of this machine, and of the program where it is a build of ours. times: see conditions_here().
-std::vector<Condition> conditions_of(ComparedKind kind, const GateCommands& commands, bool times, GateProcesses& processes);
+/// Of this machine, and of the program where it is a build of ours. times, load: see conditions_here().
+std::vector<Condition> conditions_of(ComparedKind kind, const GateCommands& commands, bool times, bool load, GateProcesses& processes);
 
 /// The words behind the program of a command line: "worker" and the suite of the kind self.
 std::vector<std::string> words_of_kind(ComparedKind kind, const GateOptions& options);

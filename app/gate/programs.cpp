@@ -55,11 +55,12 @@ void build(const GateOptions& o, GateProcesses& processes, GateReport& report) {
   report.candidate = quoted_word(self);
 }
 
-/// Is the stored baseline of such conditions as these? Failure no_baseline with what differs.
+/// Is the stored baseline of such conditions as these? Failure no_baseline with what differs. Without a stored load none is measured.
 void check_conditions(const StoredBaseline& stored, const std::string& path, bool timed, const Prepared& p, ComparedKind kind,
                       GateProcesses& processes) {
+  const bool load = std::any_of(stored.conditions.begin(), stored.conditions.end(), [](const Condition& c) { return c.name == "load"; });
   const std::string differ =
-      differing_conditions(stored.conditions, conditions_of(kind, p.commands, timed, processes), {"stored", "here"}, timed);
+      differing_conditions(stored.conditions, conditions_of(kind, p.commands, timed, load, processes), {"stored", "here"}, timed);
   if (differ.empty()) return;
   throw Failure(Exit::no_baseline, fmt::format("nothing can be compared: '{}' was saved under other conditions{}{}", printable_line(path),
                                                differ, timed ? "\n--only-counts needs fewer of them" : ""));

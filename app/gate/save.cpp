@@ -74,7 +74,7 @@ int save_gate(const GateOptions& o) {
   stored.kind = word_of(std::span<const Word<ComparedKind>>(compared_kind_words), kind);
   stored.command = o.baseline.empty() ? quoted_word(this_program()) : o.baseline;
   Prepared p(gate_commands(baseline, stored.command, words_of_kind(kind, o), processes.rules()));
-  stored.conditions = conditions_of(kind, p.commands, timed, processes);
+  stored.conditions = conditions_of(kind, p.commands, timed, true, processes);
   if (timed) stored.sessions = {now_text()};
   std::optional<StoredBaseline> old;
   std::error_code error;

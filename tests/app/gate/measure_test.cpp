@@ -2,6 +2,8 @@
 #include "app/gate/measure.hpp"
 
 #include <linux/perf_event.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -177,6 +179,23 @@ TEST_CASE("gate: counts agree within 0.1 %, and are reported above 0.5 %") {
   CHECK(count_of("allocations", "x", {148, 148, 148, 148, 140}, {158, 158, 158, 158, 158}).reported());
   CHECK_FALSE(count_of("allocations", "x", {148, 148, 148, 148, 160}, {158, 158, 158, 158, 158}).reported());  // the sides overlap
   CHECK_FALSE(count_of("instructions", "x", {1000, 1000, 1000, 1000, 1010}, {1008, 1008, 1008, 1008, 1008}).reported());
+}
+
+TEST_CASE("gate: the end of a command that closes its stdout early is waited for, not looked for in steps") {
+  const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  if (pidfd < 0) return;  // Linux before 5.3: short steps are all there is
+  close(pidfd);
+  const auto waits = [] {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    return used.ru_nvcsw;
+  };
+  const ChildCommand command = find_command("--x", {"sh", "-c", "exec >/dev/null sleep 0.5"});
+  std::atomic<bool> stop{false};
+  ChildKeeper keeper;
+  const long before = waits();
+  run_process("test", command, {60, &stop}, keeper);
+  CHECK(waits() - before < 20);  // it is five; steps of 5 ms would be a hundred, fewer on a busy machine
 }
 
 TEST_CASE("gate: an event counts a command from its start, children included") {
