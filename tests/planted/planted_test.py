@@ -1,5 +1,6 @@
-"""What the gates say of builds with one place of the source changed: a slow-down is found where it is, another order of summation computes
-something else and learns the same, and a changed formula moves what it changes.
+"""What the gates say of builds with one place of the source changed: a slow-down is found, another order of summation computes something else
+and learns the same, and a changed formula moves what it changes. Also the one test of the gate whose verdicts are of real times: what it looks for
+is several times slower, which no busy machine hides. That other cases are not slower then is shown with made-up times (tests/app/gate_test.py).
 
 Usage: planted_test.py PROGRAM FOLDER_OF_PLANTED_PROGRAMS SUITES"""
 import json, os, re, shutil, subprocess, sys
@@ -19,21 +20,23 @@ def planted(name):
     return os.path.join(folder, "odrpo-bench-" + name)
 
 
-def gate(*arguments, seconds=300):
-    return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=seconds, stdin=subprocess.DEVNULL)
+def gate(*arguments):
+    return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=600, stdin=subprocess.DEVNULL)
 
 
-# is it slower? Gini-Median computes its advantages eleven times
-steps = ["--kind", "self", "--suite", os.path.join(suites, "quickstart.toml"), "--cases", "*/grpo/n1", "--cases", "*gini-median(grpo)/n1", "--baseline", program, "--json"]
+# is it slower? Gini-Median computes its advantages a hundred and one times
+steps = ["--kind", "self", "--suite", os.path.join(suites, "quickstart.toml"), "--cases", "*gini-median(grpo)/n1", "--baseline", program, "--json"]
 r = gate(*steps, "--candidate", planted("slow"), "--counts", "off")
-cases = {c["case"].split("/")[3]: c for c in json.loads(r.stdout)["cases"]}
-check("the slow-down is found, in its case", r.returncode == 10 and cases["odrpo-gini-median(grpo)"]["verdict"] == "slower" and cases["grpo"]["verdict"] != "slower", r)
+slow = json.loads(r.stdout)["cases"][0]
+print("the slow-down:", slow["change"])
+# one gate in some hundreds is void where two processes of the baseline differ by chance
+check("the slow-down is found", (slow["verdict"], r.returncode) in (("slower", 10), ("void", 0)) and slow["change"]["lo"] > 2, r)
 if shutil.which("valgrind"):
     r = gate(*steps, "--candidate", planted("slow"), "--only-counts", "--fail-on", "different,counts", "--counts", "callgrind")
-    changed = {c["case"].split("/")[3]: any(count["reported"] for count in c["counts"]) for c in json.loads(r.stdout)["cases"]}
-    check("and its instructions", r.returncode == 10 and changed == {"grpo": False, "odrpo-gini-median(grpo)": True}, r)
-r = gate(*steps, "--candidate", planted("summation"), "--counts", "off", "--max-seconds", "1")
-check("another order of summation computes something else", r.returncode == 10 and {c["verdict"] for c in json.loads(r.stdout)["cases"]} == {"different"}, r)
+    changed = [count["what"] for case in json.loads(r.stdout)["cases"] for count in case["counts"] if count["reported"]]
+    check("and its instructions", r.returncode == 10 and changed == ["instructions"], r)
+r = gate(*steps, "--candidate", planted("summation"), "--counts", "off", "--max-seconds", "0.001")
+check("another order of summation computes something else", r.returncode == 10 and [c["verdict"] for c in json.loads(r.stdout)["cases"]] == ["different"], r)
 
 # does it learn the same? 20 seeds
 plain = ["--set", "learn.whiten=none", "--set", "learn.optimizer=sgd"]
@@ -44,11 +47,14 @@ def run(executable, file, *more):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
 
+run(program, "base.h5")
+run(program, "plain.h5", *plain)
+
+
 def science(name, *more):
     """Exit code, and of each estimator the set of its cells' verdicts."""
-    run(program, "base.h5", *more)
     run(planted(name), "new.h5", *more)
-    r = gate("--science", "base.h5", "new.h5", "--json")
+    r = gate("--science", "plain.h5" if more else "base.h5", "new.h5", "--json")
     verdicts = {}
     for cell in json.loads(r.stdout)["cells"]:
         verdicts.setdefault(cell["cell"].split("/")[3], set()).add(cell["verdict"])
