@@ -27,8 +27,10 @@ def gate(*arguments):
 # is it slower? Gini-Median computes its advantages a hundred and one times
 steps = ["--kind", "self", "--suite", os.path.join(suites, "quickstart.toml"), "--cases", "*gini-median(grpo)/n1", "--baseline", program, "--json"]
 r = gate(*steps, "--candidate", planted("slow"), "--counts", "off")
-check("the slow-down is found", r.returncode == 10 and [c["verdict"] for c in json.loads(r.stdout)["cases"]] == ["slower"], r)
-print("the slow-down:", json.loads(r.stdout)["cases"][0]["change"])
+slow = json.loads(r.stdout)["cases"][0]
+print("the slow-down:", slow["change"])
+# one gate in some hundreds is void where two processes of the baseline differ by chance
+check("the slow-down is found", (slow["verdict"], r.returncode) in (("slower", 10), ("void", 0)) and slow["change"]["lo"] > 2, r)
 if shutil.which("valgrind"):
     r = gate(*steps, "--candidate", planted("slow"), "--only-counts", "--fail-on", "different,counts", "--counts", "callgrind")
     changed = [count["what"] for case in json.loads(r.stdout)["cases"] for count in case["counts"] if count["reported"]]
