@@ -147,7 +147,9 @@ follow() {
     printf '%s\n' "$line"
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
     done=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]} spent=$((SECONDS - began))
-    if ((all > 3)); then show "$((100 * done / all)) % compiled, about $(duration $((spent * (all - done) / done))) left"; fi
+    ((all > 3)) || continue
+    if ((20 * done < all)); then show "$((100 * done / all)) % compiled"  # too early to tell
+    else show "$((100 * done / all)) % compiled, about $(duration $((spent * (all - done) / done))) left"; fi
   done >"$log"
   shown
 }

@@ -109,7 +109,7 @@ for i, (words, what) in enumerate((("TERM to a rank", lambda _, processes: os.ki
         check(code == 75 and "are saved in e.h5.work" in errors, f"{words}: exit {code}: {errors}")
     check(i == 0 or "resumed: " in errors, f"{words}: nothing was resumed: {errors}")
     check(not os.path.exists("e.h5"), words)
-call("merge", "e.h5.work", "-o", "e.h5", code=7, words="are missing")  # every saved run can be read
+call("merge", "e.h5.work", "-o", "saved.h5", code=7, words="are missing")  # every saved run can be read
 
 # said once, by rank 0, with the exit code of one process
 for arguments, code, words in ((["none.toml"], 5, "none.toml: No such file"), (["long.toml", "-o", "no/x.h5"], 5, "its folder 'no'"),
