@@ -17,15 +17,24 @@ target_compile_options(odrpo_flags INTERFACE
 target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
-# odrpo_precompiled(TARGET [O1]): compiles TARGET's sources with the standard library precompiled, one header for all targets of the same
-# optimisation. O1: -O1 in Release, for code whose time nobody sees. ODRPO_PCH=OFF finds missing includes.
+# odrpo_precompiled(TARGET [O1] [UNFUZZED]): compiles TARGET's sources with the standard library precompiled, one header for all targets of the same
+# options. O1: code whose time nobody sees, -O1 in Release and -O0 under sanitizers (RelWithDebInfo). UNFUZZED: no fuzz target reaches it: under
+# sanitizers without the counters of branches, and without checks of each pointer that address sanitizer makes too. ODRPO_PCH=OFF finds missing includes.
 option(ODRPO_PCH "precompile the headers of the standard library" ${PROJECT_IS_TOP_LEVEL})
 function(odrpo_precompiled target)
   set(library odrpo_std)
+  set(options "")
   if("O1" IN_LIST ARGN)
-    set(library odrpo_std_o1)
-    target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+    string(APPEND library _o1)
+    list(APPEND options $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
   endif()
+  if(ODRPO_FUZZ AND "UNFUZZED" IN_LIST ARGN)
+    string(APPEND library _unfuzzed)
+    list(APPEND options -fno-sanitize=null,alignment,pointer-overflow)
+  elseif(ODRPO_FUZZ)
+    list(APPEND options -fsanitize=fuzzer-no-link)
+  endif()
+  target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
   if(NOT ODRPO_PCH)
     return()
   endif()
@@ -35,23 +44,21 @@ function(odrpo_precompiled target)
     add_library(${library} OBJECT ${empty})
     target_compile_features(${library} PUBLIC cxx_std_20)
     target_link_libraries(${library} PRIVATE odrpo_flags)
-    target_compile_options(${library} PRIVATE $<$<AND:$<CONFIG:Release>,$<STREQUAL:${library},odrpo_std_o1>>:-O1>)
+    target_compile_options(${library} PRIVATE ${options})
     target_precompile_headers(${library} PRIVATE <algorithm> <array> <atomic> <charconv> <cmath> <cstddef> <cstdint> <cstring> <functional> <iterator>
       <limits> <map> <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple> <type_traits> <utility> <variant> <vector>)
   endif()
   target_precompile_headers(${target} REUSE_FROM ${library})
 endfunction()
 
-# odrpo_module(NAME [O1] SOURCES a.cpp b.cpp [STAGES c.cpp] LINK odrpo_kernels ...): library odrpo_NAME.
+# odrpo_module(NAME [O1] [UNFUZZED] SOURCES a.cpp b.cpp [STAGES c.cpp] LINK odrpo_kernels ...): library odrpo_NAME.
 function(odrpo_module name)
-  cmake_parse_arguments(R "O1" "" "SOURCES;STAGES;LINK" ${ARGN})
+  cmake_parse_arguments(R "O1;UNFUZZED" "" "SOURCES;STAGES;LINK" ${ARGN})
   add_library(odrpo_${name} STATIC ${R_SOURCES})
   add_library(odrpo::${name} ALIAS odrpo_${name})
-  if(R_O1)
-    odrpo_precompiled(odrpo_${name} O1)
-  else()
-    odrpo_precompiled(odrpo_${name})
-  endif()
+  set(options ${ARGN})
+  list(FILTER options INCLUDE REGEX "^(O1|UNFUZZED)$")
+  odrpo_precompiled(odrpo_${name} ${options})
   # our flags stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake), or has this project inside their own, needs C++20
   # and, for the same bits from what is inline, no contraction
   set(contraction $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>)

@@ -1,6 +1,7 @@
 // --set key=value.
 #include "spec/overrides.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "kernels/failure.hpp"

@@ -52,6 +52,8 @@ printf '// The other half of a planted cycle.\n#include "spec/a.hpp"\n' >"$tree/
 printf '// A third of a planted cycle.\n#pragma once\n#include "train/b.hpp"\n' >"$tree/train/a.hpp"
 printf '// A third of a planted cycle.\n#pragma once\n#include "train/c.hpp"\n' >"$tree/train/b.hpp"
 printf '// A third of a planted cycle.\n#include "train/a.hpp"\n' >"$tree/train/c.cpp"; expect 'a cycle of three' 'train/c.cpp:2: cycles: train/a -> train/b -> train/c -> train/a'
+# headers of the standard library that the precompiled header hides
+plant app/f.cpp '#include "kernels/clock.hpp"\nint f(int x) { return std::max(x, 0); }' 'standard headers: std::max without #include <algorithm>' 3
 # one place per dependency
 plant spec/spec.cpp '#include <toml++/toml.h>' 'one place: toml++'
 plant results/table.cpp '#include <hdf5.h>' 'one place: HDF5'

@@ -1,6 +1,7 @@
 // Parts are not believed: what a run is called must be what the suite says.
 #include "train/merge_parts.hpp"
 
+#include <tuple>
 #include <fmt/format.h>
 
 #include "kernels/failure.hpp"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <nlohmann/json.hpp>
 
 #include "app/diff_text.hpp"

@@ -28,15 +28,15 @@ static void by_law(const RatedView& rated, const RateBatch& batch, const std::ui
   const std::int32_t* threshold = rated.threshold;
   const float* value = rated.value;
   for (int b = 0; b < batch.batch; ++b) {
-    const std::uint32_t* row = rows + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
     const std::uint16_t* action = batch.action + static_cast<std::size_t>(b) * rollouts;
-    const std::uint32_t* words = word + static_cast<std::size_t>(b) * blocks * 4;
     if (rated.expected) {
       const float* of_prompt = rated.expected + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
       float* to = seen.reward + static_cast<std::size_t>(b) * rollouts;
       for (int i = 0; i < rollouts; ++i) to[i] = of_prompt[action[i]];
       continue;
     }
+    const std::uint32_t* row = rows + static_cast<std::size_t>(batch.prompt[b]) * batch.width;
+    const std::uint32_t* words = word + static_cast<std::size_t>(b) * blocks * 4;
     const auto outcome = [&](int i) { return exceeded(threshold + row[action[i]], stride, static_cast<std::int32_t>(words[i] >> 1)); };
     if (value) {
       float* to = seen.reward + static_cast<std::size_t>(b) * rollouts;

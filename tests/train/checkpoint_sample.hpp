@@ -30,6 +30,7 @@ estimator = "grpo"
 vocabulary = 40
 prompts = 13
 response_tokens = 12
+evaluated_prompts = 20
 [policy.p]
 base = "transformer"
 warm_steps = 6

@@ -7,6 +7,7 @@
 #include "kernels/no_score.hpp"
 #include "spec/spec.hpp"
 #include "tests/catch.hpp"
+#include "tests/rounds.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"
 #include "train/bandit.hpp"
@@ -84,13 +85,13 @@ double reward_of(const RewardBatch& b, std::size_t k) {
 
 }  // namespace
 
-TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after batch") {
+TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after batch", "[slow]") {
   const unsigned seed = 23;
   CAPTURE(seed);
   std::mt19937 g(seed);
   int compared = 0, missing = 0;
   RunCache shared;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < rounds(25, 150); ++round) {
     const RunSpec spec = random_run(g);
     const int rollouts = spec.learn.rollouts;
     INFO(round << ' ' << estimator_word(spec.estimator) << " prior " << static_cast<int>(spec.estimator.prior) << " aggregate "
@@ -158,8 +159,8 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
       s.update_policy(t, false);
     }
   }
-  CHECK(compared > 10'000);
-  CHECK(missing > 100);
+  CHECK(compared > rounds(1000, 10000));
+  CHECK(missing > rounds(10, 100));
 }
 
 TEST_CASE("advantages by histogram are those of single groups, bit by bit") {

@@ -7,6 +7,7 @@
 #include "kernels/no_score.hpp"
 #include "spec/spec.hpp"
 #include "tests/catch.hpp"
+#include "tests/rounds.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/trained.hpp"
 #include "train/bandit.hpp"
@@ -99,13 +100,13 @@ Sums sums_of(const CallModel& m, const std::vector<std::pair<int, int>>& votes) 
 
 }  // namespace
 
-TEST_CASE("steps with all votes are what Bayes' rule says, batch after batch") {
+TEST_CASE("steps with all votes are what Bayes' rule says, batch after batch", "[slow]") {
   const unsigned seed = 31;
   CAPTURE(seed);
   std::mt19937 g(seed);
   int compared = 0, missing = 0, panels = 0;
   RunCache shared;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < rounds(10, 40); ++round) {
     const RunSpec spec = random_run(g);
     INFO(round << ' ' << estimator_word(spec.estimator) << " prior " << static_cast<int>(spec.estimator.prior) << " votes " << spec.votes);
     const BanditProblem problem = *make_bandit_problem(spec, shared, best_isa(), never);

@@ -120,7 +120,7 @@ TEST_CASE("toy-lm: a run is the same whatever was run before, and estimators of 
   CHECK(curve(first, "reward").values.front() == curve(other, "reward").values.front());
 }
 
-TEST_CASE("toy-lm: demonstrations teach, and rewards teach more") {
+TEST_CASE("toy-lm: demonstrations teach, and rewards teach more", "[.slow]") {
   const Suite suite = loaded(lm, {"policy.p.warm_steps=[0, 300]", "policy.p.warm_batch=64", "learn.steps=30", "learn.batch=16",
                                   "learn.rollouts=8", "grid.votes=8", "record.every=30", "policy.p.eval_temperature=1"});
   const RunRecord raw = run(suite.runs[0]), warm = run(suite.runs[1]);
@@ -174,7 +174,7 @@ TEST_CASE("toy-lm: supervised steps are shared by what they do not depend on") {
 }
 
 TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and the hard world another quality of the same start") {
-  const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=[2, 300, 700]", "policy.p.warm_steps=300", "policy.p.warm_batch=64"});
+  const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=[2, 300, 700]", "policy.p.warm_steps=40"});
   RunCache shared;
   std::vector<std::vector<Token>> written;
   for (const RunSpec& spec : suite.runs) {
@@ -188,8 +188,8 @@ TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and th
   }
   CHECK(std::equal(written[1].begin(), written[1].end(), written[2].begin()));  // the first prompts are the same ones
 
-  const RunRecord easy = run(loaded(lm, {"policy.p.warm_steps=300", "policy.p.warm_batch=64"}).runs[0]),
-                  hard = run(loaded(lm, {"policy.p.warm_steps=300", "policy.p.warm_batch=64", "env.toy-lm.difficulty=hard"}).runs[0]);
+  const RunRecord easy = run(loaded(lm, {"policy.p.warm_steps=40"}).runs[0]),
+                  hard = run(loaded(lm, {"policy.p.warm_steps=40", "env.toy-lm.difficulty=hard"}).runs[0]);
   CHECK(curve(hard, "quality").values.front() < curve(easy, "quality").values.front());
   CHECK(curve(hard, "clean").values.front() == curve(easy, "clean").values.front());
   CHECK(easy.key != hard.key);

@@ -10,6 +10,7 @@
 #include "kernels/failure.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 
@@ -101,10 +102,11 @@ std::vector<double> pairs_seen(const RaterConfig& rater, const BanditConfig& con
 }
 
 void check_pairs(const RaterConfig& rater, BanditConfig config, const PromptGrid& grid = {}) {
+  const int worlds = rounds(6, 24);
   config.prompts = 512;
   config.actions = 16;
   const CallModel m = make_call_model(rater, resolve_source(config, rater), config.levels, 2, grid);
-  const std::vector<double> of_model = pair_law(m), seen = pairs_seen(rater, config, m.scores, 24);
+  const std::vector<double> of_model = pair_law(m), seen = pairs_seen(rater, config, m.scores, worlds);
   const double all = has_gaps(rater) ? std::pow(1 - rater.parse_failure, 2) : 1;  // that both can be read
   double distance = 0, same_model = 0, same_seen = 0;
   for (int k = 0; k < m.scores; ++k)
@@ -113,9 +115,9 @@ void check_pairs(const RaterConfig& rater, BanditConfig config, const PromptGrid
       distance += std::fabs(of_model[at] / all - seen[at]);
       if (k == l) same_model += of_model[at] / all, same_seen += seen[at];
     }
-  // 24 x 512 prompts: a share of .1 of prompts has an error of .003
-  CHECK(distance < 0.06);
-  CHECK(same_model == Approx(same_seen).margin(0.01));
+  // 24 x 512 prompts: a share of .1 of prompts has an error of .003; twice as much for a quarter of them
+  CHECK(distance < 0.06 * std::sqrt(24.0 / worlds));
+  CHECK(same_model == Approx(same_seen).margin(0.01 * std::sqrt(24.0 / worlds)));
 }
 
 }  // namespace
@@ -147,7 +149,7 @@ TEST_CASE("single calls of the model of all votes are the model of one score") {
   }
 }
 
-TEST_CASE("two votes of a response have the law that the model says") {
+TEST_CASE("two votes of a response have the law that the model says", "[slow]") {
   const BanditConfig config;
   for (const char* word : {"mixed", "veto", "low20"}) {
     INFO(word);

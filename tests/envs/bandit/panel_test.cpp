@@ -8,6 +8,7 @@
 #include "envs/rater/quality_curve.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 
@@ -73,12 +74,12 @@ std::pair<double, double> call_of(const BanditWorld& world, const RaterConfig& r
 
 }  // namespace
 
-TEST_CASE("votes of a panel are calls of its judges in turn", "[panel]") {
+TEST_CASE("votes of a panel are calls of its judges in turn", "[panel][slow]") {
   const RaterConfig rater = panel();
   const BanditWorld world = world_of(rater);
-  const int rounds = 4000;
+  const int ratings = rounds(400, 4000);
   for (const int votes : {1, 2, 3, 4, 7}) {
-    const std::vector<double> seen = rated_means(world, rater, votes, rounds, best_isa());
+    const std::vector<double> seen = rated_means(world, rater, votes, ratings, best_isa());
     double apart = 0;  // from what the first judge alone would say
     for (int p = 0; p < prompts; ++p)
       for (int a = 0; a < actions; ++a) {
@@ -89,7 +90,7 @@ TEST_CASE("votes of a panel are calls of its judges in turn", "[panel]") {
           variance += s2 / votes / votes;
         }
         INFO("votes " << votes << ", prompt " << p << ", response " << a);
-        CHECK(std::abs(seen[p * actions + a] - mean) < 4.5 * std::sqrt(variance / rounds) + 1e-5);
+        CHECK(std::abs(seen[p * actions + a] - mean) < 4.5 * std::sqrt(variance / ratings) + 1e-5);
         apart = std::max(apart, std::abs(mean - call_of(world, rater, p, a, 0).first));
       }
     if (votes > 1) CHECK(apart > 0.3);
@@ -98,13 +99,13 @@ TEST_CASE("votes of a panel are calls of its judges in turn", "[panel]") {
   }
 }
 
-TEST_CASE("calls of a panel whose judges are drawn anew are the mixture of its judges", "[panel]") {
+TEST_CASE("calls of a panel whose judges are drawn anew are the mixture of its judges", "[panel][slow]") {
   RaterConfig rater = panel();
   rater.order = JudgeOrder::random;
   const BanditWorld world = world_of(rater);
-  const int rounds = 6000;
+  const int ratings = rounds(600, 6000);
   for (const int votes : {1, 2, 6}) {
-    const std::vector<double> seen = rated_means(world, rater, votes, rounds, best_isa());
+    const std::vector<double> seen = rated_means(world, rater, votes, ratings, best_isa());
     for (int p = 0; p < prompts; ++p)
       for (int a = 0; a < actions; ++a) {
         double mean = 0, squares = 0;
@@ -114,7 +115,7 @@ TEST_CASE("calls of a panel whose judges are drawn anew are the mixture of its j
           squares += (s2 + m * m) / judges;
         }
         INFO("votes " << votes << ", prompt " << p << ", response " << a);
-        CHECK(std::abs(seen[p * actions + a] - mean) < 4.5 * std::sqrt((squares - mean * mean) / votes / rounds) + 1e-5);
+        CHECK(std::abs(seen[p * actions + a] - mean) < 4.5 * std::sqrt((squares - mean * mean) / votes / ratings) + 1e-5);
       }
     for (const Isa isa : {Isa::portable, Isa::avx2})
       if (has_isa(isa)) CHECK(rated_means(world, rater, votes, 20, isa) == rated_means(world, rater, votes, 20, Isa::portable));

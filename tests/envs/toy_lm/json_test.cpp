@@ -7,6 +7,7 @@
 #include "envs/toy_lm/judge_json.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/json_definition.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 
@@ -91,7 +92,7 @@ TEST_CASE("agreement with the definition on mutated answers") {
   CHECK(scored < 50000);
 }
 
-TEST_CASE("any bytes are an answer: random bytes, deep nesting, texts made to be read again and again") {
+TEST_CASE("any bytes are an answer: random bytes, deep nesting, texts made to be read again and again", "[slow]") {
   std::mt19937_64 g(12);
   for (int i = 0; i < 20000; ++i) {
     std::string bytes(g() % 200, ' ');
@@ -99,7 +100,7 @@ TEST_CASE("any bytes are an answer: random bytes, deep nesting, texts made to be
     const auto score = parse_score(bytes, 10);
     if (score) REQUIRE((*score >= 1 && *score <= 10));
   }
-  const int n = 200000;
+  const int n = rounds(20000, 200000);
   for (const char* piece : {"{", "[", "{\"", "{\"a\":", "{\"a\":[", "{\"a\":\"", "{\"\":[1,", "{ ", "\"{", "{\"score\":", "\\{\"", "{},"})
     CHECK_FALSE(parse_score(repeated(piece, n), 10));
   CHECK(parse_score(repeated("{\"a\":", n) + "{\"score\":3}", 10) == 3);

@@ -7,6 +7,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/policies/transformer/samples.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 using namespace odrpo::definition;
@@ -92,7 +93,7 @@ TEST_CASE("backward of the whole model equals finite differences in every block,
   }
 }
 
-TEST_CASE("the objective's gradient equals finite differences under every option of the loss", "[transformer]") {
+TEST_CASE("the objective's gradient equals finite differences under every option of the loss", "[transformer][slow]") {
   for (const bool tied : {true, false})
     for (const TokenMean mean : {TokenMean::token_mean, TokenMean::sequence_mean, TokenMean::sequence_sum})
       for (const double kl : {0.0, 0.3})
@@ -110,7 +111,7 @@ TEST_CASE("the objective's gradient equals finite differences under every option
               INFO("tied " << tied << " mean " << static_cast<int>(mean) << " kl " << kl << " clip " << clip << " entropy " << entropy
                            << " temperature " << temperature);
               // along a few directions: one number for all parameters; the blocks are tested above
-              for (int trial = 0; trial < 3; ++trial) {
+              for (int trial = 0; trial < rounds(1, 3); ++trial) {
                 const Numbers to = normals(w.size(), 100 + trial), from = w;
                 const auto at = [&](double h) {
                   for (std::size_t i = 0; i < w.size(); ++i) w[i] = from[i] + h * to[i];

@@ -6,6 +6,7 @@
 #include "policies/transformer/policy.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies/transformer/cases.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 using namespace transformer_cases;
@@ -18,7 +19,7 @@ constexpr Isa isas[] = {Isa::portable, Isa::avx2};
 
 }  // namespace
 
-TEST_CASE("sampling with kept keys picks the tokens that recomputing every sequence in double picks", "[transformer]") {
+TEST_CASE("sampling with kept keys picks the tokens that recomputing every sequence in double picks", "[transformer][slow]") {
   for (const Case& c : cases)
     for (const Isa isa : isas) {
       if (!has_isa(isa)) continue;
@@ -27,7 +28,7 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
       TransformerPass pass(c.shape, c.prompts, c.per_prompt, isa, true);
       int ended = 0, compared = 0;
       for (const double temperature : {1.0, 0.6})
-        for (const double top_p : {1.0, 0.8, 0.3}) {
+        for (const double top_p : rounds<std::vector<double>>({temperature < 1 ? 0.8 : 1.0}, {1.0, 0.8, 0.3})) {
           const Batch b = batch(c, 22);
           Rollouts r;
           pass.sample(w, c.prompts, b.prompt.data(), b.word.data(), temperature, top_p, r);
@@ -65,7 +66,7 @@ TEST_CASE("sampling with kept keys picks the tokens that recomputing every seque
           CHECK(worst_entropy < 6e-6 * size / temperature);
         }
       INFO(c.name);
-      CHECK(compared > (c.shape.response == 1 ? 20 : 60));
+      CHECK(compared > (c.shape.response == 1 ? 20 : 60) / rounds(3, 1));
       if (c.shape.vocabulary < 10 && c.shape.response > 1) CHECK(ended > 0);
     }
 }

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "kernels/failure.hpp"
+#include "tests/rounds.hpp"
 #include "tests/spec/loading.hpp"
 #include "tests/train/batched/host_transformers.hpp"
 #include "tests/train/batched/toy_lm_near.hpp"
@@ -198,7 +199,7 @@ TEST_CASE("toy-lm on a device: a stop keeps what is half way, and the same suite
   CHECK(fs::exists(settings.output));
 }
 
-TEST_CASE("toy-lm on a device: whichever call fails, finished runs are saved and the same suite goes on, on the CPU too") {
+TEST_CASE("toy-lm on a device: whichever call fails, finished runs are saved and the same suite goes on, on the CPU too", "[slow]") {
   const Folder folder;
   const Suite suite = loaded(lm, {"suite.seeds=3", "learn.steps=3", "env.toy-lm.evaluated_prompts=8", "policy.p.warm_steps=0",
                                   "policy.p.warm_batch=64"});
@@ -213,11 +214,11 @@ TEST_CASE("toy-lm on a device: whichever call fails, finished runs are saved and
   std::size_t saved_somewhere = 0;
   std::mt19937 rng(16);
   const bool every = std::getenv("ODRPO_FAULTS") != nullptr;  // as the tests of labels `faults`
-  const std::size_t tries = every ? calls : 60;
+  const std::size_t tries = every ? calls : rounds<std::size_t>(16, 60);
   for (std::size_t i = 0; i < tries; ++i) {
     HostTransformers device;
     // the first calls one by one, which make a run; then from everywhere
-    device.faults.fail_at = every || i < 20 ? i + 1 : 1 + rng() % calls;
+    device.faults.fail_at = every || i < rounds<std::size_t>(6, 20) ? i + 1 : 1 + rng() % calls;
     INFO("call " << device.faults.fail_at << " of " << calls << " fails, seed 16");
     RunSettings settings = settings_of(folder.file("lost.h5"), device, i % 2 == 0 ? 1 : 3);
     try {
