@@ -6,6 +6,7 @@
 #include "results/store_hdf5.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 using odrpo::store::Hid;
@@ -168,14 +169,14 @@ TEST_CASE("evaluations, which verify reads") {
   CHECK(after([&](hid_t f) { H5Ldelete(f, "evaluated", H5P_DEFAULT); }).table);
 }
 
-TEST_CASE("flipped bits: whatever still reads is what was written") {
+TEST_CASE("flipped bits: whatever still reads is what was written", "[slow]") {
   const sample::Scratch scratch;
   const auto all = sample::runs(1);
   const std::string digest = sample::write_file(scratch.file("good.h5"), all);
   const std::string good = sample::bytes_of(scratch.file("good.h5"));
   const ResultFile before = read_results(scratch.file("good.h5"), every_column);
   int read = 0, refused = 0;
-  for (unsigned seed = 1; seed <= 300; ++seed) {
+  for (unsigned seed = 1; seed <= rounds(60u, 300u); ++seed) {
     INFO("seed " << seed);
     std::mt19937 rng(seed);
     std::string bad = good;

@@ -7,6 +7,7 @@
 
 #include "tests/catch.hpp"
 #include "tests/results/table_sample.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 using namespace odrpo::sample;
@@ -178,12 +179,12 @@ TEST_CASE("science: a run that never reaches the gain is not within any margin")
   CHECK(c.cells[0].verdict == ScienceVerdict::inconclusive);
 }
 
-TEST_CASE("science: files of equal programs and other seeds are called moved in at most 5 %") {
+TEST_CASE("science: files of equal programs and other seeds are called moved in at most 5 %", "[slow]") {
   const unsigned seed = 11;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
-  const int pairs = 1000;
+  const int pairs = rounds(200, 1000);
   int moved = 0, same = 0;
   for (int pair = 0; pair < pairs; ++pair) {
     const auto draw = [&] {
@@ -200,12 +201,12 @@ TEST_CASE("science: files of equal programs and other seeds are called moved in 
   CHECK(same == 0);  // five seeds cannot show that
 }
 
-TEST_CASE("science: curves of equal worlds and other draws are called moved in at most 5 %, and no side is slower on average") {
+TEST_CASE("science: curves of equal worlds and other draws are called moved in at most 5 %, and no side is slower on average", "[slow]") {
   const unsigned seed = 13;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
-  const int pairs = 600, cells = 6, seeds = 20, records = 30;
+  const int pairs = rounds(100, 600), cells = 6, seeds = 20, records = 30;
   // learning that is so noisy that an end may be high by chance
   const auto file = [&] {
     auto out = made(cells, seeds, [](int, int) { return Values{}; });
@@ -228,16 +229,16 @@ TEST_CASE("science: curves of equal worlds and other draws are called moved in a
   // a ratio of means of 20 has a mean of 1 + variance / 20
   const MeanInterval mean = mean_interval(differences, 0.999);
   CAPTURE(mean.mean, mean.lo, mean.hi);
-  CHECK(mean.lo < 0.01);
+  CHECK(mean.lo < 0.01);  // the interval is wider with fewer pairs
   CHECK(mean.hi > -0.01);
 }
 
-TEST_CASE("science: the difference of gain that could have been found is found four times of five") {
+TEST_CASE("science: the difference of gain that could have been found is found four times of five", "[slow]") {
   const unsigned seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
-  const int n = 20, trials = 1000;
+  const int n = 20, trials = rounds(200, 1000);
   const auto compared = [&](double difference, double margin) {
     std::vector<double> base(n);
     for (double& x : base) x = 0.7 + 0.05 * normal(random);
@@ -253,8 +254,8 @@ TEST_CASE("science: the difference of gain that could have been found is found f
     int moved = 0;
     for (int i = 0; i < trials; ++i) moved += compared(found, margin).verdict == ScienceVerdict::moved;
     CAPTURE(margin, found, moved);
-    CHECK(moved > 0.74 * trials);
-    CHECK(moved < 0.86 * trials);
+    CHECK(moved > (0.78 - 1.3 / std::sqrt(trials)) * trials);  // three standard deviations of a share of .8
+    CHECK(moved < (0.82 + 1.3 / std::sqrt(trials)) * trials);
   }
 }
 

@@ -8,12 +8,13 @@
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 namespace fs = std::filesystem;
 using sample::failure_of;
 
-TEST_CASE("a stop while the output is made loses nothing, whenever it comes") {
+TEST_CASE("a stop while the output is made loses nothing, whenever it comes", "[slow]") {
   const auto all = sample::runs(40);
   const SuiteFacts facts = sample::facts(all);
   const std::string digest = result_digest(all);
@@ -22,7 +23,7 @@ TEST_CASE("a stop while the output is made loses nothing, whenever it comes") {
   INFO("seed " << seed);
   int stopped = 0;
   double longest = 0.001;  // seconds that the output takes undisturbed
-  for (int trial = 0; trial < 30; ++trial) {
+  for (int trial = 0; trial < rounds(8, 30); ++trial) {
     const sample::Scratch scratch;
     std::atomic<bool> stop{trial == 1};  // that one is stopped for sure
     Exit code = Exit::ok;

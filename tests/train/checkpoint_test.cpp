@@ -22,7 +22,7 @@ using namespace odrpo;
 using namespace odrpo::checkpoint_sample;
 namespace fs = std::filesystem;
 
-TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
+TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slow]") {
   const std::vector<std::vector<std::string>> settings{
       {"suite.seeds=2", "learn.kl=0"},
       {"learn.steps=61", "record.every=7"},  // the final reward is a mean of six steps
@@ -48,18 +48,18 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits") {
       Memory memory;
       RunRecord r;
       for (int calls = 0; calls < 100; ++calls) {
-        r = call(spec, memory, std::uniform_int_distribution<int>(1, 4)(rng));
+        r = call(spec, memory, std::uniform_int_distribution<int>(1, rounds(8, 4))(rng));
         if (r.status == RunStatus::ok || r.error != "stopped") break;
         ++stops;
       }
       check_same(whole, r);
     }
   }
-  CHECK(stops > 20);
+  CHECK(stops > rounds(10, 20));
 }
 
 TEST_CASE("toy-lm: a run whose evaluations are stopped goes on to the same bits, and stops within a block of one") {
-  const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=2500", "record.every=1", "learn.steps=4"});
+  const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=2500", "record.every=1", "learn.steps=3"});
   const RunSpec spec = suite.runs[0];
   const RunRecord whole = undisturbed(spec);
   constexpr unsigned seed = 12;
@@ -84,7 +84,7 @@ TEST_CASE("toy-lm: a run whose evaluations are stopped goes on to the same bits,
   check_same(whole, r);
 }
 
-TEST_CASE("bandit: a run stopped again and again ends with the same bits") {
+TEST_CASE("bandit: a run stopped again and again ends with the same bits", "[slow]") {
   const std::string bandit = R"toml([suite]
 name = "checkpoints"
 [grid]
@@ -136,13 +136,13 @@ prior = "moments"
       Memory memory;
       RunRecord r;
       for (int calls = 0; calls < 300; ++calls) {
-        r = call(spec, memory, std::uniform_int_distribution<int>(1, 20)(rng));
+        r = call(spec, memory, std::uniform_int_distribution<int>(1, rounds(60, 20))(rng));
         if (r.status == RunStatus::ok || r.error != "stopped") break;
         ++stops;
       }
       check_same(whole, r);
     }
-  CHECK(stops > 40);
+  CHECK(stops > rounds(15, 40));
 }
 
 TEST_CASE("toy-lm: a run stopped at any instant goes on, and so does one that was killed") {

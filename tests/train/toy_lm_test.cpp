@@ -188,23 +188,22 @@ TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and th
   }
   CHECK(std::equal(written[1].begin(), written[1].end(), written[2].begin()));  // the first prompts are the same ones
 
-  const RunRecord easy = run(loaded(lm, {"policy.p.warm_steps=40"}).runs[0]),
-                  hard = run(loaded(lm, {"policy.p.warm_steps=40", "env.toy-lm.difficulty=hard"}).runs[0]);
+  const RunRecord easy = run(loaded(lm, {"policy.p.warm_steps=150"}).runs[0]),
+                  hard = run(loaded(lm, {"policy.p.warm_steps=150", "env.toy-lm.difficulty=hard"}).runs[0]);
   CHECK(curve(hard, "quality").values.front() < curve(easy, "quality").values.front());
   CHECK(curve(hard, "clean").values.front() == curve(easy, "clean").values.front());
   CHECK(easy.key != hard.key);
 }
 
 TEST_CASE("toy-lm: eval_temperature changes what is evaluated, not what is trained") {
-  const Suite suite = loaded(lm, {"policy.p.warm_steps=300", "policy.p.warm_batch=64", "policy.p.eval_temperature=[0, 1, 20]"});
+  const Suite suite = loaded(lm, {"policy.p.warm_steps=60", "policy.p.eval_temperature=[0, 1, 20]"});
   RunCache shared;
   std::vector<RunRecord> runs;  // always the likeliest token, as trained, almost uniform
   for (std::size_t i = 0; i < 3; ++i) runs.push_back(train(suite.runs[i], shared, never));
   for (const char* trained : {"kl", "entropy", "gradient_norm", "reward"})
     for (std::size_t i = 1; i < 3; ++i) CHECK(curve(runs[i], trained).values == curve(runs[0], trained).values);
   CHECK(curve(runs[0], "quality").values != curve(runs[1], "quality").values);
-  CHECK(curve(runs[1], "quality").values.front() > 1.3);
-  CHECK(curve(runs[2], "quality").values.front() < 1.05);
+  CHECK(curve(runs[1], "quality").values.front() > curve(runs[2], "quality").values.front());
 }
 
 TEST_CASE("toy-lm: a run that diverges in its last update says so") {

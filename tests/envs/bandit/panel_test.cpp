@@ -58,7 +58,7 @@ std::vector<double> rated_means(const BanditWorld& world, const RaterConfig& rat
 }
 
 /// Mean and variance of one call of the judge at `turn` about a response, by its definition.
-std::pair<double, double> call_of(const BanditWorld& world, const RaterConfig& rater, int p, int a, int turn) {
+std::pair<double, double> call_of(const BanditWorld& world, const Channel& channel, int p, int a, int turn) {
   const auto prompt = static_cast<std::uint32_t>(p), response = static_cast<std::uint32_t>(a);
   Traits t;
   t.quality = world.quality16[static_cast<std::size_t>(p) * world.width + a] / 16.0;
@@ -66,7 +66,7 @@ std::pair<double, double> call_of(const BanditWorld& world, const RaterConfig& r
   t.spread_class = static_cast<int>(draw(key, Purpose::trait_response, 0, prompt, response).x[0] >> 29);
   t.judge_class = static_cast<int>(draw(key, Purpose::trait_error, static_cast<std::uint32_t>(t.judge), prompt, response).x[0] >> 29);
   std::vector<double> row(levels);
-  channel_row(rater.noise, t, row);
+  channel.row(t, row);
   double mean = 0, square = 0;
   for (int k = 0; k < levels; ++k) mean += (k + 1) * row[k], square += (k + 1) * (k + 1) * row[k];
   return {mean, square - mean * mean};
@@ -77,6 +77,7 @@ std::pair<double, double> call_of(const BanditWorld& world, const RaterConfig& r
 TEST_CASE("votes of a panel are calls of its judges in turn", "[panel][slow]") {
   const RaterConfig rater = panel();
   const BanditWorld world = world_of(rater);
+  const Channel channel(rater.noise, levels);
   const int ratings = rounds(400, 4000);
   for (const int votes : {1, 2, 3, 4, 7}) {
     const std::vector<double> seen = rated_means(world, rater, votes, ratings, best_isa());
@@ -85,13 +86,13 @@ TEST_CASE("votes of a panel are calls of its judges in turn", "[panel][slow]") {
       for (int a = 0; a < actions; ++a) {
         double mean = 0, variance = 0;
         for (int v = 0; v < votes; ++v) {
-          const auto [m, s2] = call_of(world, rater, p, a, v);
+          const auto [m, s2] = call_of(world, channel, p, a, v);
           mean += m / votes;
           variance += s2 / votes / votes;
         }
         INFO("votes " << votes << ", prompt " << p << ", response " << a);
         CHECK(std::abs(seen[p * actions + a] - mean) < 4.5 * std::sqrt(variance / ratings) + 1e-5);
-        apart = std::max(apart, std::abs(mean - call_of(world, rater, p, a, 0).first));
+        apart = std::max(apart, std::abs(mean - call_of(world, channel, p, a, 0).first));
       }
     if (votes > 1) CHECK(apart > 0.3);
     for (const Isa isa : {Isa::portable, Isa::avx2})
@@ -103,6 +104,7 @@ TEST_CASE("calls of a panel whose judges are drawn anew are the mixture of its j
   RaterConfig rater = panel();
   rater.order = JudgeOrder::random;
   const BanditWorld world = world_of(rater);
+  const Channel channel(rater.noise, levels);
   const int ratings = rounds(600, 6000);
   for (const int votes : {1, 2, 6}) {
     const std::vector<double> seen = rated_means(world, rater, votes, ratings, best_isa());
@@ -110,7 +112,7 @@ TEST_CASE("calls of a panel whose judges are drawn anew are the mixture of its j
       for (int a = 0; a < actions; ++a) {
         double mean = 0, squares = 0;
         for (int j = 0; j < judges; ++j) {
-          const auto [m, s2] = call_of(world, rater, p, a, j);
+          const auto [m, s2] = call_of(world, channel, p, a, j);
           mean += m / judges;
           squares += (s2 + m * m) / judges;
         }

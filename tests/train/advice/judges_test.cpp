@@ -19,7 +19,7 @@ const LatentScale& scale_of(const JudgeWorld& judge) { return std::get<LatentNoi
 
 TEST_CASE("judges drawn from a fit's uncertainty spread as its standard errors say") {
   const JudgeWorld essays = judge_named("panel-essays");
-  const ScoreTable table = simulate_scores(essays.rater, rated_world(6, 150, 8), 8, 11).table;
+  const ScoreTable table = simulate_scores(essays.rater, rated_world(6, 80, 8), 8, 11).table;
   std::atomic<bool> stop{false};
   constexpr int drawn = 12;
   const auto judges = judges_of(table, "file", drawn, 5, 2, stop);
@@ -39,8 +39,8 @@ TEST_CASE("judges drawn from a fit's uncertainty spread as its standard errors s
   REQUIRE(sd > 0.5 * fit.judge_sigma.error);
   REQUIRE(sd < 1.8 * fit.judge_sigma.error);
 
-  const auto again = judges_of(table, "file", drawn, 5, 1, stop);
-  for (int i = 0; i < drawn; ++i) REQUIRE(scale_of(again->others[i]) == scale_of(judges->others[i]));
+  const auto again = judges_of(table, "file", 2, 5, 1, stop);
+  for (int i = 0; i < 2; ++i) REQUIRE(scale_of(again->others[i]) == scale_of(judges->others[i]));
   stop = true;
   REQUIRE_FALSE(judges_of(table, "file", drawn, 5, 1, stop));
 }
