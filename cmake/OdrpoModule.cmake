@@ -17,9 +17,10 @@ target_compile_options(odrpo_flags INTERFACE
 target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
-# odrpo_precompiled(TARGET [O1] [UNFUZZED]): compiles TARGET's sources with the standard library precompiled, one header for all targets of the same
-# options. O1: code whose time nobody sees, -O1 in Release and -O0 under sanitizers (RelWithDebInfo). UNFUZZED: no fuzz target reaches it: under
-# sanitizers without the counters of branches, and without checks of each pointer that address sanitizer makes too. ODRPO_PCH=OFF finds missing includes.
+# odrpo_precompiled(TARGET [O1] [FUZZED]): compiles TARGET's sources with the standard library precompiled, one header for all targets of the same
+# options. O1: code whose time nobody sees, -O1 in Release and -O0 under sanitizers (RelWithDebInfo). FUZZED: fuzz targets read files and text with
+# it, so they are told which way it went; other O1 code does without the checks of each pointer that address sanitizer makes too, which double its
+# build. ODRPO_PCH=OFF finds missing includes.
 option(ODRPO_PCH "precompile the headers of the standard library" ${PROJECT_IS_TOP_LEVEL})
 function(odrpo_precompiled target)
   set(library odrpo_std)
@@ -28,11 +29,11 @@ function(odrpo_precompiled target)
     string(APPEND library _o1)
     list(APPEND options $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
   endif()
-  if(ODRPO_FUZZ AND "UNFUZZED" IN_LIST ARGN)
-    string(APPEND library _unfuzzed)
-    list(APPEND options -fno-sanitize=null,alignment,pointer-overflow)
-  elseif(ODRPO_FUZZ)
+  if(ODRPO_FUZZ AND "FUZZED" IN_LIST ARGN)
+    string(APPEND library _fuzzed)
     list(APPEND options -fsanitize=fuzzer-no-link)
+  elseif(ODRPO_FUZZ AND "O1" IN_LIST ARGN)
+    list(APPEND options -fno-sanitize=null,alignment,pointer-overflow)
   endif()
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
   if(NOT ODRPO_PCH)
@@ -51,13 +52,13 @@ function(odrpo_precompiled target)
   target_precompile_headers(${target} REUSE_FROM ${library})
 endfunction()
 
-# odrpo_module(NAME [O1] [UNFUZZED] SOURCES a.cpp b.cpp [STAGES c.cpp] LINK odrpo_kernels ...): library odrpo_NAME.
+# odrpo_module(NAME [O1] [FUZZED] SOURCES a.cpp b.cpp [STAGES c.cpp] LINK odrpo_kernels ...): library odrpo_NAME.
 function(odrpo_module name)
-  cmake_parse_arguments(R "O1;UNFUZZED" "" "SOURCES;STAGES;LINK" ${ARGN})
+  cmake_parse_arguments(R "O1;FUZZED" "" "SOURCES;STAGES;LINK" ${ARGN})
   add_library(odrpo_${name} STATIC ${R_SOURCES})
   add_library(odrpo::${name} ALIAS odrpo_${name})
   set(options ${ARGN})
-  list(FILTER options INCLUDE REGEX "^(O1|UNFUZZED)$")
+  list(FILTER options INCLUDE REGEX "^(O1|FUZZED)$")
   odrpo_precompiled(odrpo_${name} ${options})
   # our flags stay here; whoever uses the installed library (cmake/OdrpoInstall.cmake), or has this project inside their own, needs C++20
   # and, for the same bits from what is inline, no contraction
