@@ -51,9 +51,12 @@ void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cel
   report.runs = table_runs(table, report.columns.cell, report.columns.task);
   for (const std::string& axis : table.spec.best)
     report.notes.push_back(fmt::format(
-        "each cell is taken at its own best {}{}; `table` compares two cells at one {} where the seeds cannot tell them apart", axis,
-        table.spec.tune_seeds > 0 ? fmt::format(", chosen on the first {} seeds, which are not counted", table.spec.tune_seeds) : "",
-        axis));
+        "each cell is taken at its own best {}{}", axis,
+        table.spec.tune_seeds > 0
+            ? fmt::format(", chosen on the first {} seeds, which are not counted; a star says that one of two cells beats the other at every {} "
+                          "that it might have chosen",
+                          table.spec.tune_seeds, axis)
+            : ", chosen on the seeds that are counted, which flatters it: no difference is tested"));
   if (!table.spec.groups.empty() && o.baseline.empty())
     report.notes.push_back("the suite's table has several baselines, and nothing is compared here: --baseline names one");
   report.notes.insert(report.notes.end(), table.notes.begin(), table.notes.end());

@@ -22,7 +22,7 @@ Json object(const std::vector<std::pair<std::string, std::string>>& pairs) {
 
 const char* interval_of(const TableValue& value) {
   return value.median  ? "quartiles over seeds"
-         : value.share ? "95 % Wilson interval of the share of runs; differences: Newcombe's for pairs"
+         : value.share ? "95 % Wilson interval of the share of runs; differences: Newcombe's for pairs, of rows that chose against each choice"
                        : "95 % Student-t interval of the mean over seeds";
 }
 
@@ -54,12 +54,6 @@ Json comparison_object(const TableCell& cell, const TableModel& table) {
   out["family"] = tested ? Json(table.values[cell.of].name) : Json(nullptr);
   out["family_size"] = tested ? Json(table.tested[cell.of]) : Json(nullptr);
   out["star"] = std::isnan(compared.p) ? Json(nullptr) : Json(is_significant(compared, table.spec));
-  if (!table.spec.best.empty()) {
-    out["row_at"] = chosen_object(compared.row_at);
-    out["row_at_edge"] = edge_object(compared.row_at);
-    out["baseline_at"] = chosen_object(compared.baseline_at);
-    out["baseline_at_edge"] = edge_object(compared.baseline_at);
-  }
   if (table.spec.power_difference > 0) {
     const SeedsNeeded needed = seeds_needed(compared, table, cell.of);
     const auto seeds = [](int n) { return n > 0 ? Json(n) : Json(nullptr); };

@@ -260,7 +260,7 @@ class Script {
     for (const FigureSeries& series : panel.series)
       for (const FigurePoint& point : series.points)
         plots += fmt::format("{}{} using {} pt {} ps 0.7 lw 1.1 lc {} notitle", plots.empty() ? "plot " : ", ", block({point}),
-                             std::isnan(point.lo) ? "1:2 with points" : "1:2:3:4 with xerrorbars",
+                             !std::isfinite(point.hi - point.lo) ? "1:2 with points" : "1:2:3:4 with xerrorbars",
                              symbol(series.style) - (point.filled ? 0 : 1), colour(series.style));
     return out + plots + "\n";
   }

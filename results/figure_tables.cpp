@@ -127,10 +127,14 @@ Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> style
         }
       if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
     }
-  figure.caption += "; paired by seed, with 95 % intervals; filled symbols: p < .05";
-  if (table.spec.correction == Correction::holm)
-    figure.caption +=
-        fmt::format(" after Holm's correction for the {} of a value", *std::max_element(table.tested.begin(), table.tested.end()));
+  const int tests = *std::max_element(table.tested.begin(), table.tested.end());
+  if (!table.spec.best.empty() && tests == 0) {
+    figure.caption += "; paired by seed; chosen on these seeds, and so not tested";
+  } else {
+    figure.caption += fmt::format("; paired by seed, with {} intervals; filled symbols: p < .05", table.spec.chose_apart() ? "their" : "95 %");
+    if (table.spec.correction == Correction::holm) figure.caption += fmt::format(" after Holm's correction for the {} of a value", tests);
+    if (table.spec.chose_apart()) figure.caption += fmt::format(" against every {} of the other", fmt::join(table.spec.best, ", "));
+  }
   check_panels(figure);
   return figure;
 }

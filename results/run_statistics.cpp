@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "results/chosen_comparison.hpp"
 #include "results/paired_runs.hpp"
 
 namespace odrpo {
@@ -100,6 +101,32 @@ Difference difference_of(const RunTable& table, std::span<const std::size_t> cel
   return d;
 }
 
+void not_tested(Difference& d) { d.p = d.student.lo = d.student.hi = d.bootstrap.lo = d.bootstrap.hi = nan; }
+
+/// A row against its baseline where either chose: p and intervals over every choice that the other might have made (chosen_comparison.hpp).
+/// `all`: the table with its other runs. Of several tasks, each with a choice of its own, nothing is tested.
+void compare_choices(Difference& d, const RunTable& table, const RunTable& all, const StatisticsOptions& o) {
+  if (table.other_choices.empty()) return;
+  const auto &of_row = table.other_choices[d.cell], &of_baseline = table.other_choices[d.baseline];
+  if (of_row.empty() && of_baseline.empty()) return;
+  if (table.tasks.size() > 1) return not_tested(d);
+  const Lead chosen{.by = d.student};
+  const bool more = table.more_is_better;
+  ChosenComparison among{{more ? chosen : reversed(chosen)}, {more ? reversed(chosen) : chosen}};
+  const auto at = [&](std::size_t row, std::size_t baseline, bool row_leads) {
+    const Difference there = difference_of(all, std::vector{row, baseline}, std::vector{1.0, -1.0}, o);
+    const Lead lead{.by = there.student};
+    (row_leads ? among.row_leads : among.baseline_leads).push_back(row_leads == more ? lead : reversed(lead));
+    for (const auto& [own, other] : {std::pair{&d.student.lo, there.student.lo}, {&d.bootstrap.lo, there.bootstrap.lo}})
+      if (row_leads == more) *own = std::isnan(other) ? nan : std::min(*own, other);  // nothing is known of that side
+    for (const auto& [own, other] : {std::pair{&d.student.hi, there.student.hi}, {&d.bootstrap.hi, there.bootstrap.hi}})
+      if (row_leads != more) *own = std::isnan(other) ? nan : std::max(*own, other);
+  };
+  for (const std::uint32_t other : of_baseline) at(d.cell, other, true);
+  for (const std::uint32_t other : of_row) at(other, d.baseline, false);
+  if (!std::isnan(d.p)) d.p = chosen_p(among);
+}
+
 /// P(x > y) over the tasks that both have; all their runs, as independent ones.
 Estimate improvement_of(TaskScores x, TaskScores y, const StatisticsOptions& o) {
   for (std::size_t t = x.size(); t-- > 0;)
@@ -169,6 +196,10 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
     s.notes = notes_of(table, s);
     return s;
   }
+  RunTable all;  // with the runs at other choices
+  if (!table.other_runs.empty()) all = table;
+  all.runs.insert(all.runs.end(), table.other_runs.begin(), table.other_runs.end());
+  const bool chose = table.flattered || !table.other_runs.empty();
   for (std::size_t c = 0; c < table.cells.size(); ++c) {
     const auto baseline = baseline_of(table, o, c);
     if (baseline == c) continue;
@@ -177,6 +208,8 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
       continue;
     }
     s.differences.push_back(difference_of(table, std::vector{c, *baseline}, std::vector{1.0, -1.0}, o));
+    compare_choices(s.differences.back(), table, all, o);
+    if (table.flattered) not_tested(s.differences.back());
     s.differences.back().improvement = improvement_of(scores[c], scores[*baseline], o);
   }
   for (std::size_t c = 0; o.contrast && c < table.cells.size(); ++c) {
@@ -188,9 +221,11 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
     const auto without = find_cell(table, other);
     const auto without_baseline = without ? baseline_of(table, o, *without) : std::nullopt;
     if (!baseline || !without || !without_baseline) ++s.unmatched;
-    else
+    else {
       s.contrasts.push_back(
           difference_of(table, std::vector{c, *baseline, *without, *without_baseline}, std::vector{1.0, -1.0, -1.0, 1.0}, o));
+      if (chose) not_tested(s.contrasts.back());
+    }
   }
   correct(s);
   s.notes = notes_of(table, s);

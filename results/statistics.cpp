@@ -119,6 +119,13 @@ double t_test_p(const MeanInterval& mean) {
   return student_p(t, mean.n - 1);
 }
 
+double t_test_p_above(const MeanInterval& mean) {
+  if (mean.n < 2 || std::isnan(mean.sd)) return nan;
+  if (mean.sd <= 1e-13 * std::fabs(mean.mean)) return mean.mean > 0 ? std::ldexp(1.0, -mean.n) : 1;
+  const double half = t_test_p(mean) / 2;
+  return mean.mean > 0 ? half : 1 - half;
+}
+
 StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, double level) {
   StratifiedMean result{{0, nan, nan, nan, nan}, nan, nan};
   if (strata.size() == 1) {
@@ -163,6 +170,11 @@ double mcnemar_p(std::span<const double> a, std::span<const double> b) {
   }
   if (only_a + only_b == 0) return nan;
   return std::min(1.0, 2 * boost::math::cdf(boost::math::binomial(only_a + only_b, 0.5), std::min(only_a, only_b)));
+}
+
+double mcnemar_p_above(int only_a, int only_b) {
+  if (only_a == 0) return 1;
+  return boost::math::cdf(boost::math::complement(boost::math::binomial(only_a + only_b, 0.5), only_a - 1));
 }
 
 std::vector<double> holm_adjusted(std::span<const double> p) {

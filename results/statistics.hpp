@@ -37,6 +37,9 @@ MeanInterval share_difference(std::span<const double> a, std::span<const double>
 /// 2^(1 - n), instead. NaN for n < 2, and where all values are exactly 0: nothing was tested.
 double t_test_p(const MeanInterval& mean);
 
+/// One-sided p of the same test that the mean is above 0: where all values are equal, 2^-n above 0 and 1 otherwise. NaN for n < 2.
+double t_test_p_above(const MeanInterval& mean);
+
 /// The mean over strata of the mean over values, each stratum with a variance of its own: Welch's t interval with Satterthwaite's degrees
 /// of freedom. n = all values; sd is pooled within strata. One stratum: mean_interval and t_test_p. NaN intervals where a stratum has fewer
 /// than two values; NaN everywhere where there is no stratum, or an empty one.
@@ -50,6 +53,10 @@ StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, doub
 /// Two-sided p of McNemar's exact test that two shares of the same runs are equal: of d pairs that differ, as many as min(a only, b only)
 /// or fewer on one side, under Binomial(d, 1/2). NaN where no pair differs.
 double mcnemar_p(std::span<const double> a, std::span<const double> b);
+
+/// One-sided p of the same test that the first share is larger, where `only_a` pairs have the first alone and `only_b` the second alone: that
+/// many or more under Binomial(only_a + only_b, 1/2). 1 where no pair differs.
+double mcnemar_p_above(int only_a, int only_b);
 
 /// Holm's adjusted p (1979): sorted ascending, p_(i) becomes the largest of min(1, (m - j + 1) p_(j)) over j <= i. NaN stays NaN and does
 /// not count among the m.

@@ -42,6 +42,35 @@ void each_line(const ResultFile& file, const char* of, Visit visit) {
   }
 }
 
+/// Cells that could not choose, and rows that had more to choose from than others.
+void add_choice_notes(TableModel& table) {
+  const TableSpec& spec = table.spec;
+  const std::string axes = joined(spec.best);
+  int without = 0;
+  std::vector<int> most(table.rows.size());
+  const std::size_t width = table.columns.size();
+  for (const TableBlock& block : table.blocks)
+    for (std::size_t i = 0; i < block.cells.size(); ++i) {
+      const TableCell& cell = block.cells[i];
+      without += cell.of == 0 && cell.tried > 0 && cell.chosen.empty();
+      most[i / width] = std::max(most[i / width], cell.tried);
+    }
+  if (without > 0)
+    table.notes.push_back(fmt::format("{} {} no value on seeds 0 to {}, and so no choice of {}", without, without == 1 ? "cell has" : "cells have",
+                                      spec.tune_seeds - 1, axes));
+  std::string tried;
+  bool equal = true;
+  int first = 0;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    if (most[r] == 0) continue;
+    if (first == 0) first = most[r];
+    equal = equal && most[r] == first;
+    tried += fmt::format("{}{} {}", tried.empty() ? "" : ", ", table.rows[r], most[r]);
+  }
+  if (equal) return;
+  table.notes.push_back(fmt::format("rows chose among different numbers of {}: {}; who tries more reports a better one by chance", axes, tried));
+}
+
 void add_notes(TableModel& table, const ResultFile& file) {
   std::vector<int> undefined(table.values.size()), no_percent(table.values.size());
   for (const TableBlock& block : table.blocks)
@@ -61,6 +90,7 @@ void add_notes(TableModel& table, const ResultFile& file) {
     if (no_percent[v] > 0)
       table.notes.push_back(fmt::format("{} pairs{} have no percentage (the baseline is not above 0) and are left out", no_percent[v], of));
   }
+  add_choice_notes(table);
   each_line(file, "formulas", [&](const std::string& name, const std::string& text) {
     const auto equals = text.find('=');
     if (!name.empty()) table.formulas.emplace_back(name, text);
@@ -266,6 +296,7 @@ TableModel with_value(const TableModel& table, const ResultFile& file, const std
         }
       cell.undefined = static_cast<int>(runs.size() - cell.runs.size());
       cell.among_best = false;
+      cell.other_choices.clear();
       summarise(cell, shown.word.factor, out.values[0]);
     }
   compare_rows(out, shown.word.factor);

@@ -44,7 +44,7 @@ inline constexpr Word<Legend> legend_words[] = {
 /// Plain text in `width` columns: as many columns side by side as fit, the others below. A row that is wider alone stays whole.
 std::string table_text(const TableModel& table, Legend legend = Legend::full, std::size_t width = 100);
 std::string table_markdown(const TableModel& table, Legend legend = Legend::full);
-/// A LaTeX table of booktabs' rules: the best of each column bold, and what is not distinguishable from it; the legend as its caption and,
+/// A LaTeX table of booktabs' rules: the best of each column bold, and what is not told from it; the legend as its caption and,
 /// with formulas and digest, as comments. With `siunitx` numbers are \num{…}. Every name is escaped.
 std::string table_latex(const TableModel& table, Legend legend = Legend::brief, bool siunitx = false);
 /// One line per cell with all numbers, and the formula and the rater behind them (RFC 4180).

@@ -1,10 +1,12 @@
 // Makes the cells of a block: which runs each is made of, its numbers, its comparison with the baseline.
 #include "results/table_blocks.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string_view>
-#include <tuple>
+#include <utility>
 
 namespace odrpo {
 namespace {
@@ -27,7 +29,7 @@ class BlockMaker {
       if (found == place.end()) continue;
       const std::size_t base = found->second;
       for (std::size_t c = 0; c < width; ++c)
-        cells[r * width + c].comparison = comparison(cells[r * width + c], {r, c}, cells[base * width + c], {base, c});
+        cells[r * width + c].comparison = comparison(cells[r * width + c], cells[base * width + c]);
     }
     mark_best(cells);
     return cells;
@@ -39,32 +41,34 @@ class BlockMaker {
   };
   const TableSpec& spec() const { return table_.spec; }
 
-  /// Marks the best of each column (of each row where rows are values), and what the test of the stars does not tell from it.
+  /// Marks the best of each column (of each row where rows are values), and what a one-sided test does not tell from it. Which one is the
+  /// best is seen in the same data, so that there are as many tests as ordered pairs in the lines of the block.
   void mark_best(std::vector<TableCell>& cells) {
     const bool by_row = spec().rows == values_dimension;
     const std::size_t width = table_.columns.size(), height = table_.rows.size();
-    for (std::size_t line = 0; line < (by_row ? height : width); ++line) {
-      std::vector<Place> places;
-      for (std::size_t i = 0; i < (by_row ? width : height); ++i) places.push_back(by_row ? Place{line, i} : Place{i, line});
-      const auto cell = [&](const Place& at) -> TableCell& { return cells[at.row * width + at.column]; };
-      const TableValue& value = table_.values[cell(places[0]).of];
-      if (!value.ranked) continue;
-      const Place* best = nullptr;
-      for (const Place& at : places)
-        if (cell(at).n > 0 && (best == nullptr || (value.more_is_better ? cell(at).centre > cell(*best).centre
-                                                                        : cell(at).centre < cell(*best).centre)))
-          best = &at;
-      if (best == nullptr) continue;
-      std::vector<double> p;
-      std::vector<bool> tie;  // the same for every seed
-      for (const Place& at : places) {
-        const Comparison against = &at == best || cell(at).n == 0 ? empty_cell().comparison : comparison(cell(at), at, cell(*best), *best);
-        p.push_back(against.p);
-        tie.push_back(against.difference.n > 0 && against.difference.mean == 0 && !(against.difference.sd > 0));
+    const auto cell = [&](const Place& at) -> TableCell& { return cells[at.row * width + at.column]; };
+    std::vector<std::vector<Place>> lines(by_row ? height : width);  // of cells that have numbers
+    std::vector<double> pairs(table_.values.size());
+    for (std::size_t l = 0; l < lines.size(); ++l) {
+      for (std::size_t i = 0; i < (by_row ? width : height); ++i)
+        if (const Place at = by_row ? Place{l, i} : Place{i, l}; cell(at).n > 0) lines[l].push_back(at);
+      const auto filled = static_cast<double>(lines[l].size());
+      if (filled > 0) pairs[cell(lines[l][0]).of] += filled * (filled - 1);
+    }
+    for (const std::vector<Place>& line : lines) {
+      if (line.empty()) continue;
+      const std::size_t of = cell(line[0]).of;
+      const bool more = table_.values[of].more_is_better;
+      if (!table_.values[of].ranked) continue;
+      const Place& best = *std::max_element(line.begin(), line.end(), [&](const Place& a, const Place& b) {
+        return more ? cell(a).centre < cell(b).centre : cell(a).centre > cell(b).centre;
+      });
+      for (const Place& at : line) {
+        const std::vector<Lead> leads = leads_over(cell(best).values, cell(at).values, cell(at).other_choices, of);
+        const bool tested = leads[0].by.n > 1 && (spec().chose_apart() || (cell(at).tried < 2 && cell(best).tried < 2));
+        const bool tie = leads[0].by.mean == 0 && !(leads[0].by.sd > 0);  // the same for every seed
+        cell(at).among_best = &at == &best || tie || (tested && beats_all_p(leads) > star_level / pairs[of]);
       }
-      const std::vector<double> adjusted = holm_adjusted(p);
-      for (std::size_t i = 0; i < places.size(); ++i)
-        cell(places[i]).among_best = &places[i] == best || tie[i] || adjusted[i] >= star_level;  // false for NaN: not tested
     }
   }
 
@@ -82,7 +86,6 @@ class BlockMaker {
     fill_cell(cell, runs, from_.facts, spec(), from_.shown[cell.of], table_.values[cell.of]);
     for (const Dimension* dimension : from_.following) cell.followed.push_back(dimension->entries[dimension->code[runs[0]]]);
   }
-  void fill_at(TableCell& cell, const Candidates& of, std::size_t at) const { fill(cell, of.tried[at].runs); }
 
   TableCell cell(std::size_t row, std::size_t column) {
     TableCell cell = empty_cell();
@@ -90,39 +93,53 @@ class BlockMaker {
     cell.column = table_.columns[column];
     cell.of = spec().rows == values_dimension ? row : spec().columns == values_dimension ? column : 0;
     const std::span<const std::uint32_t> runs = pools_.of(block_, row, column);
-    if (const Candidates* of = candidates(row, column)) {
+    const Candidates* of = candidates(row, column);
+    if (of) cell.tried = static_cast<int>(of->tried.size());
+    for (std::size_t c = 0; of && spec().chose_apart() && c < of->tried.size(); ++c) {
+      if (c == of->best || !of->may_choose(c)) continue;
+      TableCell other = empty_cell();
+      other.of = cell.of;
+      fill(other, of->tried[c].runs);
+      cell.other_choices.push_back(std::move(other.values));
+    }
+    if (of && spec().chose_apart() && !of->is_chosen()) {
+      for (const std::uint32_t i : runs) cell.failed += from_.facts.failed[i];
+    } else if (of) {
       cell.chosen = chosen_values(*of, of->best, from_.rule(spec()));
-      fill_at(cell, *of, of->best);
+      fill(cell, of->tried[of->best].runs);
     } else if (!runs.empty()) {
       fill(cell, runs);
     }
     return cell;
   }
 
-  Comparison comparison(const TableCell& cell, const Place& at_cell, const TableCell& baseline, const Place& at_baseline) {
-    const Shown& value = from_.shown[cell.of];
-    const TableValue& kind = table_.values[cell.of];
-    const Candidates *own = candidates(at_cell.row, at_cell.column), *other = candidates(at_baseline.row, at_baseline.column);
-    if (own == nullptr || other == nullptr) return compare_cells(cell, baseline, value.word.factor, kind);
-    const ComparedAt at = compared_at(*own, *other, from_.rule(spec()));
-    TableCell row_there = empty_cell();
-    row_there.of = cell.of;
-    if (at.row != own->best) fill_at(row_there, *own, at.row);
-    const TableCell& baseline_there = at.baseline == other->best ? baseline : baseline_at(cell.of, at_baseline, *other, at.baseline);
-    Comparison compared = compare_cells(at.row == own->best ? cell : row_there, baseline_there, value.word.factor, kind);
-    compared.row_at = chosen_values(*own, at.row, from_.rule(spec()));
-    compared.baseline_at = chosen_values(*other, at.baseline, from_.rule(spec()));
-    return compared;
+  /// By how much the row is better than each other choice that the baseline might have made, and than the baseline.
+  std::vector<Lead> leads_over(const SeedValues& row, const SeedValues& baseline, const std::vector<SeedValues>& others, std::size_t of) const {
+    std::vector<Lead> leads{lead(row, baseline, of)};
+    for (const SeedValues& other : others) leads.push_back(lead(row, other, of));
+    return leads;
+  }
+  Lead lead(const SeedValues& row, const SeedValues& baseline, std::size_t of) const {
+    return lead_of(row, baseline, from_.shown[of].word.factor, table_.values[of]);
   }
 
-  /// A baseline's cell of a value and column at another of its candidates: made once, since many rows may ask.
-  const TableCell& baseline_at(std::size_t value, const Place& place, const Candidates& of, std::size_t at) {
-    const auto [found, is_new] = baselines_.try_emplace({value, place.row, place.column, at}, empty_cell());
-    if (is_new) {
-      found->second.of = value;
-      fill_at(found->second, of, at);
-    }
-    return found->second;
+  Comparison comparison(const TableCell& row, const TableCell& baseline) const {
+    const std::size_t of = row.of;
+    Comparison compared = compare_cells(row, baseline, from_.shown[of].word.factor, table_.values[of]);
+    if (!spec().chose_apart()) return row.tried > 1 || baseline.tried > 1 ? not_tested(compared) : compared;
+    if (std::isnan(compared.p)) return compared;
+    const auto shown = [&](const SeedValues& values) { return table_.values[of].percent ? in_percent_of(values, baseline.values) : values; };
+    const auto all_shown = [&](const std::vector<SeedValues>& list) {
+      std::vector<SeedValues> out;
+      for (const SeedValues& values : list) out.push_back(shown(values));
+      return out;
+    };
+    const SeedValues own = shown(row.values), other = shown(baseline.values);
+    compared.among_choices.row_leads = leads_over(own, other, all_shown(baseline.other_choices), of);
+    for (const SeedValues& there : all_shown(row.other_choices)) compared.among_choices.baseline_leads.push_back(reversed(lead(there, other, of)));
+    compared.among_choices.baseline_leads.push_back(reversed(lead(own, other, of)));
+    compared.p = chosen_p(compared.among_choices);
+    return compared;
   }
 
   const TableModel& table_;
@@ -130,7 +147,6 @@ class BlockMaker {
   const RunPools& pools_;
   std::size_t block_;
   std::vector<std::optional<Candidates>> candidates_;
-  std::map<std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>, TableCell> baselines_;
 };
 
 }  // namespace

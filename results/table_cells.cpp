@@ -80,18 +80,17 @@ RunFacts run_facts(const ResultFile& file) {
 TableCell empty_cell() {
   TableCell cell;
   cell.centre = cell.sd = cell.lo = cell.hi = nan;
-  cell.comparison = {{0, nan, nan, nan, nan}, 0, nan, nan, {}, {}};
+  cell.comparison = {{0, nan, nan, nan, nan}, 0, nan, nan, {}};
   return cell;
 }
 
 void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
                const TableValue& kind) {
-  const bool held_out = !spec.best.empty() && spec.tune_seeds > 0;
   cell.runs.clear();
   cell.values.clear();
   for (const std::uint32_t i : runs) {
     const double number = (*value.numbers)[i];
-    if (held_out && facts.seed_of(i) < spec.tune_seeds) continue;
+    if (spec.chose_apart() && facts.seed_of(i) < spec.tune_seeds) continue;
     if (facts.failed[i] || std::isnan(number)) (facts.failed[i] ? cell.failed : cell.undefined) += 1;
     else cell.runs.push_back(i);
   }
@@ -121,17 +120,30 @@ void summarise(TableCell& cell, double whole, const TableValue& kind) {
   }
 }
 
+namespace {
+
+/// The numbers of two cells at the seeds that both report.
+struct Pairs {
+  std::vector<double> row, baseline;
+};
+Pairs pairs_of(const SeedValues& row, const SeedValues& baseline) {
+  Pairs pairs;
+  auto other = baseline.begin();
+  for (const auto& [seed, number] : row) {
+    while (other != baseline.end() && other->first < seed) ++other;
+    if (other == baseline.end()) break;
+    if (other->first != seed) continue;
+    pairs.row.push_back(number);
+    pairs.baseline.push_back(other->second);
+  }
+  return pairs;
+}
+
+}  // namespace
+
 Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind) {
   Comparison compared = empty_cell().comparison;
-  std::vector<double> a, b;  // pairs: both are sorted by seed
-  auto other = baseline.values.begin();
-  for (const auto& [seed, number] : cell.values) {
-    while (other != baseline.values.end() && other->first < seed) ++other;
-    if (other == baseline.values.end()) break;
-    if (other->first != seed) continue;
-    a.push_back(number);
-    b.push_back(other->second);
-  }
+  const auto [a, b] = pairs_of(cell.values, baseline.values);
   if (kind.percent) {
     const PercentInterval percent = paired_percent(a, b);
     compared.difference = percent.mean;
@@ -140,6 +152,29 @@ Comparison compare_cells(const TableCell& cell, const TableCell& baseline, doubl
     compared.difference = kind.share ? share_difference(a, b, whole) : paired_difference(a, b);
   }
   compared.p = kind.share ? mcnemar_p(a, b) : t_test_p(compared.difference);
+  return compared;
+}
+
+Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, const TableValue& kind) {
+  const auto [a, b] = pairs_of(row, baseline);
+  const Lead more = kind.share ? share_lead_of(a, b, whole) : lead_of(a, b);
+  return kind.more_is_better ? more : reversed(more);
+}
+
+SeedValues in_percent_of(const SeedValues& values, const SeedValues& baseline) {
+  SeedValues percents;
+  auto other = baseline.begin();
+  for (const auto& [seed, number] : values) {
+    while (other != baseline.end() && other->first < seed) ++other;
+    if (other == baseline.end()) break;
+    const double percent = 100 * (number / other->second);
+    if (other->first == seed && other->second > 0 && std::isfinite(percent)) percents.emplace_back(seed, percent);
+  }
+  return percents;
+}
+
+Comparison not_tested(Comparison compared) {
+  compared.difference.lo = compared.difference.hi = compared.p = nan;
   return compared;
 }
 

@@ -47,6 +47,16 @@ void summarise(TableCell& cell, double whole, const TableValue& kind);
 /// Compares two cells over the seeds that both report: everything of a comparison but p_holm and the choices.
 Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind);
 
+/// By how much the row is better than the baseline over the seeds that both report; where it is not known whether more is better, by how much
+/// it is more.
+Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, const TableValue& kind);
+
+/// Each value in percent of the baseline's at its seed; without those that have none (paired_percent).
+SeedValues in_percent_of(const SeedValues& values, const SeedValues& baseline);
+
+/// A comparison of cells at choices made on the seeds that they report, or of another value at such choices: it has neither interval nor p.
+Comparison not_tested(Comparison compared);
+
 /// Compares every row with its baseline, each cell as it stands, and corrects the comparisons. Of a table with one value; `whole` as above.
 void compare_rows(TableModel& table, double whole);
 

@@ -1,5 +1,4 @@
-// Which value of the best axes (a learning rate, say) a cell reports, and which one a comparison of two cells is made at. Private to
-// results/.
+// Which value of the best axes (a learning rate, say) a cell reports. Private to results/.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,7 @@ struct ChoiceRule {
 struct Candidate {
   std::uint32_t choice;             ///< its index in ChoiceRule::choices
   std::vector<std::uint32_t> runs;  ///< all of them, tuning seeds included
-  int lost;                         ///< runs on the seeds that choose that failed or whose value is NaN
+  int lost;                         ///< seeds that choose without a value: a run that failed, whose value is NaN, or that is not there
   MeanInterval score;               ///< of the others on the seeds that choose, in the shown unit
 };
 
@@ -39,18 +38,13 @@ struct Candidates {
     bool has_edges;  ///< more than two values, all of them numbers
   };
   std::vector<Range> ranges;  ///< of the values tried, one per axis
+
+  /// Was there anything to choose by? Else the best is the first of the file.
+  bool is_chosen() const { return tried[best].score.n > 0; }
+  /// Might the arm have chosen this one: does it lose no more runs than the best?
+  bool may_choose(std::size_t candidate) const { return tried[candidate].lost <= tried[best].lost; }
 };
 Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& rule);
-
-/// The candidates at which a row and its baseline are compared, as indices into their `tried`. Let l_r and l_b be the best choices of row
-/// and baseline. If each one's mean at the other's best lies inside the 95 % interval of its own best mean (Student's t, of a share
-/// Wilson's; of one seed the whole line),
-/// both take the choice with the best average of their two means (a tie goes to the lower number). Otherwise each keeps its own. There
-/// is at least one candidate on either side.
-struct ComparedAt {
-  std::size_t row, baseline;
-};
-ComparedAt compared_at(const Candidates& row, const Candidates& baseline, const ChoiceRule& rule);
 
 /// The values of the best axes of one candidate.
 std::vector<ChosenValue> chosen_values(const Candidates& of, std::size_t at, const ChoiceRule& rule);

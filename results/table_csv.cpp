@@ -11,6 +11,13 @@
 namespace odrpo {
 namespace {
 
+/// Blank for a bound that nothing is known of.
+std::string finite_text(double value) { return std::isfinite(value) ? exact_text(value) : ""; }
+
+}  // namespace
+
+namespace {
+
 constexpr std::size_t most_bytes = 128'000'000;  // formulas and raters repeat in every line
 
 }  // namespace
@@ -33,10 +40,7 @@ std::string table_csv(const TableModel& table) {
   std::string out = fields(head) +
                     ",value,unit,statistic,n,failed,undefined,centre,sd,lo,hi,baseline,pairs,difference,difference_sd,difference_lo,"
                     "difference_hi,difference_unit,pairs_undefined,p,p_holm,family,family_size,star";
-  for (const std::string& axis : spec.best)
-    for (const char* what :
-         {"_at_edge", "_of_difference", "_of_difference_at_edge", "_of_difference_baseline", "_of_difference_baseline_at_edge"})
-      out += "," + csv_field(axis + what);
+  for (const std::string& axis : spec.best) out += "," + csv_field(axis + "_at_edge");
   if (spec.power_difference > 0) out += ",power_difference,seeds_needed,seeds_needed_lo,seeds_needed_hi,seeds_needed_in_family";
   out += ",formula,rater_text,among_best,suite,digest\n";
   for (const TableBlock& block : table.blocks)
@@ -56,7 +60,7 @@ std::string table_csv(const TableModel& table) {
                          : value.share ? "share and 95% Wilson interval"
                                        : "mean and 95% t interval",
                          cell.n, cell.failed, cell.undefined, exact_text(cell.centre), exact_text(cell.sd), exact_text(cell.lo), exact_text(cell.hi),
-                         csv_field(baseline), d.n, exact_text(d.mean), exact_text(d.sd), exact_text(d.lo), exact_text(d.hi),
+                         csv_field(baseline), d.n, exact_text(d.mean), exact_text(d.sd), finite_text(d.lo), finite_text(d.hi),
                          !spec.compares()      ? ""
                          : value.percent       ? "% of the baseline"
                                                : value.unit,
@@ -67,11 +71,7 @@ std::string table_csv(const TableModel& table) {
                          !tested                          ? ""
                          : is_significant(compared, spec) ? "true"
                                                           : "false");
-      for (std::size_t i = 0; i < spec.best.size(); ++i) {
-        out += i < cell.chosen.size() ? cell.chosen[i].at_edge ? ",true" : ",false" : ",";
-        for (const auto* of : {&compared.row_at, &compared.baseline_at})
-          out += i < of->size() ? fmt::format(",{},{}", csv_field((*of)[i].value), (*of)[i].at_edge) : ",,";
-      }
+      for (std::size_t i = 0; i < spec.best.size(); ++i) out += i < cell.chosen.size() ? cell.chosen[i].at_edge ? ",true" : ",false" : ",";
       if (spec.power_difference > 0) {
         const SeedsNeeded needed = seeds_needed(compared, table, cell.of);
         out += fmt::format(",{}", exact_text(spec.power_difference));

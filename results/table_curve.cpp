@@ -72,6 +72,7 @@ TableModel curve_table(const TableModel& table, const CurveValue& value, std::sp
           cell.row = from.row;
           cell.column = std::to_string(step);
           cell.chosen = from.chosen;
+          cell.tried = from.tried;
           cell.failed = from.failed;
           for (std::size_t i = 0; i < from.runs.size(); ++i) {
             const std::uint32_t run = from.runs[i];

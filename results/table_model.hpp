@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "results/chosen_comparison.hpp"
 #include "results/statistics.hpp"
 #include "results/table_spec.hpp"
 
@@ -33,8 +34,11 @@ struct Comparison {
   MeanInterval difference;                       ///< or percent of the baseline; n = 0 when there is none
   int no_percent = 0;                            ///< pairs that have no percentage: baseline 0 or of the other sign
   double p, p_holm;                              ///< two-sided, of this difference alone and corrected; NaN when it was not tested
-  std::vector<ChosenValue> row_at, baseline_at;  ///< of each axis in `best`; equal where both rows are compared at one choice
+  ChosenComparison among_choices{};              ///< what p is of where `best` chose on seeds of its own; else empty
 };
+
+/// (seed, value in the shown unit), by seed.
+using SeedValues = std::vector<std::pair<int, double>>;
 
 struct TableCell {
   std::string row, column;
@@ -43,10 +47,12 @@ struct TableCell {
   double centre, sd, lo, hi;             ///< mean and t interval; for a share Wilson's; for a measured time median and quartiles (sd NaN)
   Comparison comparison;
   bool among_best =
-      false;  ///< the best of its column in its block, or not distinguishable from it: p of Holm in the column is not below .05
+      false;  ///< the best of its column in its block, or not told from it by a one-sided test (docs/tables.md)
   std::vector<std::string> followed;           ///< value of each of the table's following dimensions; empty in a cell without runs
   std::vector<ChosenValue> chosen;             ///< of each axis in `best`, where the cell's numbers are taken
-  std::vector<std::pair<int, double>> values;  ///< (seed, value in the shown unit), by seed
+  int tried = 0;                               ///< how many choices it had
+  SeedValues values;
+  std::vector<SeedValues> other_choices;  ///< where `best` chose on seeds of its own: the values at each other choice that lost no more runs
   std::vector<std::uint32_t> runs;             ///< of each value, its run: row of the file's root table
 };
 

@@ -51,6 +51,16 @@ std::string groups_sentence(const TableSpec& spec) {
 /// What a star means beside the differences of a value.
 std::string star_sentence(const TableModel& table, std::size_t value) {
   const int tests = table.tested[value];
+  if (table.spec.chose_apart()) {
+    const std::string axes = fmt::format("{}", fmt::join(table.spec.best, ", "));
+    return fmt::format("* = p < .05{}: one of the two, at its own {}, beats the other at every {} that the other might have chosen{}; the interval "
+                       "{} exactly there",
+                       tests <= 1                                      ? ""
+                       : table.spec.correction == Correction::none ? " of this difference alone"
+                                                                       : fmt::format(" after Holm's correction for {} differences", tests),
+                       axes, axes, table.values[value].share ? " (McNemar's exact test)" : "",
+                       table.values[value].share ? "lies on one side of 0" : "excludes 0");
+  }
   if (tests <= 1) return "* = p < .05";
   const std::string differences = fmt::format("{} differences{} in this table", tests, table.values.size() > 1 ? " of each value" : "");
   if (table.spec.correction == Correction::none)
@@ -62,10 +72,12 @@ std::string star_sentence(const TableModel& table, std::size_t value) {
 std::string comparison_sentence(const TableModel& table, std::size_t value) {
   const TableValue& of = table.values[value];
   const std::string baseline = baseline_name(table);
-  return fmt::format("{}, paired by seed: {}; {}",
-                     of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
-                     of.share ? "difference of shares [95 % interval, Newcombe's for pairs; p of McNemar's exact test]"
-                              : "mean ± half-width of its own 95 % Student-t interval",
+  if (!table.spec.best.empty() && table.tested[value] == 0)  // chosen on the reported seeds, or another value at that choice
+    return fmt::format("{}, paired by seed: mean", of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline);
+  return fmt::format("{}, paired by seed: {}; {}", of.percent ? fmt::format("100 (this row / {} - 1)", baseline) : "this row minus " + baseline,
+                     table.spec.chose_apart() ? "mean [interval that holds for every choice of the two]"
+                     : of.share              ? "difference of shares [95 % interval, Newcombe's for pairs; p of McNemar's exact test]"
+                                             : "mean ± half-width of its own 95 % Student-t interval",
                      star_sentence(table, value));
 }
 
@@ -83,7 +95,7 @@ std::vector<std::string> power_sentences(const TableModel& table, std::size_t va
           headings[1], name, table.spec.power_difference, unit.empty() ? "" : " ", unit),
       fmt::format("column \"{}\"{}: the same at .05 / {}, the strictest step of Holm's correction", headings[2], name,
                   std::max(table.tested[value], 1))};
-  if (!table.spec.best.empty() && table.spec.tune_seeds > 0) said.back() += "; seeds to choose on come on top";
+  if (table.spec.chose_apart()) said.back() += "; seeds to choose on come on top, and a star between rows that chose needs more";
   return said;
 }
 
@@ -99,26 +111,14 @@ void add_choice_sentences(std::vector<std::string>& said, const TableModel& tabl
                                                    spec.tune_seeds - 1, others)
                                      : fmt::format("{}, chosen per cell{}; chosen on the reported seeds, which flatters every cell{}",
                                                    choice, others, several ? " of " + spec.value[0] : ""));
-  if (spec.compares()) {
-    const std::string baseline = baseline_name(table);
-    said.push_back(
-        fmt::format("a difference is taken with both rows at one {}, printed behind it: the one with the best average of the two means. "
-                    "@a/b: this row at a, {} at b, each at its own best, since one of them is worse at the other's (its mean there "
-                    "lies outside the 95 % interval of its best mean), or lost more runs there, or did not try it",
-                    axes, baseline));
-    said.push_back(
-        "so a difference need not be that of the printed means, and a star does not say that the best of one row differs from the best "
-        "of " +
-        baseline);
-  }
+  if (spec.tune_seeds == 0 && spec.compares())
+    said.push_back("a difference of two flattered means is not tested: no interval, no star; tune_seeds = 5 chooses on seeds of its own");
   bool at_edge = false;
   const auto look = [&](const std::vector<ChosenValue>& chosen) {
     for (const ChosenValue& value : chosen) at_edge |= value.at_edge;
   };
   each_cell(table, [&](const TableCell& cell) {
     look(cell.chosen);
-    look(cell.comparison.row_at);
-    look(cell.comparison.baseline_at);
   });
   if (at_edge) said.push_back("!: the largest or smallest tried; a wider grid may find better");
 }
@@ -133,11 +133,16 @@ std::vector<std::string> brief_sentences(const TableModel& table) {
     add_alike(cells, "cells", cells_sentence(table, v), value.name);
     if (!spec.compares() || spec.power_difference > 0) continue;
     const int tests = table.tested[v];
+    if (!spec.best.empty() && tests == 0) {
+      add_alike(comparisons, fmt::format("\"{}\"", comparison_headings(table, v)[0]), "paired by seed, not tested", value.name);
+      continue;
+    }
     add_alike(comparisons, fmt::format("\"{}\"", comparison_headings(table, v)[0]),
-              fmt::format("paired by seed, 95 % interval; * = p < .05{}",
+              fmt::format("paired by seed, {}; * = p < .05{}{}", spec.chose_apart() ? "interval" : "95 % interval",
                           tests <= 1                              ? ""
                           : spec.correction == Correction::none ? " of this difference alone"
-                                                                  : fmt::format(" (Holm, {} differences)", tests)),
+                                                                  : fmt::format(" (Holm, {} differences)", tests),
+                          spec.chose_apart() ? fmt::format(" against every {} of the other", fmt::join(spec.best, ", ")) : ""),
               value.name);
   }
   tell_alike(said, cells);

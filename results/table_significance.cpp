@@ -18,8 +18,7 @@ void compare_rows(TableModel& table, double whole) {
         TableCell& cell = block.cells[r * width + c];
         const TableCell& baseline = block.cells[b * width + c];
         cell.comparison = compare_cells(cell, baseline, whole, table.values[0]);
-        cell.comparison.row_at = cell.chosen;
-        cell.comparison.baseline_at = baseline.chosen;
+        if (cell.tried > 1 || baseline.tried > 1) cell.comparison = not_tested(cell.comparison);
       }
   }
   correct_comparisons(table);
@@ -37,7 +36,17 @@ void correct_comparisons(TableModel& table) {
           p.push_back(cell.comparison.p);
         }
     const std::vector<double> adjusted = holm_adjusted(p);
-    for (std::size_t i = 0; i < family.size(); ++i) family[i]->p_holm = adjusted[i];
+    const bool holm = table.spec.correction == Correction::holm;
+    const std::vector<double> alphas = holm ? holm_alphas(p, star_level) : std::vector<double>(p.size(), star_level);
+    for (std::size_t i = 0; i < family.size(); ++i) {
+      family[i]->p_holm = adjusted[i];
+      if (family[i]->among_choices.row_leads.empty()) continue;
+      const LeadInterval lead = chosen_interval(family[i]->among_choices, alphas[i]);
+      MeanInterval& d = family[i]->difference;
+      const bool more = table.values[v].more_is_better;
+      d.lo = more ? lead.lo : -lead.hi;
+      d.hi = more ? lead.hi : -lead.lo;
+    }
     table.tested[v] = static_cast<int>(family.size());
   }
 }
@@ -51,7 +60,7 @@ SeedsNeeded seeds_needed(const Comparison& comparison, const TableModel& table, 
   if (d.n < 2) return {0, 0, 0, 0};
   const SdInterval sd = sd_interval(d.sd, d.n);
   const auto needed = [&](double s, double level) { return pairs_needed(table.spec.power_difference, s, level); };
-  const int tests = table.tested[value] > 1 ? table.tested[value] : 1;
+  const int tests = std::max(table.tested[value], 1);
   return {needed(d.sd, star_level), needed(sd.lo, star_level), needed(sd.hi, star_level), needed(d.sd, star_level / tests)};
 }
 

@@ -45,6 +45,7 @@ struct TableSpec {
   int tune_seeds = 0;               ///< choose on seeds below this and report the others; 0 = choose on the reported seeds
   double power_difference = 0;      ///< in the shown unit: show how many seeds find it, instead of the differences; 0 = not asked
 
+  bool chose_apart() const { return !best.empty() && tune_seeds > 0; }  ///< on seeds that are not reported
   bool compares() const { return !baseline.empty() || !groups.empty(); }
   bool is_baseline(std::string_view row) const {
     return groups.empty() ? row == baseline && compares()

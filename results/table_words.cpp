@@ -16,6 +16,7 @@ namespace {
 
 /// Fixed decimals; enormous numbers in scientific form instead of a hundred digits.
 std::string number(double value, int decimals) {
+  if (!std::isfinite(value)) return "n/a";  // a bound that nothing is known of
   if (std::fabs(value) >= 1e9) return fmt::format("{:.4g}", value);
   std::string text = fmt::format("{:.{}f}", value, decimals);
   return text.find_first_not_of("-0.") == std::string::npos && text[0] == '-' ? text.substr(1) : text;
@@ -99,14 +100,10 @@ int table_seeds(const TableModel& table) {
   return seeds;
 }
 
-/// " @0.3" for each axis in `best`; " @0.3/1" where row and baseline are taken at different values; "!" = at the edge of those tried.
-std::string at_text(const std::vector<ChosenValue>& row, const std::vector<ChosenValue>& baseline) {
-  const auto one = [](const ChosenValue& chosen) { return chosen.value + (chosen.at_edge ? "!" : ""); };
+/// " @0.3" for each axis in `best`; "!" = at the edge of those tried.
+std::string at_text(const std::vector<ChosenValue>& chosen) {
   std::string text;
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    text += " @" + one(row[i]);
-    if (baseline[i].value != row[i].value) text += "/" + one(baseline[i]);
-  }
+  for (const ChosenValue& value : chosen) text += " @" + value.value + (value.at_edge ? "!" : "");
   return text;
 }
 
@@ -118,12 +115,12 @@ std::string cell_text(const TableCell& cell, const TableModel& table, int decima
   const TableValue& value = table.values[cell.of];
   if (value.median || value.share) text += fmt::format(" [{}, {}]", number(cell.lo, decimals), number(cell.hi, decimals));
   else text += " ± " + (cell.n > 1 ? number((cell.hi - cell.lo) / 2, decimals) : "n/a");
-  if (cell.of == 0) text += at_text(cell.chosen, cell.chosen);
+  if (cell.of == 0) text += at_text(cell.chosen);
   if (cell.n != seeds) text += fmt::format(" (n={})", cell.n);
   return text;
 }
 
-/// "+0.9 ± 0.3 *" (significant), "0.0 ± 0.3" (rounded to zero: no sign), "baseline", "n/a"; with the axis values of the comparison.
+/// "+0.9 ± 0.3 *" (significant), "0.0 ± 0.3" (rounded to zero: no sign), "+0.9 [0.2, 1.4] *" (a share, or between choices), "baseline", "n/a".
 std::string difference_text(const TableCell& cell, const TableModel& table, int decimals) {
   const MeanInterval& d = cell.comparison.difference;
   if (table.spec.is_baseline(cell.row)) return "baseline";
@@ -131,10 +128,11 @@ std::string difference_text(const TableCell& cell, const TableModel& table, int 
   if (d.n == 0) return "n/a";
   std::string text = number(d.mean, decimals);
   if (d.mean > 0 && text.find_first_not_of("0.") != std::string::npos) text = "+" + text;  // what rounds to zero has no sign
-  if (table.values[cell.of].share) text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
-  else text += " ± " + (d.n > 1 ? number((d.hi - d.lo) / 2, decimals) : "n/a");
+  if (std::isnan(d.lo)) text += " ± n/a";
+  else if (table.values[cell.of].share || !cell.comparison.among_choices.row_leads.empty())
+    text += fmt::format(" [{}, {}]", number(d.lo, decimals), number(d.hi, decimals));
+  else text += " ± " + number((d.hi - d.lo) / 2, decimals);
   if (is_significant(cell.comparison, table.spec)) text += " *";
-  if (cell.of == 0) text += at_text(cell.comparison.row_at, cell.comparison.baseline_at);
   if (d.n != cell.n) text += fmt::format(" (n={})", d.n);
   return text;
 }
@@ -176,7 +174,7 @@ std::string best_sentence(const TableModel& table) {
   if (std::none_of(table.values.begin(), table.values.end(), [](const TableValue& v) { return v.ranked; })) return "";
   const char* line = table.spec.rows == values_dimension ? "row" : "column";
   return fmt::format(
-      "Bold: the best of a {0}, and what is not distinguishable from it (p of Holm's correction in the {0} is not below .05)", line);
+      "Bold: the best of a {}, and what a one-sided test, corrected for all pairs of the block, does not tell from it", line);
 }
 
 std::string baseline_text(const TableModel& table) {

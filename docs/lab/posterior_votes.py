@@ -2,9 +2,9 @@
 
 Usage: posterior_votes.py PROGRAM JUDGE=FILE.h5…
 
-For each judge and policy: the gain of grpo with one vote, and differences of gains, paired by seed, with 95 % Student-t intervals; bold where
-p < .05 after Holm's correction for all differences of the page. Each side is at its best learning rate, unless the two agree on one
-(docs/tables.md). The best ODRPO is the one of the two with the higher mean on the same seeds, which favours it."""
+For each judge and policy: the gain of grpo with one vote, and differences of gains, paired by seed, with their intervals; bold where
+p < .05 after Holm's correction for all differences of the page. Each side is at its best learning rate, chosen on other seeds; p is against every
+rate of the other (docs/tables.md). The best ODRPO is the one of the two with the higher mean on the same seeds, which favours it."""
 import csv
 import io
 import subprocess
@@ -40,21 +40,21 @@ for judge, file in files:
         gains[judge, policy] = float(one["centre"]), (float(one["hi"]) - float(one["lo"])) / 2
         for heading, name, baseline in comparisons:
             row = against[best if baseline == "best" else baseline][policy, name]
-            half = (float(row["difference_hi"]) - float(row["difference_lo"])) / 2
-            cells[judge, policy, heading] = float(row["difference"]), half, float(row["p"])
+            cells[judge, policy, heading] = float(row["difference"]), row["difference_lo"], row["difference_hi"], float(row["p"] or 1)
 
-ordered = sorted(cells, key=lambda at: cells[at][2])
+ordered = sorted(cells, key=lambda at: cells[at][3])
 bold, still = set(), True
 for rank, at in enumerate(ordered):
-    still = still and cells[at][2] * (len(ordered) - rank) < 0.05
+    still = still and cells[at][3] * (len(ordered) - rank) < 0.05
     if still:
         bold.add(at)
 
 
 def text(at):
-    mean, half, _ = cells[at]
+    mean, low, high, _ = cells[at]
     sign = "" if abs(mean) < 0.05 else "+" if mean > 0 else "-"
-    number = f"{sign}{abs(mean):.1f} ± {half:.1f}"
+    low, high = (f"{float(bound):.1f}" if bound else "n/a" for bound in (low, high))
+    number = f"{sign}{abs(mean):.1f} [{low}, {high}]"
     return f"**{number}**" if at in bold else number
 
 

@@ -1,14 +1,17 @@
-// One learning rate per comparison: the rule by its definition, over random files.
+// The choice of a learning rate and the comparison of two rows that chose, by their definition (docs/tables.md), over random files.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
 #include <vector>
 
 #include "results/export_json.hpp"
+#include "results/run_statistics.hpp"
+#include "results/table_statistics.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/table_sample.hpp"
 
@@ -17,7 +20,7 @@ using namespace odrpo::sample;
 
 namespace {
 
-/// gain in percent of each learning rate's seeds; NaN = the run failed.
+/// gain in percent of each learning rate's seeds; NaN = the run failed, infinite = there is none.
 using Arm = std::map<double, std::vector<double>>;
 
 ResultFile file_of_arms(const Arm& maxrl, const Arm& odrpo, bool highest_first = false) {
@@ -25,6 +28,7 @@ ResultFile file_of_arms(const Arm& maxrl, const Arm& odrpo, bool highest_first =
   for (const auto& [name, arm] : {std::pair{"maxrl", maxrl}, std::pair{"odrpo", odrpo}})
     for (const auto& [lr, gains] : arm)
       for (std::size_t seed = 0; seed < gains.size(); ++seed) {
+        if (std::isinf(gains[seed])) continue;
         RunRecord r = run("bandit", name, 1, lr, static_cast<int>(seed), 20);
         r.id += "/" + std::to_string(lr);
         if (std::isnan(gains[seed])) r.status = RunStatus::failed;
@@ -38,157 +42,250 @@ ResultFile file_of_arms(const Arm& maxrl, const Arm& odrpo, bool highest_first =
   return file_of(all);
 }
 
-struct Score {
-  int lost = 0;
-  MeanInterval mean;
-};
-Score score(const std::vector<double>& gains, int tune_seeds) {
-  Score s;
+/// The values of seeds first..end - 1 that there are.
+std::vector<double> part(const std::vector<double>& gains, int first, int end) {
   std::vector<double> values;
-  for (int seed = 0; seed < (tune_seeds > 0 ? tune_seeds : static_cast<int>(gains.size())); ++seed)
-    if (std::isnan(gains[seed])) ++s.lost;
-    else values.push_back(gains[seed]);
-  s.mean = mean_interval(values);
-  return s;
+  for (int seed = first; seed < std::min(end, static_cast<int>(gains.size())); ++seed)
+    if (std::isfinite(gains[seed])) values.push_back(gains[seed]);
+  return values;
 }
+/// Runs lost on the tuning seeds, those that are not there among them.
+int lost(const std::vector<double>& gains, int tune_seeds) { return tune_seeds - static_cast<int>(part(gains, 0, tune_seeds).size()); }
 
-double best_rate(const Arm& arm, int tune_seeds) {
+/// Nothing where no rate has a value on the tuning seeds.
+std::optional<double> best_rate(const Arm& arm, int tune_seeds) {
   std::optional<double> best;
   for (const auto& [lr, gains] : arm) {  // in the order of the file: lower rates first
-    const Score s = score(gains, tune_seeds);
-    if (!best) {
-      best = lr;
-      continue;
-    }
-    const Score most = score(arm.at(*best), tune_seeds);
-    if (std::isnan(s.mean.mean)) continue;
-    if (std::isnan(most.mean.mean) || s.lost < most.lost || (s.lost == most.lost && s.mean.mean > most.mean.mean)) best = lr;
+    const auto mean = [&](double rate) { return mean_interval(part(arm.at(rate), 0, tune_seeds)).mean; };
+    if (std::isnan(mean(lr))) continue;
+    const int more = best ? lost(arm.at(*best), tune_seeds) - lost(gains, tune_seeds) : 1;
+    if (more > 0 || (more == 0 && mean(lr) > mean(*best))) best = lr;
   }
-  return *best;
+  return best;
 }
 
-bool as_good(const Arm& arm, double lr, double best, int tune_seeds) {
-  if (!arm.count(lr)) return false;
-  const Score other = score(arm.at(lr), tune_seeds), most = score(arm.at(best), tune_seeds);
-  if (std::isnan(other.mean.mean) || other.lost > most.lost) return false;
-  return most.mean.n < 2 || (most.mean.lo <= other.mean.mean && other.mean.mean <= most.mean.hi);
+std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b, int first) {
+  std::vector<double> d;
+  for (std::size_t seed = static_cast<std::size_t>(first); seed < std::min(a.size(), b.size()); ++seed)
+    if (std::isfinite(a[seed] - b[seed])) d.push_back(a[seed] - b[seed]);
+  return d;
 }
 
-/// The rates of row and baseline, by the sentence in docs/tables.md.
-std::pair<double, double> rates(const Arm& row, const Arm& base, int tune_seeds) {
-  const double l_r = best_rate(row, tune_seeds), l_b = best_rate(base, tune_seeds);
-  if (!as_good(row, l_b, l_r, tune_seeds) || !as_good(base, l_r, l_b, tune_seeds)) return {l_r, l_b};
-  const int lost = score(row.at(l_r), tune_seeds).lost + score(base.at(l_b), tune_seeds).lost;
-  double shared = -1, most = -1e300;
+/// One-sided p of Student's t that the mean is above 0.
+double above(const std::vector<double>& d) {
+  const MeanInterval m = mean_interval(d);
+  if (m.n < 2) return 1;
+  if (m.sd < 1e-12) return m.mean > 1e-12 ? std::pow(0.5, m.n) : 1;
+  const double both = student_p(m.mean / m.sd * std::sqrt(m.n), m.n - 1);
+  return m.mean > 0 ? both / 2 : 1 - both / 2;
+}
+
+struct Tested {
+  double p, lo, hi;
+};
+/// p and the interval at alpha: formula by formula as docs/tables.md has them.
+Tested tested(const Arm& row, const Arm& base, int tune_seeds, double alpha) {
+  const double c_row = *best_rate(row, tune_seeds), c_base = *best_rate(base, tune_seeds);
+  double up = 0, down = 0, lo = 1e300, hi = -1e300;
+  const auto half = [&](const MeanInterval& m) { return student_factor(m.n, 1 - alpha) * m.sd / std::sqrt(m.n); };
+  for (const auto& [lr, gains] : base) {
+    if (lost(gains, tune_seeds) > lost(base.at(c_base), tune_seeds)) continue;
+    const auto d = differences(row.at(c_row), gains, tune_seeds);
+    up = std::max(up, above(d));
+    lo = std::min(lo, d.size() < 2 ? -1e300 : mean_interval(d).mean - half(mean_interval(d)));
+  }
   for (const auto& [lr, gains] : row) {
-    if (!base.count(lr)) continue;
-    const Score a = score(gains, tune_seeds), b = score(base.at(lr), tune_seeds);
-    const double average = (a.mean.mean + b.mean.mean) / 2;
-    if (a.lost + b.lost == lost && average > most) {
-      shared = lr;
-      most = average;
-    }
+    if (lost(gains, tune_seeds) > lost(row.at(c_row), tune_seeds)) continue;
+    auto d = differences(gains, base.at(c_base), tune_seeds);
+    hi = std::max(hi, d.size() < 2 ? 1e300 : mean_interval(d).mean + half(mean_interval(d)));
+    for (double& x : d) x = -x;
+    down = std::max(down, above(d));
   }
-  return {shared, shared};
+  return {std::min(1.0, 2 * std::min(up, down)), lo, hi};
+}
+
+/// A random arm: a peak at some rate, failures, rates that were not tried, and seeds that are not there.
+Arm random_arm(std::mt19937& random, int seeds, double height, double failures) {
+  std::normal_distribution<double> normal;
+  const double shift = random() % 2 == 0 ? 0 : normal(random), slope = static_cast<double>(random() % 3);
+  Arm made;
+  for (const double lr : {0.03, 0.1, 0.3, 1.0, 3.0}) {
+    if (random() % 8 == 0 && lr != 0.3) continue;
+    for (int s = 0; s < seeds; ++s) {
+      const double gain = 50 + height - slope * std::fabs(std::log(lr / 0.3) - shift) + normal(random);
+      made[lr].push_back(static_cast<double>(random() % 1000) < 1000 * failures ? sample::nan : gain);
+    }
+    if (random() % 6 == 0) made[lr][random() % made[lr].size()] = std::numeric_limits<double>::infinity();
+  }
+  return made;
 }
 
 }  // namespace
 
-TEST_CASE("the learning rates of a comparison, by their definition, on random files") {
-  const std::vector<double> grid{0.03, 0.1, 0.3, 1, 3};
-  int together = 0, apart = 0, third = 0;
-  for (int seed = 0; seed < 300; ++seed) {
+TEST_CASE("a row that chose its rate is compared with every rate of the other, by definition, on random files") {
+  int stars = 0, plain = 0, without = 0;
+  for (int seed = 0; seed < 400; ++seed) {
     INFO("seed " << seed);
     std::mt19937 random(static_cast<unsigned>(seed));
-    std::normal_distribution<double> normal;
-    const int seeds = 3 + static_cast<int>(random() % 8), tune_seeds = random() % 4 == 0 ? 0 : 1 + static_cast<int>(random() % (seeds - 1));
-    const double effect = random() % 3 == 0 ? 0 : 4 * normal(random), failures = random() % 3 == 0 ? 0.1 : 0;
-    const auto arm = [&](double shift) {
-      Arm made;
-      for (const double lr : grid) {
-        if (random() % 8 == 0 && lr != 0.3) continue;  // not tried
-        for (int s = 0; s < seeds; ++s) {
-          const double gain = 50 - std::fabs(std::log(lr / 0.3) - shift) * (seed % 4) + std::round(2 * normal(random));
-          made[lr].push_back(random() % 1000 < 1000 * failures ? sample::nan : gain);
-        }
-      }
-      return made;
-    };
-    const Arm base = arm(0), row = arm(effect);
+    const int seeds = 4 + static_cast<int>(random() % 12), tune_seeds = 1 + static_cast<int>(random() % 2);
+    const double failures = random() % 3 == 0 ? 0.15 : 0;
+    Arm base = random_arm(random, seeds, 0, failures), row = random_arm(random, seeds, random() % 2 == 0 ? 0 : 3, failures);
+    for (Arm* arm : {&base, &row})
+      for (auto& [lr, gains] : *arm)
+        if (seed % 37 == (arm == &row)) std::fill_n(gains.begin(), tune_seeds, seed % 2 == 0 ? sample::nan : std::numeric_limits<double>::infinity());
     const TableModel table = make_table(file_of_arms(base, row), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = tune_seeds});
     const TableCell& cell = table.blocks[0].cells[1];
-    const auto [l_r, l_b] = rates(row, base, tune_seeds);
-    REQUIRE(cell.comparison.row_at.size() == 1);
-    CHECK(cell.comparison.row_at[0].value == fmt::format("{}", l_r));
-    CHECK(cell.comparison.baseline_at[0].value == fmt::format("{}", l_b));
-    CHECK(cell.chosen[0].value == fmt::format("{}", best_rate(row, tune_seeds)));
-    std::vector<double> differences;
-    for (int s = tune_seeds; s < seeds; ++s)
-      if (const double d = row.at(l_r)[s] - base.at(l_b)[s]; !std::isnan(d)) differences.push_back(d);
-    const MeanInterval want = mean_interval(differences);
-    CHECK(cell.comparison.difference.n == want.n);
-    if (want.n > 0) CHECK(cell.comparison.difference.mean == Approx(want.mean).margin(1e-9));
-    (l_r == l_b ? together : apart) += 1;
-    third += l_r == l_b && l_r != best_rate(row, tune_seeds) && l_r != best_rate(base, tune_seeds);
+    const auto c_row = best_rate(row, tune_seeds), c_base = best_rate(base, tune_seeds);
+    REQUIRE(cell.chosen.empty() == !c_row);
+    if (!c_row || !c_base) {
+      ++without;
+      if (!c_row) CHECK(cell.n == 0);
+      CHECK(std::isnan(cell.comparison.p));
+      continue;
+    }
+    CHECK(cell.chosen[0].value == fmt::format("{}", *c_row));
+    const auto d = differences(row.at(*c_row), base.at(*c_base), tune_seeds);
+    REQUIRE(cell.comparison.difference.n == static_cast<int>(d.size()));
+    if (d.size() < 2) continue;
+    const Tested want = tested(row, base, tune_seeds, 0.05);
+    CHECK(cell.comparison.difference.mean == Approx(mean_interval(d).mean).margin(1e-9));
+    CHECK(cell.comparison.p == Approx(want.p).epsilon(1e-9).margin(1e-12));
+    if (want.lo > -1e299) CHECK(cell.comparison.difference.lo == Approx(want.lo).margin(1e-9));
+    else CHECK(cell.comparison.difference.lo == -std::numeric_limits<double>::infinity());
+    if (want.hi < 1e299) CHECK(cell.comparison.difference.hi == Approx(want.hi).margin(1e-9));
+    CHECK(cell.comparison.difference.lo <= cell.comparison.difference.mean);
+    CHECK(cell.comparison.difference.hi >= cell.comparison.difference.mean);
+    (is_significant(cell.comparison, table.spec) ? stars : plain) += 1;
+    CHECK((cell.comparison.difference.lo > 0 || cell.comparison.difference.hi < 0) == is_significant(cell.comparison, table.spec));
   }
-  CHECK(together > 30);
-  CHECK(apart > 30);
-  CHECK(third > 3);
+  CHECK(stars > 40);
+  CHECK(plain > 100);
+  CHECK(without > 0);
 }
 
-TEST_CASE("a comparison prints its learning rate or rates") {
-  // on the tuning seeds 0 and 1, maxrl is best at 0.1 and odrpo at 1, and neither can be told from its other rate
-  const Arm flat{{0.1, {70, 72, 71, 70}}, {1, {69, 72, 73, 71}}}, higher{{0.1, {71, 73, 72, 73}}, {1, {72, 75, 76, 73}}};
-  const TableModel shared = make_table(file_of_arms(flat, higher), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 2});
-  const TableCell& cell = shared.blocks[0].cells[1];
-  CHECK(shared.blocks[0].cells[0].chosen[0].value == "0.1");
-  CHECK(cell.comparison.baseline_at[0].value == "1");  // averages 71.5 and 72
-  CHECK(cell.comparison.difference.mean == Approx(2.5));
-  const std::string text = table_text(shared);
+TEST_CASE("of several differences each interval excludes 0 exactly where Holm gives a star, less is better too") {
+  int starred = 0, better = 0, tables = 0;
+  for (int seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    std::vector<RunRecord> all;
+    for (const char* estimator : {"maxrl", "grpo", "odrpo"})
+      for (const int votes : {1, 4, 16}) {
+        const double height = (std::string(estimator) == "odrpo") * 1.2 * std::sqrt(votes);
+        for (const auto& [lr, gains] : random_arm(random, 14, height, 0))
+          for (std::size_t s = 0; s < gains.size(); ++s) {
+            if (std::isinf(gains[s])) continue;
+            RunRecord r = run("bandit", estimator, votes, lr, static_cast<int>(s), 20);
+            r.finals = {{"final_gain", gains[s] / 100}, {"regret", 60 - gains[s]}};
+            all.push_back(r);
+          }
+      }
+    for (const char* value : {"gain", "regret"}) {
+      const TableModel table = make_table(file_of(all), {.value = {value}, .baseline = "maxrl", .best = {"lr"}, .tune_seeds = 4});
+      CHECK(table.tested[0] == 6);
+      ++tables;
+      for (const TableCell& cell : table.blocks[0].cells) {
+        const MeanInterval& d = cell.comparison.difference;
+        if (std::isnan(cell.comparison.p)) continue;
+        INFO("seed " << seed << " " << value << " " << cell.row << " " << cell.column);
+        const bool star = is_significant(cell.comparison, table.spec);
+        CHECK((d.lo > 0 || d.hi < 0) == star);
+        starred += star;
+        better += star && (value == std::string("gain") ? d.lo > 0 : d.hi < 0);
+      }
+    }
+  }
+  CHECK(starred > 2 * tables);
+  CHECK(better > 0.95 * starred);
+}
+
+TEST_CASE("statistics of runs that chose have the p of their table, and none where they chose on what is reported") {
+  for (const char* value : {"gain", "regret"})
+    for (const int tune_seeds : {0, 3}) {
+      std::mt19937 random(5);
+      std::vector<RunRecord> all;
+      for (const char* estimator : {"maxrl", "grpo", "odrpo"})
+        for (const auto& [lr, gains] : random_arm(random, 14, estimator == std::string("odrpo") ? 1.5 : 0, 0))
+          for (std::size_t s = 0; s < gains.size(); ++s) {
+            if (std::isinf(gains[s])) continue;
+            RunRecord r = run("bandit", estimator, 1, lr, static_cast<int>(s), 20);
+            r.finals = {{"final_gain", gains[s] / 100}, {"regret", 60 - gains[s]}};
+            all.push_back(r);
+          }
+      const TableModel table = make_table(file_of(all), {.value = {value}, .baseline = "maxrl", .best = {"lr"}, .tune_seeds = tune_seeds});
+      StatisticsOptions options;
+      options.baseline = {"maxrl"};
+      const RunStatistics s = run_statistics(table_runs(table, {"estimator"}, {}), options);
+      REQUIRE(s.differences.size() == 2);
+      for (std::size_t i = 0; i < 2; ++i) {
+        const Comparison& compared = table.blocks[0].cells[i + 1].comparison;
+        const Difference& d = s.differences[i];
+        INFO(value << " " << tune_seeds << " " << i);
+        CHECK(d.student.mean == Approx(compared.difference.mean));
+        if (tune_seeds == 0) {
+          CHECK((std::isnan(d.p) && std::isnan(d.bootstrap.lo)));
+          continue;
+        }
+        CHECK(d.p == Approx(compared.p));
+        CHECK(d.p_holm == Approx(compared.p_holm));
+        CHECK((d.bootstrap.lo < d.student.mean && d.student.mean < d.bootstrap.hi));
+      }
+    }
+}
+
+TEST_CASE("the alphas of Holm's intervals") {
+  const std::vector<double> p = {0.2, 0.001, sample::nan, 0.012, 0.03, 0.04};  // m = 5: .001 < .01, .012 < .0125, .03 > .05 / 3
+  const std::vector<double> want = {0.05 / 3, 0.05 / 5, sample::nan, 0.05 / 4, 0.05 / 3, 0.05 / 3}, got = holm_alphas(p, 0.05);
+  REQUIRE(got.size() == want.size());
+  for (std::size_t i = 0; i < p.size(); ++i) CHECK((std::isnan(want[i]) ? std::isnan(got[i]) : got[i] == Approx(want[i])));
+}
+
+TEST_CASE("rows that chose print their choice and an interval, and what could not choose is n/a") {
+  const Arm flat{{0.1, {70, 72, 71, 70, 71}}, {1, {69, 71, 72, 71, 70}}}, higher{{0.1, {71, 73, 72, 73, 74}}, {1, {72, 75, 76, 73, 77}}};
+  const TableModel table = make_table(file_of_arms(flat, higher), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 2});
+  const std::string text = table_text(table);
   INFO(text);
-  CHECK(contains(text, "maxrl      70.5 ± "));
-  CHECK(contains(text, " @0.1"));
-  CHECK(contains(text, "+2.5 ± "));
-  CHECK(contains(text, " @1\n"));
-  CHECK(contains(text, "a difference is taken with both rows at one learn.lr"));
+  CHECK(contains(text, "maxrl      70.7 ± 1.4 @0.1"));
+  CHECK(contains(text, "+4.7 ["));
+  CHECK(!contains(text, "@1/0.1"));
 
-  // now maxrl is certainly worse at 1: each keeps its own
-  const Arm steep{{0.1, {70, 72, 71, 70}}, {1, {20, 21, 20, 20}}};
-  const TableModel own = make_table(file_of_arms(steep, higher), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 2});
-  CHECK(own.blocks[0].cells[1].comparison.row_at[0].value == "1");
-  CHECK(own.blocks[0].cells[1].comparison.baseline_at[0].value == "0.1");
-  CHECK(own.blocks[0].cells[1].comparison.difference.mean == Approx(4));
-  CHECK(contains(table_text(own), " @1/0.1\n"));
-  CHECK(contains(table_csv(own), ",1,false,0.1,false,"));
-  CHECK(contains(table_json(own), "\"row_at\": {\n              \"learn.lr\": \"1\""));
-  CHECK(contains(table_json(own), "\"baseline_at\": {\n              \"learn.lr\": \"0.1\""));
+  const Arm late{{0.1, {sample::nan, sample::nan, 71, 70, 71}}, {1, {sample::nan, sample::nan, 73, 71, 70}}};
+  const TableModel failed = make_table(file_of_arms(late, higher), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 2});
+  CHECK(contains(table_text(failed), "maxrl      failed"));
+  CHECK(failed.notes.back() == "1 cell has no value on seeds 0 to 1, and so no choice of learn.lr");
+
+  Arm one = higher;
+  one.erase(0.1);
+  CHECK(make_table(file_of_arms(flat, one), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 2}).notes.back() ==
+        "rows chose among different numbers of learn.lr: maxrl 2, odrpo 1; who tries more reports a better one by chance");
 }
 
-TEST_CASE("equal averages go to the lower rate, and one tuning seed tells no rates apart") {
-  const Arm same{{0.1, {70, 72, 71}}, {1, {70, 72, 71}}};
-  const TableModel table = make_table(file_of_arms(same, same, true), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 2});
-  CHECK(table.blocks[0].cells[1].chosen[0].value == "1");  // the first in the file
-  CHECK(table.blocks[0].cells[1].comparison.row_at[0].value == "0.1");
-  CHECK(table.tested == std::vector<int>{0});  // identical: exactly zero
-  const Arm one{{0.1, {70, 72, 71}}, {1, {69, 72, 73}}}, other{{0.1, {10, 73, 72}}, {1, {72, 75, 76}}};
-  const TableModel single = make_table(file_of_arms(one, other), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 1});
-  CHECK(single.blocks[0].cells[1].comparison.row_at[0].value == "1");
-  CHECK(single.blocks[0].cells[1].comparison.baseline_at[0].value == "1");
+TEST_CASE("what was chosen on the reported seeds has no star") {
+  const Arm low{{0.1, {70, 72, 71, 70, 71}}, {1, {69, 71, 72, 71, 70}}}, high{{0.1, {81, 83, 82, 83, 84}}, {1, {82, 85, 86, 83, 87}}};
+  const TableModel table = make_table(file_of_arms(low, high), {.baseline = "maxrl", .best = {"lr"}});
+  CHECK(table.tested == std::vector<int>{0});
+  CHECK(table.blocks[0].cells[1].comparison.difference.mean == Approx(13.8));
+  CHECK(std::isnan(table.blocks[0].cells[1].comparison.difference.lo));
+  CHECK(contains(table_text(table), "+13.8 ± n/a"));
+  CHECK(contains(table_text(table), "a difference of two flattered means is not tested"));
+  CHECK(table.blocks[0].cells[1].among_best);
+  CHECK_FALSE(table.blocks[0].cells[0].among_best);
+  // one rate each: nothing was chosen
+  CHECK(make_table(file_of_arms({{1, low.at(1)}}, {{1, high.at(1)}}), {.baseline = "maxrl", .best = {"lr"}}).tested == std::vector<int>{1});
 }
 
-TEST_CASE("a share of runs has Wilson's interval: one collapse more at the other's rate tells nothing") {
+TEST_CASE("a share of runs that chose is tested by McNemar's exact test") {
   std::vector<RunRecord> all;
   for (const char* name : {"maxrl", "odrpo"})
     for (const double lr : {0.1, 1.0})
-      for (int seed = 0; seed < 6; ++seed) {
+      for (int seed = 0; seed < 16; ++seed) {
         RunRecord r = run("bandit", name, 1, lr, seed, 20);
-        const bool own = (lr == 1) == (std::string(name) == "odrpo");  // each collapses once, in seed 0, at the other's rate
-        r.finals = {{"collapsed", !own && seed == 0 ? 1.0 : 0.0}};
+        r.finals = {{"collapsed", std::string(name) == "maxrl" && seed > 3 && (lr < 1 || seed < 14) ? 1.0 : 0.0}};
         all.push_back(r);
       }
   const TableModel table = make_table(file_of(all), {.value = {"collapsed"}, .baseline = "maxrl", .best = {"lr"}, .tune_seeds = 4});
   const Comparison& compared = table.blocks[0].cells[1].comparison;
-  CHECK(table.blocks[0].cells[0].chosen[0].value == "0.1");
-  CHECK(table.blocks[0].cells[1].chosen[0].value == "1");
-  CHECK(compared.row_at[0].value == compared.baseline_at[0].value);
+  CHECK(compared.difference.n == 12);
+  CHECK(compared.p == Approx(2 * std::pow(0.5, 10)));  // at a rate of 1 ten of twelve pairs differ
+  CHECK(compared.difference.hi < 0);
+  CHECK(is_significant(compared, table.spec));
 }

@@ -47,7 +47,7 @@ TEST_CASE("a page of a small file has its table and its facts, and asks for noth
   CHECK(contains(html, "<h1>a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;</h1>"));
   CHECK(contains(html, "<dd>&lt;script&gt;alert(1)&lt;/script&gt;</dd>"));
   CHECK(contains(html, "line 1\n\tline &lt;2&gt; \\x1b[31m\n</code>"));
-  CHECK(contains(html, "<td data-value=\"72\">72.0 <span>± 5.0</span></td>"));
+  CHECK(contains(html, "<td data-value=\"72\"><b>72.0</b> <span>± 5.0</span></td>"));
   CHECK(contains(html, "<p>1 of 12 runs failed, and are left out of the numbers.</p>"));
   CHECK(count(html, "<script>") == 1);
   CHECK_FALSE(contains(html, "http:"));

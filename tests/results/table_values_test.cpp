@@ -147,7 +147,7 @@ TEST_CASE("with several values the best is chosen by the first, and the others a
   const std::string text = table_text(table);
   CHECK(contains(text, "@: the learn.lr with the best mean of gain, chosen per cell, where the other values are reported"));
   INFO(text);
-  CHECK(contains(text, "gain [%]         - maxrl              rate           - maxrl\n"));  // the choice stands once
+  CHECK(contains(text, "gain [%]         - maxrl     rate           - maxrl\n"));  // the choice stands once
   const TableModel turned = make_table(file_of(all), {.columns = "value", .value = {"rate", "gain"}, .best = {"lr"}});
   CHECK(turned.blocks[0].cells[1].chosen[0].value == "1");
   CHECK(turned.blocks[0].cells[1].centre == Approx(62));
