@@ -254,7 +254,7 @@ section_aa() {
 How often does a table show a star when the truth is no difference at all? One judge under two names, sampled by the law of its votes and by
 its draws; both arms choose among five learning rates on a plateau. A star is that of [tables.md](../tables.md#the-best-axis-value).
 END
-  ODRPO_NULL=all acceptance 'tables of equal trained rows*'
+  acceptance 'tables of equal trained rows*'
   facts
 }
 
@@ -297,7 +297,7 @@ preamble() {
 `docs/lab/measure.sh` runs the commands and writes this page; edit the script, not the page. A difference is paired by seed, an interval is a
 95 % interval, and `@0.3` is the learning rate of a cell ([tables.md](../tables.md)). The tables leave out what raters
 and estimators compute; `odrpo-bench list` shows it. Digests of the bandit hold on every machine, those of the toy language model for one
-build and kind of processor. What the script cannot measure again stands in [measured-by-hand.md](measured-by-hand.md).
+build and kind of processor. Stars and bold of tables that choose a learning rate were made by an older rule than that of [tables.md](../tables.md#the-best-axis-value), unless the revision below them is of 26 November 2026 or later. What the script cannot measure again stands in [measured-by-hand.md](measured-by-hand.md).
 
 END
 }
