@@ -26,7 +26,7 @@ double better_p(const Lead& lead);
 /// different rates, a test of the two choices finds the rates; this one asks whether an arm beats all that the other could have chosen
 /// (an intersection-union test: Berger 1982, "Multiparameter hypothesis testing and acceptance sampling"), so that the number of choices needs no correction.
 struct ChosenComparison {
-  std::vector<Lead> row_leads, baseline_leads;  ///< neither is empty; both hold the lead between the two choices
+  std::vector<Lead> row_leads, baseline_leads;  ///< neither is empty; the first is the lead between the two choices
 };
 
 /// One-sided p that the one arm beats every choice of the other: the largest of its leads' p. A lead of fewer than two pairs is not shown: 1.

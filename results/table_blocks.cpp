@@ -113,7 +113,7 @@ class BlockMaker {
     return cell;
   }
 
-  /// By how much the row is better than each other choice that the baseline might have made, and than the baseline.
+  /// By how much the row is better than the baseline, and than each other choice that the baseline might have made.
   std::vector<Lead> leads_over(const SeedValues& row, const SeedValues& baseline, const std::vector<SeedValues>& others, std::size_t of) const {
     std::vector<Lead> leads{lead(row, baseline, of)};
     for (const SeedValues& other : others) leads.push_back(lead(row, other, of));
@@ -136,8 +136,8 @@ class BlockMaker {
     };
     const SeedValues own = shown(row.values), other = shown(baseline.values);
     compared.among_choices.row_leads = leads_over(own, other, all_shown(baseline.other_choices), of);
+    compared.among_choices.baseline_leads = {reversed(compared.among_choices.row_leads[0])};
     for (const SeedValues& there : all_shown(row.other_choices)) compared.among_choices.baseline_leads.push_back(reversed(lead(there, other, of)));
-    compared.among_choices.baseline_leads.push_back(reversed(lead(own, other, of)));
     compared.p = chosen_p(compared.among_choices);
     return compared;
   }

@@ -122,20 +122,26 @@ void summarise(TableCell& cell, double whole, const TableValue& kind) {
 
 namespace {
 
+/// Calls use(seed, number, number of the other) for the seeds that both have.
+void each_pair(const SeedValues& row, const SeedValues& baseline, auto use) {
+  auto other = baseline.begin();
+  for (const auto& [seed, number] : row) {
+    while (other != baseline.end() && other->first < seed) ++other;
+    if (other == baseline.end()) break;
+    if (other->first == seed) use(seed, number, other->second);
+  }
+}
+
 /// The numbers of two cells at the seeds that both report.
 struct Pairs {
   std::vector<double> row, baseline;
 };
 Pairs pairs_of(const SeedValues& row, const SeedValues& baseline) {
   Pairs pairs;
-  auto other = baseline.begin();
-  for (const auto& [seed, number] : row) {
-    while (other != baseline.end() && other->first < seed) ++other;
-    if (other == baseline.end()) break;
-    if (other->first != seed) continue;
-    pairs.row.push_back(number);
-    pairs.baseline.push_back(other->second);
-  }
+  each_pair(row, baseline, [&](int, double a, double b) {
+    pairs.row.push_back(a);
+    pairs.baseline.push_back(b);
+  });
   return pairs;
 }
 
@@ -163,13 +169,10 @@ Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, co
 
 SeedValues in_percent_of(const SeedValues& values, const SeedValues& baseline) {
   SeedValues percents;
-  auto other = baseline.begin();
-  for (const auto& [seed, number] : values) {
-    while (other != baseline.end() && other->first < seed) ++other;
-    if (other == baseline.end()) break;
-    const double percent = 100 * (number / other->second);
-    if (other->first == seed && other->second > 0 && std::isfinite(percent)) percents.emplace_back(seed, percent);
-  }
+  each_pair(values, baseline, [&](int seed, double number, double whole) {
+    const double percent = 100 * (number / whole);
+    if (whole > 0 && std::isfinite(percent)) percents.emplace_back(seed, percent);
+  });
   return percents;
 }
 

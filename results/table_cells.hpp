@@ -44,7 +44,7 @@ void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFa
 /// n, centre, sd and interval of a cell's values. `whole`: what a share of 1 is shown as.
 void summarise(TableCell& cell, double whole, const TableValue& kind);
 
-/// Compares two cells over the seeds that both report: everything of a comparison but p_holm and the choices.
+/// Compares two cells over the seeds that both report: its difference and p, as if nothing had been chosen.
 Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind);
 
 /// By how much the row is better than the baseline over the seeds that both report; where it is not known whether more is better, by how much

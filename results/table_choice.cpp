@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <unordered_map>
 
 namespace odrpo {
 namespace {
@@ -34,8 +35,9 @@ Candidates::Range range_of(const Dimension& axis, const std::vector<Candidate>& 
 
 Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& rule) {
   Candidates of;
+  std::unordered_map<std::uint32_t, std::size_t> place;  // of each choice in `tried`
   for (const std::uint32_t i : runs) {
-    const auto [found, is_new] = of.place.try_emplace(rule.choices.of(i), of.tried.size());
+    const auto [found, is_new] = place.try_emplace(rule.choices.of(i), of.tried.size());
     if (is_new) of.tried.push_back({rule.choices.of(i), {}, 0, {}});
     of.tried[found->second].runs.push_back(i);
   }

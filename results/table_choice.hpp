@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "results/statistics.hpp"
@@ -32,7 +31,6 @@ struct Candidate {
 struct Candidates {
   std::vector<Candidate> tried;
   std::size_t best = 0;                                  ///< fewest runs lost, then best mean, then first in the file
-  std::unordered_map<std::uint32_t, std::size_t> place;  ///< of each choice in `tried`
   struct Range {
     double least, largest;
     bool has_edges;  ///< more than two values, all of them numbers

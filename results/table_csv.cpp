@@ -14,10 +14,6 @@ namespace {
 /// Blank for a bound that nothing is known of.
 std::string finite_text(double value) { return std::isfinite(value) ? exact_text(value) : ""; }
 
-}  // namespace
-
-namespace {
-
 constexpr std::size_t most_bytes = 128'000'000;  // formulas and raters repeat in every line
 
 }  // namespace
