@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "results/power.hpp"
 #include "results/statistics.hpp"
 
 namespace odrpo {
@@ -134,8 +135,8 @@ void judge_look(std::span<GateCase> cases, const GateRules& rules) {
 }
 
 double smallest_found(const GateEstimate& e, const GateRules& rules) {
-  const double factors = student_factor_of(e.freedom, 1 - e.alpha) + student_factor_of(e.freedom, 0.9);
-  return std::expm1(std::log1p(rules.limit) + factors * e.error);
+  const double beyond = detectable_mean({.factor = student_factor_of(e.freedom, 1 - e.alpha)}, e.freedom, 0.95) * e.error;
+  return std::expm1(std::log1p(rules.limit) + beyond);
 }
 
 }  // namespace odrpo

@@ -11,6 +11,7 @@
 
 #include "kernels/utf8.hpp"
 #include "results/file_diff.hpp"
+#include "results/power.hpp"
 
 namespace odrpo {
 namespace {
@@ -150,11 +151,11 @@ void set_power(ScienceComparison& out) {
   for (const ScienceCell& cell : out.cells) {
     const MeanInterval& d = cell.measures[science_gain].test.difference;
     if (d.n < 2) continue;
-    const double alpha = moved_below / std::max(1, out.tests), error = d.sd / std::sqrt(d.n),
-                 four_of_five = student_factor(d.n, 0.6) * error;
-    const double differs = student_factor(d.n, 1 - alpha) * error;
-    const double outside = cell.measures[science_gain].test.margin - student_factor(d.n, 0.9) * error;  // the end of the interval at 90 %
-    found.push_back(std::max(differs, outside) + four_of_five);
+    const double error = median_unbiased_sd(d.sd, d.n) / std::sqrt(d.n), alpha = moved_below / std::max(1, out.tests);
+    const Rejection moved = {.factor = student_factor(d.n, 1 - alpha),
+                             .margin = cell.measures[science_gain].test.margin / error,
+                             .within_factor = student_factor(d.n, 0.9)};
+    found.push_back(error > 0 ? detectable_mean(moved, d.n - 1, 0.8) * error : cell.measures[science_gain].test.margin);
   }
   out.found_gain = quartiles(found).median;
   out.found_gain_worst = found.empty() ? undefined : *std::max_element(found.begin(), found.end());

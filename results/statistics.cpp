@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -198,54 +197,8 @@ SdInterval sd_interval(double sd, int n, double level) {
   return {at_tail(0.5 + level / 2), at_tail(0.5 - level / 2)};
 }
 
-int pairs_needed(double difference, double sd, double alpha, double power) {
-  constexpr int most = 1'000'000;
-  if (!(difference > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
-  if (sd == 0) return 2;
-  const auto enough = [&](int n) {
-    const double away = difference / sd * std::sqrt(static_cast<double>(n));
-    const double limit = boost::math::quantile(boost::math::complement(boost::math::students_t(n - 1), alpha / 2));
-    if (away > 100) {  // t is away / s but for 1 %, where (n - 1) s^2 has the chi-square law
-      const double ratio = std::min(away / limit, 1e100);
-      return boost::math::cdf(boost::math::chi_squared(n - 1), (n - 1) * ratio * ratio) >= power;
-    }
-    const boost::math::non_central_t law(n - 1, away);
-    return boost::math::cdf(boost::math::complement(law, limit)) + boost::math::cdf(law, -limit) >= power;
-  };
-  // the normal law needs a few pairs less
-  const boost::math::normal normal;
-  const double z = boost::math::quantile(normal, 1 - alpha / 2) + boost::math::quantile(normal, power);
-  const double least = std::ceil(z * sd / difference * (z * sd / difference));
-  if (!(least <= most)) return 0;
-  int n = std::max(2, static_cast<int>(least));
-  while (n <= most && !enough(n)) ++n;
-  while (n > 2 && enough(n - 1)) --n;
-  return n <= most ? n : 0;
-}
-
-int pairs_for_equivalence(double margin, double sd, double difference, double alpha, double power) {
-  constexpr int most = 1'000'000;
-  const double near = margin - std::abs(difference), far = margin + std::abs(difference);
-  if (!(near > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
-  if (sd == 0) return 2;
-  const auto enough = [&](int n) {
-    const double root = std::sqrt(static_cast<double>(n)) / sd;
-    const double limit = boost::math::quantile(boost::math::complement(boost::math::students_t(n - 1), alpha));
-    const auto passed = [&](double away) {  // the probability that one test rejects
-      if (away > 30) return limit < away / 2 ? 1.0 : 0.0;
-      return boost::math::cdf(boost::math::complement(boost::math::non_central_t(n - 1, away), limit));
-    };
-    return passed(near * root) + passed(far * root) - 1 >= power;
-  };
-  // the normal law needs a few pairs less, and one test needs no more than two
-  const boost::math::normal normal;
-  const double z = boost::math::quantile(normal, 1 - alpha) + boost::math::quantile(normal, power), root = z * sd / near;
-  const double least = std::ceil(root * root);
-  if (!(least <= most)) return 0;
-  int n = std::max(2, static_cast<int>(least));
-  while (n <= most && !enough(n)) n += std::max(1, n / 1000);  // to a thousandth
-  while (n > 2 && n <= 1000 && enough(n - 1)) --n;
-  return n <= most ? n : 0;
+double median_unbiased_sd(double sd, int n) {
+  return n < 2 ? nan : sd * std::sqrt((n - 1) / boost::math::quantile(boost::math::chi_squared(n - 1), 0.5));
 }
 
 Quartiles quartiles(std::span<const double> values) {

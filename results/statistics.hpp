@@ -68,16 +68,9 @@ struct SdInterval {
 };
 SdInterval sd_interval(double sd, int n, double level = 0.95);
 
-/// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`, when the
-/// differences have standard deviation sd (noncentral t). 0 where a million pairs are not enough, or sd is NaN or the difference not
-/// above 0.
-int pairs_needed(double difference, double sd, double alpha = 0.05, double power = 0.8);
-
-/// The fewest pairs with which two one-sided tests at alpha both say that a mean difference lies within -margin .. margin, with at least
-/// probability `power`, where the true one is `difference` and differences have standard deviation sd. By Bonferroni's bound,
-/// P(T > t) + P(T' > t) - 1 with T, T' noncentral t. 2 where sd is 0; 0 where a million pairs are not enough, |difference| >= margin, or sd
-/// is NaN.
-int pairs_for_equivalence(double margin, double sd, double difference = 0, double alpha = 0.05, double power = 0.8);
+/// A normal law's standard deviation that the sample's exceeds as often as not: sd over the root of the median of chi-square / (n - 1). NaN for
+/// n < 2.
+double median_unbiased_sd(double sd, int n);
 
 /// Quantile p (0..1) of ascending values by linear interpolation (numpy's default); NaN when empty.
 double quantile(std::span<const double> sorted, double p);

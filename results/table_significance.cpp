@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "results/power.hpp"
 #include "results/table_cells.hpp"
 
 namespace odrpo {

@@ -255,18 +255,14 @@ TEST_CASE("gate: the smallest change found is found 19 times of 20") {
   CHECK(found < 0.975 * trials);
 }
 
-TEST_CASE("gate: the smallest change found, from its definition and by exact power") {
-  const auto t_of_two = [](double p) { return (2 * p - 1) / std::sqrt(2 * p * (1 - p)); };  // the quantile of 2 degrees of freedom
-  GateEstimate three;
-  three.blocks = 3, three.freedom = 2, three.error = 0.001, three.alpha = 0.005 / 4;
-  const double factors = t_of_two(1 - three.alpha / 2) + t_of_two(0.95);
-  CHECK(smallest_found(three, {.limit = 0.02}) == Approx(1.02 * std::exp(factors * 0.001) - 1).epsilon(1e-12));
-  for (const int blocks : {20, 80}) {
-    GateCase c = case_of(0, 0.01, 0, blocks);
-    const GateRules rules{.looks = {blocks}};
-    judge_look({&c, 1}, rules);
-    const double error = 0.01 / std::sqrt(blocks), beyond = std::log1p(smallest_found(c.estimate, rules)) - std::log1p(rules.limit);
-    CAPTURE(blocks);
-    CHECK(t_above(beyond / error, student_factor(blocks, 1 - rules.alpha), blocks - 1) == Approx(0.95).margin(0.2 / blocks));
-  }
+TEST_CASE("gate: the smallest change found, by exact power") {
+  for (const int blocks : {3, 10, 80})
+    for (const double alpha : {0.005, 0.005 / 20}) {
+      GateEstimate e{};
+      e.blocks = blocks, e.error = 0.01 / std::sqrt(blocks), e.freedom = blocks - 1, e.alpha = alpha;
+      const GateRules rules{.limit = 0.02};
+      const double beyond = std::log1p(smallest_found(e, rules)) - std::log1p(rules.limit);
+      CAPTURE(blocks, alpha);
+      CHECK(t_above(beyond / e.error, student_factor(blocks, 1 - alpha), blocks - 1) == Approx(0.95).margin(2e-5));
+    }
 }

@@ -1,11 +1,14 @@
 // Two files of one suite: cells of paired runs, verdicts, steps to most of the gain, and how often equal programs are called moved.
 #include "results/science_gate.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <random>
 
 #include "tests/catch.hpp"
+#include "tests/results/sample_sd.hpp"
 #include "tests/results/table_sample.hpp"
 #include "tests/rounds.hpp"
 
@@ -238,22 +241,29 @@ TEST_CASE("science: the difference of gain that could have been found is found f
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
-  const int n = 20, trials = rounds(200, 1000);
-  const auto compared = [&](double difference, double margin) {
-    std::vector<double> base(n);
-    for (double& x : base) x = 0.7 + 0.05 * normal(random);
-    const auto old_file = made(1, n, [&](int, int s) { return Values{7, base[static_cast<std::size_t>(s)]}; });
-    const auto new_file = made(1, n, [&](int, int s) {
-      return Values{7, base[static_cast<std::size_t>(s)] + difference + 0.01 * normal(random)};
-    });
-    return compare_science(old_file.file(), new_file.file(), {0.02, margin, 0.1});
+  struct Setting {
+    int seeds, cells;  ///< a cell has one test
+    double margin;     ///< what differs is out of the small one; what leaves the large one differs
   };
-  for (const double margin : {0.005, 0.02}) {  // what differs is out of the margin; what leaves the margin differs
+  for (const Setting& setting : {Setting{20, 1, 0.005}, {20, 1, 0.02}, {5, 96, 0.005}, {20, 16, 0.005}}) {
+    const int trials = rounds(setting.cells > 1 ? 20 : 200, setting.cells > 1 ? 400 : 1000);
+    // differences of sd .01, whose mean is `difference` in the first cell and 0 in the others
+    const auto compared = [&](double difference) {
+      const auto gains = [&](double sd, double mean) {
+        return made(setting.cells, setting.seeds, [&](int cell, int) { return Values{7, 0.7 + (cell == 0 ? mean : 0) + sd * normal(random)}; });
+      };
+      return compare_science(gains(0, 0).file(), gains(0.01, difference).file(), {0.02, setting.margin, 0.1});
+    };
     double found = 0;
-    for (int i = 0; i < trials; ++i) found += compared(0, margin).found_gain / trials;
+    for (int i = 0; i < trials; ++i) found += compared(0).found_gain / trials;
     int moved = 0;
-    for (int i = 0; i < trials; ++i) moved += compared(found, margin).verdict == ScienceVerdict::moved;
-    CAPTURE(margin, found, moved);
+    for (int i = 0; i < trials; ++i) {
+      const ScienceComparison c = compared(found);
+      REQUIRE(c.tests == setting.cells);
+      for (const ScienceCell& cell : c.cells) moved += cell.name == "bandit/cell0" && cell.verdict == ScienceVerdict::moved;
+    }
+    std::printf("%2d seeds, %2d tests: a difference of %.4f of the gain, called moved in %d of %d\n", setting.seeds, setting.cells, found, moved,
+                trials);
     CHECK(moved > (0.78 - 1.3 / std::sqrt(trials)) * trials);  // three standard deviations of a share of .8
     CHECK(moved < (0.82 + 1.3 / std::sqrt(trials)) * trials);
   }
@@ -293,19 +303,22 @@ TEST_CASE("science: p between .05 / m and .05 move cells in Holm's order") {
 }
 
 TEST_CASE("science: the difference of gain that could have been found, from its definition") {
-  const auto t_of_two = [](double p) { return (2 * p - 1) / std::sqrt(2 * p * (1 - p)); };  // the quantile of 2 degrees of freedom
-  const auto found = [&](double sd, double margin, int tests) {
-    const double error = sd / std::sqrt(3.0);
-    return std::max(t_of_two(1 - 0.025 / tests) * error, margin - t_of_two(0.95) * error) + t_of_two(0.8) * error;
-  };
   const std::vector<double> sds = {0.001, 0.002, 0.004};
   for (const double margin : {0.005, 0.5}) {
     const auto old_file = made(3, 3, [](int, int) { return Values{}; });
     const auto new_file = made(3, 3, [&](int cell, int s) { return Values{7, 0.7 + sds[static_cast<std::size_t>(cell)] * (s - 1)}; });
     const ScienceComparison c = compare_science(old_file.file(), new_file.file(), {0.02, margin, 0.1});
-    const auto worst = std::max({found(sds[0], margin, 3), found(sds[1], margin, 3), found(sds[2], margin, 3)});
-    CAPTURE(margin);
-    CHECK(c.found_gain == Approx(found(sds[1], margin, 3)).epsilon(1e-9));
-    CHECK(c.found_gain_worst == Approx(worst).epsilon(1e-9));
+    // three pairs, three tests; the median of chi-square with 2 degrees of freedom is 2 ln 2
+    const auto power = [&](double sd, double difference) {
+      const double error = sd / std::sqrt(std::log(2.0)) / std::sqrt(3.0);
+      return over_sample_sd(2, [&](double s) {
+        const double limit = std::max(student_factor(3, 1 - 0.05 / 3) * s, margin / error - student_factor(3, 0.9) * s);
+        return normal_below(difference / error - limit) + normal_below(-difference / error - limit);
+      });
+    };
+    CAPTURE(margin, c.found_gain, c.found_gain_worst);
+    CHECK(power(sds[1], c.found_gain) == Approx(0.8).margin(2e-5));
+    // near a wide margin the noisiest cell is called moved first
+    CHECK(power(margin > 0.1 ? sds[0] : sds[2], c.found_gain_worst) == Approx(0.8).margin(2e-5));
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results/export_json.hpp"
+#include "results/power.hpp"
 #include "results/table_cells.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/statistics_reference.hpp"
@@ -146,46 +147,6 @@ TEST_CASE("p of Student's and McNemar's tests") {
   CHECK(std::isnan(mcnemar_p(all, all)));
 }
 
-TEST_CASE("pairs needed, against published tables of the one-sample t test (power .8, two-sided .05)") {
-  CHECK(pairs_needed(0.2, 1) == 199);
-  CHECK(pairs_needed(0.5, 1) == 34);
-  CHECK(pairs_needed(0.8, 1) == 15);
-  CHECK(pairs_needed(1, 2) == 34);
-  CHECK(pairs_needed(0.5, 1, 0.01) == 51);
-  CHECK(pairs_needed(0.5, 1, 0.05, 0.95) == 54);
-  CHECK(pairs_needed(1, 0) == 2);
-  CHECK(pairs_needed(1e-4, 1) == 0);  // more than a million
-  CHECK(pairs_needed(0, 1) == 0);
-  CHECK(pairs_needed(-1, 1) == 0);
-  CHECK(pairs_needed(1, sample::nan) == 0);
-  for (const double sd : {1e-12, 1e-6, 1e-3}) CHECK(pairs_needed(1, sd) >= 2);
-  CHECK(pairs_needed(1, 1e-3, 0.005) == 2);  // two pairs: the limit is 127, the difference 1414 standard errors
-  CHECK(pairs_needed(1, 1e-3, 1e-6) == 3);   // the limit of two pairs is 636619, of three 1000
-}
-
-TEST_CASE("pairs needed have the power that is asked for, and one pair less has not") {
-  std::mt19937_64 random(7);
-  INFO("seed 7");
-  std::normal_distribution<double> normal;
-  for (const double difference : {0.6, 1.1}) {
-    const int n = pairs_needed(difference, 1);
-    const auto power = [&](int pairs) {
-      int found = 0;
-      const int rounds = 40'000;
-      std::vector<double> values(static_cast<std::size_t>(pairs));
-      for (int round = 0; round < rounds; ++round) {
-        for (double& v : values) v = difference + normal(random);
-        const MeanInterval m = mean_interval(values);
-        found += m.lo > 0 || m.hi < 0;
-      }
-      return static_cast<double>(found) / rounds;
-    };
-    INFO("difference " << difference << ", " << n << " pairs");
-    CHECK(power(n) > 0.8 - 4 * 0.002);
-    CHECK(power(n - 1) < 0.8 + 4 * 0.002);
-  }
-}
-
 TEST_CASE("interval of a standard deviation") {
   const SdInterval ten = sd_interval(1, 10);  // chi-square quantiles 19.0228 and 2.70039 with 9 degrees of freedom
   CHECK(ten.lo == Approx(std::sqrt(9 / 19.02277)).epsilon(1e-5));
@@ -194,6 +155,8 @@ TEST_CASE("interval of a standard deviation") {
   CHECK(sd_interval(0, 5).hi == 0);
   CHECK(std::isnan(sd_interval(1, 1).lo));
   CHECK(std::isnan(sd_interval(-1, 5).lo));
+  CHECK(median_unbiased_sd(2, 5) == Approx(2 * std::sqrt(4 / 3.356694)).epsilon(1e-6));  // the median of chi-square with 4 degrees of freedom
+  CHECK(std::isnan(median_unbiased_sd(1, 1)));
 }
 
 TEST_CASE("a table of the seeds needed") {

@@ -1,0 +1,104 @@
+// Power by integration over the estimated standard error, in pieces between which the rejected means change quickly.
+#include "results/power.hpp"
+
+#include <algorithm>
+#include <boost/math/quadrature/gauss.hpp>
+#include <boost/math/tools/roots.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include "kernels/math.hpp"
+#include "results/statistics.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr int most_pairs = 1'000'000;
+
+double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }  // faster than that of math::, whose bits nothing here needs
+
+/// The fewest pairs that are enough, where more always are; 0 where a million are not. `guess`: near it; steps that double lead away from it.
+template <class Enough>
+int fewest(double guess, Enough enough) {
+  if (!(guess <= most_pairs)) return 0;
+  int below = std::max(2, static_cast<int>(guess));
+  for (int step = 1; enough(below); step *= 2) {
+    if (below == 2) return 2;
+    below = std::max(2, below - step);
+  }
+  int above = below + 1;
+  for (int step = 1; !enough(above); step *= 2) {
+    if (above >= most_pairs) return 0;
+    below = above;
+    above = std::min(most_pairs, above + step);
+  }
+  while (above - below > 1) {
+    const int middle = below + (above - below) / 2;
+    (enough(middle) ? above : below) = middle;
+  }
+  return above;
+}
+
+/// The pairs that would be needed if the standard deviation were known; `distance` in standard deviations.
+double normal_pairs(double alpha, double power, double distance) {
+  const double root = (math::normal_quantile(1 - alpha) + math::normal_quantile(power)) / distance;
+  return std::ceil(root * root);
+}
+
+}  // namespace
+
+double rejection_probability(const Rejection& rule, double away, double freedom) {
+  const double half = freedom / 2, scale = std::log(2.0) + half * std::log(half) - std::lgamma(half);
+  const auto integrand = [&](double s) {
+    const double limit = std::max({rule.factor * s, rule.margin - rule.within_factor * s, 0.0});
+    const double density = std::exp(scale + (freedom - 1) * std::log(s) - half * s * s);
+    return density * (normal_cdf(away - limit) + normal_cdf(-away - limit));
+  };
+  const double spread = 10 / std::sqrt(2 * freedom), low = std::max(0.0, 1 - spread), high = 1 + spread;
+  std::vector<double> cuts = {low, 1, high};
+  const auto cut_around = [&](double s, double slope) {  // where the limit is `away`: the normal law's step, 16 standard errors wide
+    for (const double at : {s - 8 / slope, s, s + 8 / slope})
+      if (at > low && at < high) cuts.push_back(at);
+  };
+  if (rule.factor > 0) cut_around(away / rule.factor, rule.factor);
+  if (rule.within_factor > 0) cut_around((rule.margin - away) / rule.within_factor, rule.within_factor);
+  if (const double slopes = rule.factor + rule.within_factor; slopes > 0 && rule.margin > 0) cut_around(rule.margin / slopes, slopes);
+  std::sort(cuts.begin(), cuts.end());
+  double sum = 0;
+  for (std::size_t i = 1; i < cuts.size(); ++i)
+    if (cuts[i] > cuts[i - 1]) sum += boost::math::quadrature::gauss<double, 30>::integrate(integrand, cuts[i - 1], cuts[i]);
+  return std::min(sum, 1.0);
+}
+
+double detectable_mean(const Rejection& rule, double freedom, double power) {
+  const auto lacking = [&](double away) { return rejection_probability(rule, away, freedom) - power; };
+  if (lacking(0) >= 0) return 0;
+  double high = std::max({1.0, rule.factor, rule.margin});
+  while (lacking(high) < 0) high *= 2;
+  std::uintmax_t rounds = 100;
+  return boost::math::tools::toms748_solve(lacking, 0.0, high, boost::math::tools::eps_tolerance<double>(40), rounds).second;
+}
+
+int pairs_needed(double difference, double sd, double alpha, double power) {
+  if (!(difference > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
+  if (sd == 0) return 2;
+  return fewest(normal_pairs(alpha / 2, power, difference / sd), [&](int n) {
+    return rejection_probability({.factor = student_factor(n, 1 - alpha)}, difference / sd * std::sqrt(n), n - 1) >= power;
+  });
+}
+
+int pairs_for_equivalence(double margin, double sd, double difference, double alpha, double power) {
+  const double near = margin - std::abs(difference);
+  if (!(near > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;
+  if (sd == 0) return 2;
+  return fewest(normal_pairs(alpha, power, near / sd), [&](int n) {
+    const double root = std::sqrt(n) / sd;
+    const Rejection outside = {.margin = margin * root, .within_factor = student_factor(n, 1 - 2 * alpha)};
+    return rejection_probability(outside, difference * root, n - 1) <= 1 - power;
+  });
+}
+
+}  // namespace odrpo

@@ -1,0 +1,28 @@
+// What paired t tests find, and how many pairs they need: probabilities over the law of a normal sample's mean and standard deviation.
+#pragma once
+
+namespace odrpo {
+
+/// The means that a test rejects: |mean| > max(factor s, margin - within_factor s), in true standard errors of the mean; s is the estimated
+/// error over the true one. A t test has its Student factor alone; one that must leave a margin too has all three; two one-sided tests that
+/// the mean lies within the margin are what remains at factor 0.
+struct Rejection {
+  double factor = 0, margin = 0, within_factor = 0;
+};
+
+/// The probability that a sample whose true mean is `away` is rejected; `freedom` > 0 of the estimated error, which may be a fraction.
+double rejection_probability(const Rejection& rule, double away, double freedom);
+
+/// The smallest `away` that is rejected with at least probability `power`, above that at 0.
+double detectable_mean(const Rejection& rule, double freedom, double power);
+
+/// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`, when the
+/// differences have standard deviation sd. 0 where a million pairs are not enough, or sd is NaN or the difference not above 0.
+int pairs_needed(double difference, double sd, double alpha = 0.05, double power = 0.8);
+
+/// The fewest pairs with which two one-sided tests at alpha both say that a mean difference lies within -margin .. margin, with at least
+/// probability `power`, where the true one is `difference` and differences have standard deviation sd. 2 where sd is 0; 0 where a million pairs
+/// are not enough, |difference| >= margin, or sd is NaN.
+int pairs_for_equivalence(double margin, double sd, double difference = 0, double alpha = 0.05, double power = 0.8);
+
+}  // namespace odrpo
