@@ -49,8 +49,9 @@ from findings import holm, verdict
 row = lambda mean, half, p: (None, mean, mean - half, mean + half, p, 20)
 up, down, flat = row(3, 1, .001), row(-3, 1, .001), row(.1, 1, .8)
 assert verdict([up, up]) == "replicates in every cell"
-assert verdict([up, up], 5) == "replicates in every cell, but every estimate is smaller"
-assert verdict([up, row(6, 1, .001)], 5) == "replicates in every cell"
+assert verdict([up, up], 2.5) == "replicates in every cell"
+assert verdict([up, row(6, 1, .001)], 3.5) == "replicates in every cell, 1 of 2 estimates smaller than claimed"
+assert verdict([up, row(6, 1, .001)], 5) == "the direction replicates in every cell, the claimed size does not: 1 of 2 estimates are smaller, 1 of 2 intervals lie below it"
 assert verdict([up, flat]).startswith("partly: 1 of 2")
 assert verdict([up, down]) == "partly: 1 of 2 cells as claimed, 1 reversed"
 assert verdict([down, flat]).startswith("reverses in 1 of 2 cells; the other cannot")

@@ -45,11 +45,13 @@ class Table:
         pairs = [(v, base[s]) for s, v in zip(cell["seeds"], cell["values"]) if s in base]
         return statistics.median(100 * (a / b - 1) if "percent" in cell else a - b for a, b in pairs) if pairs else None
 
-    def source(self):
-        n = sorted({c["n"] for c in self.cells if c["n"]})
-        tested = sum(1 for _, *rest in self.compared() if rest[3] is not None)
+    def source(self, made_here=None):
+        """Where the numbers are from. `made_here`: differences that this page makes of the table's values, instead of the table's own."""
+        n = sorted({c["n"] for c in self.cells if c["n"]} if made_here is None else {row[5] for row in made_here})
+        tested = sum(row[4] is not None for row in (self.compared() if made_here is None else made_here))
+        where = "of this table" if made_here is None else "above, which are made of its values"
         return (f"`{self.command}`: digest {self.digest}, {n[0] if n else 'no'}{f' to {n[-1]}' if len(n) > 1 else ''} seeds" +
-                (f", Holm over the {tested} differences of this table" if tested else ""))
+                (f", Holm over the {tested} differences {where}" if tested else ""))
 
 
 def significant(p):
@@ -64,8 +66,12 @@ def verdict(rows, claimed=None):
     if claimed is not None and up < n and not down and all(hi < claimed for _, _, _, hi, _, _ in rows):
         return f"does not at the claimed size: every interval is below it; {up} of {n} cells are significantly above 0"
     if up == n:
-        smaller = claimed is not None and all(mean < claimed for _, mean, *_ in rows)
-        return "replicates in every cell" + (", but every estimate is smaller" if smaller else "")
+        lower = claimed is not None and sum(hi < claimed for _, _, _, hi, _, _ in rows)
+        smaller = claimed is not None and sum(mean < claimed for _, mean, *_ in rows)
+        if not smaller:
+            return "replicates in every cell"
+        return (f"the direction replicates in every cell, the claimed size does not: {smaller} of {n} estimates are smaller, {lower} of {n} intervals lie below it" if lower else
+                f"replicates in every cell, {smaller} of {n} estimates smaller than claimed")
     if up and down:
         return f"partly: {up} of {n} cells as claimed, {down} reversed"
     if up:
@@ -163,9 +169,9 @@ def of_results(world):
                         "It is the mean of grounding, win rate and instructions, as the paper's. `small` and `large` are two sizes of the transformer."), ""] +
                       listing(rows, ["row", "column", place], table=table) + ["", table.source()], world)
     words = []
-    for family, name, *_ in FAMILIES:
+    for family, name, _, least in FAMILIES:
         for size in sizes_of:
-            words.append(f"{name}, {size}: {verdict(table.compared(lambda c: c['row'].endswith(f'({family})') and c['in'][place] == size))}")
+            words.append(f"{name}, {size}: {verdict(table.compared(lambda c: c['row'].endswith(f'({family})') and c['in'][place] == size), least)}")
     each = sum(c["row"].endswith("(grpo)") and c["in"][place] == sizes_of[0] for c, *_ in table.compared())
     yield finding("Small and large policies", "The gains hold for both sizes of model.", "as the gains themselves: " + "; ".join(words),
                   [f"{each} cells each.", "", table.source()], world)
@@ -235,7 +241,7 @@ def of_votes(world):
     halves = f"on the first {len(tuning)} seeds; the differences are over the other {len(first) - len(tuning)}, in points of {what}"
     yield finding("One vote of ODRPO against the best number of votes of MaxRL", "With one score per response, ODRPO beats MaxRL with the best of 1, 8, 16 and 32.", verdict(rows),
                   [f"MaxRL's N is chosen {halves}." + (f" Under {' and '.join(alone)} MaxRL is best with one vote itself, so that more would not have helped it." if alone else ""), ""] +
-                  listing(rows, ["row", "rater"], "points") + ["", table.source() + ", Holm over these here"], world)
+                  listing(rows, ["row", "rater"], "points") + ["", table.source(rows)], world)
     rows = []
     for rater in raters:
         peak = chosen(rater, "maxrl", ["8", "16"])
@@ -245,7 +251,7 @@ def of_votes(world):
     rises, dips = [significant(r[4]) and r[1] > 0 for r in rows[::2]], [significant(r[4]) and r[1] < 0 for r in rows[1::2]]
     yield finding("More votes for MaxRL", "MaxRL improves with N, peaks at 8 or 16, and dips at 32.",
                   f"rises to the peak under {sum(rises)} of {len(raters)} judge{'s' * (len(raters) > 1)}, dips after it under {sum(dips)}; the others cannot be told",
-                  [f"The peak, 8 or 16, is chosen {halves}.", ""] + listing(rows, ["row", "rater"], "points") + ["", table.source() + ", Holm over these here"], world)
+                  [f"The peak, 8 or 16, is chosen {halves}.", ""] + listing(rows, ["row", "rater"], "points") + ["", table.source(rows)], world)
     table = world.table("votes", "--rows", "votes", "--columns", "estimator", "--baseline", "1")
     rows = table.compared(lambda c: c["column"] == "odrpo-gini-median(maxrl)")
     yield finding("More votes for Gini-Median", "Gini-Median on MaxRL goes on improving up to N = 32.", verdict(rows),
