@@ -22,7 +22,7 @@ using namespace odrpo;
 using namespace odrpo::checkpoint_sample;
 namespace fs = std::filesystem;
 
-TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slow]") {
+TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slow][unsanitized]") {
   const std::vector<std::vector<std::string>> settings{
       {"suite.seeds=2", "learn.kl=0"},
       {"learn.steps=61", "record.every=7"},  // the final reward is a mean of six steps
@@ -58,7 +58,7 @@ TEST_CASE("toy-lm: a run stopped again and again ends with the same bits", "[slo
   CHECK(stops > rounds(10, 20));
 }
 
-TEST_CASE("toy-lm: a run whose evaluations are stopped goes on to the same bits, and stops within a block of one") {
+TEST_CASE("toy-lm: a run whose evaluations are stopped goes on to the same bits, and stops within a block of one", "[unsanitized]") {
   const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=2500", "record.every=1", "learn.steps=3"});
   const RunSpec spec = suite.runs[0];
   const RunRecord whole = undisturbed(spec);

@@ -198,7 +198,7 @@ TEST_CASE("toy-lm: broken JSON that is dropped leaves responses out, and is coun
   CHECK(curve_of(r, "missing").front() == missing / static_cast<double>(batch.score.size()));
 }
 
-TEST_CASE("toy-lm: literal calls train, count the calls they expect, and the digest does not depend on jobs") {
+TEST_CASE("toy-lm: literal calls train, count the calls they expect, and the digest does not depend on jobs", "[unsanitized]") {
   std::string folder = (fs::temp_directory_path() / "odrpo-lm-XXXXXX").string();
   REQUIRE(mkdtemp(folder.data()) != nullptr);
   const std::vector<std::string> set{"learn.steps=2",

@@ -173,7 +173,7 @@ TEST_CASE("toy-lm: supervised steps are shared by what they do not depend on") {
     CHECK_FALSE(warm_env(loaded(lm, {set}).runs[0].env) == warm_env(world));
 }
 
-TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and the hard world another quality of the same start") {
+TEST_CASE("toy-lm: the evaluation has as many prompts as it is asked for, and the hard world another quality of the same start", "[unsanitized]") {
   const Suite suite = loaded(lm, {"env.toy-lm.evaluated_prompts=[2, 300, 700]", "policy.p.warm_steps=40"});
   RunCache shared;
   std::vector<std::vector<Token>> written;

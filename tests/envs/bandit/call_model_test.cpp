@@ -102,7 +102,7 @@ std::vector<double> pairs_seen(const RaterConfig& rater, const BanditConfig& con
 }
 
 void check_pairs(const RaterConfig& rater, BanditConfig config, const PromptGrid& grid = {}) {
-  const int worlds = rounds(6, 24);
+  const int worlds = rounds(6, 12);
   config.prompts = 512;
   config.actions = 16;
   const CallModel m = make_call_model(rater, resolve_source(config, rater), config.levels, 2, grid);

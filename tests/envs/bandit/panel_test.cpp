@@ -78,7 +78,7 @@ TEST_CASE("votes of a panel are calls of its judges in turn", "[panel][slow]") {
   const RaterConfig rater = panel();
   const BanditWorld world = world_of(rater);
   const Channel channel(rater.noise, levels);
-  const int ratings = rounds(400, 4000);
+  const int ratings = rounds(400, 1500);
   for (const int votes : {1, 2, 3, 4, 7}) {
     const std::vector<double> seen = rated_means(world, rater, votes, ratings, best_isa());
     double apart = 0;  // from what the first judge alone would say
@@ -105,7 +105,7 @@ TEST_CASE("calls of a panel whose judges are drawn anew are the mixture of its j
   rater.order = JudgeOrder::random;
   const BanditWorld world = world_of(rater);
   const Channel channel(rater.noise, levels);
-  const int ratings = rounds(600, 6000);
+  const int ratings = rounds(600, 2000);
   for (const int votes : {1, 2, 6}) {
     const std::vector<double> seen = rated_means(world, rater, votes, ratings, best_isa());
     for (int p = 0; p < prompts; ++p)

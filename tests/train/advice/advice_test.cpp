@@ -9,7 +9,7 @@
 
 using namespace odrpo;
 
-TEST_CASE("an advice does not depend on the number of threads, nor on a stop between") {
+TEST_CASE("an advice does not depend on the number of threads, nor on a stop between", "[unsanitized]") {
   const AdviceQuestion q = small_question(20'000, {"grpo", "odrpo-gini-median(maxrl)"});
   const JudgeWorld mixed = judge_named("mixed");
   Asked one, two(2);
@@ -77,7 +77,7 @@ TEST_CASE("what an advice reports") {
   REQUIRE(asked.told.back().runs_done <= asked.told.back().runs_total);
 }
 
-TEST_CASE("a judge without noise needs one call, a very noisy one whose calls are almost free many") {
+TEST_CASE("a judge without noise needs one call, a very noisy one whose calls are almost free many", "[unsanitized]") {
   AdviceQuestion q = small_question(30'000, {"grpo", "odrpo(grpo)"});
   q.rollouts = {8};
   Asked clean;

@@ -333,7 +333,7 @@ TEST_CASE("the general kind is for what needs it, and takes the largest groups, 
   check(real, gaps, literal, running, gradient_sums);
 }
 
-TEST_CASE("whole suites through batched runs have the digest of the CPU") {
+TEST_CASE("whole suites through batched runs have the digest of the CPU", "[unsanitized]") {
   for (const char* name : {"quickstart.toml", "smoke.toml", "compat.toml", "yardstick.toml", "votes-mean.toml"}) {
     std::vector<std::string> small{"suite.seeds=2", "learn.steps=30", "learn.batch=16", "env.bandit.prompts=80"};
     if (name == std::string("votes-mean.toml")) small.insert(small.end(), {"table.tune_seeds=1", "learn.lr=[0.1, 0.3]"});

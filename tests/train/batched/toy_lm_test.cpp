@@ -55,7 +55,7 @@ std::string digest_of(const Suite& suite, const std::string& output, HostTransfo
 
 }  // namespace
 
-TEST_CASE("toy-lm on a device: the first step and ten steps are the CPU's, within roundings") {
+TEST_CASE("toy-lm on a device: the first step and ten steps are the CPU's, within roundings", "[unsanitized]") {
   for (const auto& set : near_settings)
     for (const RunSpec& spec : loaded(lm, set).runs) {
       INFO(spec.id << " " << set.back());
@@ -64,7 +64,7 @@ TEST_CASE("toy-lm on a device: the first step and ten steps are the CPU's, withi
     }
 }
 
-TEST_CASE("toy-lm on a device: a run stopped again and again ends with the same bits") {
+TEST_CASE("toy-lm on a device: a run stopped again and again ends with the same bits", "[unsanitized]") {
   std::mt19937 rng(15);
   int stops = 0;
   for (const auto& set : near_settings) {
@@ -100,7 +100,7 @@ TEST_CASE("toy-lm: neither the CPU nor another device goes on from a device's ch
   }
 }
 
-TEST_CASE("toy-lm on a device: a suite has one digest for any number of jobs, and as many runs train at a time as jobs and memory allow") {
+TEST_CASE("toy-lm on a device: a suite has one digest for any number of jobs, and as many runs train at a time as jobs and memory allow", "[unsanitized]") {
   const Folder folder;
   const Suite suite = loaded(lm, {"suite.seeds=3", "grid.estimator=[grpo, maxrl, window]", "learn.steps=5"});
   const double bytes = toy_lm_device_bytes(suite.runs[0]);
