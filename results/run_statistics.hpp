@@ -55,7 +55,7 @@ struct CellStatistics {
   int units = 0, tasks = 0, runs = 0;  ///< with a value
   int fewest = 0;                      ///< runs of the task that has the fewest
   Estimate mean;                       ///< over tasks of the mean over runs
-  Estimate sd;                         ///< within tasks, pooled; interval by chi-square
+  Estimate sd;                         ///< within tasks, pooled; interval by chi-square (pooled_sd)
   Estimate median;                     ///< of the runs; of the tasks' means where the table has several tasks
   Estimate iqm, optimality_gap;
   std::vector<Estimate> profile, average_profile;  ///< of each threshold: run-score and average-score distribution

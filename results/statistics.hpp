@@ -67,6 +67,8 @@ struct SdInterval {
   double lo, hi;
 };
 SdInterval sd_interval(double sd, int n, double level = 0.95);
+/// The same by degrees of freedom, which may be a fraction (Satterthwaite's); NaN below or at 0.
+SdInterval sd_interval_of(double sd, double freedom, double level = 0.95);
 
 /// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`, when the
 /// differences have standard deviation sd (noncentral t). 0 where a million pairs are not enough, or sd is NaN or the difference not
