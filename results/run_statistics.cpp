@@ -141,41 +141,38 @@ Estimate improvement_of(const CellRuns& x, const CellRuns& y, const StatisticsOp
   return {p, p / (p + (1 - p) * apart), 1 - (1 - p) / (1 - p + p * apart)};
 }
 
-/// A row against its baseline where either chose: p and intervals over every choice that the other might have made (chosen_comparison.hpp).
-/// `all`: the table with its other runs. Of several tasks, each with a choice of its own, nothing is tested.
-void compare_choices(Difference& d, const RunTable& table, const RunTable& all, const StatisticsOptions& o) {
-  if (table.other_choices.empty()) return;
-  const auto &of_row = table.other_choices[d.cell], &of_baseline = table.other_choices[d.baseline];
-  if (of_row.empty() && of_baseline.empty()) return;
-  if (table.tasks.size() > 1) return not_tested(d);
-  const Lead chosen{.by = d.student};
-  const bool more = table.more_is_better;
-  ChosenComparison among{{more ? chosen : reversed(chosen)}, {more ? reversed(chosen) : chosen}};
-  const auto at = [&](std::size_t row, std::size_t baseline, bool row_leads) {
-    const Difference there = difference_of(all, std::vector{row, baseline}, o);
-    const Lead lead{.by = there.student};
-    (row_leads ? among.row_leads : among.baseline_leads).push_back(row_leads == more ? lead : reversed(lead));
-    for (const auto& [own, other] : {std::pair{&d.student.lo, there.student.lo}, {&d.bootstrap.lo, there.bootstrap.lo}})
-      if (row_leads == more) *own = std::isnan(other) ? nan : std::min(*own, other);  // nothing is known of that side
-    for (const auto& [own, other] : {std::pair{&d.student.hi, there.student.hi}, {&d.bootstrap.hi, there.bootstrap.hi}})
-      if (row_leads != more) *own = std::isnan(other) ? nan : std::max(*own, other);
-  };
-  for (const std::uint32_t other : of_baseline) at(d.cell, other, true);
-  for (const std::uint32_t other : of_row) at(other, d.baseline, false);
-  if (!std::isnan(d.p)) d.p = chosen_p(among);
+/// A difference, or a difference of differences, and the cells that it is of.
+struct Tested {
+  Difference* difference;
+  std::vector<std::size_t> cells;
+};
+
+/// p of a row and a baseline that chose on seeds of their own, over the choices that the other might have made (docs/statistics.md); the
+/// interval comes with Holm's correction. False where they might have chosen in too many ways.
+bool test_choices(const Tested& of, const RunTable& table) {
+  Difference& d = *of.difference;
+  d.bootstrap = {nan, nan};
+  if (std::isnan(d.p)) return true;
+  const auto compared = compare_choices(table, of.cells, signs_of(of.cells));
+  if (compared && compared->row_leads[0].by.n > 1) d.p = chosen_p(*compared);
+  else not_tested(d);
+  return compared.has_value();
 }
 
-void correct(RunStatistics& s) {
+/// Holm's correction over all tests; of cells that chose also the intervals, at its alphas.
+void correct(std::span<const Tested> tests, const RunTable& table, RunStatistics& s) {
   std::vector<double> p;
-  for (const auto* list : {&s.differences, &s.contrasts})
-    for (const Difference& d : *list) p.push_back(d.p);
-  const std::vector<double> adjusted = holm_adjusted(p);
-  std::size_t at = 0;
-  for (auto* list : {&s.differences, &s.contrasts})
-    for (Difference& d : *list) {
-      s.family += !std::isnan(d.p);
-      d.p_holm = adjusted[at++];
-    }
+  for (const Tested& test : tests) p.push_back(test.difference->p);
+  const std::vector<double> adjusted = holm_adjusted(p), alphas = holm_alphas(p, star_below);
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    Difference& d = *tests[i].difference;
+    d.p_holm = adjusted[i];
+    s.family += !std::isnan(d.p);
+    if (table.other_choices.empty() || std::isnan(d.p)) continue;
+    const LeadInterval lead = chosen_interval(*compare_choices(table, tests[i].cells, signs_of(tests[i].cells)), alphas[i]);
+    d.student.lo = table.more_is_better ? lead.lo : -lead.hi;
+    d.student.hi = table.more_is_better ? lead.hi : -lead.lo;
+  }
 }
 
 std::string times(std::size_t n, const char* one, const char* many) { return std::to_string(n) + ' ' + (n == 1 ? one : many); }
@@ -197,6 +194,9 @@ std::vector<std::string> notes_of(const RunTable& table, const RunStatistics& s)
   };
   if (const std::size_t n = lacking(s.differences) + lacking(s.contrasts); n > 0)
     notes.push_back(times(n, "difference leaves", "differences leave") + " out units that one of the cells lacks (column pairs)");
+  if (s.too_many_choices > 0)
+    notes.push_back(times(static_cast<std::size_t>(s.too_many_choices), "difference is", "differences are") +
+                    " not tested: the cells might have chosen in more than " + std::to_string(most_combinations) + " ways together");
   if (s.unmatched > 0)
     notes.push_back(times(static_cast<std::size_t>(s.unmatched), "row has", "rows have") + " no cell to be compared with");
   return notes;
@@ -224,21 +224,12 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
     s.notes = notes_of(table, s);
     return s;
   }
-  RunTable all;  // with the runs at other choices
-  if (!table.other_runs.empty()) all = table;
-  all.runs.insert(all.runs.end(), table.other_runs.begin(), table.other_runs.end());
-  const bool chose = table.flattered || !table.other_runs.empty();
+  std::vector<std::vector<std::size_t>> differences, contrasts;  // of each its cells
   for (std::size_t c = 0; c < table.cells.size(); ++c) {
     const auto baseline = baseline_of(table, o, c);
     if (baseline == c) continue;
-    if (!baseline) {
-      ++s.unmatched;
-      continue;
-    }
-    s.differences.push_back(difference_of(table, std::vector{c, *baseline}, o));
-    compare_choices(s.differences.back(), table, all, o);
-    if (table.flattered) not_tested(s.differences.back());
-    s.differences.back().improvement = improvement_of(runs[c], runs[*baseline], o);
+    if (baseline) differences.push_back({c, *baseline});
+    else ++s.unmatched;
   }
   for (std::size_t c = 0; o.contrast && c < table.cells.size(); ++c) {
     if (table.cells[c][o.contrast->column] != o.contrast->with) continue;
@@ -249,12 +240,21 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
     const auto without = find_cell(table, other);
     const auto without_baseline = without ? baseline_of(table, o, *without) : std::nullopt;
     if (!baseline || !without || !without_baseline) ++s.unmatched;
-    else {
-      s.contrasts.push_back(difference_of(table, std::vector{c, *baseline, *without, *without_baseline}, o));
-      if (chose) not_tested(s.contrasts.back());
-    }
+    else contrasts.push_back({c, *baseline, *without, *without_baseline});
   }
-  correct(s);
+  for (const auto& cells : differences) {
+    s.differences.push_back(difference_of(table, cells, o));
+    s.differences.back().improvement = improvement_of(runs[cells[0]], runs[cells[1]], o);
+  }
+  for (const auto& cells : contrasts) s.contrasts.push_back(difference_of(table, cells, o));
+  std::vector<Tested> tests;
+  for (std::size_t i = 0; i < differences.size(); ++i) tests.push_back({&s.differences[i], differences[i]});
+  for (std::size_t i = 0; i < contrasts.size(); ++i) tests.push_back({&s.contrasts[i], contrasts[i]});
+  for (const Tested& test : tests) {
+    if (table.flattered) not_tested(*test.difference);
+    else if (!table.other_choices.empty()) s.too_many_choices += !test_choices(test, table);
+  }
+  correct(tests, table, s);
   s.notes = notes_of(table, s);
   return s;
 }
