@@ -18,6 +18,8 @@ struct StatsReport {
   RunStatistics statistics;
   std::vector<std::string> notes{};  ///< on how the runs were chosen; printable
   std::string usual_baseline{};      ///< of a result file: its table's; empty = none
+  /// Cells chose on seeds of their own: differences have one interval, that of the test.
+  bool chose() const { return !runs.other_choices.empty(); }
 };
 
 /// Fills columns, runs and notes from a result file: `cell` and `task` are axes; empty = the rows and columns of the suite's table. Axes with

@@ -53,9 +53,10 @@ void read_result_runs(const StatsOptions& o, const std::vector<std::string>& cel
     report.notes.push_back(fmt::format(
         "each cell is taken at its own best {}{}", axis,
         table.spec.tune_seeds > 0
-            ? fmt::format(", chosen on the first {} seeds, which are not counted; a star says that one of two cells beats the other at every {} "
-                          "that it might have chosen",
-                          table.spec.tune_seeds, axis)
+            ? fmt::format(
+                  ", chosen on the first {} seeds, which are not counted; a star says that one of two cells beats the other at every {} "
+                  "that it might have chosen{}",
+                  table.spec.tune_seeds, axis, report.runs.tasks.size() > 1 ? ", and at every combination of them over the tasks" : "")
             : ", chosen on the seeds that are counted, which flatters it: no difference is tested"));
   if (!table.spec.groups.empty() && o.baseline.empty())
     report.notes.push_back("the suite's table has several baselines, and nothing is compared here: --baseline names one");

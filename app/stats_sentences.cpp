@@ -44,13 +44,19 @@ std::vector<std::string> method_sentences(const StatsReport& report) {
   sentences.push_back(fmt::format("intervals: {:g} %, {}{} bootstrap{}, {} resamples {}, seed {}; sd: chi-square", 100 * o.level,
                                   o.interval == IntervalKind::student ? "t for means and differences, " : "", bootstrap_name(o.interval),
                                   o.interval == IntervalKind::student ? " for the others" : "", o.resamples,
-                                  runs.tasks.size() > 1 ? "of runs within tasks" : "of runs", o.seed));
+                                  runs.tasks.size() > 1 ? "of units, each with its runs in all tasks" : "of runs", o.seed));
   if (!report.baseline.empty()) {
-    sentences.push_back(printable_line(
-        fmt::format("differences: row - {}, paired by {}, units resampled; p: two-sided paired t test; p Holm: corrected for the {} of "
-                    "this call; * p Holm < .05",
-                    report.baseline, report.columns.unit, counted(static_cast<std::size_t>(report.statistics.family), "test"))));
-    sentences.push_back("P(row > baseline): probability that a run of the row is above a run of the baseline, ties count half");
+    const std::string tests = counted(static_cast<std::size_t>(report.statistics.family), "test");
+    sentences.push_back(printable_line(fmt::format(
+        "differences: row - {}, paired by {}{} p Holm: corrected for the {} of this call; * p Holm < .05", report.baseline,
+        report.columns.unit,
+        report.chose() ? "; p: t tests of one, at its choice, against every choice of the other; intervals of the same tests exclude 0 "
+                         "exactly where there is a star;"
+                       : ", units resampled; p: two-sided paired t test;",
+        tests)));
+    sentences.push_back(
+        "P(row > baseline): probability that a run of the row is above a run of the baseline, ties count half; interval: t by "
+        "units, on the logit scale");
   }
   return sentences;
 }

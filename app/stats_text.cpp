@@ -37,7 +37,7 @@ Style style_of(const std::vector<Estimate>& estimates) {
   double largest = 0;
   for (const Estimate& e : estimates) {
     const double half = (e.hi - e.lo) / 2;
-    if (half > 1e-12 * std::fabs(e.value)) halves.push_back(half);
+    if (half > 1e-12 * std::fabs(e.value) && std::isfinite(half)) halves.push_back(half);
     if (std::isfinite(e.value)) largest = std::max(largest, std::fabs(e.value));
   }
   if (halves.empty() && largest > 0) halves.push_back(largest / 100);  // no interval: three to four digits
@@ -49,7 +49,7 @@ Style style_of(const std::vector<Estimate>& estimates) {
 }
 
 std::string number(double value, Style style) {
-  if (std::isnan(value)) return "n/a";
+  if (!std::isfinite(value)) return "n/a";  // undefined, or a bound that nothing is known of
   std::string text = style.decimals ? fmt::format("{:.{}f}", value, *style.decimals) : fmt::format("{:.5g}", value);
   return text[0] == '-' && text.find_first_not_of("-0.") == std::string::npos ? text.substr(1) : text;
 }
@@ -139,7 +139,7 @@ std::string profile_text(const StatsReport& report, const char* what, std::vecto
 }
 
 Estimate mean_of(const Difference& d, const StatsReport& report) {
-  const bool t = report.options.interval == IntervalKind::student;
+  const bool t = report.options.interval == IntervalKind::student || report.chose();
   return {d.student.mean, t ? d.student.lo : d.bootstrap.lo, t ? d.student.hi : d.bootstrap.hi};
 }
 
@@ -178,18 +178,19 @@ std::string contrasts_text(const StatsReport& report) {
     return name_of(name);
   };
   const Style style = style_of(estimates(list, [](const Difference& d) { return Estimate{d.student.mean, d.student.lo, d.student.hi}; }));
-  const std::string kind(bootstrap_name(report.options.interval));
-  const std::vector<TextColumn> columns = {
+  std::vector<TextColumn> columns = {
       {without_column(report.columns.cell), texts(list, [&](const auto& d) { return without_column(cells[d.cell].name); })},
       {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},
       {"difference", texts(list,
                            [&](const Difference& d) {
                              return signed_text(d.student.mean, number(d.student.mean, style)) + (d.p_holm < star_below ? " *" : "");
                            })},
-      {"t", texts(list, [&](const Difference& d) { return interval_text(d.student.lo, d.student.hi, style); })},
-      {kind, texts(list, [&](const Difference& d) { return interval_text(d.bootstrap.lo, d.bootstrap.hi, style); })},
-      {"p", texts(list, [](const auto& d) { return p_text(d.p); })},
-      {"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })}};
+      {"t", texts(list, [&](const Difference& d) { return interval_text(d.student.lo, d.student.hi, style); })}};
+  if (!report.chose())
+    columns.push_back({std::string(bootstrap_name(report.options.interval)),
+                       texts(list, [&](const Difference& d) { return interval_text(d.bootstrap.lo, d.bootstrap.hi, style); })});
+  columns.push_back({"p", texts(list, [](const auto& d) { return p_text(d.p); })});
+  columns.push_back({"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })});
   return '\n' + paragraph("difference of differences: (row - baseline) at " + contrast_text(report), 0, 2) + table_text(columns).substr(1);
 }
 

@@ -44,17 +44,17 @@ std::vector<double> all_runs(const TaskScores& scores) {
   return all;
 }
 
-/// U / (pairs) of one task: for each y, the x above it and half of those equal to it.
-double share_of_wins(std::vector<double> x, std::vector<double> y) {
-  sort(x);
+/// Twice the numbers of ascending y that v is above, ties half.
+std::size_t halves_won(double v, const std::vector<double>& y) {
+  const auto [first, last] = std::equal_range(y.begin(), y.end(), v);
+  return static_cast<std::size_t>((first - y.begin()) + (last - y.begin()));
+}
+
+/// U / (pairs) of one task.
+double share_of_wins(const std::vector<double>& x, std::vector<double> y) {
   sort(y);
-  std::size_t below = 0, not_above = 0, halves = 0;  // x < v, x <= v; twice the wins
-  for (const double v : y) {
-    while (below < x.size() && x[below] < v) ++below;
-    not_above = std::max(not_above, below);
-    while (not_above < x.size() && x[not_above] <= v) ++not_above;
-    halves += 2 * (x.size() - not_above) + (not_above - below);
-  }
+  std::size_t halves = 0;
+  for (const double v : x) halves += halves_won(v, y);
   return static_cast<double>(halves) / (2 * static_cast<double>(x.size()) * static_cast<double>(y.size()));
 }
 
@@ -86,6 +86,13 @@ double probability_of_improvement(const TaskScores& x, const TaskScores& y) {
   std::vector<double> shares;
   for (std::size_t t = 0; t < x.size(); ++t) shares.push_back(share_of_wins(x[t], y[t]));
   return mean(shares);
+}
+
+std::vector<double> win_shares(const std::vector<double>& x, std::vector<double> y) {
+  sort(y);
+  std::vector<double> shares;
+  for (const double v : x) shares.push_back(static_cast<double>(halves_won(v, y)) / (2 * static_cast<double>(y.size())));
+  return shares;
 }
 
 double run_score_distribution(const TaskScores& scores, double tau) {

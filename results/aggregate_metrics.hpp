@@ -29,6 +29,9 @@ double optimality_gap(const TaskScores& scores, double gamma);
 /// where x and y have different numbers of tasks.
 double probability_of_improvement(const TaskScores& x, const TaskScores& y);
 
+/// Of each score of x the share of y that it is above, ties half. Their mean is probability_of_improvement({x}, {y}).
+std::vector<double> win_shares(const std::vector<double>& x, std::vector<double> y);
+
 /// Performance profile at tau. Run-score distribution: share of all runs of all tasks with a score above tau.
 double run_score_distribution(const TaskScores& scores, double tau);
 

@@ -31,30 +31,34 @@ double tie_width(const BootstrapLaw& law) {
 bool has_width(const BootstrapLaw& law) { return !law.resampled.empty() && law.resampled.back() - law.resampled.front() > tie_width(law); }
 
 /// Scores from which resamples are taken, each task in ascending order: what is picked needs no sorting, and equal picks give equal sums.
-struct Pool {
-  const TaskScores& scores;
-  std::vector<std::vector<std::uint32_t>> ascending;  ///< of each task: its items by score
-  std::vector<std::uint32_t> sizes, times;
-
-  explicit Pool(const TaskScores& from) : scores(from) {
-    for (const auto& runs : scores) {
+class Pool {
+ public:
+  explicit Pool(const UnitScores& from) : from_(from), times_(from.sizes.size()) {
+    for (const auto& runs : from.scores) {
       std::vector<std::uint32_t> order(runs.size());
       std::iota(order.begin(), order.end(), 0u);
       std::stable_sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) { return runs[i] < runs[j]; });
-      ascending.push_back(std::move(order));
-      sizes.push_back(static_cast<std::uint32_t>(runs.size()));
+      ascending_.push_back(std::move(order));
     }
   }
-  /// The scores that the strata of `picks` from `first` on name.
-  void take(const Picks& picks, std::size_t first, TaskScores& picked) {
-    picked.resize(scores.size());
-    for (std::size_t t = 0; t < scores.size(); ++t) {
-      times.assign(sizes[t], 0);
-      for (const std::uint32_t i : picks[first + t]) ++times[i];
+  /// The scores of the units that `picks` names.
+  void take(const Picks& picks, TaskScores& picked) {
+    for (std::size_t s = 0; s < times_.size(); ++s) {
+      times_[s].assign(from_.sizes[s], 0);
+      for (const std::uint32_t i : picks[s]) ++times_[s][i];
+    }
+    picked.resize(from_.scores.size());
+    for (std::size_t t = 0; t < picked.size(); ++t) {
+      const std::vector<std::uint32_t>& times = times_[from_.crossed() ? 0 : t];
       picked[t].clear();
-      for (const std::uint32_t i : ascending[t]) picked[t].insert(picked[t].end(), times[i], scores[t][i]);
+      for (const std::uint32_t i : ascending_[t]) picked[t].insert(picked[t].end(), times[from_.item[t][i]], from_.scores[t][i]);
     }
   }
+
+ private:
+  const UnitScores& from_;
+  std::vector<std::vector<std::uint32_t>> ascending_;  // of each task: its runs by score
+  std::vector<std::vector<std::uint32_t>> times_;      // of each stratum: how often each unit was picked
 };
 
 Picks all_picks(std::span<const std::uint32_t> sizes) {
@@ -146,28 +150,14 @@ std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::s
   return laws;
 }
 
-std::vector<BootstrapLaw> stratified_bootstrap(const TaskScores& scores, std::span<const Metric> metrics, int resamples,
-                                               std::uint64_t seed) {
+std::vector<BootstrapLaw> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed) {
   Pool pool(scores);
   TaskScores picked;
   const Statistics statistics = [&](const Picks& picks, std::span<double> out) {
-    pool.take(picks, 0, picked);
+    pool.take(picks, picked);
     for (std::size_t k = 0; k < metrics.size(); ++k) out[k] = metrics[k](picked);
   };
-  return bootstrap(pool.sizes, metrics.size(), statistics, resamples, seed);
-}
-
-BootstrapLaw independent_bootstrap(const TaskScores& x, const TaskScores& y, const PairMetric& metric, int resamples, std::uint64_t seed) {
-  Pool pool_x(x), pool_y(y);
-  TaskScores picked_x, picked_y;
-  const Statistics statistics = [&](const Picks& picks, std::span<double> out) {
-    pool_x.take(picks, 0, picked_x);
-    pool_y.take(picks, x.size(), picked_y);
-    out[0] = metric(picked_x, picked_y);
-  };
-  std::vector<std::uint32_t> sizes = pool_x.sizes;
-  sizes.insert(sizes.end(), pool_y.sizes.begin(), pool_y.sizes.end());
-  return bootstrap(sizes, 1, statistics, resamples, seed)[0];
+  return bootstrap(scores.sizes, metrics.size(), statistics, resamples, seed);
 }
 
 Interval percentile_interval(const BootstrapLaw& law, double level) {

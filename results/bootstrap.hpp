@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "results/aggregate_metrics.hpp"
+#include "results/unit_scores.hpp"
 
 namespace odrpo {
 
@@ -36,16 +36,11 @@ struct BootstrapLaw {
 std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
                                     std::uint64_t seed);
 
-/// The same of functions of scores, with runs resampled within each task (rliable's StratifiedBootstrap). Of paired differences it is the
-/// paired bootstrap: a resampled unit serves both of its cells.
+/// The same of functions of scores, with units resampled: each brings its runs in all tasks. Where no unit has runs in two tasks, units are
+/// resampled within each task (rliable's StratifiedBootstrap). Of paired differences it is the paired bootstrap: a resampled unit serves
+/// both of its cells. A resample in which a task has no run leaves the statistic without an interval.
 using Metric = std::function<double(const TaskScores&)>;
-std::vector<BootstrapLaw> stratified_bootstrap(const TaskScores& scores, std::span<const Metric> metrics, int resamples,
-                                               std::uint64_t seed);
-
-/// The bootstrap of a function of two algorithms' scores, each resampled by itself within each task (rliable's
-/// StratifiedIndependentBootstrap): the strata are the tasks of x, then those of y.
-using PairMetric = std::function<double(const TaskScores& x, const TaskScores& y)>;
-BootstrapLaw independent_bootstrap(const TaskScores& x, const TaskScores& y, const PairMetric& metric, int resamples, std::uint64_t seed);
+std::vector<BootstrapLaw> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed);
 
 /// Jackknife acceleration of several independent samples, jackknife[t][i] = the statistic without item i of stratum t:
 /// with U = (n_t - 1) (mean_i jackknife[t] - jackknife[t][i]), a = sum_t sum_i U^3 / n_t^3 / (6 (sum_t sum_i U^2 / n_t^2)^1.5).

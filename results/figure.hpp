@@ -96,7 +96,7 @@ struct ValueField {
 /// `columns` >= 1; each field has as many rows as fit.
 Figure fields_figure(std::span<const ValueField> fields, std::size_t columns, const std::string& x_label, const std::string& y_label);
 /// Performance profile (rliable's run-score distribution): share of runs above a score, with the columns and blocks as tasks and 95 %
-/// intervals by a stratified bootstrap (percentile, 1000 resamples).
+/// intervals by a bootstrap of seeds, each with its runs in all tasks (expanded BCa, 1000 resamples).
 Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styles, std::uint64_t seed = 1);
 
 /// Colours of the styles: 0xRRGGBB. The first is for what all others are compared with.

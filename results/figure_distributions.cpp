@@ -15,6 +15,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int profile_points = 61, resamples = 1000;
+constexpr double level = 0.95;      // of a profile's intervals
 constexpr double most_work = 2e10;  // additions: a minute or so
 
 void must_be_one_value(const TableModel& table, const char* what) {
@@ -26,6 +27,17 @@ std::vector<double> values_of(const TableCell& cell) {
   std::vector<double> values;
   for (const auto& v : cell.values) values.push_back(v.second);
   return values;
+}
+
+/// The runs of a row in these tasks, by seed.
+UnitScores scores_of(const std::vector<const TableCell*>& tasks) {
+  TaskScores scores;
+  std::vector<std::vector<std::uint32_t>> seeds(tasks.size());
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    scores.push_back(values_of(*tasks[t]));
+    for (const auto& v : tasks[t]->values) seeds[t].push_back(static_cast<std::uint32_t>(v.first));
+  }
+  return by_unit(std::move(scores), seeds);
 }
 
 /// Edges of bins of equal width over all values: Freedman and Diaconis's width, 5 to 40 bins.
@@ -118,8 +130,9 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
   panel.x_label = fmt::format("score tau: {}", value_text(table.values[0]));
   panel.y_label = "share of runs above tau";
   for (const std::size_t r : rows) {
-    TaskScores scores;
-    for (const std::size_t t : tasks) scores.push_back(values_of(cell(r, t)));
+    std::vector<const TableCell*> cells;
+    for (const std::size_t t : tasks) cells.push_back(&cell(r, t));
+    const UnitScores scores = scores_of(cells);
     std::vector<double> taus;
     std::vector<Metric> metrics;
     for (int i = 0; i < profile_points; ++i) {
@@ -127,20 +140,20 @@ Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styl
       taus.push_back(tau);
       metrics.emplace_back([tau](const TaskScores& s) { return run_score_distribution(s, tau); });
     }
-    const auto laws = stratified_bootstrap(scores, metrics, resamples, seed);
+    const auto laws = unit_bootstrap(scores, metrics, resamples, seed);
     FigureSeries series{series_name(table, r), styles[r], {}};
     for (std::size_t i = 0; i < laws.size(); ++i) {
-      const Interval interval = percentile_interval(laws[i]);
+      const double wide = expanded_level(static_cast<int>(laws[i].fewest), static_cast<int>(laws[i].freedom), level);
+      const Interval interval = bca_interval(laws[i], wide);
       series.points.push_back({taus[i], laws[i].estimate, interval.lo, interval.hi});
     }
     panel.series.push_back(std::move(series));
   }
-  Figure figure{
-      fmt::format("performance profile: share of runs above a score, {} task{} ({}{}), 95 % percentile intervals of {} stratified "
-                  "resamples{}",
-                  tasks.size(), tasks.size() == 1 ? "" : "s", tasks.size() == 1 ? "" : "columns and blocks, ",
-                  fmt::format("{:.0f} runs", runs), resamples, source_text(table)),
-      {}};
+  Figure figure{fmt::format("performance profile: share of runs above a score, {} task{} ({}{}), 95 % expanded BCa intervals of {} "
+                            "resamples of seeds, each with its runs in all tasks{}",
+                            tasks.size(), tasks.size() == 1 ? "" : "s", tasks.size() == 1 ? "" : "columns and blocks, ",
+                            fmt::format("{:.0f} runs", runs), resamples, source_text(table)),
+                {}};
   figure.panels.push_back(std::move(panel));
   return figure;
 }

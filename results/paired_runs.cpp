@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace odrpo {
 namespace {
@@ -32,6 +33,41 @@ std::vector<std::uint32_t> shared_tasks(const RunTable& table, const std::vector
   for (std::uint32_t t = 0; t < times.size(); ++t)
     if (times[t] == cells.size()) shared.push_back(t);
   return shared;
+}
+
+/// Of each unit sum / count, where |terms| add up to `terms`; sums that are rounding are 0.
+double mean_of(double sum, double terms, std::size_t count) {
+  return std::fabs(sum) > 1e-15 * terms ? sum / static_cast<double>(count) : 0;
+}
+
+/// A cell in one task: its values by unit at each choice that it might have made, its own first. NaN where it has no run.
+struct Arm {
+  double sign;
+  std::vector<std::vector<double>> at;
+};
+
+/// The mean over tasks of `by` * sum sign * value, by unit: arms with the sign `kept` at their own choice, the others at every combination.
+std::vector<Lead> leads_of(std::span<const Arm> arms, double kept, double by, std::size_t tasks) {
+  const double no_interval = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Lead> leads;
+  std::vector<std::size_t> at(arms.size(), 0);
+  std::vector<double> values;
+  for (std::size_t next = 0; next < arms.size();) {
+    values.clear();
+    for (std::size_t unit = 0; unit < arms[0].at[0].size(); ++unit) {
+      double sum = 0, terms = 0;
+      for (std::size_t a = 0; a < arms.size(); ++a) {
+        const double value = arms[a].at[at[a]][unit];
+        sum += by * arms[a].sign * value;
+        terms += std::fabs(value);
+      }
+      if (!std::isnan(sum)) values.push_back(mean_of(sum, terms, tasks));
+    }
+    leads.push_back({.by = mean_interval(values, no_interval)});
+    for (next = 0; next < arms.size(); at[next++] = 0)
+      if (arms[next].sign != kept && ++at[next] < arms[next].at.size()) break;
+  }
+  return leads;
 }
 
 }  // namespace
@@ -82,9 +118,33 @@ TaskScores paired_differences(const PairedRuns& runs, std::span<const double> si
           sum += signs[c] * runs.scores[c][t][i];
           terms += std::fabs(runs.scores[c][t][i]);
         }
-      if (std::fabs(sum) > 1e-15 * terms) strata[s][i] = sum / static_cast<double>(per_unit);  // else it is rounding: 0
+      strata[s][i] = mean_of(sum, terms, per_unit);
     }
   return strata;
+}
+
+std::optional<ChosenComparison> compare_choices(const RunTable& table, std::span<const std::size_t> cells, std::span<const double> signs) {
+  std::vector<std::span<const Run>> runs;
+  for (const std::size_t cell : cells) runs.push_back(runs_of(table, cell));
+  const std::vector<std::uint32_t> tasks = shared_tasks(table, runs);
+  const std::vector<double> none(table.units.size(), std::numeric_limits<double>::quiet_NaN());
+  std::vector<Arm> arms;
+  double plus = 1, minus = 1;  // combinations of the cells with this sign
+  for (const std::uint32_t task : tasks)
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      Arm arm{signs[c], {none}};
+      for (const Run& run : runs[c])
+        if (run.task == task) arm.at[0][run.unit] = run.value;
+      for (const RunTable::UnitValues& there : table.other_choices[cells[c]][task]) {
+        arm.at.push_back(none);
+        for (const auto& [unit, value] : there) arm.at.back()[unit] = value;
+      }
+      (signs[c] > 0 ? plus : minus) *= static_cast<double>(arm.at.size());
+      arms.push_back(std::move(arm));
+    }
+  if (std::max(plus, minus) > most_combinations) return std::nullopt;
+  const double better = table.more_is_better ? 1 : -1;
+  return ChosenComparison{leads_of(arms, 1, better, tasks.size()), leads_of(arms, -1, -better, tasks.size())};
 }
 
 }  // namespace odrpo

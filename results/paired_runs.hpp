@@ -2,10 +2,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "results/bootstrap.hpp"
+#include "results/aggregate_metrics.hpp"
+#include "results/chosen_comparison.hpp"
 #include "results/run_table.hpp"
 
 namespace odrpo {
@@ -24,5 +26,11 @@ PairedRuns pair_runs(const RunTable& table, std::span<const std::size_t> cells);
 /// Of each stratum and unit: the mean over the unit's tasks of sum_c sign[c] scores[c]. A bootstrap of these resamples units, and a unit
 /// serves all cells.
 TaskScores paired_differences(const PairedRuns& runs, std::span<const double> signs);
+
+/// Of cells that chose on seeds of their own: the leads of the same mean where cells with one sign keep their choices in all tasks and
+/// cells with the other take every combination of theirs, one for each cell and task; in the direction of the table's value, first with the
+/// row kept. Pairs are units that have every run of a combination. Nothing where there are more than most_combinations.
+inline constexpr int most_combinations = 100'000;
+std::optional<ChosenComparison> compare_choices(const RunTable& table, std::span<const std::size_t> cells, std::span<const double> signs);
 
 }  // namespace odrpo

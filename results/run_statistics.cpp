@@ -8,8 +8,10 @@
 #include <span>
 #include <utility>
 
+#include "kernels/math.hpp"
 #include "results/chosen_comparison.hpp"
 #include "results/paired_runs.hpp"
+#include "results/unit_scores.hpp"
 
 namespace odrpo {
 namespace {
@@ -29,52 +31,62 @@ Estimate estimate(const BootstrapLaw& law, const StatisticsOptions& o) {
 }
 
 /// Are the values equal but for rounding? An interval without width would say that the mean is known.
-bool varies(const MeanInterval& m) { return m.sd > 1e-13 * std::fabs(m.mean); }
+bool varies(double sd, double mean) { return sd > 1e-13 * std::fabs(mean); }
 
-Interval student_interval(const MeanInterval& m) { return varies(m) ? Interval{m.lo, m.hi} : Interval{nan, nan}; }
+Interval student_interval(const MeanInterval& m) { return varies(m.sd, m.mean) ? Interval{m.lo, m.hi} : Interval{nan, nan}; }
 
-std::vector<Estimate> profile_of(const TaskScores& scores, const StatisticsOptions& o, double (*share)(const TaskScores&, double)) {
+std::vector<Estimate> profile_of(const UnitScores& scores, const StatisticsOptions& o, double (*share)(const TaskScores&, double)) {
   std::vector<Estimate> estimates;
   for (std::size_t from = 0; from < o.thresholds.size(); from += at_once) {
     std::vector<Metric> metrics;
     for (std::size_t k = from; k < std::min(from + at_once, o.thresholds.size()); ++k)
       metrics.push_back([share, tau = o.thresholds[k]](const TaskScores& s) { return share(s, tau); });
-    for (const BootstrapLaw& law : stratified_bootstrap(scores, metrics, o.resamples, o.seed)) estimates.push_back(estimate(law, o));
+    for (const BootstrapLaw& law : unit_bootstrap(scores, metrics, o.resamples, o.seed)) estimates.push_back(estimate(law, o));
   }
   return estimates;
 }
 
-/// The runs of each cell by task; a task in which it has none is empty.
-std::vector<TaskScores> scores_of_cells(const RunTable& table) {
-  std::vector<TaskScores> scores(table.cells.size(), TaskScores(table.tasks.size()));
-  for (const RunTable::Run& run : table.runs) scores[run.cell][run.task].push_back(run.value);
-  return scores;
+/// The runs of a cell by task, and whose they are; a task in which it has none is empty.
+struct CellRuns {
+  TaskScores scores;
+  std::vector<std::vector<std::uint32_t>> units;
+};
+std::vector<CellRuns> runs_of_cells(const RunTable& table) {
+  const std::size_t tasks = table.tasks.size();
+  std::vector<CellRuns> cells(table.cells.size(), {TaskScores(tasks), std::vector<std::vector<std::uint32_t>>(tasks)});
+  for (const RunTable::Run& run : table.runs) {
+    cells[run.cell].scores[run.task].push_back(run.value);
+    cells[run.cell].units[run.task].push_back(run.unit);
+  }
+  return cells;
 }
 
-CellStatistics statistics_of(TaskScores scores, const StatisticsOptions& o) {
-  const bool several_tasks = scores.size() > 1;
-  std::erase_if(scores, [](const auto& runs) { return runs.empty(); });
+CellStatistics statistics_of(CellRuns runs, const StatisticsOptions& o) {
+  const bool several_tasks = runs.scores.size() > 1;
+  std::erase_if(runs.scores, [](const auto& of_task) { return of_task.empty(); });
+  std::erase_if(runs.units, [](const auto& of_task) { return of_task.empty(); });
+  const UnitScores scores = by_unit(std::move(runs.scores), runs.units);
   CellStatistics cell;
-  cell.tasks = static_cast<int>(scores.size());
-  for (const auto& runs : scores) {
-    const int n = static_cast<int>(runs.size());
-    cell.fewest = &runs == &scores.front() ? n : std::min(cell.fewest, n);
+  cell.tasks = static_cast<int>(scores.scores.size());
+  for (const auto& of_task : scores.scores) {
+    const int n = static_cast<int>(of_task.size());
+    cell.fewest = &of_task == &scores.scores.front() ? n : std::min(cell.fewest, n);
     cell.runs += n;
   }
   std::vector<Metric> metrics = {aggregate_mean, several_tasks ? aggregate_median : median_of_runs, interquartile_mean};
   if (o.gamma) metrics.push_back([gamma = *o.gamma](const TaskScores& s) { return optimality_gap(s, gamma); });
-  const std::vector<BootstrapLaw> laws = stratified_bootstrap(scores, metrics, o.resamples, o.seed);
+  const std::vector<BootstrapLaw> laws = unit_bootstrap(scores, metrics, o.resamples, o.seed);
   cell.mean = estimate(laws[0], o);
   cell.median = estimate(laws[1], o);
   cell.iqm = estimate(laws[2], o);
   cell.optimality_gap = o.gamma ? estimate(laws[3], o) : Estimate{nan, nan, nan};
-  const MeanInterval student = stratified_mean(scores, o.level).mean;
   if (o.interval == IntervalKind::student) {
-    const Interval i = student_interval(student);
+    const Interval i = student_interval(unit_mean(scores, o.level).mean);
     cell.mean = {cell.mean.value, i.lo, i.hi};
   }
-  const SdInterval spread = sd_interval(varies(student) ? student.sd : nan, cell.runs - cell.tasks + 1, o.level);
-  cell.sd = {student.sd, spread.lo, spread.hi};
+  const PooledSd pooled = pooled_sd(scores);
+  const SdInterval spread = sd_interval_of(varies(pooled.sd, cell.mean.value) ? pooled.sd : nan, pooled.freedom, o.level);
+  cell.sd = {pooled.sd, spread.lo, spread.hi};
   cell.profile = profile_of(scores, o, run_score_distribution);
   if (several_tasks) cell.average_profile = profile_of(scores, o, average_score_distribution);
   return cell;
@@ -86,68 +98,81 @@ std::optional<std::size_t> find_cell(const RunTable& table, const std::vector<st
   return static_cast<std::size_t>(at - table.cells.begin());
 }
 
-Difference difference_of(const RunTable& table, std::span<const std::size_t> cells, std::span<const double> signs,
-                         const StatisticsOptions& o) {
+/// Signs of a row and its baseline, then of the same two in the other condition.
+constexpr double all_signs[] = {1, -1, -1, 1};
+
+std::span<const double> signs_of(std::span<const std::size_t> cells) { return std::span(all_signs).first(cells.size()); }
+
+Difference difference_of(const RunTable& table, std::span<const std::size_t> cells, const StatisticsOptions& o) {
   const PairedRuns paired = pair_runs(table, cells);
-  const TaskScores differences = paired_differences(paired, signs);
+  const TaskScores differences = paired_differences(paired, signs_of(cells));
   const StratifiedMean student = stratified_mean(differences, o.level);
   const Metric mean = aggregate_mean;
   Difference d{cells[0], cells[1], static_cast<int>(paired.scores[0].size()), paired.left_out, student.mean, {}, {}, student.p, nan};
   const Interval t = student_interval(student.mean);
   d.student.lo = t.lo;
   d.student.hi = t.hi;
-  d.bootstrap = bootstrap_interval(stratified_bootstrap(differences, {&mean, 1}, o.resamples, o.seed)[0], o);
+  d.bootstrap = bootstrap_interval(unit_bootstrap(units_apart(differences), {&mean, 1}, o.resamples, o.seed)[0], o);
   d.improvement = {nan, nan, nan};
   return d;
 }
 
 void not_tested(Difference& d) { d.p = d.student.lo = d.student.hi = d.bootstrap.lo = d.bootstrap.hi = nan; }
 
-/// A row against its baseline where either chose: p and intervals over every choice that the other might have made (chosen_comparison.hpp).
-/// `all`: the table with its other runs. Of several tasks, each with a choice of its own, nothing is tested.
-void compare_choices(Difference& d, const RunTable& table, const RunTable& all, const StatisticsOptions& o) {
-  if (table.other_choices.empty()) return;
-  const auto &of_row = table.other_choices[d.cell], &of_baseline = table.other_choices[d.baseline];
-  if (of_row.empty() && of_baseline.empty()) return;
-  if (table.tasks.size() > 1) return not_tested(d);
-  const Lead chosen{.by = d.student};
-  const bool more = table.more_is_better;
-  ChosenComparison among{{more ? chosen : reversed(chosen)}, {more ? reversed(chosen) : chosen}};
-  const auto at = [&](std::size_t row, std::size_t baseline, bool row_leads) {
-    const Difference there = difference_of(all, std::vector{row, baseline}, std::vector{1.0, -1.0}, o);
-    const Lead lead{.by = there.student};
-    (row_leads ? among.row_leads : among.baseline_leads).push_back(row_leads == more ? lead : reversed(lead));
-    for (const auto& [own, other] : {std::pair{&d.student.lo, there.student.lo}, {&d.bootstrap.lo, there.bootstrap.lo}})
-      if (row_leads == more) *own = std::isnan(other) ? nan : std::min(*own, other);  // nothing is known of that side
-    for (const auto& [own, other] : {std::pair{&d.student.hi, there.student.hi}, {&d.bootstrap.hi, there.bootstrap.hi}})
-      if (row_leads != more) *own = std::isnan(other) ? nan : std::max(*own, other);
-  };
-  for (const std::uint32_t other : of_baseline) at(d.cell, other, true);
-  for (const std::uint32_t other : of_row) at(other, d.baseline, false);
-  if (!std::isnan(d.p)) d.p = chosen_p(among);
+/// P(x > y) over the tasks that both have: all their runs, as independent ones. Its t interval on the scale of log(p / (1 - p)), from the
+/// shares of the other cell's runs that each run beats; a unit brings all its runs of both cells (Munzel 1999, "Nonparametric methods for
+/// paired samples"; without common units Brunner and Munzel 2000).
+Estimate improvement_of(const CellRuns& x, const CellRuns& y, const StatisticsOptions& o) {
+  TaskScores row, baseline, shares;
+  std::vector<std::vector<std::uint32_t>> units;
+  for (std::size_t t = 0; t < x.scores.size(); ++t) {
+    if (x.scores[t].empty() || y.scores[t].empty()) continue;
+    row.push_back(x.scores[t]);
+    baseline.push_back(y.scores[t]);
+    shares.push_back(win_shares(x.scores[t], y.scores[t]));
+    shares.push_back(win_shares(y.scores[t], x.scores[t]));
+    for (double& lost : shares.back()) lost = 1 - lost;
+    units.insert(units.end(), {x.units[t], y.units[t]});
+  }
+  const double p = probability_of_improvement(row, baseline);
+  const MeanInterval half = unit_mean(by_unit(std::move(shares), units), o.level).mean;  // both lists vary, and the mean counts each half
+  if (!(p > 0 && p < 1) || !varies(half.sd, half.mean)) return {p, nan, nan};
+  const double apart = math::exp((half.hi - half.lo) / (p * (1 - p)));
+  return {p, p / (p + (1 - p) * apart), 1 - (1 - p) / (1 - p + p * apart)};
 }
 
-/// P(x > y) over the tasks that both have; all their runs, as independent ones.
-Estimate improvement_of(TaskScores x, TaskScores y, const StatisticsOptions& o) {
-  for (std::size_t t = x.size(); t-- > 0;)
-    if (x[t].empty() || y[t].empty()) {
-      x.erase(x.begin() + static_cast<std::ptrdiff_t>(t));
-      y.erase(y.begin() + static_cast<std::ptrdiff_t>(t));
-    }
-  return estimate(independent_bootstrap(x, y, probability_of_improvement, o.resamples, o.seed), o);
+/// A difference, or a difference of differences, and the cells that it is of.
+struct Tested {
+  Difference* difference;
+  std::vector<std::size_t> cells;
+};
+
+/// p of a row and a baseline that chose on seeds of their own, over the choices that the other might have made (docs/statistics.md); the
+/// interval comes with Holm's correction. False where they might have chosen in too many ways.
+bool test_choices(const Tested& of, const RunTable& table) {
+  Difference& d = *of.difference;
+  d.bootstrap = {nan, nan};
+  if (std::isnan(d.p)) return true;
+  const auto compared = compare_choices(table, of.cells, signs_of(of.cells));
+  if (compared && compared->row_leads[0].by.n > 1) d.p = chosen_p(*compared);
+  else not_tested(d);
+  return compared.has_value();
 }
 
-void correct(RunStatistics& s) {
+/// Holm's correction over all tests; of cells that chose also the intervals, at its alphas.
+void correct(std::span<const Tested> tests, const RunTable& table, RunStatistics& s) {
   std::vector<double> p;
-  for (const auto* list : {&s.differences, &s.contrasts})
-    for (const Difference& d : *list) p.push_back(d.p);
-  const std::vector<double> adjusted = holm_adjusted(p);
-  std::size_t at = 0;
-  for (auto* list : {&s.differences, &s.contrasts})
-    for (Difference& d : *list) {
-      s.family += !std::isnan(d.p);
-      d.p_holm = adjusted[at++];
-    }
+  for (const Tested& test : tests) p.push_back(test.difference->p);
+  const std::vector<double> adjusted = holm_adjusted(p), alphas = holm_alphas(p, star_below);
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    Difference& d = *tests[i].difference;
+    d.p_holm = adjusted[i];
+    s.family += !std::isnan(d.p);
+    if (table.other_choices.empty() || std::isnan(d.p)) continue;
+    const LeadInterval lead = chosen_interval(*compare_choices(table, tests[i].cells, signs_of(tests[i].cells)), alphas[i]);
+    d.student.lo = table.more_is_better ? lead.lo : -lead.hi;
+    d.student.hi = table.more_is_better ? lead.hi : -lead.lo;
+  }
 }
 
 std::string times(std::size_t n, const char* one, const char* many) { return std::to_string(n) + ' ' + (n == 1 ? one : many); }
@@ -169,6 +194,9 @@ std::vector<std::string> notes_of(const RunTable& table, const RunStatistics& s)
   };
   if (const std::size_t n = lacking(s.differences) + lacking(s.contrasts); n > 0)
     notes.push_back(times(n, "difference leaves", "differences leave") + " out units that one of the cells lacks (column pairs)");
+  if (s.too_many_choices > 0)
+    notes.push_back(times(static_cast<std::size_t>(s.too_many_choices), "difference is", "differences are") +
+                    " not tested: the cells might have chosen in more than " + std::to_string(most_combinations) + " ways together");
   if (s.unmatched > 0)
     notes.push_back(times(static_cast<std::size_t>(s.unmatched), "row has", "rows have") + " no cell to be compared with");
   return notes;
@@ -185,9 +213,9 @@ std::optional<std::size_t> baseline_of(const RunTable& table, const StatisticsOp
 
 RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) {
   RunStatistics s;
-  const std::vector<TaskScores> scores = scores_of_cells(table);
+  const std::vector<CellRuns> runs = runs_of_cells(table);
   for (std::size_t c = 0; c < table.cells.size(); ++c) {
-    s.cells.push_back(statistics_of(scores[c], o));
+    s.cells.push_back(statistics_of(runs[c], o));
     s.cells.back().name = table.cells[c];
   }
   std::set<std::pair<std::uint32_t, std::uint32_t>> units;
@@ -196,21 +224,12 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
     s.notes = notes_of(table, s);
     return s;
   }
-  RunTable all;  // with the runs at other choices
-  if (!table.other_runs.empty()) all = table;
-  all.runs.insert(all.runs.end(), table.other_runs.begin(), table.other_runs.end());
-  const bool chose = table.flattered || !table.other_runs.empty();
+  std::vector<std::vector<std::size_t>> differences, contrasts;  // of each its cells
   for (std::size_t c = 0; c < table.cells.size(); ++c) {
     const auto baseline = baseline_of(table, o, c);
     if (baseline == c) continue;
-    if (!baseline) {
-      ++s.unmatched;
-      continue;
-    }
-    s.differences.push_back(difference_of(table, std::vector{c, *baseline}, std::vector{1.0, -1.0}, o));
-    compare_choices(s.differences.back(), table, all, o);
-    if (table.flattered) not_tested(s.differences.back());
-    s.differences.back().improvement = improvement_of(scores[c], scores[*baseline], o);
+    if (baseline) differences.push_back({c, *baseline});
+    else ++s.unmatched;
   }
   for (std::size_t c = 0; o.contrast && c < table.cells.size(); ++c) {
     if (table.cells[c][o.contrast->column] != o.contrast->with) continue;
@@ -221,13 +240,21 @@ RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& o) 
     const auto without = find_cell(table, other);
     const auto without_baseline = without ? baseline_of(table, o, *without) : std::nullopt;
     if (!baseline || !without || !without_baseline) ++s.unmatched;
-    else {
-      s.contrasts.push_back(
-          difference_of(table, std::vector{c, *baseline, *without, *without_baseline}, std::vector{1.0, -1.0, -1.0, 1.0}, o));
-      if (chose) not_tested(s.contrasts.back());
-    }
+    else contrasts.push_back({c, *baseline, *without, *without_baseline});
   }
-  correct(s);
+  for (const auto& cells : differences) {
+    s.differences.push_back(difference_of(table, cells, o));
+    s.differences.back().improvement = improvement_of(runs[cells[0]], runs[cells[1]], o);
+  }
+  for (const auto& cells : contrasts) s.contrasts.push_back(difference_of(table, cells, o));
+  std::vector<Tested> tests;
+  for (std::size_t i = 0; i < differences.size(); ++i) tests.push_back({&s.differences[i], differences[i]});
+  for (std::size_t i = 0; i < contrasts.size(); ++i) tests.push_back({&s.contrasts[i], contrasts[i]});
+  for (const Tested& test : tests) {
+    if (table.flattered) not_tested(*test.difference);
+    else if (!table.other_choices.empty()) s.too_many_choices += !test_choices(test, table);
+  }
+  correct(tests, table, s);
   s.notes = notes_of(table, s);
   return s;
 }

@@ -55,7 +55,7 @@ struct CellStatistics {
   int units = 0, tasks = 0, runs = 0;  ///< with a value
   int fewest = 0;                      ///< runs of the task that has the fewest
   Estimate mean;                       ///< over tasks of the mean over runs
-  Estimate sd;                         ///< within tasks, pooled; interval by chi-square
+  Estimate sd;                         ///< within tasks, pooled; interval by chi-square (pooled_sd)
   Estimate median;                     ///< of the runs; of the tasks' means where the table has several tasks
   Estimate iqm, optimality_gap;
   std::vector<Estimate> profile, average_profile;  ///< of each threshold: run-score and average-score distribution
@@ -66,10 +66,12 @@ struct Difference {
   std::size_t cell;             ///< the row; of a difference of differences the one `with`
   std::size_t baseline;         ///< its baseline
   int tasks = 0, left_out = 0;  ///< tasks that all of its cells share; units that one of its cells has and another lacks
-  MeanInterval student;         ///< n pairs, mean, sd and t interval of the differences
-  Interval bootstrap;           ///< of the same mean, by resampling: of the kind that was asked for
-  Estimate improvement;         ///< P(row > baseline) + P(equal) / 2 of independent runs; not of a difference of differences
-  double p, p_holm;             ///< paired t test; NaN where nothing was tested
+  /// n pairs, mean, sd and t interval of the differences. Where cells chose (RunTable::other_choices) the interval of the test, at Holm's
+  /// alpha for star_below: it excludes 0 exactly where there is a star; infinite where nothing is known of a side.
+  MeanInterval student;
+  Interval bootstrap;    ///< of the same mean, by resampling: of the kind that was asked for; NaN where cells chose
+  Estimate improvement;  ///< P(row > baseline) + P(equal) / 2 of independent runs; not of a difference of differences
+  double p, p_holm;      ///< paired t test, or chosen_p where cells chose; NaN where nothing was tested
 };
 
 struct RunStatistics {
@@ -77,6 +79,7 @@ struct RunStatistics {
   std::vector<Difference> differences, contrasts;
   int family = 0;                  ///< tests that Holm's correction counts: all differences and differences of differences
   int unmatched = 0;               ///< rows whose baseline, or whose other condition, has no cell
+  int too_many_choices = 0;        ///< not tested, because the cells might have chosen in more than most_combinations ways
   std::vector<std::string> notes;  ///< what was left out and why; printable
 };
 

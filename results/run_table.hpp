@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace odrpo {
@@ -27,10 +28,10 @@ struct RunTable {
   std::vector<std::string> tasks, units;        ///< ascending (numbers by size), so that the order of rows changes nothing; task columns
                                                 ///< joined by ", "; one empty name where no column is a task
   std::vector<Run> runs;                        ///< by cell, task, unit
-  /// Of a result file whose cells chose (a learning rate, say) on seeds of their own: the runs at the other choices that each might have
-  /// made, as cells numbered from cells.size() on, and which those of a cell are. Else empty.
-  std::vector<Run> other_runs{};
-  std::vector<std::vector<std::uint32_t>> other_choices{};
+  /// Of a result file whose cells chose (a learning rate, say) on seeds of their own: other_choices[c][t] has the values of cell c in task
+  /// t at each other choice that it might have made. Else empty.
+  using UnitValues = std::vector<std::pair<std::uint32_t, double>>;  ///< (unit, value)
+  std::vector<std::vector<std::vector<UnitValues>>> other_choices{};
   bool flattered = false;      ///< they chose on these runs: their differences are not tested
   bool more_is_better = true;  ///< of the value: a cell beats another by it
   std::size_t blank = 0, not_a_number = 0;      ///< rows left out because the value is blank; "nan" in any letter case, or "NA"

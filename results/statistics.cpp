@@ -190,10 +190,12 @@ std::vector<double> holm_adjusted(std::span<const double> p) {
   return adjusted;
 }
 
-SdInterval sd_interval(double sd, int n, double level) {
-  if (n < 2 || !(sd >= 0) || !(level > 0 && level < 1)) return {nan, nan};
-  const boost::math::chi_squared law(n - 1);
-  const auto at_tail = [&](double p) { return sd * std::sqrt((n - 1) / boost::math::quantile(law, p)); };
+SdInterval sd_interval(double sd, int n, double level) { return sd_interval_of(sd, n - 1, level); }
+
+SdInterval sd_interval_of(double sd, double freedom, double level) {
+  if (!(freedom > 0) || !std::isfinite(freedom) || !(sd >= 0) || !(level > 0 && level < 1)) return {nan, nan};
+  const boost::math::chi_squared law(freedom);
+  const auto at_tail = [&](double p) { return sd * std::sqrt(freedom / boost::math::quantile(law, p)); };
   return {at_tail(0.5 + level / 2), at_tail(0.5 - level / 2)};
 }
 

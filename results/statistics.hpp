@@ -67,6 +67,8 @@ struct SdInterval {
   double lo, hi;
 };
 SdInterval sd_interval(double sd, int n, double level = 0.95);
+/// The same by degrees of freedom, which may be a fraction (Satterthwaite's); NaN below or at 0.
+SdInterval sd_interval_of(double sd, double freedom, double level = 0.95);
 
 /// A normal law's standard deviation that the sample's exceeds as often as not: sd over the root of the median of chi-square / (n - 1). NaN for
 /// n < 2.

@@ -74,6 +74,7 @@ TEST_CASE("the probability of improvement is the count over pairs") {
     REQUIRE(equal(probability_of_improvement(x, y), sum / static_cast<double>(x.size())));
     REQUIRE(equal(probability_of_improvement(x, y) + probability_of_improvement(y, x), 1));
     REQUIRE(equal(probability_of_improvement(x, x), 0.5));
+    REQUIRE(equal(aggregate_mean({win_shares(x[0], y[0])}), probability_of_improvement({x[0]}, {y[0]})));
   }
   std::printf("probability of improvement: 300 random matrices, seed 5\n");
 }

@@ -10,18 +10,15 @@
 #include <vector>
 
 #include "results/export_json.hpp"
-#include "results/run_statistics.hpp"
-#include "results/table_statistics.hpp"
 #include "tests/catch.hpp"
+#include "tests/results/chosen_arms.hpp"
 #include "tests/results/table_sample.hpp"
 
 using namespace odrpo;
+using namespace odrpo::chosen_arms;
 using namespace odrpo::sample;
 
 namespace {
-
-/// gain in percent of each learning rate's seeds; NaN = the run failed, infinite = there is none.
-using Arm = std::map<double, std::vector<double>>;
 
 ResultFile file_of_arms(const Arm& maxrl, const Arm& odrpo, bool highest_first = false) {
   std::vector<RunRecord> all;
@@ -40,84 +37,6 @@ ResultFile file_of_arms(const Arm& maxrl, const Arm& odrpo, bool highest_first =
       return std::get<double>(a.axes[0].second) > std::get<double>(b.axes[0].second);
     });
   return file_of(all);
-}
-
-/// The values of seeds first..end - 1 that there are.
-std::vector<double> part(const std::vector<double>& gains, int first, int end) {
-  std::vector<double> values;
-  for (int seed = first; seed < std::min(end, static_cast<int>(gains.size())); ++seed)
-    if (std::isfinite(gains[seed])) values.push_back(gains[seed]);
-  return values;
-}
-/// Runs lost on the tuning seeds, those that are not there among them.
-int lost(const std::vector<double>& gains, int tune_seeds) { return tune_seeds - static_cast<int>(part(gains, 0, tune_seeds).size()); }
-
-/// Nothing where no rate has a value on the tuning seeds.
-std::optional<double> best_rate(const Arm& arm, int tune_seeds) {
-  std::optional<double> best;
-  for (const auto& [lr, gains] : arm) {  // in the order of the file: lower rates first
-    const auto mean = [&](double rate) { return mean_interval(part(arm.at(rate), 0, tune_seeds)).mean; };
-    if (std::isnan(mean(lr))) continue;
-    const int more = best ? lost(arm.at(*best), tune_seeds) - lost(gains, tune_seeds) : 1;
-    if (more > 0 || (more == 0 && mean(lr) > mean(*best))) best = lr;
-  }
-  return best;
-}
-
-std::vector<double> differences(const std::vector<double>& a, const std::vector<double>& b, int first) {
-  std::vector<double> d;
-  for (std::size_t seed = static_cast<std::size_t>(first); seed < std::min(a.size(), b.size()); ++seed)
-    if (std::isfinite(a[seed] - b[seed])) d.push_back(a[seed] - b[seed]);
-  return d;
-}
-
-/// One-sided p of Student's t that the mean is above 0.
-double above(const std::vector<double>& d) {
-  const MeanInterval m = mean_interval(d);
-  if (m.n < 2) return 1;
-  if (m.sd < 1e-12) return m.mean > 1e-12 ? std::pow(0.5, m.n) : 1;
-  const double both = student_p(m.mean / m.sd * std::sqrt(m.n), m.n - 1);
-  return m.mean > 0 ? both / 2 : 1 - both / 2;
-}
-
-struct Tested {
-  double p, lo, hi;
-};
-/// p and the interval at alpha: formula by formula as docs/tables.md has them.
-Tested tested(const Arm& row, const Arm& base, int tune_seeds, double alpha) {
-  const double c_row = *best_rate(row, tune_seeds), c_base = *best_rate(base, tune_seeds);
-  double up = 0, down = 0, lo = 1e300, hi = -1e300;
-  const auto half = [&](const MeanInterval& m) { return student_factor(m.n, 1 - alpha) * m.sd / std::sqrt(m.n); };
-  for (const auto& [lr, gains] : base) {
-    if (lost(gains, tune_seeds) > lost(base.at(c_base), tune_seeds)) continue;
-    const auto d = differences(row.at(c_row), gains, tune_seeds);
-    up = std::max(up, above(d));
-    lo = std::min(lo, d.size() < 2 ? -1e300 : mean_interval(d).mean - half(mean_interval(d)));
-  }
-  for (const auto& [lr, gains] : row) {
-    if (lost(gains, tune_seeds) > lost(row.at(c_row), tune_seeds)) continue;
-    auto d = differences(gains, base.at(c_base), tune_seeds);
-    hi = std::max(hi, d.size() < 2 ? 1e300 : mean_interval(d).mean + half(mean_interval(d)));
-    for (double& x : d) x = -x;
-    down = std::max(down, above(d));
-  }
-  return {std::min(1.0, 2 * std::min(up, down)), lo, hi};
-}
-
-/// A random arm: a peak at some rate, failures, rates that were not tried, and seeds that are not there.
-Arm random_arm(std::mt19937& random, int seeds, double height, double failures) {
-  std::normal_distribution<double> normal;
-  const double shift = random() % 2 == 0 ? 0 : normal(random), slope = static_cast<double>(random() % 3);
-  Arm made;
-  for (const double lr : {0.03, 0.1, 0.3, 1.0, 3.0}) {
-    if (random() % 8 == 0 && lr != 0.3) continue;
-    for (int s = 0; s < seeds; ++s) {
-      const double gain = 50 + height - slope * std::fabs(std::log(lr / 0.3) - shift) + normal(random);
-      made[lr].push_back(static_cast<double>(random() % 1000) < 1000 * failures ? sample::nan : gain);
-    }
-    if (random() % 6 == 0) made[lr][random() % made[lr].size()] = std::numeric_limits<double>::infinity();
-  }
-  return made;
 }
 
 }  // namespace
@@ -144,10 +63,11 @@ TEST_CASE("a row that chose its rate is compared with every rate of the other, b
       continue;
     }
     CHECK(cell.chosen[0].value == fmt::format("{}", *c_row));
-    const auto d = differences(row.at(*c_row), base.at(*c_base), tune_seeds);
+    const std::vector<Term> terms{{1, &row}, {-1, &base}};
+    const auto d = differences(terms, {*c_row, *c_base}, tune_seeds, 1);
     REQUIRE(cell.comparison.difference.n == static_cast<int>(d.size()));
     if (d.size() < 2) continue;
-    const Tested want = tested(row, base, tune_seeds, 0.05);
+    const Tested want = tested(terms, tune_seeds, 0.05);
     CHECK(cell.comparison.difference.mean == Approx(mean_interval(d).mean).margin(1e-9));
     CHECK(cell.comparison.p == Approx(want.p).epsilon(1e-9).margin(1e-12));
     if (want.lo > -1e299) CHECK(cell.comparison.difference.lo == Approx(want.lo).margin(1e-9));
@@ -196,40 +116,6 @@ TEST_CASE("of several differences each interval excludes 0 exactly where Holm gi
   }
   CHECK(starred > 2 * tables);
   CHECK(better > 0.95 * starred);
-}
-
-TEST_CASE("statistics of runs that chose have the p of their table, and none where they chose on what is reported") {
-  for (const char* value : {"gain", "regret"})
-    for (const int tune_seeds : {0, 3}) {
-      std::mt19937 random(5);
-      std::vector<RunRecord> all;
-      for (const char* estimator : {"maxrl", "grpo", "odrpo"})
-        for (const auto& [lr, gains] : random_arm(random, 14, estimator == std::string("odrpo") ? 1.5 : 0, 0))
-          for (std::size_t s = 0; s < gains.size(); ++s) {
-            if (std::isinf(gains[s])) continue;
-            RunRecord r = run("bandit", estimator, 1, lr, static_cast<int>(s), 20);
-            r.finals = {{"final_gain", gains[s] / 100}, {"regret", 60 - gains[s]}};
-            all.push_back(r);
-          }
-      const TableModel table = make_table(file_of(all), {.value = {value}, .baseline = "maxrl", .best = {"lr"}, .tune_seeds = tune_seeds});
-      StatisticsOptions options;
-      options.baseline = {"maxrl"};
-      const RunStatistics s = run_statistics(table_runs(table, {"estimator"}, {}), options);
-      REQUIRE(s.differences.size() == 2);
-      for (std::size_t i = 0; i < 2; ++i) {
-        const Comparison& compared = table.blocks[0].cells[i + 1].comparison;
-        const Difference& d = s.differences[i];
-        INFO(value << " " << tune_seeds << " " << i);
-        CHECK(d.student.mean == Approx(compared.difference.mean));
-        if (tune_seeds == 0) {
-          CHECK((std::isnan(d.p) && std::isnan(d.bootstrap.lo)));
-          continue;
-        }
-        CHECK(d.p == Approx(compared.p));
-        CHECK(d.p_holm == Approx(compared.p_holm));
-        CHECK((d.bootstrap.lo < d.student.mean && d.student.mean < d.bootstrap.hi));
-      }
-    }
 }
 
 TEST_CASE("the alphas of Holm's intervals") {

@@ -41,7 +41,7 @@ Coverage coverage(const std::vector<double>& values, std::uint32_t n) {
       sample[0].push_back(values[uniform_below(draw(sample_key, Purpose::world_residual, s, n, i).x[0], seeds)]);
     const auto holds = [&](double lo, double hi) { return lo <= truth && truth <= hi ? 1.0 / samples : 0; };
     const MeanInterval t = mean_interval(sample[0]);
-    const BootstrapLaw law = stratified_bootstrap(sample, {&metric, 1}, resamples, s)[0];
+    const BootstrapLaw law = unit_bootstrap(units_apart(sample), {&metric, 1}, resamples, s)[0];
     const Interval percentile = percentile_interval(law), bca = bca_interval(law),
                    expanded = bca_interval(law, expanded_level(static_cast<int>(law.fewest), static_cast<int>(law.freedom), 0.95));
     held.t += holds(t.lo, t.hi);

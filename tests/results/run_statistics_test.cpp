@@ -7,7 +7,9 @@
 #include <string>
 
 #include "results/paired_runs.hpp"
+#include "results/unit_scores.hpp"
 #include "tests/catch.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 
@@ -57,6 +59,7 @@ TEST_CASE("crossed tasks make a unit its mean over tasks, nested tasks are strat
   std::string crossed, nested;
   std::mt19937 random(3);
   std::vector<double> differences;
+  TaskScores a_scores(2);
   for (int s = 0; s < 6; ++s) {
     double sum = 0;
     for (const char* task : {"x", "y"}) {
@@ -64,15 +67,24 @@ TEST_CASE("crossed tasks make a unit its mean over tasks, nested tasks are strat
       crossed += row(s, "a", 1, task, a) + row(s, "b", 1, task, b);
       nested += row(*task == 'x' ? s : s + 100, "a", 1, task, a) + row(*task == 'x' ? s : s + 100, "b", 1, task, b);
       sum += a - b;
+      a_scores[*task == 'y'].push_back(a);
     }
     differences.push_back(sum / 2);
   }
   std::printf("crossed and nested tasks: seed 3\n");
   const Difference one = run_statistics(table_of(crossed, {"task"}), against("b")).differences[0];
   const CellStatistics cell = run_statistics(table_of(crossed, {"task"}), against("b")).cells[0];
-  const SdInterval spread = sd_interval(cell.sd.value, 11);  // 12 runs less one mean of each of two tasks: 10 degrees of freedom
+  const std::vector<std::uint32_t> seeds = {0, 1, 2, 3, 4, 5};
+  const UnitScores of_a = by_unit({a_scores[0], a_scores[1]}, {seeds, seeds});
+  const SdInterval spread = sd_interval_of(cell.sd.value, pooled_sd(of_a).freedom);
+  CHECK(cell.sd.value == Approx(pooled_sd(of_a).sd).epsilon(1e-12));
   CHECK(cell.sd.lo == Approx(spread.lo).epsilon(1e-12));
   CHECK(cell.sd.hi == Approx(spread.hi).epsilon(1e-12));
+  StatisticsOptions student = against("b");
+  student.interval = IntervalKind::student;
+  const Estimate mean_of_a = run_statistics(table_of(crossed, {"task"}), student).cells[0].mean;
+  CHECK(mean_of_a.lo == Approx(unit_mean(of_a).mean.lo));
+  CHECK(run_statistics(table_of(nested, {"task"}), student).cells[0].mean.lo == Approx(stratified_mean(a_scores).mean.lo));
   const MeanInterval want = mean_interval(differences);
   CHECK(one.student.n == 6);
   CHECK(one.tasks == 2);
@@ -91,6 +103,52 @@ TEST_CASE("crossed tasks make a unit its mean over tasks, nested tasks are strat
       run_statistics(table_of(crossed + row(6, "a", 1, "x", 1) + row(6, "b", 1, "x", 2), {"task"}), against("b")).differences[0];
   CHECK(less.student.n == 6);
   CHECK(less.left_out == 1);
+}
+
+TEST_CASE("P(row > baseline) has the interval of its units, on the logit scale") {
+  for (int seed = 0; seed < rounds(20, 200); ++seed) {
+    INFO("seed " << seed);
+    std::mt19937 random(static_cast<unsigned>(seed));
+    const int units = 4 + static_cast<int>(random() % 8);
+    std::vector<double> a, b;
+    std::string paired, apart;
+    for (int u = 0; u < units; ++u) {
+      a.push_back(static_cast<double>(random() % 12));
+      b.push_back(static_cast<double>(random() % 10));
+      paired += row(u, "a", 1, "t", a.back()) + row(u, "b", 1, "t", b.back());
+      apart += row(u, "a", 1, "t", a.back()) + row(u + 100, "b", 1, "t", b.back());
+    }
+    const auto wins = [](double x, double y) { return x > y ? 1 : x == y ? 0.5 : 0; };
+    std::vector<double> of_a(a.size(), 0.0), of_b(b.size(), 0.0), both;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      for (std::size_t j = 0; j < b.size(); ++j) {
+        of_a[i] += wins(a[i], b[j]) / units;
+        of_b[j] += wins(a[i], b[j]) / units;
+      }
+    for (std::size_t i = 0; i < a.size(); ++i) both.push_back(of_a[i] + of_b[i]);
+    const MeanInterval m = mean_interval(both), one = mean_interval(of_a), other = mean_interval(of_b);
+    const double p = m.mean / 2, va = one.sd * one.sd / units, vb = other.sd * other.sd / units;
+    if (p <= 0 || p >= 1) continue;
+    const auto check = [&](const std::string& rows, double half) {
+      const Estimate found = run_statistics(table_of(rows), against("b")).differences[0].improvement;
+      CHECK(found.value == Approx(p).epsilon(1e-12));
+      CHECK(std::log(found.lo / (1 - found.lo)) == Approx(std::log(p / (1 - p)) - half / (p * (1 - p))).margin(1e-9));
+      CHECK(std::log(found.hi / (1 - found.hi)) == Approx(std::log(p / (1 - p)) + half / (p * (1 - p))).margin(1e-9));
+    };
+    if (m.sd > 1e-12) check(paired, (m.hi - m.lo) / 2);
+    check(apart, student_factor_of((va + vb) * (va + vb) / ((va * va + vb * vb) / (units - 1)), 0.95) * std::sqrt(va + vb));
+  }
+  // every pair of a unit is a tie, or every run of one wins: nothing varies
+  std::string same, above;
+  for (int u = 0; u < 5; ++u) {
+    same += row(u, "a", 1, "t", u) + row(u, "b", 1, "t", u);
+    above += row(u, "a", 1, "t", u + 9) + row(u, "b", 1, "t", u);
+  }
+  for (const auto& [rows, p] : {std::pair{same, 0.5}, {above, 1.0}}) {
+    const Estimate found = run_statistics(table_of(rows), against("b")).differences[0].improvement;
+    CHECK(found.value == p);
+    CHECK((std::isnan(found.lo) && std::isnan(found.hi)));
+  }
 }
 
 TEST_CASE("a difference of differences tells an interaction from two main effects") {

@@ -33,9 +33,6 @@ inline const std::vector<std::vector<double>> skewed = {
     {1.879, 0.217, 0.459, 2.091, 2.037, 1.734, 0.946, 0.548, 0.943, 0.626, 1.125, 0.534, 0.75, 0.453, 0.031, 0.966, 1.188, 0.231}};
 inline const std::vector<std::vector<double>> tied = {
     {0.0, 3.0, 1.0, 2.0, 0.0, 1.0, 3.0, 2.0, 3.0, 3.0, 2.0, 0.0, 2.0, 1.0, 1.0}};
-inline const std::vector<std::vector<double>> pair = {
-    {1.9, 0.2, 0.5, 2.1, 2.0, 1.7, 0.9, 0.5, 0.9, 0.6, 1.1, 0.5, 0.8, 0.5, 0.0, 1.0, 1.2, 0.2},
-    {1.5, 0.8, 0.1, 4.4, 1.7, 1.6, 2.5, 3.5, 6.4, 1.2, 0.5}};
 inline const std::vector<std::vector<double>> p_values = {
     {0.1341},
     {0.0179, 0.0266},
@@ -58,7 +55,5 @@ inline const std::vector<std::vector<double>> mean_of_tied = {
     {1.0666666666666667, 2.1333333333333333, 1.0666666666666667, 2.1333333333333333}};
 inline const std::vector<std::vector<double>> median_of_tied = {
     {1.0, 2.0, 1.0, 3.0}};
-inline const std::vector<std::vector<double>> share_of_pair = {
-    {0.09595959595959595, 0.5025883838383841, 0.12121212121212122, 0.5390361838045818}};
 
 }  // namespace reference

@@ -57,10 +57,6 @@ def iqm(x):
     return scipy.stats.trim_mean(x, 0.25)
 
 
-def win_share(x, y):
-    return scipy.stats.mannwhitneyu(x, y, alternative="greater").statistic / (len(x) * len(y))
-
-
 def lists(matrix):
     return [[float(v) for v in row] for row in matrix]
 
@@ -74,8 +70,6 @@ def figures():
     ragged = [np.round(rng.gamma(2, 1, n), 3) for n in (5, 7, 9)]
     skewed = np.round(rng.gamma(1.2, 1, 18), 3)
     tied = rng.integers(0, 4, 15).astype(float)
-    other = np.round(rng.gamma(1.6, 1, 11), 1)
-    skewed_1 = np.round(skewed, 1)
     tests = [np.round(np.random.default_rng(n).uniform(0, 1, n) ** 3, 4) for n in (1, 2, 5, 12, 40)]
     return {
         "x": lists(x.T),
@@ -89,7 +83,6 @@ def figures():
         "ragged": lists(ragged),
         "skewed": lists([skewed]),
         "tied": lists([tied]),
-        "pair": lists([skewed_1, other]),
         "p_values": lists(tests),
         "holm": lists(multipletests(p, method="holm")[1] for p in tests),
         # of each: percentile lo, hi, BCa lo, hi
@@ -98,7 +91,6 @@ def figures():
         "iqm_of_skewed": [intervals([skewed], iqm)],
         "mean_of_tied": [intervals([tied], np.mean)],
         "median_of_tied": [intervals([tied], np.median)],
-        "share_of_pair": [intervals([skewed_1, other], win_share)],
     }
 
 
