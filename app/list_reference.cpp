@@ -186,7 +186,8 @@ std::string curves_page() {
   }
   std::string stages;
   for (const char* stage : stage_names) stages += (stages.empty() ? "" : ", ") + code(stage);
-  return text + fmt::format("\n`seconds` holds seconds per training step and stage since the record before. Its stages are {}.\n", stages);
+  return text +
+         fmt::format("\n`/seconds/ENV` holds seconds per training step and stage since the record before. Its stages are {}.\n", stages);
 }
 
 std::string functions_page() {

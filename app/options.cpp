@@ -116,7 +116,9 @@ void merge_options(CLI::App& app, MergeOptions& o) {
 void plot_options(CLI::App& app, PlotOptions& o) {
   app.add_option("kind", o.kind, plot_kinds())->required()->type_name("KIND");
   table_query_options(app, o, false);
-  app.add_option("--curve", o.curve, "of curves: quality (default), gain, reward, kl, … (docs/reference/curves.md)")->type_name("CURVE");
+  app.add_option("--curve", o.curve,
+                 "of curves: gain, quality, reward, kl, … (docs/reference/curves.md; default: that of the table's value)")
+      ->type_name("CURVE");
   repeated(app, "--rewards", o.rewards, "of weights: a group, e.g. 3,7,7,9; may be repeated (default: four shapes)", "LIST");
   repeated(app, "--estimator", o.estimators, "of weights: word of `list estimators`; may be repeated", "WORD");
   app.add_option("--levels", o.levels, "of weights: K (default: 10, or the largest reward)")->check(whole(1, 1000))->type_name("K");

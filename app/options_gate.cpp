@@ -22,7 +22,9 @@ void gate_options(CLI::App& c, GateOptions& o) {
       ->type_name("SUITE.toml");
   repeated(c, "--cases", o.cases, "only cases that this pattern names, e.g. 'advantage/*'; may be repeated", "GLOB");
   c.add_option("--limit", o.limit, "slow-down that is too much, as 1% or 0.01 (default 1%; below 3%)")->type_name("LIMIT");
-  repeated(c, "--fail-on", o.fail_on, "slower, different, faster, counts, void, inconclusive or nothing (default slower,different)",
+  repeated(c, "--fail-on", o.fail_on,
+           "slower, different, faster, counts, void, inconclusive or nothing (default slower,different; of counts alone "
+           "different,counts,inconclusive)",
            "WORD,WORD");
   c.add_option("--counts", o.counts, "instructions: auto (default), perf, callgrind or off")->type_name("HOW");
   c.add_flag("--only-counts", o.only_counts, "compare counts and checksums; measure no time");

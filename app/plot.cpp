@@ -22,8 +22,8 @@ constexpr double column_width = 3.25, page_width = 5.5;  // inches, as most conf
 constexpr std::size_t most_steps = 400;                  // of a curve: more than the dots of a printed column
 
 Figure curves(const PlotOptions& o) {
-  const std::string curve = o.curve.empty() ? "quality" : o.curve;
-  const TableModel table = query_curve(read_table_file(o, curve_columns(curve)), o, curve, o.data ? every_step : most_steps);
+  const ResultFile file = read_table_file(o, curve_columns(o.curve), curve_columns(gain_curve));
+  const TableModel table = query_curve(file, o, o.curve, o.data ? every_step : most_steps);
   return lines_figure({&table, 1}, series_styles(table.rows), true);
 }
 
@@ -89,25 +89,31 @@ double inches(const char* flag, const std::string& text, double least, double mo
 /// Flags that say nothing about this kind of figure.
 void check_flags(const PlotOptions& o, const Kind& kind) {
   const bool weights = !kind.of_file;
-  const auto refuse = [&](const char* flag) {
-    throw Failure(Exit::usage, fmt::format("{} has no effect on the figure {}", flag, kind.word));
-  };
   if (kind.of_file && o.path.empty())
     throw Failure(Exit::usage, fmt::format("FILE.h5 is required: the figure {} is of a result file", kind.word));
   if (weights && !o.path.empty())
     throw Failure(Exit::usage, "the figure weights is of no file; --rewards and --estimator say what it shows");
-  if (!o.curve.empty() && kind.make != curves) refuse("--curve");
-  if (!o.value.empty() && kind.make == curves) refuse("--value");
-  if (!o.rewards.empty() && !weights) refuse("--rewards");
-  if (!o.estimators.empty() && !weights) refuse("--estimator");
-  if (o.levels > 0 && !weights) refuse("--levels");
-  if (!weights) return;
-  const std::pair<const char*, bool> of_tables[] = {
-      {"--rows", !o.rows.empty()},         {"--columns", !o.columns.empty()}, {"--value", !o.value.empty()},
-      {"--baseline", !o.baseline.empty()}, {"--compare", !o.compare.empty()}, {"--correction", !o.correction.empty()},
-      {"--best", !o.best.empty()},         {"--where", !o.where.empty()},     {"--tune-seeds", o.tune_seeds >= 0}};
-  for (const auto& [flag, set] : of_tables)
-    if (set) refuse(flag);
+  const bool of_curves = kind.make == curves, of_differences = kind.make == forest;
+  const struct {
+    const char* name;
+    bool set, has_effect;
+  } flags[] = {{"--curve", !o.curve.empty(), of_curves},
+               {"--value", !o.value.empty(), !of_curves && !weights},
+               {"--baseline", !o.baseline.empty(), of_differences},
+               {"--compare", !o.compare.empty(), of_differences},
+               {"--correction", !o.correction.empty(), of_differences},
+               {"--rows", !o.rows.empty(), !weights},
+               {"--columns", !o.columns.empty(), !weights},
+               {"--best", !o.best.empty(), !weights},
+               {"--where", !o.where.empty(), !weights},
+               {"--tune-seeds", o.tune_seeds >= 0, !weights},
+               {"--max-seconds", o.max_seconds > 0, !weights},
+               {"--max-memory", o.max_memory > 0, !weights},
+               {"--rewards", !o.rewards.empty(), weights},
+               {"--estimator", !o.estimators.empty(), weights},
+               {"--levels", o.levels > 0, weights}};
+  for (const auto& flag : flags)
+    if (flag.set && !flag.has_effect) throw Failure(Exit::usage, fmt::format("{} has no effect on the figure {}", flag.name, kind.word));
 }
 
 }  // namespace

@@ -94,9 +94,7 @@ HtmlPage page_of(const TableQuery& q) {
   if (file.failed < file.runs) {
     TableQuery first = q;
     if (values.size() > 1) first.value = {values[0]};
-    std::vector<std::string> columns = values;
-    for (std::string& column : curve_columns(report_curve(file))) columns.push_back(std::move(column));
-    const ResultFile numbers = read_table_file(first, columns);
+    const ResultFile numbers = read_table_file(first, values, curve_columns(gain_curve));
     if (numbers.digest != file.digest) throw Failure(Exit::io, fmt::format("'{}' was replaced while it was read", printable_line(q.path)));
     page.tables = chosen_tables(numbers, q, values);
     add_figures(page, numbers, first);

@@ -15,6 +15,7 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::size_t most_steps = 100;                           // of a curve: more than dots of a line on a page
+constexpr std::size_t fewest_steps = 5;                           // of a curve: less is a value before and after
 constexpr double one_panel = 5.5, more_panels = 7.2, zoom = 1.3;  // inches as drawn; text of 10 pixels becomes 13
 
 bool has_numbers(const std::vector<std::string>& names) {
@@ -22,11 +23,6 @@ bool has_numbers(const std::vector<std::string>& names) {
 }
 
 }  // namespace
-
-std::string report_curve(const ResultFile& file) {
-  const std::vector<std::string> columns = curve_columns("gain");
-  return std::all_of(columns.begin(), columns.end(), [&](const std::string& name) { return file.info(name); }) ? "gain" : "quality";
-}
 
 void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
   bool can_draw = true;
@@ -43,8 +39,14 @@ void add_figures(HtmlPage& page, const ResultFile& file, const TableQuery& q) {
   };
   const auto styles = [](const TableModel& table) { return series_styles(table.rows); };
   add("Learning curves", [&] {
-    const TableModel table = query_curve(file, q, report_curve(file), most_steps);
-    return lines_figure({&table, 1}, styles(table), true);
+    const TableModel table = query_curve(file, q, "", most_steps);
+    const Figure figure = lines_figure({&table, 1}, styles(table), true);
+    std::size_t steps = 0;
+    for (const FigurePanel& panel : figure.panels)
+      for (const FigureSeries& series : panel.series) steps = std::max(steps, series.points.size());
+    if (steps < fewest_steps)
+      throw Failure(Exit::usage, fmt::format("a run has {} recorded steps, and a curve needs {}", steps, fewest_steps));
+    return figure;
   });
   for (const TableModel& table : page.tables) {
     const bool several = table.spec.over_values();

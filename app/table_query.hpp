@@ -20,11 +20,13 @@ ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& 
 /// The chosen table: the suite's own with what the flags change. Failure as read_table_file().
 TableModel query_table(const ResultFile& file, const TableQuery& q);
 
-/// The chosen table with a recorded curve in its cells: at most `most_steps` steps as columns. `gain` is made of quality and needs the
-/// columns curve_columns() in `file`. Failure as read_curve() and curve_table().
+/// The chosen table with a recorded curve in its cells: at most `most_steps` steps as columns. Empty: the curve of the table's first value,
+/// or quality where it has none. `gain` is made of quality and needs the columns curve_columns() in `file`. Failure as read_curve() and
+/// curve_table().
 TableModel query_curve(const ResultFile& file, const TableQuery& q, const std::string& curve, std::size_t most_steps);
 inline constexpr std::size_t every_step = ~std::size_t{0};
 /// What read_table_file() has to read besides for that curve.
 std::vector<std::string> curve_columns(const std::string& curve);
+inline constexpr const char* gain_curve = "gain";
 
 }  // namespace odrpo::app

@@ -9,8 +9,8 @@ namespace odrpo {
 namespace {
 
 constexpr std::string_view reserved_columns[] = {
-    "run",    "id",    "env", "rater",  "policy",    "estimator", "votes", "seed", "step_time_median",
-    "status", "error", "key", "curves", "evaluated", "provenance"};
+    "run",    "id",    "env", "rater",  "policy",    "estimator", "votes",     "seed", "step_time_median",
+    "status", "error", "key", "curves", "evaluated", "seconds",   "provenance"};
 
 }  // namespace
 

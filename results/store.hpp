@@ -19,8 +19,8 @@
 namespace odrpo {
 
 /// The newest layout of result files (docs/results.md). Older ones are read too; 2 brought checksums of every data set, 3 evaluations per
-/// prompt. A file has the lowest version that holds what it has.
-inline constexpr long long schema_version = 3;
+/// prompt, 4 a group of their own for the times of the stages. A file has the lowest version that holds what it has.
+inline constexpr long long schema_version = 4;
 
 /// What the file says about the suite, besides its runs.
 struct SuiteFacts {

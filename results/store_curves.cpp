@@ -7,10 +7,19 @@
 
 namespace odrpo::store {
 
-void Reader::open_world(Sheets sheet, hid_t parent, const std::string& env) {
+void Reader::each_world(const std::function<void(const std::string& kind, const std::string& env, const Hid& group)>& visit) const {
+  for (const std::string kind : world_groups) {
+    if (kind != sheet_kinds[sheet_curves].group && !has_link(root_, kind)) continue;
+    const Hid worlds = open_group(root_, kind);
+    for (const std::string& env : link_names(worlds, kind)) visit(kind, env, open_group(worlds, env));
+  }
+}
+
+/// A world with its runs and places, and no values yet.
+Reader::World Reader::open_scales(Sheets sheet, const std::string& env, hid_t group) {
   const SheetKind& kind = sheet_kinds[sheet];
-  World world{sheet, env, std::string(kind.group) + "/" + env + "/", open_group(parent, env), {}, {}, {}, {}};
-  const Source rows(world.group, "run"), places(world.group, kind.scale);
+  World world{sheet, env, std::string(kind.group) + "/" + env + "/", {}, {}, {}, {}};
+  const Source rows(group, "run"), places(group, kind.scale);
   if (rows.shape().size() != 1 || places.shape().size() != 1 || places.shape()[0] > max_steps)
     throw Hdf5Error("scales of world '" + env + "' are not one-dimensional, or too long");
   if (rows.shape()[0] > head_.runs) throw Hdf5Error("world '" + env + "' has more runs than the root table");
@@ -25,11 +34,17 @@ void Reader::open_world(Sheets sheet, hid_t parent, const std::string& env) {
   if (std::adjacent_find(world.rows.begin(), world.rows.end(), std::greater_equal<>()) != world.rows.end() ||
       (!world.rows.empty() && (world.rows.front() < 0 || static_cast<std::size_t>(world.rows.back()) >= head_.runs)))
     throw Hdf5Error("world '" + env + "' names a run that is not its own");
+  return world;
+}
+
+void Reader::open_world(Sheets sheet, const std::string& env, hid_t group) {
+  World world = open_scales(sheet, env, group);
+  const SheetKind& kind = sheet_kinds[sheet];
   const hsize_t n = world.rows.size(), m = world.places.size();
-  for (const std::string& name : link_names(world.group, env)) {
-    const bool is_seconds = kind.timed && name == "seconds";
+  for (const std::string& name : link_names(group, env)) {
+    const bool is_seconds = kind.timed && name == seconds_name;  // of a file of schema 3 or less
     if (is_of_sheet(kind, name) && !is_seconds) continue;
-    auto source = std::make_unique<Source>(world.group, name);
+    auto source = std::make_unique<Source>(group, name);
     if (is_seconds) {
       source->expect({n, m, stage_count});
       world.seconds = std::move(source);
@@ -41,15 +56,27 @@ void Reader::open_world(Sheets sheet, hid_t parent, const std::string& env) {
   worlds_.push_back(std::move(world));
 }
 
+void Reader::open_seconds(const std::string& env, hid_t group) {
+  const World here = open_scales(sheet_curves, env, group);
+  const auto of =
+      std::find_if(worlds_.begin(), worlds_.end(), [&](const World& world) { return world.sheet == sheet_curves && world.name == env; });
+  if (of == worlds_.end() || here.rows != of->rows || here.places != of->places)
+    throw Hdf5Error("the times of world '" + env + "' are not those of its curves");
+  if (of->seconds) throw Hdf5Error("world '" + env + "' has times among its curves too");
+  for (const std::string& name : link_names(group, env))
+    if (!is_of_sheet(sheet_kinds[sheet_curves], name)) throw Hdf5Error("'" + name + "' is no time of world '" + env + "'");
+  of->seconds = std::make_unique<Source>(group, seconds_name);
+  of->seconds->expect({here.rows.size(), here.places.size(), stage_count});
+  budget_.give_back((here.rows.size() + here.places.size()) * sizeof(std::int32_t));
+}
+
 void Reader::open_worlds() {
   if (worlds_open_) return;
   worlds_open_ = true;
-  for (int k = 0; k < sheet_count; ++k) {
-    const SheetKind& kind = sheet_kinds[k];
-    if (is_optional(kind) && !has_link(root_, kind.group)) continue;
-    const Hid worlds = open_group(root_, kind.group);
-    for (const std::string& env : link_names(worlds, kind.group)) open_world(static_cast<Sheets>(k), worlds, env);
-  }
+  each_world([&](const std::string& kind, const std::string& env, const Hid& group) {
+    if (kind == seconds_name) return open_seconds(env, group);
+    open_world(kind == sheet_kinds[sheet_curves].group ? sheet_curves : sheet_evaluated, env, group);
+  });
 }
 
 std::size_t Reader::slab(Parts parts) {

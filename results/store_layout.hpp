@@ -29,7 +29,7 @@ std::size_t slab_rows(std::size_t bytes);
 /// A group of the file with one group per world in it: named values of the world's runs over a scale.
 struct SheetKind {
   const char *group, *scale;  ///< "curves", "step"
-  bool timed;                 ///< there are `seconds` over the scale and `stage` too
+  bool timed;                 ///< the places are recorded steps, for which there are times of the stages too
   long long since;            ///< the first schema version that has it
   std::vector<Curve> RunRecord::*values;
 };
@@ -40,10 +40,15 @@ inline constexpr SheetKind sheet_kinds[] = {
 enum Sheets { sheet_curves, sheet_evaluated };
 inline constexpr int sheet_count = sheet_evaluated + 1;
 static_assert(sizeof sheet_kinds / sizeof sheet_kinds[0] == sheet_count);
-/// Is it left out of files that have no such values?
-inline bool is_optional(const SheetKind& kind) { return kind.since > 1; }
-/// Is this the name of such a group?
-bool is_sheet_group(const std::string& name);
+/// The times of the stages: a group per world, over the scales of its curves and `stage`, and the name of its one data set. (So a frame of
+/// the curves repeats no value for each stage. Up to schema 3 the times lay among the curves.)
+inline constexpr const char* seconds_name = "seconds";
+inline constexpr const char* stage_scale = "stage";
+inline constexpr long long seconds_since = 4;  ///< schema version
+/// Groups of the root with one group per world in them; only the first is in every file.
+inline constexpr const char* world_groups[] = {sheet_kinds[sheet_curves].group, sheet_kinds[sheet_evaluated].group, seconds_name};
+/// Is this the name of one?
+bool is_world_group(const std::string& name);
 /// Does a world's group have this data set beside its values?
 bool is_of_sheet(const SheetKind& kind, const std::string& name);
 /// Bytes of one run in the group of its world.

@@ -30,6 +30,7 @@ std::vector<std::string> differences(const RunRecord& a, const RunRecord& b) {
   const auto tell = [&](std::string text) {
     if (told.size() < values_told) told.push_back(std::move(text));
   };
+  const auto number = [](double x) { return std::isnan(x) ? std::string("n/a") : fmt::format("{:.17g}", x); };
   if (a.key != b.key) tell(fmt::format("key {} and {}", a.key, b.key));
   if (a.step != b.step) tell("other recorded steps");
   const auto only_there = [&](const auto& mine, const auto& theirs, const char* kind) {
@@ -40,7 +41,7 @@ std::vector<std::string> differences(const RunRecord& a, const RunRecord& b) {
     const Final* other = named(b.finals, value.name);
     if (value.name == modelled_seconds) continue;
     if (other == nullptr) tell(fmt::format("{} in the first alone", value.name));
-    else if (!same(value.value, other->value)) tell(fmt::format("{} {:.17g} and {:.17g}", value.name, value.value, other->value));
+    else if (!same(value.value, other->value)) tell(fmt::format("{} {} and {}", value.name, number(value.value), number(other->value)));
   }
   only_there(a.finals, b.finals, "");
   only_there(a.curves, b.curves, "curve ");
@@ -54,8 +55,8 @@ std::vector<std::string> differences(const RunRecord& a, const RunRecord& b) {
       }
       const auto [x, y] = std::mismatch(curve.values.begin(), curve.values.end(), other->values.begin(), same);
       if (x != curve.values.end())
-        tell(fmt::format("{} {} from {} on ({:.17g} and {:.17g})", kind, curve.name, place(static_cast<std::size_t>(x - curve.values.begin())),
-                         *x, *y));
+        tell(fmt::format("{} {} from {} on ({} and {})", kind, curve.name, place(static_cast<std::size_t>(x - curve.values.begin())),
+                         number(*x), number(*y)));
     }
   };
   compare(a.curves, b.curves, "curve", [&](std::size_t i) { return i < a.step.size() ? fmt::format("step {}", a.step[i]) : "its end"; });

@@ -42,12 +42,12 @@ void unite(std::vector<std::string>& names, std::set<std::string>& seen, const s
 
 std::size_t slab_rows(std::size_t bytes) { return std::clamp<std::size_t>(slab_bytes / (1024 + bytes), 1, 4096); }
 
-bool is_sheet_group(const std::string& name) {
-  return std::any_of(std::begin(sheet_kinds), std::end(sheet_kinds), [&](const SheetKind& kind) { return name == kind.group; });
+bool is_world_group(const std::string& name) {
+  return std::find(std::begin(world_groups), std::end(world_groups), name) != std::end(world_groups);
 }
 
 bool is_of_sheet(const SheetKind& kind, const std::string& name) {
-  return name == "run" || name == kind.scale || (kind.timed && (name == "stage" || name == "seconds"));
+  return name == "run" || name == kind.scale || (kind.timed && (name == stage_scale || name == seconds_name));
 }
 
 std::size_t sheet_bytes(const SheetKind& kind, std::size_t places, std::size_t names) {
@@ -161,7 +161,7 @@ long long Outline::schema() const {
   long long least = 2;
   for (int k = 0; k < sheet_count; ++k)
     if (has(static_cast<Sheets>(k))) least = std::max(least, sheet_kinds[k].since);
-  return least;
+  return has(sheet_curves) ? std::max(least, seconds_since) : least;
 }
 
 }  // namespace odrpo::store

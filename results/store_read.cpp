@@ -79,7 +79,7 @@ void Reader::read_columns(hid_t root) {
       if (numbers[i] != static_cast<std::int32_t>(from + i)) throw Hdf5Error("'run' is not 0, 1, 2, …");
   }
   for (const std::string& name : link_names(root, "/")) {
-    if (name == "run" || name == "provenance" || is_sheet_group(name)) continue;
+    if (name == "run" || name == "provenance" || is_world_group(name)) continue;
     columns_.push_back(std::make_unique<Source>(root, name));
     const Source& source = *columns_.back();
     source.expect({head_.runs});
@@ -129,20 +129,15 @@ void Reader::check_root_sum(hid_t root) {
     sums_[folder + name] = hex;
   };
   for (const std::string& name : link_names(root, "/"))
-    if (name != "provenance" && !is_sheet_group(name)) {
+    if (name != "provenance" && !is_world_group(name)) {
       sum.column(name);
       add(root, "", name);
     }
   const Hid provenance = open_group(root, "provenance");
   for (const std::string& name : link_names(provenance, "provenance")) add(provenance, "provenance/", name);
-  for (const SheetKind& kind : sheet_kinds) {
-    if (is_optional(kind) && !has_link(root, kind.group)) continue;
-    const Hid worlds = open_group(root, kind.group);
-    for (const std::string& env : link_names(worlds, kind.group)) {
-      const Hid world = open_group(worlds, env);
-      for (const std::string& name : link_names(world, env)) add(world, std::string(kind.group) + "/" + env + "/", name);
-    }
-  }
+  each_world([&](const std::string& kind, const std::string& env, const Hid& world) {
+    for (const std::string& name : link_names(world, env)) add(world, kind + "/" + env + "/", name);
+  });
   if (sum.hex() != text_attribute(root, root_sum_name)) throw Hdf5Error("its attributes, columns and checksums do not belong together");
   const Source scale(root, "run");
   check_sum(scale, "run");
@@ -214,11 +209,9 @@ void Reader::check_contents() {
   if (!has_checksums()) return;
   for (const auto& source : columns_) check_sum(*source, source->name());
   open_worlds();
-  for (const World& world : worlds_) {
-    for (const std::string& name : link_names(world.group, world.name)) {
-      check_sum(Source(world.group, name), world.path + name);
-    }
-  }
+  each_world([&](const std::string& kind, const std::string& env, const Hid& world) {
+    for (const std::string& name : link_names(world, env)) check_sum(Source(world, name), kind + "/" + env + "/" + name);
+  });
 }
 
 std::string Reader::digest() {

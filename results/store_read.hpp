@@ -51,8 +51,7 @@ class Reader {
  private:
   struct World {
     Sheets sheet;
-    std::string name, path;  ///< of the env, and "curves/NAME/"
-    Hid group;
+    std::string name, path;                  ///< of the env, and "curves/NAME/"
     std::vector<std::int32_t> rows, places;  ///< of the root table; on the sheet's scale, ascending
     std::vector<std::pair<std::string, std::unique_ptr<Source>>> values;
     std::unique_ptr<Source> seconds;  ///< null where the sheet has none
@@ -63,7 +62,11 @@ class Reader {
   void check_root_sum(hid_t root);
   void check_status();
   void open_worlds();
-  void open_world(Sheets sheet, hid_t parent, const std::string& env);
+  /// Calls visit(group of the root, env, group of the world) for every group of a world, those of the curves first.
+  void each_world(const std::function<void(const std::string& kind, const std::string& env, const Hid& group)>& visit) const;
+  World open_scales(Sheets sheet, const std::string& env, hid_t group);
+  void open_world(Sheets sheet, const std::string& env, hid_t group);
+  void open_seconds(const std::string& env, hid_t group);
   void read_values(const World& world, std::size_t from, std::vector<RunRecord>& runs, Parts parts);
   const Source& source(const std::string& column) const;
   void check_sum(const Source& source, const std::string& path);

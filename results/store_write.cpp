@@ -131,22 +131,60 @@ class Table {
   Scales scales_;
 };
 
-/// One kind of values of one world: rows are its runs, columns the union of their places on the scale, NaN where a run has none.
+/// A group of one world: scales, and data sets over all of them in the order in which they came.
+class WorldGroup {
+ public:
+  WorldGroup(hid_t file, const std::string& path) : path_(path), group_(make_group(file, path)) {}
+  void scale(const char* name, const std::vector<std::int32_t>& values) {
+    SlabWriter slab(group_, name, int32_type(), {values.size()});
+    slab.rows(values.data(), values.size());
+    add_scale(slab, name, values.size());
+  }
+  void scale(const char* name, const std::vector<std::string>& texts) {
+    SlabWriter slab(group_, name, {texts.size()});
+    slab.rows(texts);
+    add_scale(slab, name, texts.size());
+  }
+  SlabWriter& dataset(const std::string& name, ElementType type, const void* fill) {
+    datasets_.emplace_back(name, std::make_unique<SlabWriter>(group_, name, type, shape_, true, fill));
+    SlabWriter& made = *datasets_.back().second;
+    scales_.attach(made.id(), along_);
+    return made;
+  }
+  void finish(RootSum& sum) {
+    for (const auto& [name, slab] : datasets_) sum.dataset(path_ + "/" + name, slab->finish(), "");
+    for (const auto& [name, hex] : scale_sums_) sum.dataset(path_ + "/" + name, hex, "");
+    scales_.finish();
+  }
+
+ private:
+  void add_scale(SlabWriter& slab, const char* name, hsize_t size) {
+    scale_sums_.emplace_back(name, slab.finish());
+    along_.push_back(scales_.add(slab.id(), name));
+    shape_.push_back(size);
+  }
+  std::string path_;
+  Hid group_;
+  Scales scales_;
+  std::vector<std::size_t> along_;
+  std::vector<hsize_t> shape_;
+  std::vector<std::pair<std::string, std::unique_ptr<SlabWriter>>> datasets_;
+  std::vector<std::pair<std::string, std::string>> scale_sums_;
+};
+
+/// One kind of values of one world: rows are its runs, columns the union of their places on the scale, NaN where a run has none. The times
+/// of the stages go beside them, into a group of their own.
 class SheetWriter {
  public:
-  SheetWriter(hid_t parent, const SheetKind& kind, const std::string& env, const Outline::World& world, const Outline::Sheet& sheet)
-      : kind_(kind), sheet_(sheet), path_(std::string(kind.group) + "/" + env + "/"), env_(env), group_(make_group(parent, env)) {
-    const hsize_t n = world.rows.size(), m = sheet.places.size();
-    std::vector<std::size_t> by{scale("run", int32_type(), world.rows), scale(kind.scale, int32_type(), sheet.places)};
-    if (kind.timed) by.push_back(stage_scale());
-    for (const std::string& name : sheet.names) {
-      values_.push_back(std::make_unique<SlabWriter>(group_, name, double_type(), std::vector<hsize_t>{n, m}, true, &nan));
-      scales_.attach(values_.back()->id(), std::span(by).first(2));
-    }
+  SheetWriter(hid_t file, const SheetKind& kind, const std::string& env, const Outline::World& world, const Outline::Sheet& sheet)
+      : kind_(kind), sheet_(sheet), env_(env) {
+    WorldGroup& group = make(file, kind.group, world);
+    for (const std::string& name : sheet.names) values_.push_back(&group.dataset(name, double_type(), &nan));
     if (!kind.timed) return;
-    seconds_ = std::make_unique<SlabWriter>(group_, "seconds", float_type(), std::vector<hsize_t>{n, m, stage_count}, true, &nanf);
+    WorldGroup& times = make(file, seconds_name, world);
+    times.scale(stage_scale, std::vector<std::string>(std::begin(stage_names), std::end(stage_names)));
+    seconds_ = &times.dataset(seconds_name, float_type(), &nanf);
     set_attribute(seconds_->id(), "units", "s");
-    scales_.attach(seconds_->id(), by);
   }
   /// The runs of this world among some runs of the file.
   void add(std::span<const RunRecord* const> some) {
@@ -169,7 +207,7 @@ class SheetWriter {
           for (std::size_t s = 0; s < of->values.size(); ++s) values[r * m + columns[r][s]] = of->values[s];
       values_[c]->rows(values.data(), n);
     }
-    if (!seconds_) return;
+    if (seconds_ == nullptr) return;
     std::vector<float> seconds(n * m * stage_count, nanf);
     for (std::size_t r = 0; r < n; ++r)
       if (here[r]->status == RunStatus::ok && !here[r]->seconds.empty())
@@ -178,13 +216,16 @@ class SheetWriter {
     seconds_->rows(seconds.data(), n);
   }
   void finish(RootSum& sum) {
-    for (std::size_t c = 0; c < values_.size(); ++c) sum.dataset(path_ + sheet_.names[c], values_[c]->finish(), "");
-    if (seconds_) sum.dataset(path_ + "seconds", seconds_->finish(), "");
-    for (const auto& [name, hex] : scale_sums_) sum.dataset(path_ + name, hex, "");
-    scales_.finish();
+    for (const auto& group : groups_) group->finish(sum);
   }
 
  private:
+  WorldGroup& make(hid_t file, const char* kind, const Outline::World& world) {
+    WorldGroup& made = *groups_.emplace_back(std::make_unique<WorldGroup>(file, std::string(kind) + "/" + env_));
+    made.scale("run", world.rows);
+    made.scale(kind_.scale, sheet_.places);
+    return made;
+  }
   const Curve* values_of(const RunRecord& run, std::size_t c) const {
     if (run.status == RunStatus::failed) return nullptr;
     const std::string& name = sheet_.names[c];
@@ -193,27 +234,12 @@ class SheetWriter {
     const auto found = std::find_if(all.begin(), all.end(), [&](const Curve& curve) { return curve.name == name; });
     return found == all.end() ? nullptr : &*found;
   }
-  std::size_t scale(const char* name, ElementType type, const std::vector<std::int32_t>& values) {
-    SlabWriter slab(group_, name, type, {values.size()});
-    slab.rows(values.data(), values.size());
-    scale_sums_.emplace_back(name, slab.finish());
-    return scales_.add(slab.id(), name);
-  }
-  std::size_t stage_scale() {
-    const std::vector<std::string> stages(std::begin(stage_names), std::end(stage_names));
-    SlabWriter slab(group_, "stage", {stages.size()});
-    slab.rows(stages);
-    scale_sums_.emplace_back("stage", slab.finish());
-    return scales_.add(slab.id(), "stage");
-  }
   const SheetKind& kind_;
   const Outline::Sheet& sheet_;
-  std::string path_, env_;
-  Hid group_;
-  Scales scales_;
-  std::vector<std::unique_ptr<SlabWriter>> values_;
-  std::unique_ptr<SlabWriter> seconds_;  ///< of curves alone
-  std::vector<std::pair<std::string, std::string>> scale_sums_;
+  std::string env_;
+  std::vector<std::unique_ptr<WorldGroup>> groups_;
+  std::vector<SlabWriter*> values_;
+  SlabWriter* seconds_ = nullptr;  ///< of curves alone
 };
 
 void write_attributes(hid_t file, const Records& runs, const Outline& outline, const SuiteFacts& facts, const std::string& digest,
@@ -269,12 +295,14 @@ void write_layout(hid_t file, const Records& runs, const Outline& outline, const
   std::vector<std::unique_ptr<SheetWriter>> sheets;
   std::map<std::string, std::size_t> bytes;  // of a run of each world
   for (int k = 0; k < sheet_count; ++k) {
-    if (is_optional(sheet_kinds[k]) && !outline.has(static_cast<Sheets>(k))) continue;
-    const Hid group = make_group(file, sheet_kinds[k].group);
+    const bool any = outline.has(static_cast<Sheets>(k));
+    if (k != sheet_curves && !any) continue;
+    make_group(file, sheet_kinds[k].group);
+    if (sheet_kinds[k].timed && any) make_group(file, seconds_name);
     for (const auto& [env, world] : outline.worlds()) {
       const Outline::Sheet& sheet = world.sheets[k];
       bytes[env] += sheet_bytes(sheet_kinds[k], sheet.places.size(), sheet.names.size());
-      if (!sheet.places.empty()) sheets.push_back(std::make_unique<SheetWriter>(group, sheet_kinds[k], env, world, sheet));
+      if (!sheet.places.empty()) sheets.push_back(std::make_unique<SheetWriter>(file, sheet_kinds[k], env, world, sheet));
     }
   }
   std::size_t rows = slab_rows(0);

@@ -2,9 +2,11 @@
 #include "app/gate/callgrind.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,7 +20,32 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr double slower_under_valgrind = 100;  // by which deadlines are longer there
-constexpr const char* no_time = "not within a minute, which is what --counts auto gives to callgrind";
+constexpr double most_waiting = 10;            // wall over CPU time: more is charged too, else a process that hangs costs nothing
+constexpr const char* no_time = "not within a minute of CPU time, which is what --counts auto gives to callgrind";
+
+/// Adds to `spent` the CPU time of the processes that end while it lives, or a part of the wall time where they mostly wait.
+class Meter {
+ public:
+  explicit Meter(double& spent) : spent_(spent) {}
+  ~Meter() {
+    const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    spent_ += std::max(ended_seconds() - cpu_, wall / most_waiting);
+  }
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+ private:
+  /// User and system time of all children that have been waited for.
+  static double ended_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+  }
+  double& spent_;
+  const double cpu_ = ended_seconds();
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 /// A folder that goes with everything in it.
 struct TemporaryFolder {
@@ -54,8 +81,7 @@ std::optional<double> collected(const fs::path& log) {
 }  // namespace
 
 double Callgrind::seconds_left() const {
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  return tools_.callgrind_seconds == 0 ? std::numeric_limits<double>::infinity() : tools_.callgrind_seconds - seconds;
+  return tools_.callgrind_seconds == 0 ? std::numeric_limits<double>::infinity() : tools_.callgrind_seconds - spent_;
 }
 
 bool Callgrind::wanted() {
@@ -81,7 +107,7 @@ void Callgrind::count(std::vector<GateCount>& to, const std::function<double(Sid
   add_count(to, "instructions", by_callgrind, of[baseline], of[candidate]);
 }
 
-double Callgrind::total(const ChildCommand& command, const std::function<void(const ChildCommand&, const ChildRules&)>& use) const {
+double Callgrind::total(const ChildCommand& command, const std::function<void(const ChildCommand&, const ChildRules&)>& use) {
   const TemporaryFolder folder;
   ChildCommand under = command;
   under.file = tools_.valgrind;
@@ -93,8 +119,12 @@ double Callgrind::total(const ChildCommand& command, const std::function<void(co
                      command.file};
   under.arguments.insert(under.arguments.end(), command.arguments.begin() + 1, command.arguments.end());
   ChildRules rules = commands_.rules;
-  rules.deadline = std::min(slower_under_valgrind * rules.deadline, std::max(seconds_left(), 0.001));
-  use(under, rules);
+  rules.cpu_seconds = seconds_left();
+  rules.deadline = std::min(slower_under_valgrind * rules.deadline, most_waiting * std::max(rules.cpu_seconds, 0.001));
+  {
+    const Meter meter(spent_);
+    use(under, rules);
+  }
   double total = 0;
   for (const auto& entry : fs::directory_iterator(folder.path)) total += collected(entry.path()).value_or(0);
   if (total == 0) throw Failure(Exit::runs_failed, "it has counted nothing");

@@ -55,8 +55,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 /// The child's side of fork(): only calls that are safe there. Sends errno through `failed` when the program cannot be started.
-[[noreturn]] void become(const ChildCommand& command, char* const* argv, char* const* variables, const ChildStart& start, pid_t parent,
-                         int in, int out, int error, int go, int failed) {
+[[noreturn]] void become(const ChildCommand& command, char* const* argv, char* const* variables, double cpu_seconds,
+                         const ChildStart& start, pid_t parent, int in, int out, int error, int go, int failed) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);
@@ -72,6 +72,12 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
     CPU_ZERO(&cores);
     CPU_SET(start.core, &cores);
     sched_setaffinity(0, sizeof cores, &cores);  // where it is refused, times are noisier
+  }
+  rlimit cpu{};
+  if (cpu_seconds < 1e9 && getrlimit(RLIMIT_CPU, &cpu) == 0) {
+    cpu.rlim_max = std::min(cpu.rlim_max, static_cast<rlim_t>(std::max(cpu_seconds, 0.0)) + 1);
+    cpu.rlim_cur = cpu.rlim_max;  // so the kernel kills it, and no handler or core file comes between
+    setrlimit(RLIMIT_CPU, &cpu);
   }
   if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(error, 2) >= 0) {
     for (const int fd : start.inherited) fcntl(fd, F_SETFD, 0);
@@ -98,7 +104,8 @@ Child::Child(std::string who, const ChildCommand& command, const ChildRules& rul
   if (pid_ < 0) throw Failure(Exit::io, fmt::format("{}: cannot start a process: {}", who_, std::strerror(errno)));
   if (pid_ == 0) {
     ::close(go.write);  // its end here tells the child to go on
-    become(command, argv.data(), variables.data(), start, parent, in.read, out.write, error.write, go.read, failed.write);
+    become(command, argv.data(), variables.data(), rules_.cpu_seconds, start, parent, in.read, out.write, error.write, go.read,
+           failed.write);
   }
   setpgid(pid_, pid_);
   Pipe::shut(failed.write);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ inline constexpr std::size_t longest_line = std::size_t{1} << 20;  ///< bytes of
 struct ChildRules {
   double deadline = 60;             ///< seconds for an answer, and for the end of a process
   const std::atomic<bool>* stop{};  ///< set by a signal
+  double cpu_seconds = std::numeric_limits<double>::infinity();  ///< a process that takes a second more of CPU time is killed
 };
 
 /// How a process ended.

@@ -15,10 +15,10 @@
 
 namespace odrpo::app {
 
-/// How --counts says it: automatic takes what is there, perf events first, and counts with callgrind for a minute at most.
+/// How --counts says it: automatic takes what is there, perf events first, and counts with callgrind for a minute of CPU time at most.
 enum class CountWish { automatic, perf, callgrind, off };
 inline constexpr Word<CountWish> count_words[] = {
-    {CountWish::automatic, "auto", "perf events where allowed, else callgrind until a minute is over, else none"},
+    {CountWish::automatic, "auto", "perf events where allowed, else callgrind for a minute of CPU time, else none"},
     {CountWish::perf, "perf", "instructions by the processor's own counter"},
     {CountWish::callgrind, "callgrind", "instructions by Valgrind's simulated processor"},
     {CountWish::off, "off", "no counts"},
@@ -28,7 +28,7 @@ inline constexpr Word<CountWish> count_words[] = {
 struct CountTools {
   bool perf = false;                            ///< the processor's counter, in user space
   std::string valgrind;                         ///< the program; empty: not to be used
-  double callgrind_seconds = 0;                 ///< after which callgrind counts no further case; 0 = no limit, and it must succeed
+  double callgrind_seconds = 0;  ///< of CPU time, after which callgrind counts no further case; 0 = no limit, and it must succeed
   std::string allocations_library;              ///< which counts as it is preloaded; empty: none
   std::string no_instructions, no_allocations;  ///< why there is nothing that counts them; empty: there is
 };
@@ -89,7 +89,8 @@ class LiveCounters {
 /// Opens an event of perf_event_open(2) on a process that is about to execute its program, its children included; -1 with errno.
 int open_event(unsigned type, unsigned long long config, pid_t pid);
 
-/// The middle of several totals of each side: exact where all, of five or more four in five, are within 0.1 % or count_noise() of it.
+/// The middle of several totals of each side, at least 0: exact where all, of five or more four in five, are within 0.1 % or count_noise()
+/// of it.
 GateCount count_of(const char* what, const char* by, const std::vector<double>& baseline, const std::vector<double>& candidate);
 /// Of a program that is measured alone, both sides have its totals: what is stored takes the other side's place later.
 template <class Totals>

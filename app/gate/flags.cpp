@@ -41,8 +41,8 @@ double read_limit(const std::string& text, double same) {
   return limit;
 }
 
-GateFailOn read_fail_on(const std::vector<std::string>& given) {
-  if (given.empty()) return {};
+GateFailOn read_fail_on(const std::vector<std::string>& given, bool timed) {
+  if (given.empty()) return timed ? GateFailOn() : GateFailOn{{GateVerdict::different, GateVerdict::inconclusive}, true};
   const std::vector<std::string> words = comma_words(given);
   const std::vector<std::string> known = {"slower", "different", "faster", "counts", "void", "inconclusive", "nothing"};
   GateFailOn out{{}, false};

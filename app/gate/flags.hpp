@@ -58,8 +58,9 @@ std::vector<Verdict> read_verdicts(const std::vector<std::string>& given, std::s
 
 /// --limit: "1%", "0.5 %" or "0.01" as a share; at least 0 and below `same`, within which a case counts as the same.
 double read_limit(const std::string& text, double same);
-/// --fail-on, given once or several times, with commas; the default where it is not given.
-GateFailOn read_fail_on(const std::vector<std::string>& given);
+/// --fail-on, given once or several times, with commas; where it is not given the default of a gate with times, or of counts and checksums
+/// alone.
+GateFailOn read_fail_on(const std::vector<std::string>& given, bool timed);
 /// Refuses flags that are missing, have no effect together, or name one file twice.
 void check_gate_flags(const GateOptions& options);
 

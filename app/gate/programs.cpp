@@ -90,7 +90,7 @@ void against_stored(Counts& counts, const StoredBaseline& stored) {
                           count.what == "instructions" ? stored.counted_by : stored.allocations_by);
         continue;
       }
-      count.baseline = count.least[baseline] = count.most[baseline] = was->baseline;
+      count.baseline = count.least[baseline] = count.most[baseline] = std::max(was->baseline, 0.0);
       count.exact = count.exact && was->exact;
       both.push_back(count);
     }
@@ -133,11 +133,12 @@ int programs_gate(const GateOptions& o) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   GateReport report;
-  report.fail_on = read_fail_on(o.fail_on);
   report.host = host_text();
   const CountWish wish = o.counts.empty() ? CountWish::automatic : word_or_refuse<CountWish>("--counts", count_words, o.counts);
   std::optional<StoredBaseline> stored;
   if (!o.against.empty()) stored = read_stored(o.against);
+  report.timed = !o.only_counts && (!stored || stored->timed());
+  report.fail_on = read_fail_on(o.fail_on, report.timed);
   const ComparedKind kind = kind_of(o, stored);
   check_flags_of_kind(o, kind);
   check_gate_outputs(o, true);
@@ -152,7 +153,6 @@ int programs_gate(const GateOptions& o) {
     if (kind != ComparedKind::self) throw Failure(Exit::usage, "--candidate is required: the command that must not be slower");
     report.candidate = quoted_word(this_program());
   }
-  report.timed = !o.only_counts && (!stored || stored->timed());
 
   Prepared p(commands_of(o, report, kind, processes.rules()));
   if (stored) check_conditions(*stored, o.against, report.timed, p, kind, processes);
@@ -180,11 +180,9 @@ int programs_gate(const GateOptions& o) {
       report.measured.push_back({p.kind.repeat[i], run.baseline_ns[i], p.kind.clock, std::move(run.cpu[i]), std::move(counts.of_case[i]),
                                  run.checksums[i].of_baseline(), run.checksums[i].of_candidate(), run.checksums[i].varies()});
     say_counted_by(report, counts.no_instructions, counts.no_allocations);
-    if (!report.timed && !compares_anything(report))
-      throw Failure(Exit::no_baseline, fmt::format("nothing can be compared: instructions counted by {}; allocations by {}; no checksums",
-                                                   report.counted_by, report.allocations_by));
+    report.decisions = std::move(run.decisions);
+    if (!report.timed) judge_counts(report);
   }
-  report.decisions = std::move(run.decisions);
   report.out_of_time = run.out_of_time;
   report.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   put(o.json ? gate_json(report) : gate_text(report));

@@ -80,13 +80,30 @@ void say_counted_by(GateReport& r, const std::string& no_instructions, const std
   r.allocations_by = said("allocations", no_allocations);
 }
 
-bool has_exact_count(const GateMeasurement& m) {
-  return std::any_of(m.counts.begin(), m.counts.end(), [](const GateCount& c) { return c.exact; });
+bool counted(const GateMeasurement& m, std::string_view what) {
+  return std::any_of(m.counts.begin(), m.counts.end(), [&](const GateCount& c) {
+    return c.what == what && c.exact && std::max(c.baseline, c.candidate) > count_noise(what);
+  });
 }
 
-bool compares_anything(const GateReport& r) {
-  return std::any_of(r.measured.begin(), r.measured.end(),
-                     [](const GateMeasurement& m) { return has_exact_count(m) || (!m.checksum.empty() && !m.checksum_varies); });
+std::string why_nothing_counted(const GateReport& r) {
+  bool noise = false;
+  for (const GateMeasurement& m : r.measured) {
+    if (counted(m, "instructions") || counted(m, "allocations")) return "";
+    noise |= std::any_of(m.counts.begin(), m.counts.end(), [](const GateCount& c) { return c.what == "allocations" && c.exact; });
+  }
+  return fmt::format("nothing was counted: instructions: {}; allocations: {}{}", r.counted_by, noise ? "no more than noise, by " : "",
+                     r.allocations_by);
+}
+
+void judge_counts(GateReport& r) {
+  bool differs = false;
+  for (std::size_t i = 0; i < r.decisions.size(); ++i) {
+    auto& verdict = r.decisions[i].verdict;
+    differs |= verdict == GateVerdict::different;
+    if (!verdict && !counted(r.measured[i], "instructions") && !counts_changed(r, i)) verdict = GateVerdict::inconclusive;
+  }
+  if (const std::string why = why_nothing_counted(r); !differs && !why.empty()) throw Failure(Exit::no_baseline, why);
 }
 
 std::vector<std::size_t> worst_first(const GateReport& r) {

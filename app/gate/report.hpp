@@ -39,7 +39,7 @@ struct GateMeasurement {
   bool checksum_varies = false;    ///< the baseline's differ from repetition to repetition: not compared
 };
 
-/// Words of --fail-on: every verdict but same, and a change of counts.
+/// Words of --fail-on: every verdict but same, and a change of counts. The default is that of a gate that measures times.
 struct GateFailOn {
   std::vector<GateVerdict> verdicts = {GateVerdict::slower, GateVerdict::different};
   bool counts = false;
@@ -70,9 +70,13 @@ void say_counted_by(GateReport& report, const std::string& no_instructions, cons
 bool counts_changed(const GateReport& report, std::size_t i);
 /// Has this case to be explained: a verdict other than same and faster, or a count that changed?
 bool notable(const GateReport& report, std::size_t i);
-bool has_exact_count(const GateMeasurement& measurement);
-/// Has any case an exact count, or a checksum that was compared?
-bool compares_anything(const GateReport& report);
+/// Has the case an exact count of this that is more than noise on a side?
+bool counted(const GateMeasurement& measurement, std::string_view what);
+/// "nothing was counted: …", where no case has such a count; else empty.
+std::string why_nothing_counted(const GateReport& report);
+/// Of a gate without times: a case is inconclusive where no instructions were compared and no count has changed, since it may do any amount
+/// of work then. Failure no_baseline where nothing was counted, and no checksum differs.
+void judge_counts(GateReport& report);
 
 /// Places of the cases, worst first: by verdict (different, slower, void, inconclusive, faster, same), then those whose counts changed,
 /// then by the ratio's lower bound, highest first.

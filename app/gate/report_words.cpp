@@ -18,6 +18,12 @@ std::string_view word_for(GateVerdict v) { return word_of(std::span<const Word<G
 /// A ratio; of two blocks an interval may reach far.
 std::string times_text(double ratio) { return ratio < 1000 ? fmt::format("{:.3f}", ratio) : fmt::format("{:.2e}", ratio); }
 
+/// Of an inconclusive case without times.
+std::string uncounted_text(const GateMeasurement& m) {
+  return fmt::format("inconclusive: no instructions were compared{}{}", counted(m, "allocations") ? "; allocations have not changed" : "",
+                     m.checksum.empty() || m.checksum_varies ? "" : "; checksums are equal");
+}
+
 /// 1234567 -> "1,234,567".
 std::string grouped(double value) {
   std::string digits = fmt::format("{:.0f}", value);
@@ -74,15 +80,10 @@ std::string outcome_text(const GateReport& r) {
     const auto count = std::count_if(r.decisions.begin(), r.decisions.end(), [&](const GateCase& c) { return c.verdict == w.value; });
     if (count > 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", count, w.word);
   }
-  std::size_t changed = 0;
-  for (std::size_t i = 0; i < n; ++i) changed += counts_changed(r, i);
+  std::size_t changed = 0, silent = 0;  // silent: without times, no count has changed
+  for (std::size_t i = 0; i < n; ++i) changed += counts_changed(r, i), silent += !r.decisions[i].verdict && !counts_changed(r, i);
   if (changed > 0) out += fmt::format("{}counts changed in {}", out.empty() ? "" : ", ", changed);
-  if (out.empty()) {
-    const auto counted = static_cast<std::size_t>(std::count_if(r.measured.begin(), r.measured.end(), has_exact_count));
-    out = counted == n  ? "no count has changed"
-          : counted > 0 ? fmt::format("no count has changed in {}, the others could not be counted", counted)
-                        : "nothing could be counted; equal checksums";
-  }
+  if (silent > 0) out += silent == n ? "no count has changed" : fmt::format(", no count has changed in {}", silent);
   return fmt::format("{} case{}: {} (exit {})", n, n == 1 ? "" : "s", out, gate_exit(r));
 }
 
@@ -136,8 +137,10 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
         break;
       case GateVerdict::same: parts.push_back(fmt::format("same: {}", ratio)); break;
       case GateVerdict::inconclusive:
-        parts.push_back(fmt::format("inconclusive: {}; a slow-down of {:.1f} % or more would have been found 19 times of 20", ratio,
-                                    100 * smallest_found(c.estimate, r.rules)));
+        parts.push_back(ratio.empty()
+                            ? uncounted_text(m)
+                            : fmt::format("inconclusive: {}; a slow-down of {:.1f} % or more would have been found 19 times of 20", ratio,
+                                          100 * smallest_found(c.estimate, r.rules)));
         break;
     }
   for (const GateCount& count : m.counts)
@@ -145,7 +148,7 @@ std::string case_sentence(const GateReport& r, std::size_t i) {
   if (m.checksum_varies) parts.push_back("the baseline's checksums vary and are not compared");
   for (const GateCount& count : m.counts)
     if (!count.exact) parts.push_back(fmt::format("counts of {} of one side differ, so they are not compared", count.what));
-  if (parts.empty()) parts.push_back(m.counts.empty() ? "not counted; equal checksums" : "no count has changed by more than 0.5 %");
+  if (parts.empty()) parts.push_back("no count has changed by more than 0.5 %");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

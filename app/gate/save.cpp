@@ -103,6 +103,7 @@ int save_gate(const GateOptions& o) {
       counted.measured.back().counts = counts.of_case[i];
     }
     say_counted_by(counted, counts.no_instructions, counts.no_allocations);
+    if (const std::string why = why_nothing_counted(counted); !timed && !why.empty()) throw Failure(Exit::no_baseline, why);
     stored.counted_by = counted.counted_by;
     stored.allocations_by = counted.allocations_by;
     stored.counts = std::move(counts.of_case);

@@ -17,9 +17,7 @@ namespace {
 constexpr std::size_t verdict_width = 12;
 constexpr std::size_t most_left_out = 5, most_sentences = 20;
 
-bool speaks(const GateReport& r, std::size_t i) {
-  return notable(r, i) || r.measured[i].checksum_varies || (!r.timed && !has_exact_count(r.measured[i]));
-}
+bool speaks(const GateReport& r, std::size_t i) { return notable(r, i) || r.measured[i].checksum_varies; }
 
 /// Of the commands' CPU time, which decides nothing.
 std::string cpu_sentence(const GateMeasurement& m) {

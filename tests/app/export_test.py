@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # What `export` writes, read back by Python's csv and json and compared bit for bit with h5py: runs, curves, hostile texts, bad input.
-# Usage: export_test.py PROGRAM SAMPLE_PROGRAM
-import csv, io, json, math, os, resource, struct, subprocess, sys
+# Usage: export_test.py PROGRAM SAMPLE_PROGRAM OLDER_FILE, which is what SAMPLE_PROGRAM wrote when results had schema 3
+import csv, io, json, math, os, resource, shutil, struct, subprocess, sys
 
 try:
     import h5py
@@ -11,7 +11,7 @@ except ImportError as missing:
     sys.exit(77)
 from checks import call, check, finish, paths, program
 
-sample = paths[0]
+sample, older = paths
 
 
 def bits(number, kind="<d"):
@@ -86,7 +86,8 @@ def compare(path):
         # curves
         worlds = {env: file["curves"][env] for env in file["curves"]}
         place = {(env, int(r)): k for env, world in worlds.items() for k, r in enumerate(world["run"][()])}
-        stages = [s.decode() for s in next(iter(worlds.values()))["stage"][()]]
+        times = {env: file["seconds"][env] if "seconds" in file else world for env, world in worlds.items()}
+        stages = [s.decode() for s in next(iter(times.values()))["stage"][()]]
         points, at = 0, {}
         for row in table(call("export", path, "--what", "curves")):
             at[int(row["run"]), int(row["step"])] = row
@@ -101,12 +102,12 @@ def compare(path):
             if status[i] == "failed":
                 check(nested == {"step": []} and not any(r == i for r, _ in at), "a failed run has no curves")
                 continue
-            world = worlds[envs[i]]
+            world, seconds = worlds[envs[i]], times[envs[i]]["seconds"]
             k, steps = place[envs[i], i], world["step"][()]
             curves = [n for n in world if n not in ("run", "step", "stage", "seconds")]
             for s, step in enumerate(steps):
                 own = [n for n in curves if not math.isnan(world[n][k, s])]
-                if not own and math.isnan(world["seconds"][k, s, 0]):
+                if not own and math.isnan(seconds[k, s, 0]):
                     check((i, int(step)) not in at and int(step) not in nested["step"], "a step that is not the run's")
                     continue
                 points += 1
@@ -117,7 +118,7 @@ def compare(path):
                     for got in (row[name], line[name], listed):
                         check(same_number(got, value), f"curve {name} of run {i}, step {step}: {got!r}, the file has {value!r}")
                 for t, stage in enumerate(stages):
-                    value = world["seconds"][k, s, t]
+                    value = seconds[k, s, t]
                     for got in (row["seconds_" + stage], line["seconds_" + stage], nested["seconds"][stage][j]):
                         check(same_number(got, value, "<f"), f"seconds of {stage}: {got!r}, the file has {value!r}")
         check(points == len(at), f"{len(at)} lines of curves, the file has {points} points")
@@ -129,9 +130,14 @@ def compare(path):
         return rows
 
 
+shutil.copy(older, "older.h5")  # of schema 3
+compare("older.h5")
 for name, how in (("sample.h5", ()), ("hostile.h5", ("texts",))):
     subprocess.run([sample, name, *how], check=True, stdout=subprocess.DEVNULL)
     rows = compare(name)
+for form in (("--what", "runs"), ("--what", "curves"), ("--format", "jsonl")):
+    check(call("export", "older.h5", *form) == call("export", "sample.h5", *form), f"{form}: the file of schema 3 as that of today")
+check("equal" in call("diff", "older.h5", "sample.h5"), "diff of both")
 hostile = rows
 check("\n" in hostile[4]["error"] and hostile[4]["error"].startswith("'=1+1"), "the error text of the hostile file")
 

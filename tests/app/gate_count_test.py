@@ -39,9 +39,8 @@ for release in ("old", "new"):
     check(f"benchmark, {release}: iterations are fixed where they can be", {c["case"]: c["repeat"] for c in json.loads(r.stdout)["cases"]} ==
           {"BM_a/8": 1 if release == "new" else 0, "BM_b(x)": 1 if release == "new" else 0, "BM_d/iterations:5": 5}, r)
 for release, cases, says in (("old", "BM_[ab]*", "no number of iterations"), ("new", "BM_d*", "fixes its number of iterations")):
-    r = gate("--json", "--only-counts", "--cases", cases, kind="benchmark", baseline=f"{bench} {release}", counts=())
-    j = json.loads(r.stdout)
-    check(f"benchmark, {release}, {cases}: says why it does not count", r.returncode == 0 and says in j["allocations_by"] + j["instructions_by"], r)
+    r = gate("--only-counts", "--cases", cases, kind="benchmark", baseline=f"{bench} {release}", counts=())
+    check(f"benchmark, {release}, {cases}: nothing counted: 12, and why", r.returncode == 12 and r.stdout == b"" and says in r.stderr.decode(), r)
 
 def stored(*arguments):
     return subprocess.run([program, "gate", "--counts", "off", *short, *arguments], capture_output=True, timeout=300, stdin=subprocess.DEVNULL)
@@ -72,9 +71,14 @@ check("no Google Benchmark: 7", r.returncode == 7 and b"not the JSON" in r.stder
 
 # allocations, without callgrind
 no_valgrind = {"PATH": "/nowhere"}
-r = gate("--json", "--only-counts", baseline=worker(waste=2, cases=["a"]), candidate=worker(waste=3, cases=["a"]), counts=("--counts", "auto"), environment=no_valgrind)
+more = {"baseline": worker(waste=2, cases=["a"]), "candidate": worker(waste=3, cases=["a"]), "counts": ("--counts", "auto"), "environment": no_valgrind}
+r = gate("--json", "--only-counts", **more)
 counts = {c["what"]: c for c in json.loads(r.stdout)["cases"][0]["counts"]}
-check("allocations: half as many more, which is no failure", r.returncode == 0 and abs(counts["allocations"]["change"] - 0.5) < 0.01 and counts["allocations"]["reported"], counts)
+check("allocations: half as many more, which fails", r.returncode == 10 and abs(counts["allocations"]["change"] - 0.5) < 0.01 and counts["allocations"]["reported"], counts)
+check("where counts alone decide", json.loads(r.stdout)["fail_on"] == ["different", "inconclusive", "counts"])
+check("and --fail-on says no other", gate("--only-counts", "--fail-on", "different", **more).returncode == 0)
+r = gate("--json", **more)
+check("beside times they fail nothing", r.returncode == 0 and json.loads(r.stdout)["fail_on"] == ["slower", "different"], r)
 
 # counts of commands: the one check that starts a real callgrind
 r = gate("--only-counts", kind="process", baseline="cat", counts=())
@@ -82,15 +86,22 @@ check("counts alone: a command's allocations or instructions, and its output", r
 
 # a count that differs from itself
 varying = worker(waste_varies=1, cases=["a"])
-r = gate("--json", "--only-counts", "--fail-on", "counts", baseline=varying, counts=(), environment=no_valgrind)
+r = gate("--json", "--fail-on", "counts", baseline=varying, counts=(), environment=no_valgrind)
 j = json.loads(r.stdout)
 check("allocations that vary: not compared", r.returncode == 0 and [c["exact"] for c in j["cases"][0]["counts"] if c["what"] == "allocations"] == [False], r)
 check("and said so", "differ in 1 of 1 cases" in j["allocations_by"] and "allocations of one side differ" in j["cases"][0]["sentence"], r)
 r = gate("--only-counts", baseline=varying, counts=(), environment=no_valgrind)
-if b"perf events:" in r.stdout:  # else the processor counts, whatever PATH is
-    check("nothing else to compare but checksums", r.returncode == 0 and b"nothing could be counted; equal checksums" in r.stdout, r)
-    r = gate("--only-counts", baseline=worker(waste_varies=1, cases=["a"], varies=["a"]), counts=(), environment=no_valgrind)
-    check("and not even them: 12", r.returncode == 12 and b"nothing can be compared" in r.stderr, r)
+if not j["instructions_by"].startswith("perf events"):  # else the processor counts, whatever PATH is
+    check("equal checksums alone have not passed: 12", r.returncode == 12 and b"nothing was counted" in r.stderr and b"differ in 1 of 1 cases" in r.stderr, r)
+    r = gate("--only-counts", baseline=worker(cases=["a"]), counts=(), environment=no_valgrind)
+    check("nor no allocations on either side: 12", r.returncode == 12 and b"no more than noise" in r.stderr, r)
+    r = gate("--only-counts", baseline=worker(cases=["a"]), candidate=worker(cases=["a"], other=["a"]), counts=(), environment=no_valgrind)
+    check("other checksums fail all the same", r.returncode == 10 and b"1 different" in r.stdout, r)
+    r = gate("--only-counts", baseline=worker(cases=["a"], waste=2), counts=(), environment=no_valgrind)
+    check("allocations alone: inconclusive, 11", r.returncode == 11 and b"1 case: 1 inconclusive (exit 11)" in r.stdout, r)
+    save = [program, "gate", "--save", "none.json", "--only-counts", "--kind", "worker", "--baseline", worker(cases=["a"])]
+    r = subprocess.run(save, capture_output=True, timeout=300, stdin=subprocess.DEVNULL, env={**os.environ, **no_valgrind})
+    check("nor is it stored: 12", r.returncode == 12 and b"nothing was counted" in r.stderr and not os.path.exists("none.json"), r)
 
 # tools that fail
 r = gate("--json", baseline=worker(does="dies when preloaded", cases=["a"]), counts=("--counts", "auto"), environment=no_valgrind)
@@ -112,7 +123,7 @@ broken = valgrind("broken", "echo 'unknown instruction' >&2\nexit 9\n")
 r = gate("--only-counts", "--counts", "callgrind", baseline=worker(cases=["a"]), counts=(), environment=broken)
 check("callgrind was asked for and fails: 7, which names it", r.returncode == 7 and b"under callgrind, " in r.stderr and b"unknown instruction" in r.stderr, r)
 for kind, command in (("worker", worker(cases=["a"])), ("process", "true"), ("benchmark", f"{bench} new")):
-    r = gate("--only-counts", "--json", baseline=command, kind=kind, counts=(), environment=broken)
+    r = gate("--json", "--fail-on", "different", baseline=command, kind=kind, counts=(), environment=broken)
     by = json.loads(r.stdout or "{}").get("instructions_by", "")
     check(f"{kind}: callgrind fails under --counts auto: the gate goes on", r.returncode == 0 and (by.startswith("none: under callgrind") or by == "perf events"), r)
 # a Valgrind under which `true growing` takes more instructions each time that it is started
@@ -122,9 +133,27 @@ case $* in *growing*) echo >> lives; n=$((1000 + 100 * $(wc -l < lives)));; esac
 echo "==1== Collected : $n" > "${log%\\%p.log}1.log"
 """)
 for baseline, candidate, exact in (("true growing", "true", False), ("true", "true growing", False), ("true", "true", True)):
-    r = gate("--json", "--only-counts", kind="process", counts=("--counts", "callgrind"), baseline=baseline, candidate=candidate, environment=growing)
+    r = gate("--json", "--only-counts", "--fail-on", "different", kind="process", counts=("--counts", "callgrind"), baseline=baseline, candidate=candidate, environment=growing)
     counts = {c["what"]: c for c in json.loads(r.stdout)["cases"][0]["counts"]}
     check(f"{baseline}, {candidate}: both sides are counted twice", r.returncode == 0 and counts["instructions"]["exact"] is exact and json.loads(r.stdout)["instructions_by"].startswith("callgrind"), r)
+
+# a Valgrind that fails after one of two cases: 8 lives of a worker
+short_lived = valgrind("short-lived", """for word; do case $word in --log-file=*) log=${word#--log-file=};; esac; done
+echo >> lives; n=$(wc -l < lives)
+[ $n -gt 8 ] && exit 9
+echo "==1== Collected : $((100000 - 1000 * n))" > "${log%\\%p.log}1.log"
+shift 4; exec "$@"
+""")
+two = {"baseline": worker(cases=["a", "b"]), "counts": (), "environment": short_lived}
+open("lives", "w").close()
+r = gate("--json", "--only-counts", **two)
+if json.loads(r.stdout)["instructions_by"].startswith("callgrind"):
+    j = json.loads(r.stdout)
+    check("a case that was not counted is inconclusive: 11", r.returncode == 11 and verdicts(r) == {"a": None, "b": "inconclusive"} and "1 of 2 cases" in j["instructions_by"], r)
+    check("and says so", [c["sentence"] for c in j["cases"] if c["case"] == "b"] == ["inconclusive: no instructions were compared; checksums are equal"], j)
+    open("lives", "w").close()
+    r = gate("--only-counts", "--fail-on", "different,counts", **two)
+    check("which passes where it is asked for", r.returncode == 0 and b"2 cases: 1 inconclusive, no count has changed in 1 (exit 0)" in r.stdout, r)
 
 # our own program
 r = gate("--json", "--fail-on", "different", "--cases", "*grpo/n8", "--suite", os.path.join(suites, "quickstart.toml"), kind="self", baseline=program)

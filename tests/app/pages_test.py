@@ -97,6 +97,7 @@ for file in sorted(os.listdir(PAGES)):
     for command in re.findall(r"(?m)^\$ (.*)$", expected):
         out, errors, code = ran(command, name)
         check(not re.search(r"(?m)^\$ ", out), f"{file}: output that looks like a command")
+        check("-nan" not in out + errors, f"{file}: {command}: a number that is none")
         found += shown(command, out, errors, code)
         if "--format latex" in command and code == 0 and has_latex():
             compile_latex(file, out, name)

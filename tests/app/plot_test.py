@@ -41,7 +41,7 @@ with h5py.File("plain.h5") as f:
             for s, step in enumerate(steps):
                 if not math.isnan(quality[at][s]):
                     expected.setdefault((estimator[run], float(step)), []).append(quality[at][s])
-data = call("plot", "curves", "plain.h5", "--data", "--where", "env=bandit", "--where", "votes=8", "--where", "lr=1", "--where", "learn.steps=50")
+data = call("plot", "curves", "plain.h5", "--data", "--curve", "quality", "--where", "env=bandit", "--where", "votes=8", "--where", "lr=1", "--where", "learn.steps=50")
 lines = list(csv.DictReader(io.StringIO(data)))
 shown = {(r["series"], float(r["x"])): r for r in lines}
 check(len(lines) == len(expected) == 12, "two rows of six steps")
@@ -54,6 +54,33 @@ for block in table["blocks"]:
         row = shown.get((cell["row"], float(cell["column"])))
         check(row is None or float(row["y"]) == cell["mean"], "the table of a curve and its figure differ")
 check(len(call("table", "plain.h5", "--curve", "quality").splitlines()) > 5, "a curve as text")
+
+# without --curve: the curve of the table's value
+check(call("plot", "curves", "plain.h5", "--data", "--where", "lr=1") == call("plot", "curves", "plain.h5", "--data", "--where", "lr=1", "--curve", "gain"),
+      "the curve of a table of gains")
+with open("valued.toml", "w") as suite:
+    suite.write("""[suite]
+name = "valued"
+seed = 1
+seeds = 2
+[grid]
+env = ["bandit"]
+rater = ["mixed"]
+policy = ["tabular"]
+estimator = ["grpo", "maxrl"]
+votes = [1]
+[env.bandit]
+prompts = 16
+[learn]
+steps = 40
+batch = 8
+[table]
+value = "gain"
+""")
+for value, curve in (("reward", "reward"), ("quality", "quality"), ("auc", "gain"), ("regret", "quality"), ("seconds", "quality")):
+    call("run", "valued.toml", "--set", f"table.value={value}", "-q", "-j", "1", "-o", f"{value}.h5")
+    shown = call("plot", "curves", f"{value}.h5", "--data")
+    check(shown == call("plot", "curves", f"{value}.h5", "--data", "--curve", curve) and f",{curve}" in shown, f"the curve of a table of {value}")
 
 if not shutil.which("gnuplot"):
     print("skipped: no gnuplot")
@@ -113,6 +140,12 @@ call("plot", "bars", "plain.h5", "--curve", "kl", code=2, words="--curve has no 
 call("plot", "bars", "plain.h5", "--rewards", "1,2", code=2, words="--rewards has no effect")
 call("plot", "curves", "plain.h5", "--curve", "qualty", code=2, words='did you mean "quality"')
 call("plot", "curves", "plain.h5", "--value", "gain", code=2, words="--value has no effect")
+for kind in kinds:
+    for flag, value in (("--baseline", "maxrl"), ("--compare", "percent"), ("--correction", "none")):
+        if kind != "forest":
+            call("plot", kind, "plain.h5", "--data", flag, value, code=2, words=f"{flag} has no effect on the figure {kind}")
+call("plot", "weights", "--data", "--max-seconds", "9", code=2, words="--max-seconds has no effect")
+call("plot", "weights", "--data", "--max-memory", "9", code=2, words="--max-memory has no effect")
 call("plot", "weights", "plain.h5", code=2, words="of no file")
 call("plot", "weights", "--where", "votes=1", code=2, words="--where has no effect")
 call("plot", "weights", "--estimator", "grpo", code=2, words="has no weights")

@@ -150,6 +150,16 @@ suite = open(os.path.join(suites, "smoke.toml")).read()
 shown = html.unescape(re.search(r"<summary>The suite, as run read it</summary>\n<pre><code>(.*?)</code>", page.text, re.S)[1])
 check(shown == suite, "the suite verbatim")
 
+# --- two steps are no learning curve, five are one
+for steps, drawn in ((3, False), (4, True)):
+    call("run", os.path.join(suites, "smoke.toml"), "--set", "suite.seeds=1", "--set", f"learn.steps={steps}", "--set", "record.every=1",
+         "--only", "*small/mixed/linear*n1*", "-q", "-j", "1", "-o", f"short{steps}.h5")
+    said = "" if drawn else f"Learning curves: not drawn: a run has {steps + 1} recorded steps, and a curve needs 5"
+    if shutil.which("gnuplot"):
+        call("report", f"short{steps}.h5", words=said)
+        page = whole(f"short{steps}.html", f"{steps} steps")
+        check(("Learning curves." in page.data["strong"]) == drawn and said in page.text, f"learning curves of {steps + 1} points")
+
 # --- every run failed: no number, but a page
 call("run", os.path.join(suites, "smoke.toml"), "--set", "suite.seeds=1", "--set", 'learn.optimizer="adamw"', "--set", "learn.weight_decay=1",
      "--set", "learn.lr=1000000", "--set", "learn.schedule=constant", "-q", "-o", "diverged.h5", code=7)

@@ -68,7 +68,7 @@ check("win-rate-over-grpo [%]" in shown, f"run shows no win rate: {shown}")
 
 expected = {}
 with h5py.File("wins.h5") as f:
-    check(f.attrs["schema_version"] == 3, "a file with evaluations is not of schema 3")
+    check(f.attrs["schema_version"] == 4, "the file is not of schema 4")
     world = f["evaluated/toy-lm"]
     check(world["quality"].shape == (18, 256) and list(world["run"]) == list(range(18)), "evaluations of another shape")
     mean = world["quality"][:].mean(axis=1)

@@ -153,11 +153,12 @@ TEST_CASE("curves, seconds and scales, which verify reads") {
   const std::vector<double> values(16 * 6, 0.5);
   const std::vector<float> seconds(16 * 6 * 6, 0.5f);
   CHECK(after([&](hid_t f) { overwrite(f, "curves/bandit/quality", H5T_NATIVE_DOUBLE, values.data()); }).verify);
-  CHECK(after([&](hid_t f) { overwrite(f, "curves/bandit/seconds", H5T_NATIVE_FLOAT, seconds.data()); }).verify);
+  CHECK(after([&](hid_t f) { overwrite(f, "seconds/bandit/seconds", H5T_NATIVE_FLOAT, seconds.data()); }).verify);
   const std::vector<std::int32_t> steps = {0, 1, 2, 3, 4, 5};
   CHECK(after([&](hid_t f) { overwrite(f, "curves/bandit/step", H5T_NATIVE_INT32, steps.data()); }).verify);
-  CHECK(after([&](hid_t f) { overwrite_texts(f, "curves/bandit/stage", std::vector<const char*>(6, "stage")); }).verify);
+  CHECK(after([&](hid_t f) { overwrite_texts(f, "seconds/bandit/stage", std::vector<const char*>(6, "stage")); }).verify);
   CHECK(after([&](hid_t f) { H5Ldelete(f, "curves/bandit/kl", H5P_DEFAULT); }).table);
+  CHECK(after([&](hid_t f) { H5Ldelete(f, "seconds", H5P_DEFAULT); }).table);
 }
 
 TEST_CASE("evaluations, which verify reads") {

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """A result file opens with h5py, xarray (h5netcdf and netcdf4) and netCDF4: no argument, no warning. Exit status 77 = skipped.
 
-Usage: open.py PROGRAM   (PROGRAM writes a sample file to its argument)"""
+Usage: open.py PROGRAM   (PROGRAM writes a sample file to its argument; schema-3.h5 is what it wrote when results had schema 3)"""
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ except ImportError as error:
     sys.exit(77)
 warnings.simplefilter("error")
 
+older = os.path.join(os.path.dirname(os.path.realpath(__file__)), "schema-3.h5")
 with tempfile.TemporaryDirectory() as folder:
     path = folder + "/sample.h5"
     subprocess.run([sys.argv[1], path], check=True, capture_output=True)
@@ -42,9 +44,18 @@ with tempfile.TemporaryDirectory() as folder:
             with xarray.open_dataset(path, group="curves/" + env, engine=engine) as curves:
                 curves.load()
                 assert curves["quality"].dims == ("run", "step") and curves["quality"].shape == (24, steps)
-                assert curves["seconds"].dims == ("run", "step", "stage") and curves["seconds"].dtype == np.float32
-                assert list(curves["stage"].values)[0] == "prompts" and curves["step"].values[1] == 10
+                assert curves["step"].values[1] == 10
                 assert curves["quality"].sel(run=curves["run"].values[0], step=10).values > 5
+                frame = curves.to_dataframe()  # one row per run and step: nothing stands there twice
+                assert len(frame) == 24 * steps and "seconds" not in frame, frame
+            with xarray.open_dataset(path, group="seconds/" + env, engine=engine) as seconds:
+                seconds.load()
+                assert seconds["seconds"].dims == ("run", "step", "stage") and seconds["seconds"].dtype == np.float32
+                assert list(seconds["stage"].values)[0] == "prompts" and seconds["step"].equals(curves["step"])
+                assert seconds["run"].equals(curves["run"]) and seconds["seconds"].attrs["units"] == "s"
+            with xarray.open_dataset(older, group="curves/" + env, engine=engine) as old:  # of schema 3, as docs/results.md says
+                assert old.drop_dims("stage", errors="ignore").to_dataframe().equals(frame)
+                assert old["seconds"].load().equals(seconds["seconds"])
         with xarray.open_dataset(path, group="evaluated/bandit", engine=engine) as evaluated:
             evaluated.load()
             assert evaluated["quality"].dims == ("run", "prompt") and evaluated["quality"].shape == (24, 5)

@@ -4,9 +4,11 @@
 
 #include "kernels/failure.hpp"
 #include "results/digest.hpp"
+#include "results/store_pack.hpp"
 #include "results/store_source.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/source_path.hpp"
 
 using namespace odrpo;
 
@@ -138,21 +140,53 @@ TEST_CASE("evaluations per prompt round-trip, in runs with fewer prompts, none o
   CHECK(sample::failure_of([&] { read_evaluated(scratch.file(), {"length"}, rows, std::string(64, '0')); }).first == Exit::bad_input);
 }
 
-TEST_CASE("a file without evaluations is of schema 2, which older programs read, and says that it has none") {
+TEST_CASE("a file has the lowest schema that holds what it has, and says that it has no evaluations") {
   const sample::Scratch scratch;
   const auto schema_of = [&] {
     const store::Hid file(H5Fopen(scratch.file().c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose, "file");
     return store::integer_attribute(file, "schema_version");
   };
   const std::string digest = sample::write_file(scratch.file(), sample::runs());
-  CHECK(schema_of() == 2);
+  CHECK(schema_of() == 4);
   const std::vector<std::uint32_t> rows{0};
   const auto [code, message] = sample::failure_of([&] { read_evaluated(scratch.file(), {"quality"}, rows, digest); });
   CHECK(code == Exit::usage);
   CHECK(sample::contains(message, "no evaluations per prompt"));
   std::filesystem::remove(scratch.file());
-  sample::write_file(scratch.file(), sample::with_evaluated(sample::runs()));
-  CHECK(schema_of() == 3);
+  auto failed = sample::runs(1);
+  for (RunRecord& run : failed) run.status = RunStatus::failed;
+  sample::write_file(scratch.file(), failed);
+  CHECK(schema_of() == 2);  // no curves, and so no times
+}
+
+TEST_CASE("a stored file of schema 3, whose times lie among the curves, reads as one of today") {
+  const std::string old = source_path("tests/results/schema-3.h5");
+  const sample::Scratch scratch;
+  auto all = sample::runs();
+  all[4].status = RunStatus::failed;
+  all[4].error = "made to fail";
+  all = sample::with_evaluated(std::move(all));
+  const std::string digest = sample::write_file(scratch.file("today.h5"), all);
+  CHECK(verify_results(old).computed == digest);
+  const auto bytes = [](const std::string& path) {
+    auto file = sample::read_all(path);
+    std::vector<std::string> runs;
+    for (RunRecord& run : file.records) runs.push_back(store::packed(run));
+    return runs;
+  };
+  CHECK(bytes(old) == bytes(scratch.file("today.h5")));
+
+  // its failed run is trained again: all others are taken over, times too
+  std::filesystem::copy_file(old, scratch.file());
+  all[4] = sample::with_evaluated(sample::runs())[4];
+  {
+    WorkFolder work(scratch.file(), sample::facts(all), false);
+    CHECK(work.finished().size() == all.size() - 1);
+    work.commit(std::span(all).subspan(4, 1));
+    CHECK(work.assemble() == result_digest(all));
+  }
+  sample::write_file(scratch.file("whole.h5"), all);
+  CHECK(sample::bytes_of(scratch.file()) == sample::bytes_of(scratch.file("whole.h5")));
 }
 
 TEST_CASE("evaluations of shards of different shapes are merged, and taken up by a later call") {

@@ -12,8 +12,10 @@
 #include <map>
 #include <sstream>
 
-#include "app/gate/counts.hpp"
+#include "app/gate/callgrind.hpp"
+#include "app/gate/flags.hpp"
 #include "app/gate/process.hpp"
+#include "app/gate/report_words.hpp"
 #include "app/gate/serve.hpp"
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
@@ -179,6 +181,88 @@ TEST_CASE("gate: counts agree within 0.1 %, and are reported above 0.5 %") {
   CHECK(count_of("allocations", "x", {148, 148, 148, 148, 140}, {158, 158, 158, 158, 158}).reported());
   CHECK_FALSE(count_of("allocations", "x", {148, 148, 148, 148, 160}, {158, 158, 158, 158, 158}).reported());  // the sides overlap
   CHECK_FALSE(count_of("instructions", "x", {1000, 1000, 1000, 1000, 1010}, {1008, 1008, 1008, 1008, 1008}).reported());
+  // a difference of totals may come out below none
+  const GateCount none = count_of("allocations", "x", {-1, -1}, {-1, -1});
+  CHECK((none.baseline == 0 && none.candidate == 0));
+  CHECK(count_of("allocations", "x", {-1, -1}, {200, 200}).change() == std::numeric_limits<double>::infinity());
+}
+
+namespace {
+
+/// A gate without times of one case with these counts and this verdict; its exit code and outcome, after judge_counts().
+std::pair<int, std::string> outcome_of(std::vector<GateCount> counts, std::optional<GateVerdict> verdict = std::nullopt) {
+  GateReport r;
+  r.timed = false;
+  r.fail_on = read_fail_on({}, false);
+  r.decisions.resize(1);
+  r.decisions[0].verdict = verdict;
+  r.measured.resize(1);
+  r.measured[0].checksum = r.measured[0].candidate_checksum = "1";
+  r.measured[0].counts = std::move(counts);
+  say_counted_by(r, "no tool", "no library");
+  try {
+    judge_counts(r);
+  } catch (const Failure& failure) {
+    return {static_cast<int>(failure.code), failure.what()};
+  }
+  return {gate_exit(r), outcome_text(r) + "; " + case_sentence(r, 0)};
+}
+
+}  // namespace
+
+TEST_CASE("gate: without times, what was not counted has not passed") {
+  using Outcome = std::pair<int, std::string>;
+  const GateCount work = count_of("instructions", "x", {1000, 1000}, {1000, 1000}),
+                  more = count_of("instructions", "x", {1000, 1000}, {2000, 2000}),
+                  varying = count_of("instructions", "x", {1000, 1500}, {2000, 2000}),
+                  noise = count_of("allocations", "x", {-1, -1}, {-1, -1}), memory = count_of("allocations", "x", {90, 90}, {90, 90}),
+                  more_memory = count_of("allocations", "x", {90, 90}, {99, 99});
+  CHECK(outcome_of({}) == Outcome(12, "nothing was counted: instructions: none: no tool; allocations: none: no library"));
+  CHECK(outcome_of({noise}) == Outcome(12, "nothing was counted: instructions: none: no tool; allocations: no more than noise, by x"));
+  CHECK(outcome_of({varying, noise}) ==
+        Outcome(
+            12,
+            "nothing was counted: instructions: x; counts of one side differ in 1 of 1 cases, which are not compared; allocations: no more "
+            "than noise, by x"));
+  CHECK(outcome_of({}, GateVerdict::different).first == 10);
+  CHECK(outcome_of({work, noise}) == Outcome(0, "1 case: no count has changed (exit 0); no count has changed by more than 0.5 %"));
+  CHECK(outcome_of({more, noise}) == Outcome(10, "1 case: counts changed in 1 (exit 10); instructions +100.0 % (1,000 to 2,000)"));
+  CHECK(outcome_of({memory}) ==
+        Outcome(11,
+                "1 case: 1 inconclusive (exit 11); inconclusive: no instructions were compared; allocations have not "
+                "changed; checksums are equal"));
+  CHECK(outcome_of({more_memory}) == Outcome(10, "1 case: counts changed in 1 (exit 10); allocations +10.0 % (90 to 99)"));
+}
+
+TEST_CASE("gate: callgrind's time under --counts auto is CPU time") {
+  // a Valgrind that counts nothing but says how much it has counted
+  const auto count_with = [](const std::string& script) {
+    CountTools tools;
+    tools.valgrind = "/bin/sh";
+    tools.callgrind_seconds = 1;
+    std::atomic<bool> stop{false};
+    const ChildRules rules{60, &stop};
+    const GateCommands commands = gate_commands(find_command("--x", {"true"}), find_command("--x", {"true"}), rules);
+    ChildKeeper keeper;
+    Callgrind callgrind(tools, commands);
+    std::vector<GateCount> counts;
+    callgrind.count(counts, [&](Side) {
+      return callgrind.total(commands.side[baseline], [&](const ChildCommand& under, const ChildRules& patient) {
+        ChildCommand fake = under;
+        const std::string& log = under.arguments[4];
+        fake.arguments = {"sh", "-c", script, "sh", log.substr(log.find('=') + 1)};
+        run_process("test", fake, patient, keeper);
+      });
+    });
+    std::string why = "counted";
+    callgrind.say_why_not(why);
+    return std::pair(why, counts.size());
+  };
+  const std::string say = "; echo '==1== Collected : 1000' > \"${1%\\%p.log}1.log\"";
+  // four of them wait for 1.2 s, more than the second, and are counted
+  CHECK(count_with("sleep 0.3" + say) == std::pair<std::string, std::size_t>("counted", 1));
+  CHECK(count_with("while :; do :; done") ==
+        std::pair<std::string, std::size_t>("not within a minute of CPU time, which is what --counts auto gives to callgrind", 0));
 }
 
 TEST_CASE("gate: the end of a command that closes its stdout early is waited for, not looked for in steps") {
