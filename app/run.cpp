@@ -179,7 +179,8 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   if (!first) return 0;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
-    for (const auto& found : report.notes) print_note("note: " + found);
+    if (!o.quiet)
+      for (const auto& found : report.notes) print_note("note: " + found);
     print_note("stopped: " + saved_text(report, settings));
     return static_cast<int>(Exit::stopped);
   }
@@ -213,7 +214,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
 int run(const RunOptions& o, const std::vector<std::string>& argv) {
   if (o.dry_run) {
     device_wish(o.device);  // its words are checked here as there
-    return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json}) : 0;
+    return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json, o.quiet}) : 0;
   }
   if (launched_ranks() == 1 || !o.suite.shard.empty()) return run_as(o, argv, nullptr);
   MpiJob job;

@@ -39,6 +39,9 @@ struct CheckpointBytes {
   bool damaged = false;
 };
 
+/// What every result file begins with.
+inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
+
 /// The file that a run with this output writes: links are followed, also one to nothing. Failure io when it cannot be a result file,
 /// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is neither empty nor HDF5.
 std::string output_target(const std::string& path);

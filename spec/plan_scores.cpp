@@ -64,6 +64,7 @@ ScoreScale read_scale(const std::string& label, FieldReader& fields, Reading& re
 
 ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading& reading) {
   ScoreColumns columns;
+  columns.named_by = "columns.";
   const Node* node = fields.extra(columns_key);
   if (node == nullptr) return columns;
   FieldReader reader(node, fmt::format("{}.{}", label, columns_key), false, reading.errors);

@@ -181,6 +181,12 @@ expect 0 '' check tiny.toml --json; ! grep -q '"on_cpu"' out.txt || fail 'check 
 rm -f auto.h5
 absent tiny.h5 tiny.h5.work
 
+# --- --quiet: no notes either
+printf '[suite]\nname = "judged"\n[grid]\nestimator = "grpo"\nrater = "judge"\n[rater.judge]\nscores = "examples/scores.csv"\nworld = "resample"\n[learn]\nsteps = 5\nbatch = 3\n[env.bandit]\nprompts = 8\n' >judged.toml
+expect 0 'note: judge: examples/scores.csv' run judged.toml --dry-run
+expect 0 '' run judged.toml --dry-run --quiet
+expect 0 '' run judged.toml -q; rm judged.h5
+
 # --- a dry run trains and writes nothing
 expect 0 '' run tiny.toml --dry-run; expect_out 'tiny'
 expect 0 '' run tiny.toml --dry-run --jobs 3; expect_out 'of memory with 3 jobs'
@@ -201,6 +207,10 @@ sum=$(sha256sum <tiny.h5)
 expect 0 'already complete' run tiny.toml; expect_out 'grpo'
 [[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a complete result file was rewritten"
 expect 0 '' verify tiny.h5
+for command in run check worker 'theory curl'; do  # a result file is no suite
+  read -ra words <<<"$command"
+  expect 3 'error: tiny.h5: is a result file: odrpo-bench table tiny.h5 prints it' "${words[@]}" tiny.h5
+done
 expect 0 '' table tiny.h5 --format csv; expect_out 'grpo'
 expect 0 '' table tiny.h5 --format latex; expect_out '\toprule'; expect_out '% formula of '; expect_out '\mathbf{'
 expect 0 '' table tiny.h5 --format latex --siunitx --legend none; expect_out '{\bfseries\num{'

@@ -259,7 +259,10 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
       {"scores = \"judge.tsv\"\ncolumns = { score = 3 }", "`rater.r.columns.score` must be a string, not 3"},
       {"scores = \"judge.tsv\"\ncolumns = { score = \"\" }", "leaves a name empty that every file must have"},
       {"scores = \"judge.tsv\"\ncolumns = \"x\"", "`rater.r.columns` must be a section"},
-      {"scores = \"judge.tsv\"", "judge.tsv:1:1: error: no column \"prompt_id\"; found \"item\"", Exit::bad_input},
+      {"scores = \"judge.tsv\"",
+       "judge.tsv:1:1: error: no column \"prompt_id\"; found \"item\", \"answer\", \"call\", \"points\"; "
+       "columns.prompt says which one it is",
+       Exit::bad_input},
       {"scores = \"judge.tsv\"\nscale = \"0..2\"\n" + columns, "judge.tsv:4:8: error: score 0.5 is off the scale: 0..2", Exit::bad_input},
   };
   for (const Case& c : cases) {
