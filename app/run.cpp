@@ -22,6 +22,7 @@
 #include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/shard.hpp"
+#include "app/shipped_suites.hpp"
 #include "app/signals.hpp"
 #include "app/suite_facts.hpp"
 #include "app/usage.hpp"
@@ -30,7 +31,6 @@
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
-#include "spec/parse.hpp"
 #include "spec/text.hpp"
 #include "train/limits.hpp"
 #include "train/ranks.hpp"
@@ -132,7 +132,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
 
   // what to do, and whether it can be done at all
   const ChosenPart chosen = o.suite.shard.empty() ? ChosenPart() : choose_part(o.suite.shard);
-  Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
+  Suite suite = load_named_suite(o.suite.path, o.suite.set, o.suite.only);
   const bool is_part = chosen.part.count > 1;
   const std::string whole = is_part ? suite_facts(suite, build_facts().version).fingerprint : "";
   if (is_part) take_part(suite, chosen.part);
