@@ -11,6 +11,7 @@ struct BuildFacts {
   std::string hdf5;  ///< version of the headers compiled against
   std::string mpi;   ///< version of the standard, "3.1"; empty = built without MPI
   bool cuda = false;
+  std::string suites_of_sources, suites_installed;  ///< folders of shipped suites, from the program's own: built, installed
 };
 BuildFacts build_facts();
 

@@ -10,9 +10,9 @@
 #include "app/command.hpp"
 #include "app/devices.hpp"
 #include "app/shard.hpp"
+#include "app/shipped_suites.hpp"
 #include "app/usage.hpp"
 #include "spec/axis.hpp"
-#include "spec/parse.hpp"
 #include "spec/spec.hpp"
 #include "spec/text.hpp"
 #include "train/limits.hpp"
@@ -177,10 +177,12 @@ void print_json(const Suite& suite, const Cost& cost, int jobs, const ChosenDevi
 int check(const CheckOptions& options) {
   const DeviceWish wish = device_wish(options.device);
   const ChosenPart chosen = options.suite.shard.empty() ? ChosenPart() : choose_part(options.suite.shard);
-  Suite suite = load_suite(options.suite.path, options.suite.set, options.suite.only);
+  std::string path = options.suite.path;
+  Suite suite = load_named_suite(path, options.suite.set, options.suite.only);
   if (chosen.part.count > 1) take_part(suite, chosen.part);
-  if (!chosen.note.empty()) print_note("note: " + chosen.note);
-  for (const auto& text : suite.notes) print_note("note: " + text);
+  if (!options.quiet && !chosen.note.empty()) print_note("note: " + chosen.note);
+  for (const auto& text : suite.notes)
+    if (!options.quiet) print_note("note: " + text);
   const int jobs = jobs_or_cores(options.jobs);
   const Cost cost = check_limits(suite, jobs);
   const ChosenDevices where = choose_devices(suite, wish);

@@ -48,6 +48,7 @@ struct CheckOptions {
   DeviceOptions device;  ///< empty = not a word about it
   int jobs = 0;          ///< 0 = number of cores
   bool json = false;
+  bool quiet = false;  ///< of `run --dry-run`
 };
 int check(const CheckOptions&);
 

@@ -62,7 +62,8 @@ Arguments::Arguments(const json& args, std::span<const Argument> known) : args_(
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw Refusal{"unknown_argument", fmt::format("args: {} is not one of {}", in_quotes(name), fmt::join(names, ", "))};
   for (const Argument& a : known)
-    if (!a.optional && !args.contains(a.name)) throw Refusal{"missing_argument", fmt::format("args: {} is missing", in_quotes(a.name))};
+    if (!a.optional && !args.contains(a.name) && (a.beside.empty() || !args.contains(a.beside)))
+      throw Refusal{"missing_argument", fmt::format("args: {} is missing", in_quotes(a.name))};
 }
 
 bool Arguments::given(const char* name) const { return args_.contains(name); }

@@ -20,6 +20,7 @@ struct Refusal {
 struct Argument {
   std::string_view name, help;
   bool optional = false;
+  std::string_view beside = {};  ///< optional beside this other argument
 };
 
 inline constexpr double any_number = 1e100;  ///< numbers without a range of their own stay below it, so that squares stay finite
@@ -27,7 +28,7 @@ inline constexpr double any_number = 1e100;  ///< numbers without a range of the
 /// Typed access to the object "args". Every reader throws Refusal for a value it cannot take.
 class Arguments {
  public:
-  /// `known` are the function's arguments: all must be there but the optional ones, and no other.
+  /// `known` are the function's arguments: all must be there but those that are optional there, and no other.
   Arguments(const nlohmann::json& args, std::span<const Argument> known);
 
   bool given(const char* name) const;

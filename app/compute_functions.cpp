@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/compute_conventions.hpp"
 #include "app/compute_json.hpp"
 #include "app/compute_posterior.hpp"
 #include "app/compute_theory.hpp"
@@ -32,13 +33,6 @@ double median_argument(const Arguments& a, const EstimatorConfig& c) {
   if (reads_median(c.weight) && c.median == MedianRule::running && std::isnan(median))
     throw Refusal{"out_of_range", "median_value: a number is needed when median_rule is running"};
   return median;
-}
-
-/// The optional arguments, compat and (`advantage` alone) origin, once the rest of the config is there.
-void read_conventions(const Arguments& a, EstimatorConfig& c) {
-  if (a.given("compat")) c.compat = a.word<Compat>("compat", compat_words);
-  if (a.given("origin")) c.origin = a.integer("origin", 0, 1);
-  if (const auto why = compat_refusal(c)) throw Refusal{"out_of_range", *why};
 }
 
 /// The optional values of levels, for a config whose form is known.
@@ -69,10 +63,6 @@ EstimatorConfig odrpo_config(const Arguments& a) {
 std::string advantage(const Arguments& a) {
   const auto rewards = a.numbers("rewards");
   EstimatorConfig c = named_estimator(a);
-  c.eps = a.number("eps", 0, 1e6);
-  c.ddof = a.integer("ddof", 0, 1);
-  if (a.given("k")) c.k = a.integer("k", 2, 254);
-  if (a.given("k") && !reads_key(c.form, "k")) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
   read_conventions(a, c);
   read_level_values(a, rewards, c);
   const double size = static_cast<double>(rewards.size());
@@ -90,7 +80,6 @@ std::string odrpo(const Arguments& a) {
   const int levels = a.integer("K", 1, 1'000'000);
   const auto rewards = a.integers("rewards", 0, levels);
   EstimatorConfig c = odrpo_config(a);
-  c.eps = a.number("eps", 0, 1e6);
   c.median = a.word<MedianRule>("median_rule", median_words);
   read_conventions(a, c);
   read_level_values(a, rewards, c);
@@ -106,7 +95,6 @@ std::string odrpo(const Arguments& a) {
 std::string continuous(const Arguments& a) {
   const auto rewards = a.numbers("rewards");
   EstimatorConfig c = odrpo_config(a);
-  c.eps = a.number("eps", 0, 1e6);
   c.median = a.word<MedianRule>("median_rule", median_words);
   read_conventions(a, c);
   read_level_values(a, rewards, c);

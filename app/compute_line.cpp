@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
@@ -31,9 +32,54 @@ void check_depth(std::string_view text) {
   }
 }
 
+/// Is it a number as JSON writes it, of any size?
+bool is_number(std::string_view text) {
+  std::size_t at = text.starts_with('-') ? 1 : 0;
+  const auto digits = [&] {
+    const std::size_t from = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    return at - from;
+  };
+  const bool zero = text.substr(at).starts_with('0');
+  if (const std::size_t whole = digits(); whole == 0 || (zero && whole > 1)) return false;
+  if (text.substr(at).starts_with('.') && (++at, digits() == 0)) return false;
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    ++at;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+    if (digits() == 0) return false;
+  }
+  return at == text.size();
+}
+
+/// The id as it was sent, without blanks between its tokens; empty without one. Its numbers, which may be beyond doubles, become 0 in the
+/// request, each in as many bytes; the rest of it is left to the parser.
+std::string take_id(std::string& request) {
+  std::string id, key;
+  int depth = 0;
+  bool at_key = false, inside = false;  // where a key of the request may stand; inside the value of `id`
+  for (std::size_t at = 0, end = 0; at < request.size(); at = end) {
+    const char c = request[at];
+    end = at + 1;
+    if (c == '"') {
+      while (end < request.size() && request[end] != '"') end += request[end] == '\\' ? 2 : 1;
+      end = std::min(end + 1, request.size());
+    } else if (c == '-' || (c >= '0' && c <= '9')) {
+      end = std::min(request.find_first_not_of("+-.0123456789eE", at), request.size());
+    }
+    const std::string_view token = std::string_view(request).substr(at, end - at);
+    if (depth == 1 && (c == ',' || c == '}')) inside = false, at_key = true;
+    if (inside && token.find_first_not_of(" \t\r") != std::string_view::npos) id += token;
+    if (depth == 1 && at_key && c == '"') key = token;
+    if (depth == 1 && at_key && c == ':') inside = json::parse(key, nullptr, false) == "id", at_key = false;
+    if (inside && is_number(token)) request.replace(at, end - at, '0' + std::string(end - at - 1, ' '));
+    if (c == '{' || c == '[') at_key = ++depth == 1;
+    if (c == '}' || c == ']') --depth;
+  }
+  return id;
+}
+
 /// Parses strictly: UTF-8, one value, no key twice in an object.
 json parse(std::string_view text) {
-  if (text.size() > max_compute_line) throw Refusal{"too_large", "a request is at most 16 MiB"};
   check_depth(text);
   std::vector<std::set<std::string>> open;  // keys of the objects being read
   const auto watch = [&](int, json::parse_event_t event, json& value) {
@@ -78,9 +124,12 @@ std::string refuse(const std::string& id, const std::string& code, const std::st
 std::string compute_line(std::string_view text) {
   std::string id = "null";
   try {
-    const json request = parse(text);
+    if (text.size() > max_compute_line) throw Refusal{"too_large", "a request is at most 16 MiB"};
+    std::string line(text);
+    const std::string sent = take_id(line);
+    const json request = parse(line);
     if (!request.is_object()) throw Refusal{"bad_request", "a request is an object with id, fn and args"};
-    if (request.contains("id")) id = request["id"].dump();
+    if (request.contains("id")) id = sent;
     return fmt::format(R"({{"id":{},"out":{}}})", id, answer(request));
   } catch (const Refusal& r) {
     return refuse(id, r.code, r.message);

@@ -20,7 +20,7 @@ struct FunctionText {
 namespace texts {
 
 // arguments that several functions take
-inline constexpr Argument eps{"eps", "number from 0, added to the denominator (of every level, for odrpo)"};
+inline constexpr Argument eps{"eps", "number from 0, added to the denominator (of every level, for odrpo)", false, "compat"};
 inline constexpr Argument norm{"norm", "word of `list norms`: the normaliser N_k of a level"};
 inline constexpr Argument weights{"weights", "word of `list weights`: the weight w_k of a level"};
 inline constexpr Argument median_rule{"median_rule", "word of `list medians`: the median that the weight gini-median reads"};
@@ -37,7 +37,7 @@ inline constexpr Argument advantage_takes[] = {
     {"rewards", "list of real numbers: the rewards of one group"},
     {"est", "word of `list estimators`"},
     eps,
-    {"ddof", "0 or 1: sigma^2 divides by G - ddof; 1 for grpo alone"},
+    {"ddof", "0 or 1: sigma^2 divides by G - ddof; 1 for grpo alone", false, "compat"},
     compat,
     {"origin", "for maxrl: 1 (when absent) takes rewards as given, 0 takes rewards less one", true},
     {"k", "whole number 2..254, 2 when absent: for the forms that compare subsets of k rewards, their size", true},
@@ -120,8 +120,8 @@ inline constexpr Argument theory_size{"M", "whole number 2..1000: the size of th
 inline constexpr Argument theory_norm{"norm", "of est = odrpo: word of `list norms`", true};
 inline constexpr Argument theory_weights{"weights", "of est = odrpo: word of `list weights`; the weight of the level k is w_k, whatever R_k", true};
 inline constexpr Argument theory_rule{"median_rule", "lower (when absent), mid or upper: the median that the weight gini-median reads", true};
-inline constexpr Argument theory_eps{"eps", "number from 0, added to the denominator; 0 when absent", true};
-inline constexpr Argument theory_ddof{"ddof", "0 (when absent) or 1, for grpo", true};
+inline constexpr Argument theory_eps{"eps", "number from 0, added to the denominator; 0, or that of compat, when absent", true};
+inline constexpr Argument theory_ddof{"ddof", "0 or 1, for grpo; 0, or that of compat, when absent", true};
 inline constexpr Argument theory_k{"k", "whole number 2..254, 2 when absent: for the forms that compare subsets, their size", true};
 inline constexpr Argument theory_origin{"origin", "for maxrl: 1 (when absent) takes values as given, 0 takes values less one", true};
 inline constexpr std::array theory_conventions{theory_norm, theory_weights, theory_rule, theory_eps, theory_ddof, theory_k, compat, theory_origin};

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "app/compute_conventions.hpp"
 #include "app/compute_json.hpp"
-#include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/theory/channel_field.hpp"
 #include "estimators/theory/field.hpp"
@@ -35,12 +35,7 @@ EstimatorConfig theory_estimator(const Arguments& a) {
     c = *parsed;
   }
   if (a.given("median_rule")) c.median = a.word<MedianRule>("median_rule", median_words);
-  if (a.given("eps")) c.eps = a.number("eps", 0, 1e6);
-  if (a.given("ddof")) c.ddof = a.integer("ddof", 0, 1);
-  if (a.given("k")) c.k = a.integer("k", 2, 254);
-  if (a.given("k") && !reads_key(c.form, "k")) throw Refusal{"out_of_range", "k: only forms that compare subsets read it"};
-  if (a.given("compat")) c.compat = a.word<Compat>("compat", compat_words);
-  if (a.given("origin")) c.origin = a.integer("origin", 0, 1);
+  read_conventions(a, c);
   return c;
 }
 

@@ -89,7 +89,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
   std::optional<FileJudges> judges;
   if (file) {
     const ScoreTable table = read_score_table(o.path, how);
-    input.found = table_text(table) + besides_text(table, false);
+    input.found = table_text(table) + besides_text(table);
     judges = judges_of(table, input.name, o.drawn, question.seed, jobs, stop);
     if (!judges) {
       print_note("stopped before anything was trained; the same command begins again");

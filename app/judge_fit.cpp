@@ -23,7 +23,7 @@ int judge_fit(const JudgeFitOptions& o) {
                               printable_line(o.name)));
   if (!o.output.empty()) check_output(o.output, o.path);
   const ScoreTable table = heard_judges(read_score_table(o.path, how));
-  JudgeFit fit{printable_line(o.path), table_text(table) + besides_text(table, false), o.name, {}, table.values, {}, {}, {}};
+  JudgeFit fit{printable_line(o.path), table_text(table) + besides_text(table), o.name, {}, table.values, {}, {}, {}};
   for (const auto& judge : table.judges) fit.judges.push_back(printable_line(judge.name));
   LatentFitOptions options;
   options.seed = static_cast<std::uint64_t>(o.seed);

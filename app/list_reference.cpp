@@ -197,7 +197,10 @@ std::string functions_page() {
   for (const ComputeFunction& f : compute_functions()) {
     text += fmt::format("\n## {}\n\n{}\n\n* Answer: {}\n* Source: {}\n", f.name, f.text.help, f.text.out, f.text.source);
     text += header({"argument", "meaning"});
-    for (const Argument& a : f.text.arguments) text += row({code(a.name), fmt::format("{}{}", a.optional ? "optional; " : "", a.help)});
+    for (const Argument& a : f.text.arguments) {
+      const std::string optional = a.optional ? "optional; " : a.beside.empty() ? "" : fmt::format("optional beside {}; ", code(a.beside));
+      text += row({code(a.name), optional + std::string(a.help)});
+    }
   }
   return text;
 }

@@ -59,7 +59,7 @@ struct Commands {
   ExplainOptions explain;
   JudgeCommands judge;
   TheoryCommands theory;
-  bool version = false, json = false, table_json = false, doctor_json = false;
+  bool version = false, json = false, table_json = false, doctor_json = false, version_json = false;
   Arguments argv;
   std::function<int()> chosen;
 
@@ -72,11 +72,11 @@ struct Commands {
 
   Commands() {
     app.require_subcommand(0, 1);
-    app.add_flag("--version", version, "print version, revision, compiler, HDF5, CUDA, MPI and instruction set (with --json: as JSON)");
+    app.add_flag("-v,--version", version, "print version, revision, compiler, HDF5, CUDA, MPI and instruction set (with --json: as JSON)");
     app.add_flag("--json", json, "with --version: as JSON");
     app.footer(
-        "Start here:\n  odrpo-bench run suites/quickstart.toml\n\n"
-        "`odrpo-bench COMMAND --help` explains a command; docs/commands.md lists exit codes.");
+        "Start here:\n  odrpo-bench run quickstart                # a shipped suite, by its name; or a file: suites/quickstart.toml\n\n"
+        "`odrpo-bench help COMMAND` explains a command; docs/commands.md lists exit codes.");
 
     CLI::App* c = add("run", "train everything in the suite, write one result file, print the table",
                       "odrpo-bench run suites/quickstart.toml --set suite.seeds=3 -o mine.h5", [this] { return app::run(run, argv); });
@@ -216,6 +216,11 @@ struct Commands {
     // its arguments belong to another program and never reach this parser
     add("bench", "microbenchmarks; takes every --benchmark_* flag of Google Benchmark", "odrpo-bench bench --benchmark_filter=grpo",
         [] { return 0; });
+    c = add("version", "print version, revision, compiler, HDF5, CUDA, MPI and instruction set", "odrpo-bench version --json",
+            [this] { return app::version(version_json); });
+    c->add_flag("--json", version_json, "as JSON");
+    // its arguments are commands: dispatch() makes them `COMMAND --help`
+    add("help", "explain the program or a command", "odrpo-bench help judge fit", [] { return 0; });
     check_values();
   }
 
@@ -265,6 +270,14 @@ CLI::App* command_of(CLI::App& app, const Arguments& words) {
   }
 }
 
+// Failure usage where words of `help` are not those of the command; the last one is --help.
+void check_help(const CLI::App& command, const Arguments& words) {
+  std::string name = "odrpo-bench";
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) name += ' ' + words[i];
+  if (name != full_name(command))
+    throw Failure(Exit::usage, "there is no command \"" + name + "\"\nSee: " + full_name(command) + " --help");
+}
+
 // What CLI11 means by an error of these options, as a person would say it.
 std::string reason(const CLI::App& sub, const CLI::ParseError& error) {
   const std::string given = error.what();
@@ -303,7 +316,10 @@ int dispatch(int argc, char** argv) {
   Arguments words(argv + 1, argv + argc);
   const std::string first = words.empty() ? "" : words[0];
   if (first == "bench") return bench(Arguments(argv + 2, argv + argc));
+  const bool help = first == "help" && (words.size() == 1 || !words[1].starts_with('-'));
+  if (help) std::rotate(words.begin(), words.begin() + 1, words.end()), words.back() = "--help";
   const CLI::App* command = command_of(c.app, words);
+  if (help) check_help(*command, words);
   if (command == nullptr) return static_cast<int>(Exit::usage);
   try {
     if (first == "verify" || first == "merge") std::transform(words.begin(), words.end(), words.begin(), marked);

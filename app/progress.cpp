@@ -30,6 +30,13 @@ int terminal_width() {
   return 80;
 }
 
+/// "making 2 worlds (34 %)": the share of their steps where these are counted; empty where none is made.
+std::string worlds_text(const Work& work) {
+  if (work.worlds_in_making == 0) return "";
+  const std::string share = work.world_steps_total > 0 ? fmt::format(" ({} %)", 100 * work.world_steps_done / work.world_steps_total) : "";
+  return fmt::format("making {} world{}{}", work.worlds_in_making, work.worlds_in_making == 1 ? "" : "s", share);
+}
+
 void draw(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
@@ -59,12 +66,11 @@ std::string duration_text(double seconds) {
 std::string bar_text(const Tally& tally, int width) {
   const auto steps_done = static_cast<double>(tally.work.steps_done), steps_total = static_cast<double>(tally.work.steps_total);
   const double left = seconds_to_go(tally.work, tally.elapsed);
-  const int making = tally.work.worlds_in_making;
+  const std::string worlds = worlds_text(tally.work);
   const std::string runs = fmt::format("{}/{}", tally.resumed + tally.trained, runs_text(tally.total)),
                     steps = fmt::format("  {}/{} step{}", count_text(steps_done), count_text(steps_total), steps_total == 1 ? "" : "s"),
-                    rest = (left >= 0    ? "  ETA " + duration_text(left)
-                            : making > 0 ? fmt::format("  making {} world{}", making, making == 1 ? "" : "s")
-                                         : "") +
+                    making = worlds.empty() || (left >= 0 && tally.work.world_steps_total == 0) ? "" : "  " + worlds,
+                    rest = making + (left >= 0 ? "  ETA " + duration_text(left) : "") +
                            (tally.failed > 0 ? fmt::format("  {} failed", count_text(static_cast<double>(tally.failed))) : "");
   const auto room = [&](const std::string& text) { return width - static_cast<int>(text.size()); };
   const auto with_bar = [&](const std::string& text) {
@@ -82,9 +88,10 @@ std::string bar_text(const Tally& tally, int width) {
 
 std::string plain_text(const Tally& tally) {
   const double left = seconds_to_go(tally.work, tally.elapsed);
-  return fmt::format("{} of {} and {} of {} step{} done, {} left{}", tally.resumed + tally.trained, runs_text(tally.total),
+  const std::string worlds = tally.work.world_steps_total > 0 ? worlds_text(tally.work) + ", " : "";
+  return fmt::format("{} of {} and {} of {} step{} done, {}{} left{}", tally.resumed + tally.trained, runs_text(tally.total),
                      count_text(static_cast<double>(tally.work.steps_done)), count_text(static_cast<double>(tally.work.steps_total)),
-                     tally.work.steps_total == 1 ? "" : "s", left >= 0 ? "about " + duration_text(left) : "unknown time",
+                     tally.work.steps_total == 1 ? "" : "s", worlds, left >= 0 ? "about " + duration_text(left) : "unknown time",
                      tally.failed > 0 ? fmt::format(", {} failed", count_text(static_cast<double>(tally.failed))) : "");
 }
 

@@ -22,6 +22,7 @@
 #include "app/printable.hpp"
 #include "app/progress.hpp"
 #include "app/shard.hpp"
+#include "app/shipped_suites.hpp"
 #include "app/signals.hpp"
 #include "app/suite_facts.hpp"
 #include "app/usage.hpp"
@@ -30,7 +31,6 @@
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
-#include "spec/parse.hpp"
 #include "spec/text.hpp"
 #include "train/limits.hpp"
 #include "train/ranks.hpp"
@@ -132,7 +132,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
 
   // what to do, and whether it can be done at all
   const ChosenPart chosen = o.suite.shard.empty() ? ChosenPart() : choose_part(o.suite.shard);
-  Suite suite = load_suite(o.suite.path, o.suite.set, o.suite.only);
+  Suite suite = load_named_suite(o.suite.path, o.suite.set, o.suite.only);
   const bool is_part = chosen.part.count > 1;
   const std::string whole = is_part ? suite_facts(suite, build_facts().version).fingerprint : "";
   if (is_part) take_part(suite, chosen.part);
@@ -179,7 +179,8 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
   if (!first) return 0;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (report.stopped) {
-    for (const auto& found : report.notes) print_note("note: " + found);
+    if (!o.quiet)
+      for (const auto& found : report.notes) print_note("note: " + found);
     print_note("stopped: " + saved_text(report, settings));
     return static_cast<int>(Exit::stopped);
   }
@@ -213,7 +214,7 @@ int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job
 int run(const RunOptions& o, const std::vector<std::string>& argv) {
   if (o.dry_run) {
     device_wish(o.device);  // its words are checked here as there
-    return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json}) : 0;
+    return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json, o.quiet}) : 0;
   }
   if (launched_ranks() == 1 || !o.suite.shard.empty()) return run_as(o, argv, nullptr);
   MpiJob job;

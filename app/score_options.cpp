@@ -32,6 +32,7 @@ ScoreReading score_reading(const ScoreOptions& o) {
                                                  {"--score", o.score, c.score, false},
                                                  {"--rater", o.rater, c.rater, true},
                                                  {"--gold", o.gold, c.gold, true}}};
+  c.named_by = "--";
   for (const Flag& flag : flags)
     if (!flag.text.empty()) flag.column = flag.may_be_none && flag.text == no_column ? "" : flag.text;
   for (const Flag& flag : flags)

@@ -16,6 +16,7 @@
 #include "app/usage.hpp"
 #include "kernels/words.hpp"
 #include "results/csv.hpp"
+#include "results/store.hpp"
 #include "results/suggest.hpp"
 #include "spec/read_file.hpp"
 
@@ -51,14 +52,14 @@ bool is_number(const std::string& text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Does it begin like an HDF5 file?
+/// Is it called like a result file, or does it begin like one?
 bool is_result_file(const std::string& path) {
+  if (path.ends_with(".h5")) return true;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
-  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-  std::string begin(signature.size(), '\0');
+  std::string begin(hdf5_signature.size(), '\0');
   std::ifstream file(path, std::ios::binary);
-  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == signature;
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == hdf5_signature;
 }
 
 RunColumns columns_of(const StatsOptions& o) {

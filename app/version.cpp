@@ -38,7 +38,8 @@ int usable_cores() {
 }  // namespace
 
 BuildFacts build_facts() {
-  return {built::version, built::revision, built::compiler, built::flags, built::build_type, built::hdf5, built::mpi, built::cuda};
+  return {built::version, built::revision, built::compiler,          built::flags,           built::build_type, built::hdf5,
+          built::mpi,     built::cuda,     built::suites_of_sources, built::suites_installed};
 }
 
 HostFacts host_facts() {

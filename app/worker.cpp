@@ -12,11 +12,11 @@
 #include "app/command.hpp"
 #include "app/gate/self_test.hpp"
 #include "app/gate/serve.hpp"
+#include "app/shipped_suites.hpp"
 #include "estimators/batch.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/group_table.hpp"
 #include "results/result_digest.hpp"
-#include "spec/parse.hpp"
 #include "spec/spec.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
@@ -46,7 +46,8 @@ Work steps_of(const RunSpec& spec) {
 }
 
 std::vector<WorkCase> suite_cases(const SuiteOptions& o) {
-  const Suite suite = load_suite(o.path, o.set, o.only);
+  std::string path = o.path;
+  const Suite suite = load_named_suite(path, o.set, o.only);
   if (suite.runs.combinations() > most_cases)
     throw Failure(Exit::limits, fmt::format("{}: {} combinations are more than the {} cases of a worker; --only and --set leave some out",
                                             o.path, suite.runs.combinations(), most_cases));

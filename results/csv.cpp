@@ -120,6 +120,13 @@ std::string escaped(std::string_view text, std::size_t most) {
 std::string shown_cell(std::string_view text) { return '"' + escaped(text, 40) + '"'; }
 std::string shown_list(std::string_view text) { return escaped(text, 400); }
 
+void CsvErrors::add(long line, long column, std::string message, std::string more) {
+  ++size_;
+  const auto same = std::find_if(list_.begin(), list_.end(), [&](const Mistake& m) { return counts_same_ && m.message == message; });
+  if (same != list_.end()) ++same->times;
+  else list_.push_back({line, column, std::move(message), std::move(more)});
+}
+
 std::string CsvErrors::text() const {
   std::vector<const Mistake*> order;
   for (const Mistake& m : list_) order.push_back(&m);
@@ -129,6 +136,8 @@ std::string CsvErrors::text() const {
   for (std::size_t i = 0; i < std::min(order.size(), most); ++i) {
     if (i > 0) out += '\n';
     out += file_ + ':' + std::to_string(order[i]->line) + ':' + std::to_string(order[i]->column) + ": error: " + order[i]->message;
+    if (order[i]->times > 1) out += " (" + std::to_string(order[i]->times) + " times)";
+    out += order[i]->more;
   }
   return enough() ? (out + '\n').append(and_more) : out;
 }

@@ -22,21 +22,28 @@ struct CsvField {
 class CsvErrors {
  public:
   explicit CsvErrors(std::string file) : file_(std::move(file)) {}
-  void add(long line, long column, std::string message) { list_.push_back({line, column, std::move(message)}); }
-  std::size_t size() const { return list_.size(); }
+  /// From here on a message that is there already is counted with it, wherever it stands.
+  void count_same() { counts_same_ = true; }
+  /// `more` belongs to the first one alone.
+  void add(long line, long column, std::string message, std::string more = "");
+  std::size_t size() const { return size_; }
   bool any() const { return !list_.empty(); }
   bool enough() const { return list_.size() > most; }
-  /// `FILE:LINE:COLUMN: error: message` of the first 20, a line each; a last line `… and more` when there are more.
+  /// `FILE:LINE:COLUMN: error: message` of the first 20, a line each, ` (5 times)` behind one that is counted; a last line `… and more`
+  /// when there are more.
   std::string text() const;
 
  private:
   static constexpr std::size_t most = 20;
   struct Mistake {
     long line, column;
-    std::string message;
+    std::string message, more;
+    long times = 1;
   };
   std::string file_;
   std::vector<Mistake> list_;
+  std::size_t size_ = 0;
+  bool counts_same_ = false;
 };
 
 /// Reads records. A BOM, lines that start with `#` and blank lines are skipped; lines end with LF or CRLF; a quoted field may span lines.

@@ -18,11 +18,28 @@ void include(NumberRange& range, double value) {
   range.to = std::max(range.to, value);
 }
 
-/// The number with as many decimals as the step has; very large and very small ones in scientific form.
-std::string tick_text(double value, double step) {
-  if (std::fabs(value) < 1e-9 * step) return "0";
-  if (std::fabs(value) >= 1e5 || step < 1e-4) return fmt::format("{:.3g}", value);
-  return fmt::format("{:.{}f}", value, std::max(0, static_cast<int>(std::ceil(-std::log10(step) - 1e-9))));
+/// "1e+07" as "1e7".
+std::string short_exponent(std::string number) {
+  const std::size_t sign = number.find('e') + 1;
+  if (sign == 0) return number;
+  while (number[sign + 1] == '0' && sign + 2 < number.size()) number.erase(sign + 1, 1);
+  if (number[sign] == '+') number.erase(sign, 1);
+  return number;
+}
+
+/// Multiples of a step with as many digits as tell them apart; all of an axis in scientific form where one is very large, or the step very
+/// small.
+std::vector<std::string> tick_texts(const std::vector<double>& ticks, double step) {
+  double largest = 0;
+  for (const double tick : ticks) largest = std::max(largest, std::fabs(tick));
+  const auto power = [](double x) { return static_cast<int>(std::floor(std::log10(x) + 1e-9)); };
+  std::vector<std::string> texts;
+  for (const double tick : ticks) {
+    if (std::fabs(tick) < 1e-9 * step) texts.emplace_back("0");
+    else if (largest < 1e7 && step >= 1e-4) texts.push_back(fmt::format("{:.{}f}", tick, std::max(0, -power(step))));
+    else texts.push_back(short_exponent(fmt::format("{:.{}e}", tick, std::max(0, power(std::fabs(tick)) - power(step)))));
+  }
+  return texts;
 }
 
 /// The least of 1, 2, 5 x 10^n of which a span has at most `most`.
@@ -91,11 +108,9 @@ FigureAxis axis_of(const NumberRange& range, std::size_t most) {
   for (const double finer : {1, 2, 4}) {  // a short axis may lie between two round numbers
     const double round = round_step(axis.to - axis.from, finer * static_cast<double>(most)), step = r.whole ? std::max(round, 1.0) : round;
     axis.ticks.clear();
-    axis.labels.clear();
-    for (double n = std::ceil(axis.from / step - 1e-9); n * step <= axis.to + 1e-9 * step && axis.ticks.size() < 100; n += 1) {
+    for (double n = std::ceil(axis.from / step - 1e-9); n * step <= axis.to + 1e-9 * step && axis.ticks.size() < 100; n += 1)
       axis.ticks.push_back(n * step);
-      axis.labels.push_back(tick_text(n * step, step));
-    }
+    axis.labels = tick_texts(axis.ticks, step);
     if (axis.ticks.size() >= 2) break;
   }
   return axis;
@@ -134,7 +149,7 @@ FigureAxis axis_at(const std::vector<double>& ticks, const NumberRange& range, b
     axis.from -= margin;
     axis.to += margin;
   }
-  for (const double tick : ticks) axis.labels.push_back(fmt::format("{:g}", tick));
+  for (const double tick : ticks) axis.labels.push_back(short_exponent(fmt::format("{:g}", tick)));
   return axis;
 }
 

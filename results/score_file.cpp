@@ -253,6 +253,7 @@ ScoreTable parse_scores(std::string_view text, const std::string& file, const Sc
   const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
   const std::size_t rows = std::min(lines, text.size() / std::string_view("1,1,1\n").size() + 1);
   if (format == Format::json) {
+    errors.count_same();  // a key that a line lacks is lacking in every line
     JsonScores source(text, columns, errors);
     if (errors.any()) refuse(errors);
     return read_table(source, rows, columns, scale, errors);

@@ -67,7 +67,8 @@ void CsvScores::find_columns(const ScoreColumns& columns, CsvErrors& errors) {
         std::any_of(fields_.begin(), fields_.end(), [&](const CsvField& field) { return same_but_case(csv_text(field), name); });
     if (may_lack(columns, f) && !(capitals && f == sample_field)) continue;
     errors.add(header_line_, 1,
-               "no column " + shown_cell(name) + "; found " + found + (capitals ? " (capital and small letters differ)" : ""));
+               "no column " + shown_cell(name) + "; found " + found + (capitals ? " (capital and small letters differ)" : "") +
+                   naming_hint(columns, f));
   }
 }
 

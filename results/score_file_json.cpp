@@ -83,6 +83,7 @@ JsonScores::JsonScores(std::string_view text, const ScoreColumns& columns, CsvEr
   for (std::size_t f = 0; f < score_fields; ++f) {
     key_[f] = column_of(columns, f);
     optional_[f] = may_lack(columns, f);
+    hint_[f] = naming_hint(columns, f);
     has_[f] = !key_[f].empty();
     if (!has_[f] && !optional_[f]) errors.add(1, 1, "a key without a name is asked for");
   }
@@ -146,7 +147,9 @@ bool JsonScores::read(std::string_view line, ScoreRow& row, CsvErrors& errors) {
     if (keeper.kind[f] == Keeper::Kind::absent && f != gold_field) {
       const bool told =
           std::any_of(key_.begin(), key_.begin() + static_cast<std::ptrdiff_t>(f), [&](const std::string& k) { return k == key_[f]; });
-      if (!told) good = tell(1, "no key " + shown_cell(key_[f]) + (keeper.names.empty() ? "" : "; found " + keeper.names));
+      if (!told)
+        errors.add(line_, 1, "no key " + shown_cell(key_[f]), (keeper.names.empty() ? "" : "; found " + keeper.names) + hint_[f]),
+            good = false;
     } else if (keeper.kind[f] == Keeper::Kind::bad) {
       good = tell(column, shown_list(key_[f]) + " is " + keeper.shape[f] + ": a number or a text is wanted");
     } else {

@@ -28,7 +28,7 @@ class JsonScores {
   std::string_view text_;
   std::size_t at_ = 0;
   long line_ = 0, first_line_ = 1;
-  std::array<std::string, score_fields> key_, value_;
+  std::array<std::string, score_fields> key_, value_, hint_;
   std::array<bool, score_fields> has_{}, optional_{};
   bool first_ = true;
   Quotient quotient_;

@@ -39,6 +39,9 @@ struct CheckpointBytes {
   bool damaged = false;
 };
 
+/// What every result file begins with.
+inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
+
 /// The file that a run with this output writes: links are followed, also one to nothing. Failure io when it cannot be a result file,
 /// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is neither empty nor HDF5.
 std::string output_target(const std::string& path);
@@ -109,6 +112,8 @@ class WorkFolder {
   CheckpointBytes load_checkpoint(CheckpointKind kind, const std::string& name) const;
   /// How many runs that are not finished have a checkpoint, whether or not this build can read it.
   std::size_t checkpoints() const;
+  /// How many starts are stored that runs share.
+  std::size_t starts() const;
   static constexpr std::size_t checkpoint_limit = std::size_t{1} << 30;
   /// Merges all shards into the output (written aside, re-opened, verified, put into place), removes the folder, unless failed runs have
   /// checkpoints. Returns the result digest. Empty when a shard is no longer what was committed: notes() says so, finished() has its runs no

@@ -15,7 +15,6 @@ namespace odrpo {
 namespace {
 
 constexpr int most_links = 40;  // as the kernel's own limit
-constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
   throw Failure(Exit::io, "cannot write " + store::quoted(path) + ": " + why);

@@ -323,5 +323,10 @@ CheckpointBytes WorkFolder::load_checkpoint(CheckpointKind kind, const std::stri
   return store::read_checkpoint(state_->folder, store::checkpoint_name(kind, name));
 }
 std::size_t WorkFolder::checkpoints() const { return state_->checkpoints(false).size(); }
+std::size_t WorkFolder::starts() const {
+  const std::vector<std::string> names = store::names_in(state_->folder);
+  return static_cast<std::size_t>(
+      std::count_if(names.begin(), names.end(), [](const std::string& name) { return store::is_checkpoint(name, CheckpointKind::start); }));
+}
 
 }  // namespace odrpo

@@ -97,13 +97,12 @@ inline constexpr std::string_view scale_help =
     "the scores that there are, from the worst: \"0..10\", \"0..5 by 0.5\" or a list of numbers; unset = those found";
 inline constexpr std::string_view columns_help = "names of the columns of `scores`";
 /// What is made of a file of scores.
-enum class LearnedWorld { latent, resample, levels };
+enum class LearnedWorld { latent, resample };
 inline constexpr Word<LearnedWorld> learned_words[] = {
     {LearnedWorld::latent, "latent", "a judge or panel on a latent scale, fitted by simulated moments, in the world of that scale"},
     {LearnedWorld::resample, "resample", "the file's responses themselves, each with its own scores, drawn again and again"},
-    {LearnedWorld::levels, "levels", "the frequencies of scores at whole true levels, in a normal world"},
 };
-inline constexpr std::string_view world_help = "what is made of `scores`: latent, resample or levels";
+inline constexpr std::string_view world_help = "what is made of `scores`: latent or resample";
 template <class V>
 void describe(V& v, ScoreColumns& c) {
   v.text("prompt", c.prompt, "the prompt");

@@ -7,7 +7,6 @@
 #include <climits>
 #include <utility>
 
-#include "envs/rater/empirical.hpp"
 #include "envs/rater/heard_judges.hpp"
 #include "envs/rater/latent_fit.hpp"
 #include "envs/rater/resampled.hpp"
@@ -31,46 +30,21 @@ std::string levels_text(const ScoreTable& table) {
   return fmt::format("{} (scores {})", text, scale_text(table.values));
 }
 
-// Levels whose rows hold more than counts; empty when there are none.
-std::string smoothed_levels(const EmpiricalJudge& judge) {
-  std::string few;
-  long levels = 0, responses_of_few = 0;
-  for (std::size_t i = 0; i < judge.rows.size(); ++i)
-    if (judge.thin[i]) {
-      few += fmt::format("{}{} ({})", few.empty() ? "" : ", ", i + 1, judge.rows[i]);
-      ++levels, responses_of_few = judge.rows[i];
-    }
-  if (levels == 0) return "";
-  const auto all = static_cast<long>(judge.rows.size());
-  if (levels > 8) return fmt::format("; {} of {} levels have few responses: smoothed", levels, all);
-  if (levels > 1) return fmt::format("; levels {} have few responses: smoothed", few);
-  return fmt::format("; level {} has {} response{}: smoothed", few.substr(0, few.find(' ')), responses_of_few,
-                     responses_of_few == 1 ? "" : "s");
-}
-
-LearnedJudge learn_levels(const ScoreTable& table) {
-  EmpiricalJudge judge = learn_judge(table);
-  std::string found =
-      fmt::format("{}, pooled sd {:.3g}{}{}", table_text(table), judge.pooled_sd, besides_text(table, true), smoothed_levels(judge));
-  return {{std::move(judge.channel)}, judge.world, std::move(found)};
-}
-
 LearnedJudge learn_latent(const ScoreTable& whole) {
   const ScoreTable table = heard_judges(whole);
   LatentFitOptions quick;
   quick.intervals = false;
   LatentFit fit = fit_latent_scale(table, quick);
   const LatentScale& judge = fit.judge;
-  std::string found =
-      fmt::format("{}{}; latent scale: sigma {:.3g}, spread {:.3g}, judge_sigma {:.3g}, prompt_share {:.3g}", table_text(table),
-                  besides_text(table, false), judge.sigma, judge.spread, judge.judge_sigma, judge.prompt_share);
-  return {{LatentNoise{std::move(fit.judge)}}, std::nullopt, std::move(found)};
+  std::string found = fmt::format("{}{}; latent scale: sigma {:.3g}, spread {:.3g}, judge_sigma {:.3g}, prompt_share {:.3g}",
+                                  table_text(table), besides_text(table), judge.sigma, judge.spread, judge.judge_sigma, judge.prompt_share);
+  return {{LatentNoise{std::move(fit.judge)}}, std::move(found)};
 }
 
 LearnedJudge learn_resampled(const ScoreTable& whole) {
   const ScoreTable table = heard_judges(whole);
   ResampledJudge judge = resample_responses(table);
-  std::string found = fmt::format("{}{}; resampled: ", table_text(table), besides_text(table, false));
+  std::string found = fmt::format("{}{}; resampled: ", table_text(table), besides_text(table));
   const auto used = static_cast<std::int64_t>(judge.responses->law.size());
   const auto all = std::count_if(table.responses.begin(), table.responses.end(), [&](const auto& r) {
     bool any = false;
@@ -81,7 +55,7 @@ LearnedJudge learn_resampled(const ScoreTable& whole) {
   found += " of " + counted(static_cast<std::int64_t>(judge.responses->prompts()), "prompt");
   if (judge.reason.empty()) found += fmt::format(", concentration c = {:.3g} (docs/raters.md)", judge.concentration);
   else found += fmt::format(", c = 0: {}, so that each always gives its own score", judge.reason);
-  return {{ResampleNoise{std::move(judge.responses)}}, std::nullopt, std::move(found)};
+  return {{ResampleNoise{std::move(judge.responses)}}, std::move(found)};
 }
 
 }  // namespace
@@ -97,9 +71,9 @@ std::string table_text(const ScoreTable& table) {
                      range(responses[0], responses[1], "response"), range(samples[0], samples[1], "sample"), levels_text(table));
 }
 
-std::string besides_text(const ScoreTable& table, bool pooled) {
+std::string besides_text(const ScoreTable& table) {
   std::string text;
-  if (table.judges.size() > 1) text += fmt::format("; {} judges{}", table.judges.size(), pooled ? ", pooled" : "");
+  if (table.judges.size() > 1) text += fmt::format("; {} judges", table.judges.size());
   if (table.missing() > 0) text += "; " + counted(table.missing(), "blank score");
   if (table.unreadables() > 0) text += "; " + counted(table.unreadables(), "answer") + " that cannot be read, left out";
   const auto gold = std::count_if(table.responses.begin(), table.responses.end(), has_gold);
@@ -110,9 +84,7 @@ std::string besides_text(const ScoreTable& table, bool pooled) {
 
 LearnedJudge learn_rater(const ScoreTable& table, LearnedWorld world, const std::string& file) {
   try {
-    return world == LearnedWorld::levels   ? learn_levels(table)
-           : world == LearnedWorld::latent ? learn_latent(table)
-                                           : learn_resampled(table);
+    return world == LearnedWorld::latent ? learn_latent(table) : learn_resampled(table);
   } catch (const Failure& failure) {
     throw Failure(failure.code, fmt::format("{}: {}", file, failure.what()));
   }

@@ -1,6 +1,5 @@
-// A rater's noise and world from the table of a real judge's scores.
+// A rater's noise, which brings its world, from the table of a real judge's scores.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,18 +10,16 @@
 namespace odrpo {
 
 struct LearnedJudge {
-  std::vector<Noise> noise;           ///< one model, which makes a distribution
-  std::optional<WorldProfile> world;  ///< of `levels`; the other two bring their own
-  std::string found;                  ///< in one line: "540 prompts x 8 responses x 8 samples, 6 levels, …"
+  std::vector<Noise> noise;  ///< one model, which makes a distribution and brings a world
+  std::string found;         ///< in one line: "540 prompts x 8 responses x 8 samples, 6 levels, …"
 };
 
-/// Learns a judge from all scores of the table. Failure `bad_input`, behind the file's name, when nothing can be learned (learn_judge(),
-/// fit_latent_scale(), resample_responses()).
+/// Learns a judge from all scores of the table. Failure `bad_input`, behind the file's name, when nothing can be learned
+/// (fit_latent_scale(), resample_responses()).
 LearnedJudge learn_rater(const ScoreTable& table, LearnedWorld world, const std::string& file);
 
 /// "540 prompts x 8 responses x 8 samples, 6 levels", then what the table holds besides scores of one judge.
 std::string table_text(const ScoreTable& table);
-/// `pooled`: scores of several judges are taken for those of one.
-std::string besides_text(const ScoreTable& table, bool pooled);
+std::string besides_text(const ScoreTable& table);
 
 }  // namespace odrpo

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "kernels/words.hpp"
 #include "results/suggest.hpp"
 #include "spec/catalogue.hpp"
+#include "spec/field_list.hpp"
 #include "spec/field_reader.hpp"
 #include "spec/text.hpp"
 
@@ -22,17 +24,38 @@ const Node* find_section(const Node& root) {
   return find_child(root, section_of<C>());
 }
 
+template <class... C>
+std::vector<std::pair<std::string, std::string_view>> keys_of_sections() {
+  std::vector<std::pair<std::string, std::string_view>> keys;
+  const auto add = [&](std::string_view section, const std::vector<FieldInfo>& fields) {
+    for (const FieldInfo& field : fields) keys.emplace_back(field.key, section);
+  };
+  (add(section_of<C>(), fields_of<C>()), ...);
+  return keys;
+}
+
+// "suite.seeds": the key nearest to a word outside of any section, of the sections whose keys have no name above them; may be empty
+std::string key_in_a_section(const std::string& word) {
+  const auto keys = keys_of_sections<SuiteHead, GridConfig, LearnConfig, RecordConfig, TableConfig, GateConfig, LimitsConfig>();
+  std::vector<std::string_view> words;
+  for (const auto& [key, section] : keys) words.push_back(key);
+  const std::string near = nearest_word(word, words);
+  for (const auto& [key, section] : keys)
+    if (key == near) return fmt::format("{}.{}", section, key);
+  return "";
+}
+
 void check_sections(const Node& root, bool sound, Diagnostics& errors) {
   for (const auto& child : root.children) {
     const bool known = std::any_of(std::begin(sections), std::end(sections), [&](auto s) { return same_word(s, child.key); });
     if (known && find_child(root, child.key) != &child) errors.add(child.key_place, fmt::format("[{}] is given twice", shown(child.key)));
     if (known) continue;
     const bool table = child.kind == Node::Kind::table;
-    const std::string near = errors.wants_detail() ? nearest_word(child.key, sections) : "";
+    const std::string near = !errors.wants_detail() ? "" : table ? nearest_word(child.key, sections) : key_in_a_section(child.key);
     errors.add(
         child.key_place,
         table ? fmt::format("unknown section [{}]", shown(child.key)) : fmt::format("`{}` stands outside of any section", shown(child.key)),
-        near.empty() || !table ? one_of(sections) : "", table ? near : "");
+        near.empty() ? one_of(sections) : "", near);
   }
   for (const auto section : {section_of<SuiteHead>(), section_of<GridConfig>()})
     if (sound && find_child(root, section) == nullptr) errors.add({0, 1, 1}, fmt::format("the section [{}] is missing", section));

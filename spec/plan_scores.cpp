@@ -64,6 +64,7 @@ ScoreScale read_scale(const std::string& label, FieldReader& fields, Reading& re
 
 ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading& reading) {
   ScoreColumns columns;
+  columns.named_by = "columns.";
   const Node* node = fields.extra(columns_key);
   if (node == nullptr) return columns;
   FieldReader reader(node, fmt::format("{}.{}", label, columns_key), false, reading.errors);
@@ -129,13 +130,7 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
       throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
                                                  scale_text(table.values), label));
     LearnedJudge judge = learn_rater(table, world, file);
-    if (judge.world && judge.world->spread < 1e-6 && find_child(section, "world_spread") == nullptr)
-      throw Failure(Exit::bad_input,
-                    fmt::format("{}: the responses of a prompt do not differ beyond the judge's noise, so nothing could be "
-                                "learned in their world; give `world_spread` in [{}]",
-                                file, label));
     config.noise = std::move(judge.noise);
-    if (judge.world) config.world = *judge.world;
     return {file, std::move(judge.found)};
   } catch (const Failure& failure) {
     if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());

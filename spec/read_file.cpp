@@ -12,6 +12,7 @@
 
 #include "kernels/failure.hpp"
 #include "results/score_file.hpp"
+#include "results/store.hpp"
 #include "spec/diagnostics.hpp"
 #include "spec/text.hpp"
 
@@ -74,6 +75,8 @@ std::string read_bytes(const std::string& path, const PathUse& use) {
 
 std::string read_suite_file(const std::string& path) {
   std::string text = read_bytes(path, {"a suite file", Exit::suite, max_suite_bytes});
+  if (text.starts_with(hdf5_signature))
+    throw Failure(Exit::suite, fmt::format("{0}: is a result file: odrpo-bench table {0} prints it", shown(path, 4096)));
   Diagnostics errors(shown(path, 4096), text, {});
   if (text.size() > max_suite_bytes) errors.add({}, "larger than 1 MiB, which no suite needs");
   else if (text.find_first_not_of(" \t\r\n") == std::string::npos)

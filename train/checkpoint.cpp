@@ -22,15 +22,4 @@ std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, 
   return fmt::format("checkpoint {}: run {}, by {}", checkpoint_format, spec_key(spec), made_by(store, by));
 }
 
-CheckpointStore telling(const CheckpointStore& store, std::function<void()> start_was_loaded) {
-  CheckpointStore to = store;
-  if (store)
-    to.load = [load = store.load, tell = std::move(start_was_loaded)](CheckpointKind kind, const std::string& name) {
-      std::string bytes = load(kind, name);
-      if (kind == CheckpointKind::start && !bytes.empty()) tell();
-      return bytes;
-    };
-  return to;
-}
-
 }  // namespace odrpo

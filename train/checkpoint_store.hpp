@@ -26,7 +26,4 @@ struct CheckpointStore {
   explicit operator bool() const { return load && save && report; }
 };
 
-/// The same store, which says when it has loaded supervised steps.
-CheckpointStore telling(const CheckpointStore& store, std::function<void()> start_was_loaded);
-
 }  // namespace odrpo

@@ -19,6 +19,7 @@ void add_tally(RankMessage& message, const SuiteCall& call, const Work& work) {
   message.trained = call.tally.trained, message.failed = call.tally.failed;
   message.committed = call.tally.committed, message.saved = call.tally.saved;
   message.steps = work.steps_done, message.seconds = work.seconds_seen, message.making = work.worlds_in_making;
+  message.world_steps_total = work.world_steps_total, message.world_steps_done = work.world_steps_done;
   message.failures = call.report.failures;
 }
 

@@ -174,6 +174,7 @@ void Leader::add_others(Tally& tally) const {
     tally.work.seconds_seen += m.seconds;
     tally.work.seconds_left = std::max(0.0, tally.work.seconds_left - m.seconds);
     tally.work.worlds_in_making += m.making;
+    tally.work.world_steps_total += m.world_steps_total, tally.work.world_steps_done += m.world_steps_done;
   }
   tally.trained = std::min(tally.trained, tally.total - tally.resumed);  // some twice, where a rank fell silent and came back
 }
@@ -267,6 +268,7 @@ RunReport Leader::run() {
   call.show(workload, hooks);
   finish_report(folder, finished, call);
   report.half_way = folder.checkpoints();
+  report.starts = folder.starts();
   if (!failure) failure = failure_;
   if (failure) {
     link_.close();

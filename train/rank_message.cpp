@@ -57,7 +57,7 @@ template <class Message, class Each>
 void each_field(Message& m, Each& each) {
   each(m.kind), each(m.code), each(m.text), each(m.host), each(m.weight), each(m.runs), each(m.others);
   each(m.trained), each(m.failed), each(m.committed), each(m.saved), each(m.steps), each(m.by_engines);
-  each(m.seconds), each(m.making), each(m.failures), each(m.notes);
+  each(m.seconds), each(m.making), each(m.world_steps_total), each(m.world_steps_done), each(m.failures), each(m.notes);
 }
 
 }  // namespace

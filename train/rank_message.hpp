@@ -26,6 +26,7 @@ struct RankMessage {
   std::uint64_t trained = 0, failed = 0, committed = 0, saved = 0, steps = 0, by_engines = 0;  ///< so far
   double seconds = 0;                        ///< of work done, as the cost model counts
   std::int32_t making = 0;                   ///< worlds
+  std::uint64_t world_steps_total = 0, world_steps_done = 0;  ///< of those
   std::vector<std::string> failures{}, notes{};
 
   static constexpr std::size_t longest_text = 2000;  ///< of a failure's reason

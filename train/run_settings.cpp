@@ -20,12 +20,15 @@ std::string saved_text(const RunReport& report, const RunSettings& settings) {
     if (settings.force && path == settings.output) continue;  // what it holds is to be replaced
     if (holds_something(path)) where += (where.empty() ? " in " : " and ") + printable_text(path);
   }
-  if (where.empty() || report.saved + report.half_way == 0)
+  const bool runs = report.saved + report.half_way > 0;
+  if (where.empty() || (!runs && report.starts == 0))
     return fmt::format("none of {} is saved; the same command begins again", runs_text(report.total));
   if (settings.force)  // which would begin again
     how = "the same command without --force continues" +
           (holds_something(settings.output) ? ", once " + printable_text(settings.output) + " is moved away" : "");
-  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way) : "";
+  const std::string half_way = report.half_way > 0 ? fmt::format(", {} more half-way", report.half_way)
+                               : !runs ? fmt::format(", and supervised steps of {} world{}", report.starts, report.starts == 1 ? "" : "s")
+                                       : "";
   return fmt::format("{} of {} {} saved{}{}; {}", report.saved, runs_text(report.total), report.total == 1 ? "is" : "are", where, half_way, how);
 }
 

@@ -50,6 +50,7 @@ struct RunReport {
   bool stopped = false;               ///< by `stop`, before all runs were done
   std::size_t by_engines = 0;         ///< of those that ran
   std::size_t half_way = 0;           ///< runs that are stopped or failed and have a checkpoint
+  std::size_t starts = 0;             ///< worlds of which supervised steps are stored, all or some
   bool complete = false;              ///< the output already held the whole suite: nothing was done
   std::string digest;                 ///< result digest of the output; empty when stopped
   std::vector<std::string> failures;  ///< "id: reason", the first ten

@@ -103,6 +103,7 @@ std::optional<Failure> SuiteCall::train(Schedule rest, Workload& workload, std::
   report.ran = tally.trained;
   report.failed = tally.failed;
   report.half_way = folder_.checkpoints();
+  report.starts = folder_.starts();
   report.saved = tally.saved;
   return failure;
 }

@@ -61,7 +61,7 @@ ResponseBatch evaluated_batch(const ToyLmProblem& p, std::span<const Token> toke
 }  // namespace
 
 std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
-                                                const CheckpointStore& store) {
+                                                const CheckpointStore& store, RunSteps* counted) {
   ToyLmProblem p{};
   p.spec = &spec;
   p.isa = isa;
@@ -69,7 +69,7 @@ std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& c
   p.prompts = make_prompts(p.world, 0, spec.env.prompts());
   add_evaluated_prompts(p.world, p.prompts);
   for (const ToyPrompt& prompt : p.prompts) p.prompt_tokens.insert(p.prompt_tokens.end(), prompt.words.begin(), prompt.words.end());
-  p.start = warm_start(spec, p.world, p.prompts, isa, cache, store, stop);
+  p.start = warm_start(spec, p.world, p.prompts, isa, cache, store, stop, counted);
   if (!p.start) return std::nullopt;
   p.random = &random_stages(isa);
   p.estimator = &estimator_stages(isa);

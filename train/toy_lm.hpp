@@ -22,6 +22,8 @@
 
 namespace odrpo {
 
+struct RunSteps;
+
 /// Where a transformer is trained; all else of a run is the CPU's.
 struct TransformerPlace {
   std::string name;  ///< of the device, with what its bits depend on; empty = the CPU
@@ -48,8 +50,9 @@ struct ToyLmProblem {
 /// Makes the problem; the supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set
 /// meanwhile.
 std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
-                                                const CheckpointStore& store = {});
-std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, const CheckpointStore& = {}) = delete;
+                                                const CheckpointStore& store = {}, RunSteps* counted = nullptr);
+std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, const CheckpointStore& = {},
+                                                RunSteps* = nullptr) = delete;
 /// What the run's transformer is made from: a batch's sizes, the schedule, the start.
 TransformerTraining transformer_training(const ToyLmProblem& problem);
 

@@ -1,4 +1,4 @@
-// Supervised steps on demonstrations; their weights in the cache and in the store.
+// Supervised steps on demonstrations; their weights in the cache, and how far they are in the store.
 #include "train/toy_lm_start.hpp"
 
 #include <fmt/format.h>
@@ -13,13 +13,14 @@
 #include "spec/canonical_fields.hpp"
 #include "spec/only_if.hpp"
 #include "train/checkpoint.hpp"
+#include "train/run_steps.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr double warm_up_share = 0.05;
-constexpr int start_format = 1;
-constexpr double worth_storing = 1;  // seconds that the steps take
+constexpr int start_format = 2;
+constexpr double worth_storing = 1;  // seconds that the steps take, where none is stored before the last
 
 // Responses of one batch, flat: [count][L] tokens and their lengths, the end word included.
 void add_response(std::span<const Token> response, int width, Rollouts& to) {
@@ -29,12 +30,32 @@ void add_response(std::span<const Token> response, int width, Rollouts& to) {
   to.length.push_back(static_cast<int>(response.size()));
 }
 
-// The supervised steps: demonstrations of hash-chosen prompts, a new one every time.
-std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts, Isa isa,
-                                                  const std::atomic<bool>& stop) {
+// What the store has of the supervised steps that `name` names: after the last one the weights alone.
+struct StoredStart {
+  int done = 0;
+  std::vector<float> weights, m, v;
+
+  // Reads it; false when there is none for so many steps and weights.
+  bool load(const CheckpointStore& store, const std::string& name, int steps, std::size_t count) {
+    const std::string bytes = store.load(CheckpointKind::start, name);
+    Loading from(bytes);
+    std::string whose;
+    from(whose, done, weights, m, v);
+    const std::size_t moments = done < steps ? count : 0;
+    return from.finished() && whose == name && done > 0 && done <= steps && weights.size() == count && m.size() == moments &&
+           v.size() == moments;
+  }
+};
+
+// The supervised steps: demonstrations of hash-chosen prompts, a new one every time. From the step at which an earlier call left them.
+std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts,
+                                                  const MadeBy& by, const std::string& key, const CheckpointStore& store,
+                                                  const std::atomic<bool>& stop, RunSteps* counted) {
   auto start = std::make_shared<WarmStart>();
   const TransformerLearning& learning = spec.policy.learning;
-  if (learning.warm_steps == 0) return start;
+  const int steps = learning.warm_steps;
+  if (steps == 0) return start;
+  if (stop.load(std::memory_order_relaxed)) return nullptr;
   TransformerConfig config = spec.policy.transformer;
   config.lora_rank = 0;  // adapters start after it
   OptimizerConfig optimizer;
@@ -43,10 +64,34 @@ std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const Toy
   optimizer.warmup = warm_up_share;
   optimizer.clip = 1.0;
   const TransformerShape shape = transformer_of(spec, world);
-  TransformerPolicy policy(config, shape, learning.warm_batch, 1, optimizer, learning.warm_steps, spec.run_key, isa);
+  const std::size_t count = weight_table(shape).count;
+  const std::string name = store ? fmt::format("toy-lm start {}: {}, by {}", start_format, key, made_by(store, by)) : "";
+  StoredStart stored;
+  const int first = store && stored.load(store, name, steps, count) ? stored.done : 0;
+  if (counted) counted->begin_world(first, steps);
+  if (first == steps) {
+    start->weights = std::move(stored.weights);
+    return start;
+  }
+  TransformerPolicy policy(config, shape, learning.warm_batch, 1, optimizer, steps, spec.run_key, by.isa);
+  TransformerState state = policy.state();
+  if (first > 0) {
+    std::copy(stored.weights.begin(), stored.weights.end(), state.trained.begin());
+    std::copy(stored.m.begin(), stored.m.end(), state.m.begin());
+    std::copy(stored.v.begin(), stored.v.end(), state.v.begin());
+    policy.restored(first);
+    store.report(fmt::format("continued supervised steps at step {} of {}", first, steps));
+  }
+  const double began = now_seconds();
+  double last = began;
   const std::uint32_t trained = static_cast<std::uint32_t>(spec.env.prompts());
-  for (int t = 0; t < learning.warm_steps; ++t) {
-    if (stop.load(std::memory_order_relaxed)) return nullptr;
+  for (int t = first; t < steps; ++t) {
+    const bool stopping = stop.load(std::memory_order_relaxed);
+    if (store && t > first && (stopping || now_seconds() - last >= store.seconds)) {
+      store_archive(store, CheckpointKind::start, name, [&](Saving& to) { to(name, t, state.trained, state.m, state.v); });
+      last = now_seconds();
+    }
+    if (stopping) return nullptr;
     Rollouts demonstrations;
     std::vector<std::uint16_t> prompt_token;
     for (int i = 0; i < learning.warm_batch; ++i) {
@@ -56,29 +101,14 @@ std::shared_ptr<const WarmStart> train_warm_start(const RunSpec& spec, const Toy
       add_response(demonstration(world, prompt, spec.env.demonstrations, at / trained), shape.response, demonstrations);
     }
     policy.imitate(t, prompt_token.data(), learning.warm_batch, demonstrations);
+    if (counted) counted->world_reached(t + 1);
   }
-  const auto& flat = policy.weights().flat;
-  start->weights.assign(flat.data(), flat.data() + policy.weights().table.count);
-  return start;
-}
-
-// The weights that `key` names, `count` of them, as an earlier call stored them; else makes and stores them, if that took long enough.
-std::shared_ptr<const WarmStart> stored_warm_start(const CheckpointStore& store, const std::string& key, Isa isa, std::size_t count,
-                                                   const RunCache::Make<const WarmStart>& make) {
-  if (!store) return make();
-  const std::string name = fmt::format("toy-lm start {}: {}, by {}", start_format, key, made_by(store, {isa}));
-  const std::string bytes = store.load(CheckpointKind::start, name);
-  if (!bytes.empty()) {
-    auto start = std::make_shared<WarmStart>();
-    Loading from(bytes);
-    std::string whose;
-    from(whose, start->weights);
-    if (from.finished() && whose == name && start->weights.size() == count) return start;
-  }
-  const double began = now_seconds();
-  const std::shared_ptr<const WarmStart> start = make();
-  if (start && now_seconds() - began >= std::min(worth_storing, store.seconds))
-    store_archive(store, CheckpointKind::start, name, [&](Saving& to) { to(name, start->weights); });
+  start->weights.assign(state.trained.begin(), state.trained.end());
+  if (store && (first > 0 || now_seconds() - began >= std::min(worth_storing, store.seconds)))
+    store_archive(store, CheckpointKind::start, name, [&](Saving& to) {
+      const std::vector<float> none;
+      to(name, steps, start->weights, none, none);
+    });
   return start;
 }
 
@@ -105,13 +135,10 @@ EnvConfig warm_env(EnvConfig env) {
 }
 
 std::shared_ptr<const WarmStart> warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts, Isa isa,
-                                            RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop) {
+                                            RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop,
+                                            RunSteps* counted) {
   const std::string key = std::to_string(spec.run_key) + canonical_fields(warm_env(spec.env)) + canonical_fields(warm_policy(spec.policy));
-  const auto make = [&] { return train_warm_start(spec, world, prompts, isa, stop); };
-  return cache.warm_start(key, [&] {
-    if (spec.policy.learning.warm_steps == 0) return make();
-    return stored_warm_start(store, key, isa, weight_table(transformer_of(spec, world)).count, make);
-  });
+  return cache.warm_start(key, [&] { return train_warm_start(spec, world, prompts, {isa}, key, store, stop, counted); });
 }
 
 }  // namespace odrpo

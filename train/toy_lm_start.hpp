@@ -14,6 +14,7 @@ namespace odrpo {
 struct EnvConfig;
 struct PolicyConfig;
 struct RunSpec;
+struct RunSteps;
 
 /// The transformer of a run, for its world's vocabulary and response length.
 TransformerShape transformer_of(const RunSpec& spec, const ToyLm& world);
@@ -26,8 +27,10 @@ PolicyConfig warm_policy(PolicyConfig policy);
 EnvConfig warm_env(EnvConfig env);
 
 /// The weights after the supervised steps: from the cache, from the store as an earlier call left them there, or trained on demonstrations
-/// of the first prompts() of `prompts`. Steps that take a second or longer are stored. Null when `stop` was set meanwhile.
+/// of the first prompts() of `prompts`. Steps that take a second or longer are stored, and on the way as often as a run is, and when `stop`
+/// is set meanwhile: the result is null then. Steps are counted unless `counted` is null.
 std::shared_ptr<const WarmStart> warm_start(const RunSpec& spec, const ToyLm& world, std::span<const ToyPrompt> prompts, Isa isa,
-                                            RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop);
+                                            RunCache& cache, const CheckpointStore& store, const std::atomic<bool>& stop,
+                                            RunSteps* counted = nullptr);
 
 }  // namespace odrpo

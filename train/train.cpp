@@ -40,7 +40,7 @@ const WorldRow& row_of(const RunSpec& spec) {
 
 RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps,
                        const TransformerPlace& place) {
-  std::optional<ToyLmProblem> problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store);
+  std::optional<ToyLmProblem> problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store, steps);
   if (!problem) return failed_record(spec, "stopped");
   problem->place = place;
   return train_loop<ToyLmRun>(*problem, stop, store, steps);

@@ -133,13 +133,12 @@ void WorkerPool::give_up(Exit code, const std::string& why) {
 
 void WorkerPool::work(std::size_t w) {
   RunCache cache(cache_);  // so that this worker's world stays while another makes its own
-  const CheckpointStore store = telling(settings_.store, [this, w] { settings_.workload.world_was_loaded(w); });
   while (!settings_.stop) {
     const std::optional<RunShares::Taken> taken = runs_.next(w);
     if (!taken) break;
     const RunSpec spec = settings_.suite.runs[taken->run];
     RunSteps& steps = settings_.workload.begin(w, spec, taken->opens_world);
-    RunRecord record = trained_or_failed(spec, [&] { return train(spec, cache, settings_.stop, store, &steps); });
+    RunRecord record = trained_or_failed(spec, [&] { return train(spec, cache, settings_.stop, settings_.store, &steps); });
     if (record.status == RunStatus::failed && record.error == "stopped") break;
     settings_.workload.end(w);
     queue_.push(std::move(record));
@@ -190,7 +189,6 @@ void WorkerPool::train_batch(const BatchEngine& engine, const RunBatch& batch) {
     progress.begin = [&workload = settings_.workload, first](std::size_t place, const RunSpec& run, bool opens_world) -> RunSteps& {
       return workload.begin(first + place, run, opens_world);
     };
-    progress.world_was_loaded = [&workload = settings_.workload, first](std::size_t place) { workload.world_was_loaded(first + place); };
     progress.end = [&workload = settings_.workload, first](std::size_t place) { workload.end(first + place); };
   }
   engine.train({specs, cache_, settings_.stop, settings_.store, hand_over, progress});

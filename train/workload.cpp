@@ -52,13 +52,8 @@ RunSteps& Workload::begin(std::size_t w, const RunSpec& spec, bool opens_world) 
   worker.run_steps = spec.learn.steps;
   worker.run_seconds = run, worker.world_seconds = world;
   worker.began = clock_();
-  worker.loaded = false, worker.used = worker.busy = true;
+  worker.used = worker.busy = true;
   return worker.steps;
-}
-
-void Workload::world_was_loaded(std::size_t w) {
-  const std::lock_guard lock(mutex_);
-  workers_[w].loaded = true;
 }
 
 // Adds what a worker has done of its run.
@@ -68,20 +63,33 @@ void Workload::add_part(const Worker& worker, Work& to) {
   const int done = worker.steps.done.load(std::memory_order_relaxed);
   const double a_step = worker.run_seconds / worker.run_steps;
   to.steps_done += static_cast<std::uint64_t>(done);
-  to.seconds_seen += a_step * (done - restored) + (worker.loaded ? 0 : worker.world_seconds);
+  const int stored =
+      worker.counts_world() ? worker.steps.world_restored.load(std::memory_order_relaxed) : 0;  // which says nothing about speed
+  to.seconds_seen += a_step * (done - restored) + worker.world_seconds - (stored > 0 ? worker.world_part(stored) : 0);
   to.seconds_left -= a_step * done + worker.world_seconds;
 }
 
-// Adds what of the worlds in the making is done if they are made as fast as the rest went: else the ETA would rise until they are there.
+// Adds what of the worlds in the making is done: their steps where they are counted. Of others what would be done if they were made as fast
+// as the rest went: else the ETA would rise until they are there.
 void Workload::add_worlds(Work& to) const {
   constexpr double most = 0.95;  // of a world that takes longer than estimated
   const double at = clock_();
   double worked = 0;  // seconds that workers spent on what has been seen
-  for (const Worker& worker : workers_)
-    if (worker.used) worked += at - start_ - (worker.before_steps() ? at - worker.began : 0);
+  for (const Worker& worker : workers_) {
+    const bool making = worker.before_steps(), counted = making && worker.counts_world();
+    if (worker.used) worked += at - start_ - (making && !counted ? at - worker.began : 0);
+    if (!counted || worker.world_seconds == 0) continue;
+    const int done = worker.steps.world_done.load(std::memory_order_relaxed),
+              restored = worker.steps.world_restored.load(std::memory_order_relaxed);
+    ++to.worlds_in_making;
+    to.world_steps_total += static_cast<std::uint64_t>(worker.steps.world_steps.load(std::memory_order_relaxed));
+    to.world_steps_done += static_cast<std::uint64_t>(done);
+    to.seconds_seen += worker.world_part(done - restored);
+    to.seconds_left -= worker.world_part(done);
+  }
   const double speed = worked > 0 ? to.seconds_seen / worked : 0;
   for (const Worker& worker : workers_) {
-    if (!worker.before_steps() || worker.world_seconds == 0) continue;
+    if (!worker.before_steps() || worker.counts_world() || worker.world_seconds == 0) continue;
     ++to.worlds_in_making;
     const double made = std::min(most * worker.world_seconds, speed * (at - worker.began));
     to.seconds_seen += made;

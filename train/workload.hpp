@@ -23,6 +23,7 @@ struct Work {
   double seconds_seen = 0;        ///< of what this call has trained and made; of a world in the making a guess
   double seconds_left = 0;        ///< of what is to be trained and made
   int worlds_in_making = 0;
+  std::uint64_t world_steps_total = 0, world_steps_done = 0;  ///< of those, where they are counted
 };
 
 /// Seconds that the work left takes if it goes on as it went for `elapsed` seconds; negative when nothing is known yet.
@@ -41,8 +42,6 @@ class Workload {
 
   /// Worker `w` begins a run; it makes the run's world first when it opens it. Returns where the run's steps are counted.
   RunSteps& begin(std::size_t w, const RunSpec& spec, bool opens_world);
-  /// The world that worker `w` opens was loaded: it says nothing about speed.
-  void world_was_loaded(std::size_t w);
   /// The run of worker `w` has finished or failed.
   void end(std::size_t w);
   /// An engine has trained a run.
@@ -56,8 +55,12 @@ class Workload {
     int run_steps = 0;
     double run_seconds = 0, world_seconds = 0;  // world_seconds: 0 when it does not open the world
     double began = 0;                           // its run, by the clock
-    bool loaded = false, used = false, busy = false;
+    bool used = false, busy = false;
     bool before_steps() const { return busy && steps.restored.load(std::memory_order_acquire) == RunSteps::not_begun; }
+    bool counts_world() const { return steps.world_steps.load(std::memory_order_acquire) > 0; }
+    double world_part(int steps_of_world) const {
+      return world_seconds * steps_of_world / steps.world_steps.load(std::memory_order_relaxed);
+    }
   };
   static void add_part(const Worker& worker, Work& to);
   void add_worlds(Work& to) const;

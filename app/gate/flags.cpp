@@ -98,6 +98,8 @@ void check_gate_flags(const GateOptions& o) {
     return;
   }
   if (o.trials > 0) refuse("--trials has no effect without --self-test");
+  const std::span<const Word<ComparedKind>> kinds = compared_kind_words;
+  if (!o.kind.empty()) word_or_refuse("--kind", kinds, o.kind);
   if (o.only_counts && o.counts == "off") refuse("--only-counts has nothing to compare with --counts off");
   if (!o.build_baseline.empty()) {
     if (!o.baseline.empty()) refuse("--build-baseline makes the baseline: --baseline has no effect");
@@ -109,7 +111,7 @@ void check_gate_flags(const GateOptions& o) {
     if (builds || !o.candidate.empty()) refuse("--save measures one program, --baseline: --build-baseline and --candidate have no effect");
     if (!o.limit.empty() || !o.fail_on.empty() || o.json || !o.junit.empty() || !o.markdown.empty())
       refuse("--save judges nothing: --limit, --fail-on, --json, --junit and --markdown have no effect");
-    if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
+    if (o.kind.empty()) refuse("--kind is required:" + word_lines(kinds));
     return;
   }
   if (o.force) refuse("--force has no effect without --save");
@@ -118,7 +120,7 @@ void check_gate_flags(const GateOptions& o) {
   } else if (!builds) {
     if (o.baseline.empty()) refuse("--baseline is required: the command that is compared with");
     if (o.candidate.empty()) refuse("--candidate is required: the command that must not be slower");
-    if (o.kind.empty()) refuse("--kind is required: self, benchmark, worker or process");
+    if (o.kind.empty()) refuse("--kind is required:" + word_lines(kinds));
   }
   if (same_place(o.junit, o.markdown)) refuse("--junit and --markdown name one file");
   if (o.markdown.empty()) return;

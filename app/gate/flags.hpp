@@ -24,12 +24,26 @@ inline constexpr Word<ComparedKind> compared_kind_words[] = {
     {ComparedKind::process, "process", "whole commands"},
 };
 
+/// "self: two builds of odrpo-bench", a line for each word.
+template <class E>
+std::string word_lines(std::span<const Word<E>> table) {
+  std::string text;
+  for (const auto& w : table) text += fmt::format("\n  {}: {}", w.word, w.help);
+  return text;
+}
+
+/// Failure usage shows the words, and suggests the one that is spelt nearly so, or whose meaning has this word in it.
 template <class E>
 E word_or_refuse(const char* flag, std::span<const Word<E>> table, const std::string& word) {
   if (const auto found = find_word(table, word)) return *found;
   std::vector<std::string> words;
   for (const auto& w : table) words.emplace_back(w.word);
-  throw Failure(Exit::usage, fmt::format("{}: unknown word \"{}\"{}", flag, printable_line(word), did_you_mean(word, words)));
+  std::string near = did_you_mean(word, words);
+  for (const auto& w : table)
+    if (near.empty() && word.size() > 3 && w.help.find(word) != std::string_view::npos)
+      near = fmt::format("; did you mean \"{}\"?", w.word);
+  throw Failure(Exit::usage,
+                fmt::format("{}: unknown word \"{}\"{}\nThe words are{}", flag, printable_line(word), near, word_lines(table)));
 }
 
 /// "1%", "0.5 %" or "0.01" as a number; nothing for other text, or what is not finite.

@@ -10,10 +10,10 @@
 #include "app/gate/output.hpp"
 #include "app/printable.hpp"
 #include "app/read_limits.hpp"
+#include "app/shipped_suites.hpp"
 #include "app/usage.hpp"
 #include "kernels/failure.hpp"
 #include "results/store.hpp"
-#include "spec/parse.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -107,7 +107,8 @@ int limits_gate(const GateOptions& o) {
   if (const std::string* jobs = file.provenance_text("jobs")) r.jobs = std::atoi(jobs->c_str());
   if (!o.suite.empty()) {
     r.limits_from = o.suite;
-    r.limits = all_limits(load_suite(o.suite, {}, {}).gate);
+    std::string path = o.suite;
+    r.limits = all_limits(load_named_suite(path, {}, {}).gate);
   } else if (const std::string* stored = file.provenance_text("gate")) {
     r.limits = parse_gate_limits(*stored, r.path);
   }

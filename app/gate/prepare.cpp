@@ -13,6 +13,7 @@
 #include "app/gate/benchmark.hpp"
 #include "app/gate/process.hpp"
 #include "app/gate/worker.hpp"
+#include "app/shipped_suites.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -100,7 +101,7 @@ std::string host_text() {
 std::vector<std::string> words_of_kind(ComparedKind kind, const GateOptions& o) {
   if (kind != ComparedKind::self) return {};
   if (o.suite.empty()) return {"worker"};
-  return {"worker", o.suite};
+  return {"worker", suite_path(o.suite)};
 }
 
 void prepare(Prepared& p, ComparedKind kind, const GateOptions& o, ChildKeeper& keeper, std::uint64_t seed,

@@ -7,6 +7,7 @@
 #include "app/figure_format.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
+#include "app/shipped_suites.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
@@ -14,7 +15,6 @@
 #include "app/usage.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/failure.hpp"
-#include "spec/parse.hpp"
 #include "spec/spec.hpp"
 
 namespace odrpo::app {
@@ -54,7 +54,8 @@ std::vector<Asked> of_suite(const TheoryCurlOptions& o, TheoryTable& table) {
   if (!o.estimators.empty() || !o.levels.empty() || !o.group_sizes.empty() || !o.values.empty() || !o.compat.empty() || !o.median.empty() ||
       o.k > 0 || o.origin != 1)
     throw Failure(Exit::usage, "the suite says estimators, conventions, levels and group sizes; give a suite or flags");
-  const Suite suite = load_suite(o.suite, {}, {});
+  std::string path = o.suite;
+  const Suite suite = load_named_suite(path, {}, {});
   std::vector<Asked> asked;
   for (const std::size_t i : suite.runs.first_of_each({GridPart::env, GridPart::estimator, GridPart::learn})) {
     const RunSpec run = suite.runs[i];

@@ -5,9 +5,9 @@
 #include <map>
 #include <vector>
 
-#include "envs/rater/empirical.hpp"
 #include "envs/rater/latent_evidence.hpp"
 #include "envs/rater/latent_fit.hpp"
+#include "envs/rater/level_frequencies.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
@@ -43,7 +43,7 @@ std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& respon
 class LevelRows {
  public:
   explicit LevelRows(const ScoreTable& table) : levels_(table.values.size()), judges_(table.judges.size()) {
-    const EmpiricalJudge pooled = learn_judge(table);
+    const std::vector<double> pooled = level_frequencies(table);
     rows_.assign(levels_ * judges_ * levels_, 0);
     for (const auto& response : table.responses) {
       if (judges_ == 1) break;  // the pooled row is the judge's
@@ -54,7 +54,7 @@ class LevelRows {
       });
     }
     for (std::size_t at = 0; at < rows_.size(); at += levels_) {  // (level, judge)
-      const double* all = pooled.channel.matrix.values->data() + at / levels_ / judges_ * levels_;
+      const double* all = pooled.data() + at / levels_ / judges_ * levels_;
       double n = 0;
       for (std::size_t k = 0; k < levels_; ++k) n += rows_[at + k];
       for (std::size_t k = 0; k < levels_; ++k) rows_[at + k] = (rows_[at + k] + all[k]) / (n + 1);

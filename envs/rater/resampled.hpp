@@ -20,11 +20,11 @@ struct ResampledJudge {
 
 /// Judge j, who gave a response n_k of N scores, has the law (n_k + c p_k) / (N + c) there. p is the frequency of j's scores of all
 /// responses of that level (mean score of all judges, a half rounded up), in panels with one score of the pooled row joined to it
-/// (learn_judge()); a judge who did not score the response has p there. c, 0.01 to 1000, is where redrawn tables come nearest to this one
-/// in median and mean W, flips, ties, rows without spread, row deviation and that of each judge's own scores, each over its tolerance
+/// (level_frequencies()); a judge who did not score the response has p there. c, 0.01 to 1000, is where redrawn tables come nearest to this
+/// one in median and mean W, flips, ties, rows without spread, row deviation and that of each judge's own scores, each over its tolerance
 /// (moment_tolerance()). Where no judge scored a response twice, its scores are taken as lasting: c = 0. Throws Failure(Exit::bad_input) as
-/// learn_judge() does, for more than most_judges judges, and when no prompt has two responses with scores; Failure(Exit::limits) where
-/// every prompt is too large.
+/// level_frequencies() does, for more than most_judges judges, and when no prompt has two responses with scores; Failure(Exit::limits)
+/// where every prompt is too large.
 ResampledJudge resample_responses(const ScoreTable& table);
 
 }  // namespace odrpo

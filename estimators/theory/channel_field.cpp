@@ -114,7 +114,7 @@ LevelChannel exact_channel(int levels) {
 double channel_field_work(const TheorySetting& s, std::size_t kinds) {
   const CompanionMap map(s);
   const double levels = s.levels(), occupied = std::min(s.members, s.levels()), n = static_cast<double>(kinds);
-  return check_histogram_work(s.levels(), s.members - 1, n * levels * (levels + map.cost())) +
+  return check_histogram_work(s.levels(), s.members - 1, n * levels * (levels + map.gain_cost())) +
          check_histogram_work(s.levels(), s.members, n * (0.25 * occupied * levels * levels + map.group_cost()));
 }
 

@@ -40,6 +40,13 @@ CompanionForm form_of_setting(const TheorySetting& s) {
   return AnyCompanions(s);
 }
 
+/// Elementary steps of group_advantages(), roughly. Ranks compare every two members, and the deviation of the others sorts them for each.
+double definition_cost(const TheorySetting& s) {
+  const bool ranks = row_of(s.estimator.form).basis == Basis::rank,
+             others = convention_of(s.estimator).divisor == Divisor::others_deviation;
+  return 100.0 + s.levels() + 40.0 * s.members + (others ? 3.0 : ranks ? 0.35 : 0.0) * s.members * s.members;
+}
+
 TheorySetting checked(const TheorySetting& s) {
   if (const auto why = theory_refusal(s)) throw Failure(Exit::limits, *why);
   return s;
@@ -48,11 +55,13 @@ TheorySetting checked(const TheorySetting& s) {
 }  // namespace
 
 CompanionMap::CompanionMap(const TheorySetting& s) : setting_(checked(s)), form_(form_of_setting(s)), gain_(s.values.size()) {
-  cost_ = std::holds_alternative<AnyCompanions>(form_) ? 100.0 + 40.0 * s.members : 1.0;
+  if (std::holds_alternative<AnyCompanions>(form_)) gain_cost_ = difference_cost_ = definition_cost(s);
+  else if (has_norm(s.estimator.form) && reads_median(s.estimator.weight)) gain_cost_ += s.levels();  // whose median moves with the member
 }
 
 double CompanionMap::group_cost() const {
-  return std::holds_alternative<AnyCompanions>(form_) ? cost_ : std::min(setting_.members, setting_.levels()) * setting_.levels();
+  if (std::holds_alternative<AnyCompanions>(form_)) return gain_cost_;
+  return std::min(setting_.members, setting_.levels()) * setting_.levels() * gain_cost_;
 }
 
 void CompanionMap::advantages(std::span<const int> counts, std::span<double> out) {

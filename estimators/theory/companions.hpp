@@ -77,15 +77,16 @@ class CompanionMap {
   }
   /// out[k] = the advantage of a member at level k of the group with those counts, 0 at levels that nobody has: group_advantages().
   void advantages(std::span<const int> counts, std::span<double> out);
-  /// Elementary steps of one difference or gain, roughly: what limits of work count.
-  double cost() const { return cost_; }
-  /// The same of one group's advantages.
+  /// Elementary steps of one gain, of one difference and of one group's advantages, roughly: what limits of work count. Measured; a step is
+  /// 2 to 3 ns.
+  double gain_cost() const { return gain_cost_; }
+  double difference_cost() const { return difference_cost_; }
   double group_cost() const;
 
  private:
   TheorySetting setting_;
   std::variant<LevelCompanions, ScaledCompanions, AnyCompanions> form_;
-  double cost_;
+  double gain_cost_ = 3, difference_cost_ = 1;
   std::vector<int> companions_;
   std::vector<double> gain_;  ///< [levels]
 };

@@ -13,12 +13,10 @@
 namespace odrpo {
 namespace {
 
-/// The steps of a sum over the histograms of companions, `each` differences or gains at one. Failure where they are too many.
-double checked_work(const TheorySetting& s, const CompanionMap& map, int companions, double each) {
-  return check_histogram_work(s.levels(), companions, each * map.cost());
+/// The steps of the differences between all levels, beside every histogram of M - 2 companions. Failure where they are too many.
+double check_differences(const TheorySetting& s, const CompanionMap& map) {
+  return check_histogram_work(s.levels(), s.members - 2, 0.5 * s.levels() * s.levels() * map.difference_cost());
 }
-
-double half_square(int levels) { return 0.5 * levels * levels; }
 
 double mean_of_levels(std::span<const double> x) {
   double sum = 0;
@@ -31,14 +29,15 @@ double mean_of_levels(std::span<const double> x) {
 double check_histogram_work(int levels, int members, double each) {
   const double histograms = histogram_count(levels, members), work = histograms * each;
   if (work <= most_theory_work) return work;
-  throw Failure(Exit::limits, std::to_string(members) + " scores on " + std::to_string(levels) + " levels have " +
-                                  std::to_string(static_cast<long long>(std::min(histograms, 1e18))) +
-                                  " histograms, too many for an exact sum");
+  const auto whole = [](double x) { return std::to_string(static_cast<long long>(std::min(x, 1e18))); };
+  throw Failure(Exit::limits, std::to_string(members) + " scores on " + std::to_string(levels) + " levels have " + whole(histograms) +
+                                  " histograms, too many for an exact sum of " + whole(each) + " steps each; the limit is " +
+                                  whole(most_theory_work) + " steps");
 }
 
 std::vector<double> update_field(const TheorySetting& s, std::span<const double> p) {
   CompanionMap map(s);
-  checked_work(s, map, s.members - 1, s.levels());
+  check_histogram_work(s.levels(), s.members - 1, s.levels() * map.gain_cost());
   const Multinomial probability(p, s.members - 1);
   std::vector<double> field(p.size(), 0.0), gain(p.size());
   for_each_histogram(s.levels(), s.members - 1, [&](std::span<const int> companions) {
@@ -96,12 +95,12 @@ double curl_at(const TheorySetting& s, std::span<const int> companions, int i, i
   return f(i, j) - f(i, last) + f(j, last) - f(j, i) + f(last, i) - f(last, j);
 }
 
-double mean_curl_work(const TheorySetting& s) { return checked_work(s, CompanionMap(s), s.members - 2, half_square(s.levels())); }
+double mean_curl_work(const TheorySetting& s) { return check_differences(s, CompanionMap(s)); }
 
 MeanCurl mean_absolute_curl(const TheorySetting& s) {
   CompanionMap map(s);
   const auto levels = static_cast<std::size_t>(s.levels());
-  checked_work(s, map, s.members - 2, half_square(s.levels()));
+  check_differences(s, map);
   std::vector<double> d(levels * levels, 0.0);
   const double* last = &d[(levels - 1) * levels];
   double sum = 0;
@@ -123,7 +122,7 @@ MeanCurl mean_absolute_curl(const TheorySetting& s) {
 std::vector<double> field_curl(const TheorySetting& s, std::span<const double> p) {
   CompanionMap map(s);
   const auto levels = static_cast<std::size_t>(s.levels());
-  checked_work(s, map, s.members - 2, half_square(s.levels()));
+  check_differences(s, map);
   const Multinomial probability(p, s.members - 2);
   std::vector<double> d(levels * levels, 0.0), curl(levels * levels, 0.0);
   const double* last = &d[(levels - 1) * levels];
@@ -142,7 +141,7 @@ std::vector<double> field_curl(const TheorySetting& s, std::span<const double> p
 double relative_curl(const TheorySetting& s, std::span<const double> p) {
   CompanionMap map(s);
   const std::size_t levels = p.size();
-  checked_work(s, map, s.members - 2, static_cast<double>(levels * levels));
+  check_histogram_work(s.levels(), s.members - 2, static_cast<double>(levels * levels) * map.gain_cost());
   const Multinomial probability(p, s.members - 2);
   std::vector<double> jacobian(levels * levels, 0.0), gain(levels);  // [j][i] E f_i(s + e_j), a factor M - 1 left out
   std::vector<int> beside(levels);

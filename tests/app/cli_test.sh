@@ -102,9 +102,40 @@ for command in run check list table report export stats compute verify explain e
     cases=$((cases + 1))
   done < <("$program" $command --help | sed -n '/^Example/,$ { /^  /p }')
 done
-expect 0 '' --version; expect_out 'odrpo-bench'
-expect 0 '' --version --json
-for key in version revision compiler build_type isa cuda hdf5 schema_version; do expect_out "\"$key\""; done
+expect 0 '' --version; expect_out 'odrpo-bench'; cp out.txt version.txt
+for words in version -v; do expect 0 '' $words; cmp -s out.txt version.txt || fail "$words prints something else than --version"; done
+for words in '--version --json' 'version --json' '-v --json'; do
+  read -ra words <<<"$words"
+  expect 0 '' "${words[@]}"
+  for key in version revision compiler build_type isa cuda hdf5 schema_version; do expect_out "\"$key\""; done
+done
+expect 2 'unknown flag "--jsno"; did you mean "--json"?' version --jsno
+for words in '' run 'judge' 'judge fit' version help; do  # help COMMAND is COMMAND --help
+  read -ra words <<<"$words"
+  expect 0 '' "${words[@]}" --help; cp out.txt help.txt
+  expect 0 '' help "${words[@]}"; cmp -s out.txt help.txt || fail "help ${words[*]} is something else than ${words[*]} --help"
+done
+expect 0 '' help --help; expect_out 'help judge fit'
+expect 2 'unknown command "rum"; did you mean "run"?' help rum
+expect 2 'unknown command "fti"; did you mean "fit"?' help judge fti
+expect 2 'there is no command "odrpo-bench run fast"' help run fast
+expect 2 'unknown flag "--jsno"' help --jsno
+
+# --- shipped suites by name, from any folder; a file of that name comes first
+expect 0 '' check quickstart; expect_out 'suite quickstart: '; cp out.txt named.txt
+expect 0 '' check quickstart.toml; cmp -s out.txt named.txt || fail 'quickstart.toml is another suite than quickstart'
+expect 0 '' check paper/results --json; expect_out '"suite": "results"'
+expect 0 'wrote quickstart.h5: ' run quickstart --set suite.seeds=1 --set learn.steps=2; expect_out 'grpo'
+expect 0 '' theory curl smoke; expect_out 'mac_all'
+echo '{"list": true}' | "$program" worker smoke >out.txt 2>err.txt || fail "worker smoke: $(cat err.txt)"
+rm -f quickstart.h5
+cp tiny.toml quickstart; expect 0 '' check quickstart; expect_out 'suite tiny: 8 runs'; rm quickstart
+expect 5 'quickstrat: No such file or directory; did you mean "quickstart"?' run quickstrat
+expect 5 'no/quickstart.toml: No such file or directory; did you mean "quickstart"?' check no/quickstart.toml
+expect 5 'results: No such file or directory; did you mean "paper/results"?' check results
+expect 5 'Shipped suites: advise, ' run frobnicate; grep -q ', quickstart, ' err.txt || fail 'the shipped suites lack quickstart'
+expect 5 'missing.toml' run missing.toml; ! grep -q Shipped err.txt || fail 'a missing file is answered with the shipped suites'
+expect 2 '--set needs key=value' run quickstrat --set x
 
 # --- the vocabulary: in 80 columns, whole and by parts
 expect 0 '' list
@@ -138,6 +169,7 @@ devices=yes; ! grep -qF '"devices": []' out.txt || devices=none
 [[ -z $(ls odrpo-bench-doctor-* 2>/dev/null) ]] || fail "doctor leaves a file"
 
 # --- paths: exit 5 for what is missing or cannot be written, 3 for what is no suite
+expect 3 'did you mean `suite.seeds`?' run tiny.toml --set seeds=3
 expect 5 'missing.toml' run missing.toml
 expect 5 'missing.toml' check missing.toml
 expect 5 'missing.h5' table missing.h5
@@ -181,6 +213,12 @@ expect 0 '' check tiny.toml --json; ! grep -q '"on_cpu"' out.txt || fail 'check 
 rm -f auto.h5
 absent tiny.h5 tiny.h5.work
 
+# --- --quiet: no notes either
+printf '[suite]\nname = "judged"\n[grid]\nestimator = "grpo"\nrater = "judge"\n[rater.judge]\nscores = "examples/scores.csv"\nworld = "resample"\n[learn]\nsteps = 5\nbatch = 3\n[env.bandit]\nprompts = 8\n' >judged.toml
+expect 0 'note: judge: examples/scores.csv' run judged.toml --dry-run
+expect 0 '' run judged.toml --dry-run --quiet
+expect 0 '' run judged.toml -q; rm judged.h5
+
 # --- a dry run trains and writes nothing
 expect 0 '' run tiny.toml --dry-run; expect_out 'tiny'
 expect 0 '' run tiny.toml --dry-run --jobs 3; expect_out 'of memory with 3 jobs'
@@ -201,6 +239,10 @@ sum=$(sha256sum <tiny.h5)
 expect 0 'already complete' run tiny.toml; expect_out 'grpo'
 [[ $sum == "$(sha256sum <tiny.h5)" ]] || fail "a complete result file was rewritten"
 expect 0 '' verify tiny.h5
+for command in run check worker 'theory curl'; do  # a result file is no suite
+  read -ra words <<<"$command"
+  expect 3 'error: tiny.h5: is a result file: odrpo-bench table tiny.h5 prints it' "${words[@]}" tiny.h5
+done
 expect 0 '' table tiny.h5 --format csv; expect_out 'grpo'
 expect 0 '' table tiny.h5 --format latex; expect_out '\toprule'; expect_out '% formula of '; expect_out '\mathbf{'
 expect 0 '' table tiny.h5 --format latex --siunitx --legend none; expect_out '{\bfseries\num{'

@@ -68,7 +68,8 @@ TEST_CASE("bad requests get a stable code word") {
       {R"({"fn":"mac","args":{"est":"grpo","R":[2,1],"M":4}})", "out_of_range"},
       {R"({"fn":"mac","args":{"est":"odrpo","R":[1,2],"M":4,"norm":"grpo"}})", "missing_argument"},
       {R"({"fn":"mac","args":{"est":"grpo","R":[1,2],"M":4,"norm":"grpo","weights":"gini"}})", "out_of_range"},
-      {R"({"fn":"mac","args":{"est":"odrpo","R":[1,2],"M":4,"norm":"grpo","weights":"gini-median","median_rule":"running"}})", "out_of_range"},
+      {R"({"fn":"mac","args":{"est":"odrpo","R":[1,2],"M":4,"norm":"grpo","weights":"gini-median","median_rule":"running"}})",
+       "out_of_range"},
       {R"-({"fn":"mac","args":{"est":"posterior(grpo)","R":[1,2],"M":4}})-", "out_of_range"},
       {R"({"fn":"mac","args":{"est":"grpo","R":[1,2,3,4,5,6,7,8,9,10],"M":64}})", "too_large"},
       {R"({"fn":"field","args":{"est":"rank-grpo","R":[1,2,3,4,5,6,7,8,9,10],"M":24,"p":[1,0,0,0,0,0,0,0,0,0]}})", "too_large"},
@@ -98,11 +99,18 @@ TEST_CASE("bad requests get a stable code word") {
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"gppo","eps":0,"ddof":0}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":-1,"ddof":0}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":2}})", "out_of_range"},
-      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":0,"compat":"verll"}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo"}})", "missing_argument"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0}})", "missing_argument"},
+      {R"({"fn":"odrpo","args":{"rewards":[1,2],"K":2,"norm":"grpo","weights":"gini","median_rule":"lower","median_value":null}})",
+       "missing_argument"},
+      {R"({"fn":"batch_normalize","args":{"groups":[[1,2]],"ddof":0}})", "missing_argument"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","compat":"verll"}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":0,"compat":3}})", "wrong_type"},
-      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"maxrl","eps":0,"ddof":0,"compat":"verl"}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"maxrl","compat":"verl"}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0.1,"ddof":0,"compat":"verl"}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":1,"compat":"verl"}})", "out_of_range"},
+      {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","ddof":0,"compat":"verl"}})", "out_of_range"},
+      {R"({"fn":"mac","args":{"est":"grpo","R":[1,2],"M":4,"eps":0,"compat":"verl"}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"grpo","eps":0,"ddof":0,"origin":0}})", "out_of_range"},
       {R"({"fn":"advantage","args":{"rewards":[1,2],"est":"maxrl","eps":0,"ddof":0,"origin":2}})", "out_of_range"},
       {R"({"fn":"loo","args":{"M":2,"level":1,"med":1,"norm":"grpo","weights":"gini","compat":"skyrl"}})", "out_of_range"},
@@ -160,9 +168,46 @@ TEST_CASE("bad requests get a stable code word") {
 }
 
 TEST_CASE("the id comes back whatever it is") {
-  for (const std::string id : {"7", "-1.5", "\"a\\\"b\"", "null", "true", "[1,{\"a\":2}]", "18446744073709551615"}) {
+  for (const std::string id : {"7",
+                               "-1.5",
+                               "\"a\\\"b\"",
+                               "null",
+                               "true",
+                               "[1,{\"a\":2}]",
+                               "{\"b\":1,\"a\":[2.50]}",
+                               "18446744073709551615",
+                               "18446744073709551616",
+                               "-9223372036854775809",
+                               "123456789012345678901234567890",
+                               "-0",
+                               "-0.0",
+                               "0",
+                               "1.10",
+                               "1e2",
+                               "1E+02",
+                               "1e400",
+                               "-1e-400",
+                               "[1e999,1.0]",
+                               "\"\\u0041\\/x\"",
+                               "\"1.10, }{\"",
+                               "\"\xc3\xa9\"",
+                               "\"\"",
+                               "[]",
+                               "{}"}) {
     const std::string request = "{\"id\":" + id + R"(,"fn":"vote","args":{"scores":[2,1,2],"tie":"first"}})";
     CHECK(compute_line(request) == "{\"id\":" + id + ",\"out\":2}");
+    // last, behind a nested `id`, with blanks around it
+    const std::string last = R"({"fn":"vote","args":{"scores":[2,1,2],"tie":"first"} , "\u0069d" :)" + std::string("\t") + id + " \r}";
+    CHECK(compute_line(last) == "{\"id\":" + id + ",\"out\":2}");
+    CHECK(compute_line("{\"id\":" + id + R"(,"fn":"nope","args":{"id":3}})")
+              .starts_with("{\"id\":" + id + ",\"error\":{\"code\":\"unknown_function\""));
+  }
+  CHECK(compute_line(R"({"id":[ 1,	{"a b" : 1.10 } ],"fn":"vote","args":{"scores":[2,1,2],"tie":"first"}})") ==
+        R"({"id":[1,{"a b":1.10}],"out":2})");
+  for (const std::string id : {"01", "1.", ".5", "+1", "-", "1e", "--1", "0x10", "1 2", "tru", "\"a", "[1", "\"\xff\"", "", "1:2"}) {
+    CAPTURE(id);
+    const std::string text = compute_line("{\"id\":" + id + R"(,"fn":"vote","args":{"scores":[2,1,2],"tie":"first"}})");
+    CHECK(text.starts_with(R"({"id":null,"error":{"code":"bad_json")"));
   }
   CHECK(compute_line(R"({"fn":"vote","args":{"scores":[2,1,2],"tie":"first"}})") == R"({"id":null,"out":2})");
   CHECK(json::parse(compute_line(R"({"id":"x","fn":"vote","args":{}})"))["id"] == "x");
@@ -199,7 +244,7 @@ void check_numbers(const std::string& request, const std::vector<double>& wanted
 
 TEST_CASE("conventions of systems, by hand") {
   const auto advantage_of = [](const std::string& rewards, const std::string& est, const std::string& more) {
-    return R"({"fn":"advantage","args":{"rewards":)" + rewards + R"(,"est":")" + est + R"(","eps":0,"ddof":0)" + more + "}}";
+    return R"({"fn":"advantage","args":{"rewards":)" + rewards + R"(,"est":")" + est + '"' + more + "}}";
   };
   // 3, 7, 7, 9: mean 6.5, squares 19; 3 against 7, 7, 9 (mean 23/3, variance 4/3), 7 against 3, 7, 9 (19/3, 28/3), 9 against 3, 7, 7
   const double below = std::sqrt(19 / 3.0) + 1e-6, seven = (7 - 19 / 3.0) / (std::sqrt(28 / 3.0) + 1e-6);
@@ -209,26 +254,43 @@ TEST_CASE("conventions of systems, by hand") {
   check_numbers(advantage_of("[3]", "reinforce", R"(,"compat":"verl")"), {3});
   check_numbers(advantage_of("[3]", "reinforce", R"(,"compat":"paper")"), {0});
   check_numbers(advantage_of("[3]", "maxrl", R"(,"compat":"maxrl_reference","origin":0)"), {2e6});
-  check_numbers(advantage_of("[3,5]", "maxrl", R"(,"origin":0)"), {-1 / 3.0, 1 / 3.0});
-  check_numbers(advantage_of("[3,5]", "maxrl", R"(,"origin":1)"), {-0.25, 0.25});
+  check_numbers(advantage_of("[3,5]", "maxrl", R"(,"eps":0,"ddof":0,"origin":0)"), {-1 / 3.0, 1 / 3.0});
+  check_numbers(advantage_of("[3,5]", "maxrl", R"(,"eps":0,"ddof":0,"origin":1)"), {-0.25, 0.25});
 
   // 1 of 2 reaches level 1, none level 2: under verl 1/2 over sqrt(1/4 2) + 1e-6; undivided under nemo, where the other member has no
   // spread
   const auto odrpo_of = [](const std::string& system) {
-    return R"({"fn":"odrpo","args":{"rewards":[0,1],"K":2,"norm":"grpo","weights":"uniform","eps":0,"median_rule":"lower","median_value":null,"compat":")" +
+    return R"({"fn":"odrpo","args":{"rewards":[0,1],"K":2,"norm":"grpo","weights":"uniform","median_rule":"lower","median_value":null,"compat":")" +
            system + "\"}}";
   };
   const double half = 0.5 / (std::sqrt(0.5) + 1e-6);
   check_numbers(odrpo_of("verl"), {-half, half});
   check_numbers(odrpo_of("nemo"), {-1, 1});
   check_numbers(
-      R"({"fn":"odrpo_continuous","args":{"rewards":[2.5],"norm":"maxrl","weights":"linear","eps":0,"median_rule":"lower","median_value":null,"compat":"skyrl"}})",
+      R"({"fn":"odrpo_continuous","args":{"rewards":[2.5],"norm":"maxrl","weights":"linear","median_rule":"lower","median_value":null,"compat":"skyrl"}})",
       {1 + 2 + 3 * 0.5});
   const json loo = json::parse(
       compute_line(R"({"fn":"loo","args":{"M":2,"level":3,"med":null,"norm":"grpo","weights":"linear","compat":"verl"}})"))["out"];
   CHECK(loo["t"][0].get<double>() == Approx(3 * half));
   CHECK(loo["u"][1].get<double>() == Approx(-3 * half));
   CHECK(loo["t"][1] == 0);
+}
+
+TEST_CASE("an exact sum that would take more than some seconds is refused at once") {
+  const auto field = [](const std::string& est, const std::string& values, const std::string& p, int members) {
+    const json answer = json::parse(compute_line(R"({"fn":"field","args":{"est":")" + est + R"(","R":)" + values + R"(,"p":)" + p +
+                                                 R"(,"M":)" + std::to_string(members) + "}}"));
+    return answer.contains("out") ? "" : answer["error"]["code"].get<std::string>() + ": " + answer["error"]["message"].get<std::string>();
+  };
+  const std::string two = "[0.5,0.5]", four = "[0.25,0.25,0.25,0.25]";
+  CHECK(field("grpo", "[1,2,3,4]", four, 1000) ==
+        "too_large: 999 scores on 4 levels have 167167000 histograms, too many for an exact sum of 12 steps each; the limit is 1000000000 "
+        "steps");
+  CHECK(field("odrpo-gini-median(grpo)", "[1,2,3,4]", four, 1000).starts_with("too_large"));
+  CHECK(field("grpo\",\"compat\":\"nemo", "[1,2]", two, 1000).starts_with("too_large"));
+  CHECK(field("grpo", "[1,2]", two, 1000).empty());
+  CHECK(field("grpo", "[1,2,3]", "[0.5,0.25,0.25]", 400).empty());
+  CHECK(field("grpo\",\"compat\":\"nemo", "[1,2]", two, 100).empty());
 }
 
 TEST_CASE("what systems do to a whole batch, by hand") {

@@ -84,6 +84,16 @@ TEST_CASE("the bar fits every width and says nothing of a rate it does not know"
   CHECK(bar_text(Tally(), 80).find("0/0 runs") != std::string::npos);
 }
 
+TEST_CASE("worlds in the making whose steps are counted are shown with their share, beside the ETA") {
+  Tally t;
+  t.total = 8, t.elapsed = 60;
+  t.work = {2'400, 0, 10, 30, 2, 800, 272};
+  CHECK(bar_text(t, 80) == cells(0, 14) + "0/8 runs  0/2,400 steps  making 2 worlds (34 %)  ETA 3 min 00 s");
+  CHECK(plain_text(t) == "0 of 8 runs and 0 of 2,400 steps done, making 2 worlds (34 %), about 3 min 00 s left");
+  t.work.world_steps_total = t.work.world_steps_done = 0;  // known speed, steps that are not counted
+  CHECK(bar_text(t, 80) == cells(0, 38) + "0/8 runs  0/2,400 steps  ETA 3 min 00 s");
+}
+
 TEST_CASE("the plain line says the same in words") {
   Tally t = some_way();
   CHECK(plain_text(t) == "12 of 192 runs and 2,410 of 38,400 steps done, about 31 min left");

@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <set>
+#include <string>
 
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
@@ -34,6 +37,23 @@ TEST_CASE("docs/reference has no page that nothing prints") {
     INFO(entry.path());
     CHECK(std::find(pages.begin(), pages.end(), entry.path().stem().string()) != pages.end());
   }
+}
+
+TEST_CASE("docs/commands.md has a row for every exit code, and for no other number") {
+  const auto text_of = [](const char* path) {
+    std::ifstream file(source_path(path), std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  const std::string header = text_of("kernels/failure.hpp"), page = text_of("docs/commands.md");
+  const auto numbers = [](const std::string& text, const std::regex& pattern) {
+    std::set<int> found;
+    for (auto match = std::sregex_iterator(text.begin(), text.end(), pattern); match != std::sregex_iterator(); ++match)
+      found.insert(std::stoi((*match)[1]));
+    return found;
+  };
+  const std::set<int> codes = numbers(header.substr(0, header.find("};")), std::regex(" = ([0-9]+),"));
+  CHECK(codes.size() == 14);
+  CHECK(numbers(page.substr(page.find("## Exit codes")), std::regex("\\n\\| ([0-9]+) \\|")) == codes);
 }
 
 TEST_CASE("another page is refused with the words there are") {

@@ -192,6 +192,10 @@ call("empty.csv", *BASE, code=8, words="nothing in it")
 for words in ('text.csv:2:7: error: gain "x"', "text.csv:3:7: error", 'text.csv:4:3: error: column "estimator" is empty'):
     call("text.csv", *BASE, code=8, words=words)
 call("missing.csv", *BASE, code=5, words="missing.csv")
+call("missing.h5", code=5, words="missing.h5")
+for junk in (b"", b"hello\n", b"\x89HDF\r\n\x1a\n" + bytes(500), b"unit,cell,value\n0,a,1\n"):
+    open("junk.h5", "wb").write(junk)
+    call("junk.h5", code=8, words="'junk.h5' is not a result file of odrpo-bench, or is damaged")
 call(".", *BASE, code=8, words="directory")
 call("runs.csv", "--unit", "sede", "--cell", "estimator", "--value", "gian", code=2, words='no column "gian"; did you mean "gain"?')
 call("runs.csv", "--unit", "seed", "--cell", "seed", "--value", "gain", code=2, words='"seed" is named twice')

@@ -58,7 +58,9 @@ use() {  # PREFIX: configure, build and run consumers outside of the source tree
     grep -q 'odrpo-gini-median' "$work/list" || fail "list of the installed program lacks the estimators"
     for suite in smoke paper/results-toy-lm; do
       "$prefix/bin/odrpo-bench" check "$prefix/share/odrpo-bench/suites/$suite.toml" >"$work/log" 2>&1 || fail "check of the installed suite $suite"
+      (cd / && "$prefix/bin/odrpo-bench" check "$suite") 2>&1 | diff "$work/log" - || fail "the installed suite $suite is another one by its name"
     done
+    [[ $(cd / && "$prefix/bin/odrpo-bench" check smokee 2>&1) == *'did you mean "smoke"?' ]] || fail "a wrong name is not answered by the nearest"
   fi
   rm -rf "$out" "$out-example" "$out-every"
 }

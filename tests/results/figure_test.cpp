@@ -102,6 +102,16 @@ TEST_CASE("ticks are round, lie on the axis and are as many as may be", "[figure
   CHECK(axis_of(NumberRange{1, 0}, 5).to > 0);  // and none
 }
 
+TEST_CASE("labels of ticks have the digits that tell them apart, and exponents as people write them", "[figure]") {
+  using Labels = std::vector<std::string>;
+  CHECK(axis_of({0, 300'000, true}, 4).labels == Labels{"0", "100000", "200000", "300000"});
+  CHECK(axis_of({1'000'000, 1'000'500}, 3).labels == Labels{"1000000", "1000200", "1000400"});
+  CHECK(axis_of({0, 2.4e7, true}, 5).labels == Labels{"0", "5e6", "1.0e7", "1.5e7", "2.0e7"});
+  CHECK(axis_of({0, 4e-5, true}, 4).labels == Labels{"0", "2e-5", "4e-5"});
+  CHECK(axis_of({-0.2, 0.2}, 4).labels == Labels{"-0.2", "0", "0.2"});
+  CHECK(axis_at({1e-5, 0.3, 100'000, 1e6}, {1e-5, 1e6}, true).labels == Labels{"1e-5", "0.3", "100000", "1e6"});
+}
+
 TEST_CASE("panels and key lie on the page and do not overlap", "[figure]") {
   std::mt19937 random(5);
   for (int i = 0; i < 300; ++i) {

@@ -37,7 +37,7 @@ estimator = ["grpo"]
 rater = ["judge"]
 votes = [1, 4]
 [rater.judge]
-world = "levels"
+world = "resample"
 [learn]
 steps = 20
 batch = 8
@@ -45,7 +45,7 @@ batch = 8
 
 }  // namespace
 
-TEST_CASE("scores: the file becomes a matrix and a world, and the resolved suite needs it no more") {
+TEST_CASE("scores: the file becomes a judge and a world, and the resolved suite needs it no more") {
   const TestFolder folder;
   const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
   Suite suite;
@@ -55,13 +55,7 @@ TEST_CASE("scores: the file becomes a matrix and a world, and the resolved suite
   const RunSpec& run = suite.runs[0];
   CHECK(run.env.bandit.levels == 5);
   REQUIRE(run.rater.noise.size() == 1);
-  const auto& matrix = std::get<Confusion>(run.rater.noise[0]).matrix;
-  REQUIRE(matrix.size == 5);
-  for (int i = 0; i < 5; ++i) {
-    double sum = 0;
-    for (int j = 0; j < 5; ++j) sum += (*matrix.values)[i * 5 + j];
-    CHECK(sum == Approx(1).epsilon(1e-12));
-  }
+  CHECK(std::get<ResampleNoise>(run.rater.noise[0]).responses->prompts() == 6);
   const Suite again = loaded(suite.resolved);
   REQUIRE(again.runs.size() == suite.runs.size());
   for (std::size_t i = 0; i < again.runs.size(); ++i) CHECK(canonical_text(again.runs[i]) == canonical_text(suite.runs[i]));
@@ -74,7 +68,7 @@ TEST_CASE("scores: a path in the suite is relative to the suite, models may be p
   const TestFolder folder;
   folder.file("judge.csv", table());
   std::string text = suite_text;
-  text.replace(text.find("[rater.judge]\n"), 14, "[rater.judge]\nscores = \"judge.csv\"\nlevels = 7\nlow.p = 0.125\nworld_spread = 2\n");
+  text.replace(text.find("[rater.judge]\n"), 14, "[rater.judge]\nscores = \"judge.csv\"\nlevels = 7\nlow.p = 0.125\n");
   Suite suite;
   const Refusal refused = file_refusal(folder.file("suite.toml", text), {}, &suite);
   INFO(refused.message);
@@ -83,7 +77,6 @@ TEST_CASE("scores: a path in the suite is relative to the suite, models may be p
   CHECK(suite.runs[0].env.bandit.levels == 7);
   REQUIRE(rater.noise.size() == 2);
   CHECK(std::get<LowOutliers>(rater.noise[1]).p == 0.125);
-  CHECK(rater.world.spread == 2);
 }
 
 TEST_CASE("scores: files that cannot be used end with their own codes, after the suite's own errors") {
@@ -135,7 +128,7 @@ TEST_CASE("scores: what is wrong is told with the suite's place, the file and th
   const Case cases[] = {
       {"ones.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/ones.csv: all scores are 1: `levels` in [rater.r] must say",
        Exit::bad_input},
-      {"single.csv", "world = \"levels\"\n", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples",
+      {"single.csv", "world = \"resample\"\n", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/single.csv: no response has two samples",
        Exit::bad_input},
       {"none.csv", "", "suite.toml:7:10: error: `rater.r.scores`: FOLDER/none.csv: No such file or directory\n    7 | scores = ", Exit::io},
       {"high.csv", "levels = 5\n", "FOLDER/high.csv:3:7: error: score 9 is off the scale: 1..5", Exit::bad_input},
@@ -181,47 +174,39 @@ TEST_CASE("scores: a path of --set is taken as it is, whatever it is made of") {
   CHECK(file_refusal(toml, {"rater.judge.scores=[\"a.csv\"]"}).has("must be the path of a file in quotes, not a list"));
 }
 
-TEST_CASE("scores: responses that do not differ beyond the noise are refused, unless their spread is given") {
+TEST_CASE("scores: the judge of whole levels that earlier versions learned is gone, and the two that there are are named") {
   const TestFolder folder;
-  const std::string toml = folder.file("suite.toml", suite_text);
-  const std::string head = "prompt_id,response_id,sample_id,score\n";
-  const std::string files[] = {
-      head + "0,0,0,3\n0,0,1,4\n1,0,0,2\n1,0,1,2\n",                    // one response each
-      head + "0,0,0,3\n0,0,1,3\n0,1,0,3\n0,1,1,3\n",                    // all equal
-      head + "0,0,0,1\n0,0,1,5\n0,1,0,5\n0,1,1,1\n0,2,0,2\n0,2,1,5\n",  // means 3, 3 and 3.5 of scores 1 to 5
-  };
-  for (const auto& text : files) {
-    INFO(text);
-    const std::string csv = folder.file("flat.csv", text);
-    const Refusal r = file_refusal(toml, {"rater.judge.scores=" + csv});
-    CHECK(r.code == Exit::bad_input);
-    CHECK(r.has("--set 1: error: `rater.judge.scores`: " + csv + ": the responses of a prompt do not differ beyond the judge's noise"));
-    CHECK(r.has("give `world_spread` in [rater.judge]"));
-    CHECK(file_refusal(toml, {"rater.judge.scores=" + csv, "rater.judge.world_spread=1"}).code == Exit::ok);
-  }
+  folder.file("judge.csv", table());
+  const Refusal in_suite =
+      file_refusal(folder.file("suite.toml",
+                               "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n[rater.r]\nscores = "
+                               "\"judge.csv\"\nworld = \"levels\"\n"),
+                   {});
+  CHECK(in_suite.code == Exit::suite);
+  CHECK(in_suite.message == folder.path.string() + R"(/suite.toml:8:9: error: `rater.r.world` cannot be the string "levels"
+    8 | world = "levels"
+      |         ^
+      = allowed: latent or resample)");
+  const Refusal by_set = file_refusal(folder.file("suite.toml", suite_text), {"rater.judge.scores=judge.csv", "rater.judge.world=levels"});
+  CHECK(by_set.code == Exit::suite);
+  CHECK(by_set.has("--set 2: error: `rater.judge.world` cannot be the string \"levels\""));
+  CHECK(by_set.has("= allowed: latent or resample"));
 }
 
 TEST_CASE("scores: what a file holds is noted, for raters of the grid") {
   const TestFolder folder;
   const std::string csv = folder.file("judge.csv", table()), toml = folder.file("suite.toml", suite_text);
   Suite suite;
-  file_refusal(toml, {"rater.judge.scores=" + csv, "rater.other.scores=" + csv, "rater.judge.levels=6"},
-               &suite);  // squares: 20 x 2/3 + 4 x 32/3 = 56, freedom 48
+  file_refusal(toml, {"rater.judge.scores=" + csv, "rater.other.scores=" + csv, "rater.judge.levels=6"}, &suite);
   REQUIRE(suite.notes.size() == 1);
-  CHECK(suite.notes[0] == "judge: " + csv +
-                              ": 6 prompts x 4 responses x 3 samples, 6 levels, pooled sd 1.08; levels 1 (5), 2 (5), 3 (5), 4 (9), 5 (0), "
-                              "6 (0) have few responses: smoothed");
-  file_refusal(toml, {"rater.judge.scores=" + csv, "rater.judge.levels=100"}, &suite);
-  CHECK(suite.notes[0].ends_with("; 100 of 100 levels have few responses: smoothed"));
-  std::string more = table() + "9,0,0,5\n9,0,1,5\n";
-  for (int r = 0; r < 200; ++r)
-    for (const char* sample : {"0", "1"})
-      more += std::to_string(100 + r / 10) + "," + std::to_string(r) + "," + sample + "," + std::to_string(1 + (r % 100 == 4 ? 4 : r % 4)) +
-              "\n";
+  CHECK(suite.notes[0].starts_with(
+      "judge: " + csv + ": 6 prompts x 4 responses x 3 samples, 6 levels; resampled: 24 responses of 6 prompts, concentration c = "));
+  const std::string more = table() + "9,0,0,5\n9,0,1,5\n9,0,2,\n9,0,3,five\n";
   file_refusal(toml, {"rater.judge.scores=" + folder.file("more.csv", more)}, &suite);
   REQUIRE(suite.notes.size() == 1);
-  CHECK(suite.notes[0].ends_with(
-      "more.csv: 27 prompts x 1 to 10 responses x 2 to 3 samples, 5 levels, pooled sd 0.474; level 5 has 3 responses: smoothed"));
+  CHECK(
+      suite.notes[0].find("more.csv: 7 prompts x 1 to 4 responses x 3 samples, 5 levels; 1 blank score; 1 answer that cannot be read, left "
+                          "out; resampled: 25 responses of 7 prompts, ") != std::string::npos);
   CHECK(loaded(small_suite).notes.empty());
 }
 
@@ -238,24 +223,24 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
     return folder.file("suite.toml", "[suite]\nname = \"a\"\n[grid]\nestimator = [\"grpo\"]\nrater = [\"r\"]\n[rater.r]\n" + rater + "\n");
   };
   Suite made;
-  const Refusal fine = file_refusal(suite("scores = \"judge.tsv\"\nworld = \"levels\"\nscale = \"0..3 by 0.5\"\n" + columns), {}, &made);
+  const Refusal fine = file_refusal(suite("scores = \"judge.tsv\"\nworld = \"resample\"\nscale = \"0..3 by 0.5\"\n" + columns), {}, &made);
   INFO(fine.message);
   REQUIRE(fine.code == Exit::ok);
   CHECK(made.runs[0].env.bandit.levels == 7);
   REQUIRE(made.notes.size() == 1);
-  CHECK(made.notes[0].find("judge.tsv: 6 prompts x 4 responses x 4 samples, 7 levels (scores 0..3 by 0.5), pooled sd ") !=
+  CHECK(made.notes[0].find("judge.tsv: 6 prompts x 4 responses x 4 samples, 7 levels (scores 0..3 by 0.5); 2 judges; resampled: ") !=
         std::string::npos);
-  CHECK(made.notes[0].find("; 2 judges, pooled; ") != std::string::npos);
   const std::string resolved = loaded(made.resolved).resolved;
   CHECK(resolved == made.resolved);
   Suite set;
-  const Refusal by_set = file_refusal(suite("scores = \"judge.tsv\""),
-                                      {"rater.r.columns.prompt=item", "rater.r.columns.response=answer", "rater.r.columns.sample=call",
-                                       "rater.r.columns.score=points", "rater.r.world=levels", "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
-                                      &set);
+  const Refusal by_set = file_refusal(
+      suite("scores = \"judge.tsv\""),
+      {"rater.r.columns.prompt=item", "rater.r.columns.response=answer", "rater.r.columns.sample=call", "rater.r.columns.score=points",
+       "rater.r.columns.rater=\"call / 2\"", "rater.r.world=resample", "rater.r.scale=[0, 0.5, 1, 1.5, 2, 2.5, 3]"},
+      &set);
   INFO(by_set.message);
   REQUIRE(by_set.code == Exit::ok);
-  CHECK(canonical_text(set.runs[0]) == canonical_text(made.runs[0]));  // judges are pooled
+  CHECK(canonical_text(set.runs[0]) == canonical_text(made.runs[0]));
 
   struct Case {
     std::string rater, told;
@@ -274,7 +259,10 @@ TEST_CASE("scores: other columns and scales, in the suite and by --set") {
       {"scores = \"judge.tsv\"\ncolumns = { score = 3 }", "`rater.r.columns.score` must be a string, not 3"},
       {"scores = \"judge.tsv\"\ncolumns = { score = \"\" }", "leaves a name empty that every file must have"},
       {"scores = \"judge.tsv\"\ncolumns = \"x\"", "`rater.r.columns` must be a section"},
-      {"scores = \"judge.tsv\"", "judge.tsv:1:1: error: no column \"prompt_id\"; found \"item\"", Exit::bad_input},
+      {"scores = \"judge.tsv\"",
+       "judge.tsv:1:1: error: no column \"prompt_id\"; found \"item\", \"answer\", \"call\", \"points\"; "
+       "columns.prompt says which one it is",
+       Exit::bad_input},
       {"scores = \"judge.tsv\"\nscale = \"0..2\"\n" + columns, "judge.tsv:4:8: error: score 0.5 is off the scale: 0..2", Exit::bad_input},
   };
   for (const Case& c : cases) {

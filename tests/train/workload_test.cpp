@@ -76,7 +76,7 @@ TEST_CASE("steps of runs in progress count, but restored ones and loaded worlds 
   CHECK(about(load.now().seconds_seen, suite.world + suite.run * 5 / 20));
 
   RunSteps& second = load.begin(1, suite.suite.runs[1], true);
-  load.world_was_loaded(1);
+  second.begin_world(7, 7);  // an earlier call made it
   second.begin(12);  // from a checkpoint
   second.reached(15);
   CHECK(load.now().steps_done == 20);
@@ -109,6 +109,46 @@ TEST_CASE("a world in the making counts by the time that it has taken, so that t
   CHECK(about(seconds_to_go(load.now(), 7), (all - first * 7 / 5) / (first / 5)));
   time += 200;
   CHECK(about(load.now().seconds_seen, first + 0.95 * suite.world));  // it takes longer than estimated
+}
+
+TEST_CASE("a world whose steps are counted counts by them, and says how fast it goes before any run has begun") {
+  const Eight suite;
+  double time = 100;
+  const std::vector<bool> none(8, false);
+  Workload load(suite.suite.runs, none, make_schedule(suite.suite.runs, suite.worlds.order(), {}, {}), suite.worlds, 2, 0,
+                [&] { return time; });
+  const double all = load.now().seconds_left;
+  RunSteps& first = load.begin(0, suite.suite.runs[0], true);
+  CHECK(load.now().world_steps_total == 0);
+  first.begin_world(0, 40);
+  CHECK(load.now().worlds_in_making == 1);
+  CHECK(load.now().world_steps_total == 40);
+  CHECK(load.now().seconds_seen == 0);
+  first.world_reached(10);
+  time += 4;
+  CHECK(load.now().world_steps_done == 10);
+  CHECK(about(load.now().seconds_seen, suite.world / 4));
+  CHECK(about(load.now().seconds_left, all - suite.world / 4));
+  CHECK(about(seconds_to_go(load.now(), 4), (all - suite.world / 4) / (suite.world / 16)));
+
+  RunSteps& second = load.begin(1, suite.suite.runs[1], true);
+  second.begin_world(20, 40);  // half of it is an earlier call's
+  second.world_reached(30);
+  CHECK(load.now().worlds_in_making == 2);
+  CHECK(load.now().world_steps_done == 40);
+  CHECK(load.now().world_steps_total == 80);
+  CHECK(about(load.now().seconds_seen, suite.world / 2));
+  CHECK(about(load.now().seconds_left, all - suite.world));
+  second.world_reached(40);
+  second.begin(0);
+  first.world_reached(40);
+  first.begin(0);
+  CHECK(load.now().worlds_in_making == 0);
+  CHECK(load.now().world_steps_total == 0);
+  CHECK(about(load.now().seconds_seen, 1.5 * suite.world));
+  CHECK(about(load.now().seconds_left, all - 2 * suite.world));
+  load.end(1);
+  CHECK(about(load.now().seconds_seen, 1.5 * suite.world));
 }
 
 TEST_CASE("a run that fails leaves nothing to do, and counts for the speed by the steps that it took") {

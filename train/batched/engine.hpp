@@ -27,7 +27,7 @@ struct BatchEngine {
   /// Whoever shows progress hears of runs that train side by side, each at a place of its own: 0 .. at_once - 1. Nothing set = nobody.
   struct Progress {
     std::function<RunSteps&(std::size_t place, const RunSpec& run, bool opens_world)> begin = {};
-    std::function<void(std::size_t place)> world_was_loaded = {}, end = {};
+    std::function<void(std::size_t place)> end = {};
   };
   struct Call {
     const std::vector<const RunSpec*>& runs;

@@ -83,16 +83,13 @@ class RunThreads {
   void work(std::size_t w) {
     try {
       RunCache cache(call_.shared);  // so that its world stays from run to run
-      const CheckpointStore store = telling(call_.store, [this, w] {
-        if (call_.progress.world_was_loaded) call_.progress.world_was_loaded(w);
-      });
       while (!halt_) {
         const std::optional<RunShares::Taken> taken = runs_.next(w);
         if (!taken) break;
         const RunSpec& spec = *call_.runs[taken->run];
         const BatchEngine::Progress& progress = call_.progress;
         RunSteps* const steps = progress.begin ? &progress.begin(w, spec, taken->opens_world) : nullptr;
-        RunRecord record = trained_or_failed(spec, [&] { return train_toy_lm(spec, cache, halt_, store, steps, place_); });
+        RunRecord record = trained_or_failed(spec, [&] { return train_toy_lm(spec, cache, halt_, call_.store, steps, place_); });
         if (record.status == RunStatus::failed && record.error == "stopped") break;
         if (progress.end) progress.end(w);
         const std::lock_guard lock(handing_over_);

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "envs/rater/empirical.hpp"
 #include "envs/rater/heard_judges.hpp"
 #include "envs/rater/latent_draw.hpp"
+#include "envs/rater/level_frequencies.hpp"
 #include "kernels/failure.hpp"
 #include "tests/catch.hpp"
 
@@ -59,7 +59,7 @@ TEST_CASE("resampled responses: each judge's own scores joined by those of its l
   CHECK((c > 0.02 && c < 100));
   REQUIRE(made.judges == 2);
   REQUIRE(made.prompts() == 200);
-  const EmpiricalJudge pooled = learn_judge(table);
+  const std::vector<double> pooled = level_frequencies(table);
   const auto counts_of = [&](const ScoreTable::Response& r) {
     std::vector<double> n(6, 0.0);
     for_each_score(table, r,
@@ -83,7 +83,7 @@ TEST_CASE("resampled responses: each judge's own scores joined by those of its l
         for (std::size_t k = 0; k < 3; ++k) {
           const auto& of = rows[level_of(n)];
           const double all = of[3 * j] + of[3 * j + 1] + of[3 * j + 2];
-          const double row = (of[3 * j + k] + (*pooled.channel.matrix.values)[level_of(n) * 3 + k]) / (all + 1);
+          const double row = (of[3 * j + k] + pooled[level_of(n) * 3 + k]) / (all + 1);
           mean += static_cast<double>(k + 1) * (n[3 * j + k] + c * row) / (2 + c) / 2;
         }
       expected.push_back(mean);
