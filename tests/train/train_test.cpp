@@ -4,13 +4,17 @@
 
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "kernels/random.hpp"
 #include "spec/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
 #include "train/bandit.hpp"
+#include "train/curves.hpp"
 #include "train/final_values.hpp"
+#include "train/record.hpp"
 
 using namespace odrpo;
 
@@ -71,6 +75,24 @@ TEST_CASE("a run is the same whatever else was run, however often it is recorded
     CHECK(final_of(often, "final_kl") == final_of(a, "final_kl"));
     CHECK(often.curves.size() == a.curves.size() + 2);
     for (double x : whole_curve(often, "gradient_cosine").values) CHECK((std::isnan(x) || std::fabs(x) <= 1.0001));
+  }
+}
+
+TEST_CASE("the step time leaves out the first recorded interval, which warms up, unless it is the only one") {
+  const RunSpec spec = small_run();
+  for (const auto& [intervals, median] : std::vector<std::pair<std::vector<float>, float>>{{{9}, 9}, {{9, 2}, 2}, {{1, 3, 2, 4}, 3}}) {
+    RunRecord r = begin_record(spec);
+    r.seconds.assign(stage_count, 0.0f);
+    for (const float seconds : intervals) {
+      r.seconds.insert(r.seconds.end(), stage_count, 0.0f);
+      r.seconds[r.seconds.size() - stage_count + stage_policy] = seconds;
+    }
+    for (std::size_t i = 0; i <= intervals.size(); ++i) {
+      r.step.push_back(static_cast<int>(i));
+      for (const CurveId id : {CurveId::quality, CurveId::reward, CurveId::kl, CurveId::entropy}) add_value(r, spec, id, 5);
+    }
+    close_record(r, spec, {5, 6}, 5, CollapseWatch(spec.record, spec.learn.steps), 0);
+    CHECK(r.step_time_median == median);
   }
 }
 
