@@ -2,6 +2,7 @@
 #include "train/train.hpp"
 
 #include "kernels/isa.hpp"
+#include "kernels/subnormals.hpp"
 #include "train/bandit.hpp"
 #include "train/loop.hpp"
 #include "train/toy_lm.hpp"
@@ -10,6 +11,7 @@ namespace odrpo {
 namespace {
 
 RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
+  const FlushSubnormals flush;
   const auto problem = make_bandit_problem(spec, cache, best_isa(), stop);
   return problem ? train_loop<BanditRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
 }
@@ -40,6 +42,7 @@ const WorldRow& row_of(const RunSpec& spec) {
 
 RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps,
                        const TransformerPlace& place) {
+  const FlushSubnormals flush;
   std::optional<ToyLmProblem> problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store);
   if (!problem) return failed_record(spec, "stopped");
   problem->place = place;

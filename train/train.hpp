@@ -15,7 +15,7 @@ struct RunSteps;
 /// Trains the run, serially. `stop` is looked at between steps: a stopped run returns status failed with error "stopped" and must not
 /// be committed. Throws nothing but std::bad_alloc; a run that diverges (non-finite parameters) returns status failed with its reason.
 /// Long runs leave checkpoints in the store, and go on from those they find there: to the same bits. Steps are counted in `steps` unless it
-/// is null.
+/// is null. Subnormal numbers are zero while it trains (FlushSubnormals).
 RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store = {},
                 RunSteps* steps = nullptr);
 

@@ -7,6 +7,10 @@
 #include <utility>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "kernels/random.hpp"
 #include "spec/canonical.hpp"
 #include "tests/catch.hpp"
@@ -77,6 +81,23 @@ TEST_CASE("a run is the same whatever else was run, however often it is recorded
     for (double x : whole_curve(often, "gradient_cosine").values) CHECK((std::isnan(x) || std::fabs(x) <= 1.0001));
   }
 }
+
+#if defined(__x86_64__)
+TEST_CASE("training meets no subnormal number and leaves the caller's mode as it was") {
+  constexpr unsigned flags = 0x3f, met_subnormal = 0x02;  // of MXCSR
+  for (PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
+    RunSpec spec = small_run(policy);
+    spec.learn.optimizer.lr = 30;
+    spec.learn.steps = 2000;
+    const unsigned before = _mm_getcsr() & ~flags;
+    _mm_setcsr(before);
+    CHECK(run(spec).status == RunStatus::ok);
+    const unsigned after = _mm_getcsr();
+    CHECK((after & met_subnormal) == 0);
+    CHECK((after & ~flags) == before);
+  }
+}
+#endif
 
 TEST_CASE("the step time leaves out the first recorded interval, which warms up, unless it is the only one") {
   const RunSpec spec = small_run();
