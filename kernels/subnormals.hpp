@@ -1,4 +1,4 @@
-// Takes subnormal numbers for zero while an object lives: arithmetic with them is ten times slower, and training has no use for them.
+// Takes subnormal numbers for zero while an object lives: on many processors arithmetic with them is ten times slower, and training has no use for them.
 #pragma once
 #include <cstdint>
 

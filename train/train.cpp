@@ -25,11 +25,12 @@ struct WorldRow {
   WorldKind kind;
   RunRecord (*train)(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps);
   Cost (*cost)(const RunSpec& spec);
+  double (*world_bytes)(const RunSpec& spec);
   double (*world_seconds)(const RunSpec& spec);
 };
 constexpr WorldRow worlds[] = {
-    {WorldKind::bandit, train_bandit, bandit_cost, bandit_world_seconds},
-    {WorldKind::toy_lm, train_toy_lm_here, toy_lm_cost, warm_start_seconds},
+    {WorldKind::bandit, train_bandit, bandit_cost, bandit_world_bytes, bandit_world_seconds},
+    {WorldKind::toy_lm, train_toy_lm_here, toy_lm_cost, warm_start_bytes, warm_start_seconds},
 };
 
 const WorldRow& row_of(const RunSpec& spec) {
@@ -54,6 +55,8 @@ RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& s
 }
 
 Cost estimate_cost(const RunSpec& spec) { return row_of(spec).cost(spec); }
+
+double world_bytes(const RunSpec& spec) { return row_of(spec).world_bytes(spec); }
 
 double world_seconds(const RunSpec& spec) { return row_of(spec).world_seconds(spec); }
 

@@ -26,7 +26,9 @@ RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<b
 
 /// For preflight: what the run costs, without what it shares with others.
 Cost estimate_cost(const RunSpec& spec);
-/// Rough seconds to make a run's world, and to train its supervised steps, which all runs of one seed and env share.
+/// Bytes of a run's world or of the weights after its supervised steps, and rough seconds to make them: all runs of one seed and env share
+/// them.
+double world_bytes(const RunSpec& spec);
 double world_seconds(const RunSpec& spec);
 
 }  // namespace odrpo
