@@ -3,7 +3,8 @@
 option(ODRPO_WERROR "treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 add_library(odrpo_flags INTERFACE)
 # -ffp-contract=off and no fast-math: the same bits from every compiler and SIMD width. Functions begin at cache lines: else a change of one moves
-# the loops of all that follow it, which become up to 20 % faster or slower (docs/gate.md).
+# the loops of all that follow it, which become up to 20 % faster or slower (docs/gate.md). A device flushes subnormal floats, as kernels/subnormals.hpp
+# does on a processor.
 target_compile_options(odrpo_flags INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wno-psabi;-ffp-contract=off;-fno-math-errno>
   $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-falign-functions=64>
@@ -11,7 +12,7 @@ target_compile_options(odrpo_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-array-bounds>  # false alarms of g++ 12 at -O3
   # g++ 13 and later see no store into an array whose used part has a run-time length; g++ 12 and clang go on checking
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,13>>:-Wno-maybe-uninitialized>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--expt-relaxed-constexpr>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off;--Werror=all-warnings;--expt-relaxed-constexpr;--ftz=true>
   # a target whose property ODRPO_FMAD is set is fast first and owes nobody its last bits: the transformer on a device
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<NOT:$<BOOL:$<TARGET_PROPERTY:ODRPO_FMAD>>>>:--fmad=false>)
 target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})

@@ -132,14 +132,18 @@ void BatchEstimator::set_median(double median) {
   view_.running = median;
 }
 
+bool BatchEstimator::table_pays(double groups) const {
+  const int levels = view_.levels, rollouts = view_.rollouts;
+  if (needs_median() || !GroupNames::possible(levels, rollouts)) return false;
+  return group::needs_order(view_)  // others are as fast from their sums
+         && groups >= pays_from * (by_halves() ? rows_of_halves : HistogramTable::rows(levels, rollouts));
+}
+
 void BatchEstimator::expect(double groups, Isa isa) {
   const int levels = view_.levels, stride = view_.rollouts + 1;
-  if (tabulated() || needs_median() || !GroupNames::possible(levels, view_.rollouts)) return;
-  if (!group::needs_order(view_)) return;  // as fast from its sums
-  const bool by_halves = view_.basis == Basis::level && view_.class_size == 0;
-  if (groups < pays_from * (by_halves ? rows_of_halves : HistogramTable::rows(levels, view_.rollouts))) return;
+  if (tabulated() || !table_pays(groups)) return;
   const GroupNames names(levels, view_.rollouts);
-  if (by_halves) {
+  if (by_halves()) {
     const auto half = [&](int from, int to) {
       return [=, this](const std::uint8_t* reach, float* out) {
         const auto at = [&](int k) { return group::term_at<true>(view_.term + 2 * k * stride, reach[k - 1]); };
@@ -156,10 +160,11 @@ void BatchEstimator::expect(double groups, Isa isa) {
   look_up_ = &group_table_stages(isa);
 }
 
-double BatchEstimator::bytes(const EstimatorConfig& config, int levels, int rollouts) {
-  const double terms = static_cast<double>(median_classes(config, levels)) * terms_of_class(levels, rollouts);
-  const double table = GroupNames::possible(levels, rollouts) ? HistogramTable::rows(levels, rollouts) * 64 : 0;
-  return static_cast<double>(sizeof(BatchEstimator)) + terms * sizeof(float) + table;
+double BatchEstimator::bytes(double groups) const {
+  const double terms = static_cast<double>(sizeof(BatchEstimator)) + static_cast<double>(term_->size() * sizeof(float));
+  if (!table_pays(groups)) return terms;
+  const GroupNames names(view_.levels, view_.rollouts);
+  return terms + (by_halves() ? HalvesTable::bytes(names) : HistogramTable::rows(view_.levels, view_.rollouts) * 64);
 }
 
 namespace {

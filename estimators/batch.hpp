@@ -47,8 +47,8 @@ class BatchEstimator {
   /// levels, no running median) a table of every histogram's advantages is made here, and the operator looks up: a row a group, the same
   /// bits.
   void expect(double groups, Isa isa);
-  /// Bytes that one takes, with the table it may get; copies share all but a few of them.
-  static double bytes(const EstimatorConfig& config, int levels, int rollouts);
+  /// Bytes that it takes, with the table that it gets when so many groups will be estimated; copies share all but a few of them.
+  double bytes(double groups) const;
   bool tabulated() const { return look_up_ != nullptr; }
   /// The estimator as data, for another processor: valid until set_median() or the estimator's end; and its tables, which copies share.
   const EstimatorView& view() const { return view_; }
@@ -74,6 +74,8 @@ class BatchEstimator {
     std::vector<LevelCount> counts;
   };
   Gaps make_gaps() const;
+  bool by_halves() const { return view_.basis == Basis::level && view_.class_size == 0; }  ///< a table by histogram is two smaller ones
+  bool table_pays(double groups) const;
   void fill_terms(double median, float* term) const;
   void fill_bits();
   template <class T>

@@ -71,6 +71,7 @@ class HalvesTable {
     }
   }
   void operator()(const GroupTableStages& stages, const std::uint8_t* score, std::size_t groups, float* out) const;
+  static double bytes(const GroupNames& names) { return 8.0 * sizeof(float) * (names.low_names + names.high_names); }
 
  private:
   struct Half {

@@ -20,7 +20,7 @@ ODRPO_HD double floor(double x) {
   return r > x ? r - 1.0 : r;
 }
 
-/// e^x, relative error below 1 ulp or so; 0 below -745, infinity above 709.78.
+/// e^x, relative error below 1 ulp or so; 0 below -745 (below -708 where subnormals are flushed), infinity above 709.78.
 ODRPO_HD double exp(double x) {
   if (x != x) return x;
   if (x > 709.78271289338397) return from_bits(0x7ff0000000000000u);
@@ -47,7 +47,7 @@ ODRPO_HD double exp(double x) {
   return y * from_bits(static_cast<std::uint64_t>(1023 + half) << 52) * from_bits(static_cast<std::uint64_t>(1023 + k - half) << 52);
 }
 
-/// ln x for normal and subnormal x > 0; -infinity at 0, NaN below.
+/// ln x for x > 0; -infinity at 0, NaN below. Not for a subnormal x where those are flushed (FlushSubnormals): such an x is 0 there.
 ODRPO_HD double log(double x) {
   if (x != x || x < 0) return from_bits(0x7ff8000000000000u);
   if (x == 0) return from_bits(0xfff0000000000000u);

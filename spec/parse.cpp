@@ -40,7 +40,8 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   suite.text = std::move(text);
   suite.overrides = set;
   for (const auto& rater : plan.rater) {
-    const auto& [file, found] = rater.scores;
+    const auto& [file, found, seconds] = rater.scores;
+    suite.learning_seconds += seconds;
     if (found.empty()) continue;
     suite.notes.push_back(fmt::format("judge: {}: {}", file, found));
     suite.judges.emplace_back(rater.name, fmt::format("{}: {}", file.substr(file.rfind('/') + 1), found));

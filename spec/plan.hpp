@@ -12,9 +12,10 @@
 
 namespace odrpo {
 
-/// A file of scores, as messages show it, and what it holds; empty when there is none.
+/// A file of scores, as messages show it, what it holds, and the CPU time of learning a judge from it; empty when there is none.
 struct FoundScores {
   std::string file, found;
+  double seconds = 0;
 };
 
 /// A word of a catalogue, or a named variant of one, with its axes.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "kernels/failure.hpp"
 #include "kernels/words.hpp"
@@ -120,6 +121,7 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
   const std::string path = scores_path(*scores, label, reading);
   if (path.empty()) return {};
   const std::string file = shown(path, 4096);
+  const std::clock_t began = std::clock();
   bool inside = false;  // what is wrong is told at its line of the file
   try {
     const std::string text = read_scores_file(path);
@@ -131,7 +133,7 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
                                                  scale_text(table.values), label));
     LearnedJudge judge = learn_rater(table, world, file);
     config.noise = std::move(judge.noise);
-    return {file, std::move(judge.found)};
+    return {file, std::move(judge.found), static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC};
   } catch (const Failure& failure) {
     if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());
     else reading.files.add_file(scores->place, failure.code, fmt::format("`{}.scores`: {}", label, failure.what()));

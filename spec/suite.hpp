@@ -20,6 +20,7 @@ struct Suite {
   std::vector<std::string> overrides;  ///< the --set arguments, verbatim
   std::vector<std::string> notes;      ///< for the user to see before anything is trained: what the files of scores hold
   std::vector<std::pair<std::string, std::string>> judges;  ///< raters learned from files: name; the file without its folder, what it holds
+  double learning_seconds = 0;                              ///< what learning them took here: each start does it again
   TableConfig table;
   GateConfig gate;
   LimitsConfig limits;

@@ -11,7 +11,6 @@
 #include "spec/canonical.hpp"
 #include "spec/canonical_fields.hpp"
 #include "spec/spec.hpp"
-#include "train/posterior_cost.hpp"
 #include "train/posterior_model.hpp"
 #include "train/record.hpp"
 
@@ -228,38 +227,6 @@ GradientQuality gradient_quality(BanditRun& run, int t) {
   }
   std::tie(run.action, rewards) = batch;
   return quality_of(sum.data(), exact.data(), static_cast<int>(size), squares, replicas);
-}
-
-double bandit_judge_calls(const RunSpec& spec) {
-  return static_cast<double>(spec.learn.steps) * spec.learn.batch * spec.learn.rollouts * spec.votes * calls_per_vote(spec.rater);
-}
-
-Cost bandit_cost(const RunSpec& spec) {
-  // rough: fitted to this program's own stage times on one 2.6 GHz core, 8 floats a vector
-  const double width = (spec.env.bandit.actions + 31) / 32 * 32, cells = spec.learn.batch * width, world = spec.env.bandit.prompts * width;
-  const double rollouts = static_cast<double>(spec.learn.batch) * spec.learn.rollouts;
-  const bool linear = spec.policy.kind == PolicyKind::linear, draws = spec.rater.sampling == Sampling::draws;
-  const double per_cell = linear ? 1e-9 + 0.04e-9 * spec.env.bandit.features : 2e-9, per_rollout = 6e-9 + (draws ? 3e-9 * spec.votes : 0);
-  const double step = cells * per_cell * spec.learn.epochs + rollouts * per_rollout + 0.3e-6;
-  const double records = record_count(spec), recorded = recorded_bytes(spec);
-  Cost c;
-  const double posterior = posterior_seconds(spec) / spec.learn.steps;  // of a step
-  c.cpu_seconds =
-      spec.learn.steps * (step + posterior) + records * (world * per_cell + rollouts * 4e-9 + (step + posterior) * spec.record.gradient);
-  // the world (quality, features) and its rows of law; parameters and moments; the batch; the estimator's table of terms; the record
-  c.memory_bytes = world * (11 + (linear ? 4.0 * spec.env.bandit.features : 16)) +
-                   2 * std::min(world, most_rows(spec.env.bandit, spec.rater)) * row_bytes(spec.env.bandit, spec.rater, spec.votes) +
-                   cells * 24 + estimator_bytes(spec) + posterior_bytes(spec) + 2 * recorded + watch_bytes(spec.record, spec.learn.steps);
-  if (const int votes = scores_of_response(spec.rater, spec.votes); votes > 1)
-    c.memory_bytes += rollouts * votes * 6;  // their scores, masks and advantages
-  c.disk_bytes = stored_bytes(recorded);
-  c.judge_calls = bandit_judge_calls(spec);
-  return c;
-}
-
-double bandit_world_seconds(const RunSpec& spec) {
-  const bool signal = spec.policy.kind == PolicyKind::linear || spec.env.bandit.feature_share > 0;
-  return static_cast<double>(spec.env.bandit.prompts) * spec.env.bandit.actions * (60e-9 + (signal ? 25e-9 * spec.env.bandit.features : 0));
 }
 
 }  // namespace odrpo

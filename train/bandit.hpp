@@ -115,7 +115,10 @@ GradientQuality gradient_quality(BanditRun& run, int t);
 /// Expected calls of the judge over a run in the bandit that makes all N calls about each response.
 double bandit_judge_calls(const RunSpec& spec);
 Cost bandit_cost(const RunSpec& spec);
-/// Rough seconds to make a run's world, which all runs of one seed and env share.
+/// Bytes of a run's world, and rough seconds to make it: all runs of one seed and env share it.
+double bandit_world_bytes(const RunSpec& spec);
 double bandit_world_seconds(const RunSpec& spec);
+/// Rough seconds to find the rows of a rater's law in a world, once they are made.
+double rating_seconds(const RunSpec& spec);
 
 }  // namespace odrpo

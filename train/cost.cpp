@@ -56,4 +56,6 @@ double stored_bytes(double recorded) {
   return shard_and_output + row;
 }
 
+double stored_seconds(double recorded) { return 0.25e-3 + 1e-7 * recorded; }
+
 }  // namespace odrpo

@@ -23,11 +23,13 @@ JudgeBill judge_bill(const RunSpec& spec, double calls, const CallsByJudge& by_j
 /// Does the bill of a run need to know which judge answered: numbers of each, and not all asked equally often?
 bool bills_by_judge(const RunSpec& spec);
 
-/// Rough seconds of one core, bytes of memory while running, bytes on disk until the work folder is gone, expected calls of the judge (of
-/// one that may stop early: as if it did not).
+/// Rough seconds of one core, bytes of memory while running (of a run: without what it shares with others), bytes on disk until the work
+/// folder is gone, expected calls of the judge (of one that may stop early: as if it did not).
 struct Cost {
   double cpu_seconds = 0, memory_bytes = 0, disk_bytes = 0, judge_calls = 0;
-  JudgeBill judge{};  ///< set by total_cost
+  double making_bytes = 0;    ///< of a run: what is needed to make its world, besides the world
+  double recorded_bytes = 0;  ///< of a run: its record, until it is committed
+  JudgeBill judge{};          ///< set by total_cost
 };
 
 /// Records of a run.
@@ -37,5 +39,7 @@ double recorded_bytes(const RunSpec& spec);
 /// Bytes on disk of a run with so many recorded bytes while its output is made: in a shard and in the output, both compressed, and in the
 /// row file of the work folder, which is not.
 double stored_bytes(double recorded);
+/// Seconds to commit a run with so many recorded bytes, to write them to the output and to read that back.
+double stored_seconds(double recorded);
 
 }  // namespace odrpo

@@ -20,10 +20,11 @@ double area(const std::vector<std::int32_t>& step, const std::vector<double>& y)
   return sum / (step.back() - step.front());
 }
 
-// Seconds of these stages in a step: median over the recorded intervals; 0 where there is none.
+// Seconds of these stages in a step: median over the recorded intervals, 0 where there is none. The first one warms up, and counts only where
+// there is no other.
 double median_step_seconds(const RunRecord& r, std::initializer_list<Stage> stages) {
   std::vector<double> steps;
-  for (std::size_t i = 1; i < r.step.size(); ++i) {
+  for (std::size_t i = r.step.size() > 2 ? 2 : 1; i < r.step.size(); ++i) {
     double sum = 0;
     for (const Stage stage : stages) sum += static_cast<double>(r.seconds[i * stage_count + static_cast<std::size_t>(stage)]);
     steps.push_back(sum);

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <set>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "envs/bandit/call_model.hpp"
 #include "envs/bandit/channel.hpp"
@@ -20,6 +24,7 @@
 #include "spec/suite_config.hpp"
 #include "spec/text.hpp"
 #include "spec/world_kind.hpp"
+#include "train/bandit.hpp"
 #include "train/batch.hpp"
 #include "train/posterior_cost.hpp"
 #include "train/posterior_model.hpp"
@@ -41,6 +46,9 @@ std::string law_text(const RunSpec& run) {
                      static_cast<int>(run.env.bandit.quality)) +
          canonical_fields(rater);
 }
+
+// Equal for runs that share what a rater does in a world.
+std::string rated_text(const RunSpec& run) { return world_text(run) + law_text(run); }
 
 // Equal for runs that share an estimator.
 std::string estimator_text(const RunSpec& run) {
@@ -81,7 +89,33 @@ void add(JudgeBill& total, const JudgeBill& run) {
   if (run.cost) total.cost = total.cost.value_or(0) + *run.cost;
 }
 
-constexpr double program_bytes = 16 << 20;  // code, libraries and their buffers, before anything is trained
+// What one kind of things takes that runs share (RunCache).
+class SharedBytes {
+ public:
+  void add(double bytes, double times = 1) {
+    largest_ = std::max(largest_, bytes);
+    all_ += times * bytes;
+  }
+  // So many are in use at a time; others stay up to what the cache keeps.
+  double held(double in_use) const {
+    if (largest_ == 0) return 0;
+    return std::min(all_, largest_ * std::max(in_use, std::floor(static_cast<double>(RunCache::unused_bytes) / largest_)));
+  }
+
+ private:
+  double largest_ = 0, all_ = 0;
+};
+
+constexpr double mib = 1 << 20;
+constexpr double program_bytes = 22 * mib;  // code, libraries and their buffers, before anything is trained
+constexpr double program_seconds = 0.1;    // from its start to its end
+
+// What the committing thread takes: HDF5's buffers; what was recorded within a second, as it waits and as an image of it is made.
+double commit_memory(const Cost& total, double largest_record, int jobs) {
+  constexpr double hdf5 = 6.5 * mib, most = 64 * mib, copies = 1.2;
+  const double a_second = total.cpu_seconds > 0 ? total.recorded_bytes * jobs / total.cpu_seconds : total.recorded_bytes;
+  return hdf5 + copies * std::min({most, total.recorded_bytes, std::max(largest_record, a_second)});
+}
 
 // What a run takes while the suite trains: its place in the schedule (8 bytes where runs differ in seed, 23 where each is a combination of
 // its own, 8 of them in RunWorlds) and in the store's index of ids. Measured at 10^6 runs, but for those 8.
@@ -90,7 +124,7 @@ double bookkeeping_bytes(const Suite& suite) { return training_bytes_per_run * s
 
 // What the result store takes while it makes the output, when nothing is trained any more: buffers and HDF5, which small files do not fill; of
 // each run its id, its places in the order of ids and in the row file, and its shape. Measured at 10^6 runs.
-constexpr double assembly_buffers = 70 << 20, assembly_bytes_per_run = 60;
+constexpr double assembly_buffers = 70 * mib, assembly_bytes_per_run = 60;
 double assembly_memory(const Suite& suite, double disk_bytes) {
   const double id = static_cast<double>(suite.runs.empty() ? 0 : suite.runs.id(suite.runs.size() - 1).size());
   return std::min(assembly_buffers, disk_bytes) + (assembly_bytes_per_run + id) * static_cast<double>(suite.runs.size());
@@ -100,43 +134,70 @@ double assembly_memory(const Suite& suite, double disk_bytes) {
 
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
-  double largest = 0, largest_kept = 0, largest_checkpoint = 0, estimators = 0;
+  double largest = 0, largest_making = 0, largest_record = 0, largest_checkpoint = 0;
+  SharedBytes world, rated, law, model, estimator_tables;
   // rows of law are made once, a world once a seed
   using enum GridPart;
   Different laws(suite.runs, {env, rater, votes}, law_text), worlds(suite.runs, {env, rater, policy}, world_text),
-      different(suite.runs, {env, rater, estimator, learn, votes}, estimator_text),
+      rated_worlds(suite.runs, {env, rater, policy, votes}, rated_text), different(suite.runs, {env, rater, estimator, learn, votes}, estimator_text),
       models(suite.runs, {env, rater, estimator, votes}, model_text);
+  std::map<std::size_t, double> asked;                          // responses by choice of what decides on the model
+  std::vector<std::pair<std::size_t, std::size_t>> believed;  // choice and first run of each model
   for (std::size_t c = 0; c < suite.runs.combinations(); ++c) {
     const Combination all = suite.runs.combination(c);
     const RunSpec run = suite.runs[all.first];
     const Cost cost = estimate_cost(run);
     const JudgeBill bill = judge_bill(run, cost.judge_calls);
     const bool tables = run.env.kind == WorldKind::bandit;  // the toy world's laws are made text by text
-    if (laws.is_new(all.first, run) && tables)
-      total.cpu_seconds += most_rows(run.env.bandit, run.rater) * row_seconds(run.env.bandit, run.rater, run.votes);
+    if (laws.is_new(all.first, run) && tables) {
+      const double rows = expected_rows(run.env.bandit, run.rater, run.votes, suite.seeds);
+      total.cpu_seconds += rows * row_seconds(run.env.bandit, run.rater, run.votes);
+      law.add(law_bytes(run.env.bandit, run.rater, run.votes, rows));
+    }
     if (worlds.is_new(all.first, run)) {
       total.cpu_seconds += world_seconds(run) * suite.seeds;
+      world.add(world_bytes(run), suite.seeds);
       if (!tables) total.disk_bytes += warm_start_bytes(run) * suite.seeds;  // kept in the work folder until all is done
     }
-    if (models.is_new(all.first, run)) total.cpu_seconds += posterior_model_seconds(run);
-    if (different.is_new(all.first, run)) estimators += estimator_bytes(run);
+    if (rated_worlds.is_new(all.first, run) && tables) {
+      total.cpu_seconds += rating_seconds(run) * suite.seeds;
+      rated.add(rated_bytes(run.env.bandit, run.rater, run.votes), suite.seeds);
+    }
+    const bool new_model = models.is_new(all.first, run);
+    if (run.estimator.posterior) {
+      const std::size_t choice = suite.runs.choice(all.first, {env, rater, estimator, votes});
+      asked[choice] += cost.judge_calls / run.votes * static_cast<double>(all.runs);
+      if (new_model) believed.emplace_back(choice, all.first);
+    }
+    if (different.is_new(all.first, run)) 
+      estimator_tables.add(estimator_bytes(run, static_cast<double>(run.learn.steps) * run.learn.batch * static_cast<double>(suite.runs.size())));
     for (std::size_t i = 0; i < all.runs; ++i) {  // one by one: sums are rounded as they always were
       total.cpu_seconds += cost.cpu_seconds;
       total.disk_bytes += cost.disk_bytes;
       total.judge_calls += cost.judge_calls;
       add(total.judge, bill);
     }
+    total.recorded_bytes += cost.recorded_bytes * static_cast<double>(all.runs);
     largest = std::max(largest, cost.memory_bytes);
+    largest_making = std::max(largest_making, cost.making_bytes);
+    largest_record = std::max(largest_record, cost.recorded_bytes);
     if (!tables) largest_checkpoint = std::max(largest_checkpoint, 3 * warm_start_bytes(run));  // weights and their two moments
-    largest_kept = std::max(largest_kept, tables ? cost.memory_bytes : warm_start_bytes(run));
   }
-  const double at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), static_cast<double>(suite.runs.size()));
+  for (const auto& [choice, first] : believed) {
+    const RunSpec run = suite.runs[first];
+    total.cpu_seconds += posterior_model_seconds(run, asked[choice]);
+    model.add(posterior_bytes(run, asked[choice]));
+  }
+  total.cpu_seconds += program_seconds + suite.learning_seconds;
+  const double runs = static_cast<double>(suite.runs.size()), at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), runs);
   total.disk_bytes += largest_checkpoint * at_a_time;
-  // worlds and laws that stay after their runs, and estimators, up to what the caches keep. A worker holds one world at a time (RunShares),
-  // which its run's memory counts.
-  const double kept = std::min(3.0 * static_cast<double>(RunCache::unused_bytes), largest_kept * static_cast<double>(worlds.count()) * suite.seeds) +
-                      std::min(static_cast<double>(RunCache::unused_bytes), estimators);
-  total.memory_bytes = program_bytes + std::max(largest * at_a_time + kept + bookkeeping_bytes(suite), assembly_memory(suite, total.disk_bytes));
+  // a worker holds one world at a time (RunShares); while the last runs are committed, nothing is trained
+  const double in_use = std::min(at_a_time, static_cast<double>(worlds.count()) * suite.seeds);
+  const double shared = world.held(in_use) + rated.held(in_use) + law.held(in_use) + model.held(in_use) + estimator_tables.held(in_use);
+  const double training = std::max(largest * at_a_time, largest_making * in_use), committing = commit_memory(total, largest_record, jobs);
+  total.memory_bytes =
+      program_bytes + std::max(shared + bookkeeping_bytes(suite) + (runs > at_a_time ? training + committing : std::max(training, committing)),
+                               assembly_memory(suite, total.disk_bytes));
   return total;
 }
 

@@ -5,6 +5,7 @@
 
 #include "envs/bandit/call_model.hpp"
 #include "envs/bandit/score_model.hpp"
+#include "kernels/math.hpp"
 #include "spec/reward_kind.hpp"
 #include "spec/spec.hpp"
 #include "train/posterior_model.hpp"
@@ -15,6 +16,8 @@ namespace {
 constexpr double seconds_of_law = 8e-7;       ///< of a call, for each level
 constexpr double seconds_of_product = 1e-9;   ///< of a response's votes with one kind of traits of one quality
 constexpr double seconds_of_share = 1.2e-10;  ///< of one quality in one state
+constexpr double seconds_of_state = 4e-9;      ///< of a state, for each group
+constexpr double seconds_of_response = 0.7e-6, seconds_of_vote = 15e-9;  ///< to find the row of a response's votes
 constexpr double logarithms = 100;            ///< times as long, where products are too small for doubles …
 constexpr double votes_in_doubles = 400;      ///< … as from about so many votes
 
@@ -26,9 +29,17 @@ Size size_of(const Belief& belief, int levels) {
   return {static_cast<double>(belief.grid.most_states()), believed_responses(belief.rater, levels), call_cells(belief.rater, levels)};
 }
 
+/// Different sets of N votes among so many responses: there are about c N^2 common ones, and rarer ones go on coming.
+double different_sets(double votes, int levels, double responses) {
+  double all = 1;
+  for (int k = 1; k < levels; ++k) all *= (votes + k) / k;
+  const double common = 10 * votes * votes;
+  return std::min({all, responses, common * (1 - math::log(common / (common + responses)))});
+}
+
 }  // namespace
 
-double posterior_bytes(const RunSpec& spec) {
+double posterior_bytes(const RunSpec& spec, double responses) {
   if (!spec.estimator.posterior) return 0;
   const Belief belief = belief_of(spec);
   const int levels = spec.env.levels();
@@ -37,31 +48,29 @@ double posterior_bytes(const RunSpec& spec) {
     return 5 * sizeof(double) * scores * static_cast<double>(belief.grid.most_states());
   }
   const Size size = size_of(belief, levels);
-  return static_cast<double>(PosteriorVotes::most_kept) + call_model_bytes(belief.rater, levels) +
-         sizeof(double) * size.responses * size.states;
+  const double row = 256 + 3 * sizeof(double) * size.states;
+  return std::min(static_cast<double>(PosteriorVotes::most_kept), row * different_sets(spec.votes, levels, responses)) +
+         call_model_bytes(belief.rater, levels) + sizeof(double) * size.responses * size.states;
 }
 
 double posterior_seconds(const RunSpec& spec) {
   if (!spec.estimator.posterior) return 0;
   const Belief belief = belief_of(spec);
-  const int levels = spec.env.levels();
-  const double groups = static_cast<double>(spec.learn.steps) * spec.learn.batch, votes = spec.votes;
-  const double of_groups = groups * 4e-9 * static_cast<double>(belief.grid.most_states());
-  if (!belief.all_votes) return spec.estimator.prior == PriorRule::fixed ? 0 : of_groups;
-  const Size size = size_of(belief, levels);
-  // of few votes most sets come again, and there are no more than these
-  double sets = 1;
-  for (int k = 1; k < levels; ++k) sets *= (votes + k) / k;
-  const double rows = std::min(sets, groups * spec.learn.rollouts * std::min(1.0, votes * votes / 1024));
-  const double of_row =
-      size.cells * seconds_of_product * (votes > votes_in_doubles ? logarithms : 1) + size.states * size.responses * seconds_of_share;
-  return of_groups + rows * of_row;
+  const double groups = static_cast<double>(spec.learn.steps) * spec.learn.batch;
+  if (!belief.all_votes && spec.estimator.prior == PriorRule::fixed) return 0;
+  const double of_response = belief.all_votes ? seconds_of_response + seconds_of_vote * spec.votes : 0;
+  return groups * (seconds_of_state * static_cast<double>(belief.grid.most_states()) + of_response * spec.learn.rollouts);
 }
 
-double posterior_model_seconds(const RunSpec& spec) {
+double posterior_model_seconds(const RunSpec& spec, double responses) {
   if (!spec.estimator.posterior) return 0;
   const Belief belief = belief_of(spec);
-  return belief.all_votes ? call_cells(belief.rater, spec.env.levels()) * seconds_of_law * spec.env.levels() : 0;
+  if (!belief.all_votes) return 0;
+  const int levels = spec.env.levels();
+  const Size size = size_of(belief, levels);
+  const double of_row =
+      size.cells * seconds_of_product * (spec.votes > votes_in_doubles ? logarithms : 1) + size.states * size.responses * seconds_of_share;
+  return size.cells * seconds_of_law * levels + different_sets(spec.votes, levels, responses) * of_row;
 }
 
 bool posterior_too_large(const RunSpec& spec) {

@@ -1,12 +1,14 @@
 // Values of a record in the making.
 #include "train/record.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "spec/canonical.hpp"
 #include "spec/spec.hpp"
+#include "train/cost.hpp"
 
 namespace odrpo {
 
@@ -45,7 +47,14 @@ RunRecord diverged_record(const RunSpec& spec, const std::string& what, int t) {
 
 RunRecord begin_record(const RunSpec& spec) {
   RunRecord r = failed_record(spec, "");
-  for (int id = 0; id < all_curves; ++id) r.curves.push_back({curve_name(static_cast<CurveId>(id)), {}});
+  const auto records = static_cast<std::size_t>(std::min(record_count(spec), 65536.0));  // vectors that grow leave holes in memory
+  for (int c = 0; c < all_curves; ++c) {
+    const CurveId id = static_cast<CurveId>(c);
+    r.curves.push_back({curve_name(id), {}});
+    if (has_curve(spec, id)) r.curves.back().values.reserve(records);
+  }
+  r.step.reserve(records);
+  r.seconds.reserve(records * stage_count);
   return r;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -109,7 +110,8 @@ class LatestValue {
 class SharedEstimator {
  public:
   explicit SharedEstimator(const RunSpec& spec)
-      : bytes_(static_cast<std::size_t>(estimator_bytes(spec))), estimator_(form_of(spec.estimator), spec.env.levels(), group_size(spec)) {}
+      : estimator_(form_of(spec.estimator), spec.env.levels(), group_size(spec)),
+        bytes_(static_cast<std::size_t>(estimator_.bytes(std::numeric_limits<double>::infinity()))) {}
   /// The estimator as it is once it knows of so many groups more.
   std::shared_ptr<const BatchEstimator> with(double groups, Isa isa) {
     const std::lock_guard lock(mutex_);
@@ -120,9 +122,9 @@ class SharedEstimator {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  const std::size_t bytes_;
   std::mutex mutex_;
   BatchEstimator estimator_;
+  const std::size_t bytes_;  ///< with the table that it may get
   double groups_ = 0;
 };
 
@@ -188,6 +190,8 @@ std::shared_ptr<const BatchEstimator> RunCache::estimator(const RunSpec& spec, I
       ->with(whole ? static_cast<double>(spec.learn.steps) * spec.learn.batch : 0, isa);
 }
 
-double estimator_bytes(const RunSpec& spec) { return BatchEstimator::bytes(form_of(spec.estimator), spec.env.levels(), group_size(spec)); }
+double estimator_bytes(const RunSpec& spec, double groups) {
+  return BatchEstimator(form_of(spec.estimator), spec.env.levels(), group_size(spec)).bytes(groups);
+}
 
 }  // namespace odrpo

@@ -70,7 +70,7 @@ class RunCache {
   std::unique_ptr<Latest> latest_;
 };
 
-/// Bytes of a run's estimator, which runs of one estimator share.
-double estimator_bytes(const RunSpec& spec);
+/// Bytes of a run's estimator, which runs of one estimator share, when they estimate so many groups together.
+double estimator_bytes(const RunSpec& spec, double groups);
 
 }  // namespace odrpo

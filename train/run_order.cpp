@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "envs/rater/rater.hpp"
@@ -88,7 +89,29 @@ std::vector<std::size_t> RunWorlds::order() const {
     const Combination all = runs_.combination(c);
     for (std::size_t i = all.first; i < all.first + all.runs; ++i) order[next[static_cast<std::size_t>(runs_.seed(i))]++] = i;
   }
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && same(order[begin], order[end])) ++end;
+    rotate(std::span(order).subspan(begin, end - begin));
+  }
   return order;
+}
+
+// Rotates the runs of one world and seed by the seed: those of a rater, and, whenever all of them have been first, the raters.
+void RunWorlds::rotate(std::span<std::size_t> world) const {
+  const auto seed = static_cast<std::size_t>(runs_.seed(world.front()));
+  std::vector<std::size_t> raters;  // where their runs begin
+  for (std::size_t i = 0; i < world.size(); ++i)
+    if (i == 0 || place(world[i - 1]).rater != place(world[i]).rater) raters.push_back(i);
+  raters.push_back(world.size());
+  std::size_t most = 0;
+  for (std::size_t r = 0; r + 1 < raters.size(); ++r) {
+    const std::size_t runs = raters[r + 1] - raters[r];
+    const auto begin = world.begin() + static_cast<std::ptrdiff_t>(raters[r]);
+    std::rotate(begin, begin + static_cast<std::ptrdiff_t>(seed % runs), begin + static_cast<std::ptrdiff_t>(runs));
+    most = std::max(most, runs);
+  }
+  const std::size_t first = raters[seed / most % (raters.size() - 1)];
+  std::rotate(world.begin(), world.begin() + static_cast<std::ptrdiff_t>(first), world.end());
 }
 
 std::vector<std::size_t> run_order(const Suite& suite) { return RunWorlds(suite.runs).order(); }

@@ -15,13 +15,18 @@ double token_seconds(const RunSpec& spec, bool reference) {
   const double wide = spec.policy.transformer.size == TransformerSize::large ? 3.5 : 1.0;
   return wide * (reference ? 12e-6 : 9e-6);
 }
-constexpr double used_share = 0.6;  // of the cap on a response, by a policy that has learned to end it
+constexpr double demonstrated_share = 0.6;  // of the cap on a response, by demonstrations and by a policy that has learned to end it
+// of a policy after its supervised steps: 400 of 64 demonstrations are enough
+double used_share(const RunSpec& spec) {
+  const TransformerLearning& learning = spec.policy.learning;
+  return 1 - (1 - demonstrated_share) * std::min(1.0, static_cast<double>(learning.warm_steps) * learning.warm_batch / (400 * 64));
+}
 
 }  // namespace
 
 double evaluation_seconds(const RunSpec& spec) {
   const ToyLmConfig& world = spec.env.toy_lm;
-  return world.evaluated_prompts * double{1} * world.response_tokens * used_share * token_seconds(spec, false) / 2;  // forward alone
+  return world.evaluated_prompts * double{1} * world.response_tokens * used_share(spec) * token_seconds(spec, false) / 2;  // forward alone
 }
 
 Cost toy_lm_cost(const RunSpec& spec) {
@@ -30,11 +35,11 @@ Cost toy_lm_cost(const RunSpec& spec) {
   const double records = record_count(spec);
   const double recorded = recorded_bytes(spec) + 2 * sizeof(double) * spec.env.toy_lm.evaluated_prompts;  // quality and length of each
   Cost c;
-  c.cpu_seconds = learn.steps * rollouts * cap * used_share * token_seconds(spec, learn.kl > 0) * learn.epochs +
+  c.cpu_seconds = learn.steps * rollouts * cap * used_share(spec) * token_seconds(spec, learn.kl > 0) * learn.epochs +
                   records * evaluation_seconds(spec);
   const TextLawCost laws = text_law_cost(spec.rater, spec.votes);
   c.cpu_seconds += std::min(laws.rows, learn.steps * rollouts) * laws.seconds + learn.steps * rollouts * laws.calls_seconds;
-  c.cpu_seconds += posterior_seconds(spec);
+  c.cpu_seconds += posterior_seconds(spec) + stored_seconds(recorded);
   // what the supervised steps leave before the training's weighs nothing any more; words and verdicts of a batch; prompts
   const TransformerShape shape = transformer_of(spec);
   const PolicyConfig& policy = spec.policy;
@@ -46,8 +51,9 @@ Cost toy_lm_cost(const RunSpec& spec) {
                started = policy.learning.warm_steps > 0 ? policy_bytes(whole, shape, policy.learning.warm_batch, 1) : 0;
   c.memory_bytes = std::max(trained, started) +
                    (double{1} * spec.env.prompts() + evaluated) * (sizeof(ToyPrompt) + 2.0 * toy_prompt_tokens) + 2 * cap * evaluated * 3 +
-                   laws.bytes + posterior_bytes(spec) + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
+                   laws.bytes + 4.0 * 3 * weight_table(shape).count + 3 * recorded +
                    watch_bytes(spec.record, learn.steps);  // a checkpoint's copies too
+  c.recorded_bytes = recorded;
   c.disk_bytes = 1000 + stored_bytes(recorded);
   const bool again = spec.rater.parse_policy == ParsePolicy::resample;
   c.judge_calls = learn.steps * rollouts * spec.votes * (again ? 1 + failure_chance(spec.rater) : 1);
@@ -58,7 +64,7 @@ double warm_start_bytes(const RunSpec& spec) { return 4.0 * static_cast<double>(
 
 double warm_start_seconds(const RunSpec& spec) {
   const TransformerLearning& learning = spec.policy.learning;
-  return static_cast<double>(learning.warm_steps) * learning.warm_batch * spec.env.toy_lm.response_tokens * used_share *
+  return static_cast<double>(learning.warm_steps) * learning.warm_batch * spec.env.toy_lm.response_tokens * demonstrated_share *
          token_seconds(spec, false);
 }
 

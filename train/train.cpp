@@ -2,6 +2,7 @@
 #include "train/train.hpp"
 
 #include "kernels/isa.hpp"
+#include "kernels/subnormals.hpp"
 #include "train/bandit.hpp"
 #include "train/loop.hpp"
 #include "train/toy_lm.hpp"
@@ -10,6 +11,7 @@ namespace odrpo {
 namespace {
 
 RunRecord train_bandit(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps) {
+  const FlushSubnormals flush;
   const auto problem = make_bandit_problem(spec, cache, best_isa(), stop);
   return problem ? train_loop<BanditRun>(*problem, stop, store, steps) : failed_record(spec, "stopped");
 }
@@ -23,11 +25,12 @@ struct WorldRow {
   WorldKind kind;
   RunRecord (*train)(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps);
   Cost (*cost)(const RunSpec& spec);
+  double (*world_bytes)(const RunSpec& spec);
   double (*world_seconds)(const RunSpec& spec);
 };
 constexpr WorldRow worlds[] = {
-    {WorldKind::bandit, train_bandit, bandit_cost, bandit_world_seconds},
-    {WorldKind::toy_lm, train_toy_lm_here, toy_lm_cost, warm_start_seconds},
+    {WorldKind::bandit, train_bandit, bandit_cost, bandit_world_bytes, bandit_world_seconds},
+    {WorldKind::toy_lm, train_toy_lm_here, toy_lm_cost, warm_start_bytes, warm_start_seconds},
 };
 
 const WorldRow& row_of(const RunSpec& spec) {
@@ -40,6 +43,7 @@ const WorldRow& row_of(const RunSpec& spec) {
 
 RunRecord train_toy_lm(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& stop, const CheckpointStore& store, RunSteps* steps,
                        const TransformerPlace& place) {
+  const FlushSubnormals flush;
   std::optional<ToyLmProblem> problem = make_toy_lm_problem(spec, cache, best_isa(), stop, store, steps);
   if (!problem) return failed_record(spec, "stopped");
   problem->place = place;
@@ -51,6 +55,8 @@ RunRecord train(const RunSpec& spec, RunCache& cache, const std::atomic<bool>& s
 }
 
 Cost estimate_cost(const RunSpec& spec) { return row_of(spec).cost(spec); }
+
+double world_bytes(const RunSpec& spec) { return row_of(spec).world_bytes(spec); }
 
 double world_seconds(const RunSpec& spec) { return row_of(spec).world_seconds(spec); }
 

@@ -11,6 +11,7 @@
 #include <ostream>
 
 #include "app/thread_clock.hpp"
+#include "kernels/subnormals.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -67,6 +68,7 @@ std::string byte_checksum(const void* bytes, std::size_t count) {
 }
 
 void serve(std::span<const WorkCase> cases, std::istream& in, std::ostream& out) {
+  const FlushSubnormals flush;  // as in training
   Server server(cases);
   for (std::string line; std::getline(in, line);) {
     Json answer;

@@ -92,14 +92,38 @@ double most_rows(const BanditConfig& env, const RaterConfig& rater) {
   return rows;
 }
 
+int judge_turns(const RaterConfig& rater, int votes) {
+  const int judges = panel_size(rater.noise);
+  return rater.sampling != Sampling::draws ? 1 : draws_judges(rater) ? judges : std::min(judges, votes);
+}
+
+double expected_rows(const BanditConfig& env, const RaterConfig& rater, int votes, int worlds) {
+  // of n that fall on m rows alike: m (1 - (1 - 1/m)^n)
+  const auto met = [](double n, double m) { return m * (1 - math::exp(-n / m)); };
+  const double asked = static_cast<double>(judge_turns(rater, votes)) * worlds * env.prompts * env.actions;
+  const double veto = veto_share(rater.noise), all = most_rows(env, rater), plain = veto > 0 ? all / (trait_classes + 1) : all;
+  return met(asked * (1 - veto), plain) + (veto > 0 ? met(asked * veto, all - plain) : 0);
+}
+
 double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes) {
-  // measured at K = 10: 8 us for the call
-  return 8e-6 + (rater.sampling == Sampling::draws || votes == 1 ? 0 : aggregate_seconds(rater, env.levels, votes));
+  // measured at K = 10; a latent scale has thresholds of its own for each judge
+  return (latent_scale(rater.noise) != nullptr ? 8e-6 : 2.5e-6) + (rater.sampling == Sampling::draws || votes == 1 ? 0 : aggregate_seconds(rater, env.levels, votes));
 }
 
 double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes) {
   const double outcomes = count_outcomes(rater, env.levels, rater.sampling == Sampling::draws ? 1 : votes);
   return 32 * math::floor((outcomes - 1 + 7) / 8);
+}
+
+double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes) {
+  const double cells = static_cast<double>(env.prompts) * ((env.actions + 31) / 32 * 32);
+  if (rater.aggregate == Aggregate::expected) return 4 * cells;
+  return 4 * judge_turns(rater, votes) * cells + 1.5 * expected_rows(env, rater, votes, 1) * row_bytes(env, rater, votes);  // the table grows by doubling
+}
+
+double law_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows) {
+  constexpr double node = 112;  // of the map, with its vector
+  return rows * (row_bytes(env, rater, votes) + node);
 }
 
 namespace {
@@ -195,7 +219,7 @@ std::optional<RatedWorld> rate_world(const BanditWorld& world, const RaterConfig
     return rated;
   }
   rated.any_judge = draws_judges(rater);
-  if (rater.sampling == Sampling::draws) rated.turns = rated.any_judge ? panel_size(rater.noise) : std::min(panel_size(rater.noise), votes);
+  rated.turns = judge_turns(rater, votes);
   if (stops_early(rater, votes)) rated.stop = rater.stop;
   const std::size_t cells = world.quality16.size();
   rated.row.assign(static_cast<std::size_t>(rated.turns) * cells, 0);

@@ -119,9 +119,16 @@ void law_of_row(const RatedWorld& rated, std::uint32_t row, std::span<double> la
 
 /// Upper bound of the number of rows that worlds of `env` can ask of a rater.
 double most_rows(const BanditConfig& env, const RaterConfig& rater);
+/// Rows that so many worlds of `env` ask of a rater, roughly: fewer than most_rows, since few responses are met by a veto and some share a row.
+double expected_rows(const BanditConfig& env, const RaterConfig& rater, int votes, int worlds);
+/// Judges of a panel whose rows a rated world has one by one; 1 otherwise.
+int judge_turns(const RaterConfig& rater, int votes);
 /// Rough seconds to make one row.
 double row_seconds(const BanditConfig& env, const RaterConfig& rater, int votes);
 /// Bytes of one row of a rated world. Law and rated world keep one copy each.
 double row_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
+/// Bytes of a RatedWorld, and of a LawCache that has so many rows.
+double rated_bytes(const BanditConfig& env, const RaterConfig& rater, int votes);
+double law_bytes(const BanditConfig& env, const RaterConfig& rater, int votes, double rows);
 
 }  // namespace odrpo

@@ -223,8 +223,8 @@ expect 0 '' run judged.toml -q; rm judged.h5
 expect 0 '' run tiny.toml --dry-run; expect_out 'tiny'
 expect 0 '' run tiny.toml --dry-run --jobs 3; expect_out 'of memory with 3 jobs'
 expect 0 '' check tiny.toml --jobs 3; expect_out 'of memory with 3 jobs'
-# what is too much for eight at a time may do for one
-big=(--set env.bandit.prompts=4096 --set limits.memory_gib=0.1)
+# what is too much for eight at a time, in two worlds, may do for one
+big=(--set env.bandit.prompts=65536 --set limits.memory_gib=0.35)
 expect 0 '' check tiny.toml "${big[@]}" --jobs 1
 for jobs in 8 4096; do expect 4 'memory' check tiny.toml "${big[@]}" --jobs $jobs; expect 4 'memory' run tiny.toml "${big[@]}" --jobs $jobs; done
 absent tiny.h5 tiny.h5.work

@@ -7,6 +7,7 @@
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
 #include "kernels/failure.hpp"
+#include "kernels/subnormals.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;
@@ -183,3 +184,13 @@ TEST_CASE("what takes scores alone refuses a posterior estimator") {
   CHECK_THROWS_AS(BatchEstimator(config, 10, 8), Failure);
   for (const auto word : posterior_catalogue()) CHECK(parse_estimator(word)->posterior);
 }
+
+#if defined(__x86_64__)
+TEST_CASE("the logarithm of a subnormal probability is that of none, flushed or not") {
+  volatile double subnormal = 0x1p-1060;
+  CHECK(log_of(subnormal) == log_never);
+  const FlushSubnormals flush;
+  CHECK(log_of(subnormal) == log_never);
+  CHECK(log_of(0.5) == math::log(0.5));
+}
+#endif

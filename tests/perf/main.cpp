@@ -10,6 +10,7 @@
 #include "app/usage.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/subnormals.hpp"
 #include "tests/perf/bench.hpp"
 #include "tests/perf/gpu_bench.hpp"
 
@@ -40,6 +41,7 @@ void register_with_benchmark(const Catalogue& catalogue) {
 }  // namespace odrpo::perf
 
 int main(int argc, char** argv) {
+  const odrpo::FlushSubnormals flush;  // as in training
   odrpo::perf::Catalogue catalogue;
   odrpo::perf::add_estimators(catalogue);
   odrpo::perf::add_stages(catalogue);

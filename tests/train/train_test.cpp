@@ -4,13 +4,21 @@
 
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include "kernels/random.hpp"
 #include "spec/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
 #include "train/bandit.hpp"
+#include "train/curves.hpp"
 #include "train/final_values.hpp"
+#include "train/record.hpp"
 
 using namespace odrpo;
 
@@ -71,6 +79,41 @@ TEST_CASE("a run is the same whatever else was run, however often it is recorded
     CHECK(final_of(often, "final_kl") == final_of(a, "final_kl"));
     CHECK(often.curves.size() == a.curves.size() + 2);
     for (double x : whole_curve(often, "gradient_cosine").values) CHECK((std::isnan(x) || std::fabs(x) <= 1.0001));
+  }
+}
+
+#if defined(__x86_64__)
+TEST_CASE("training meets no subnormal number and leaves the caller's mode as it was") {
+  constexpr unsigned flags = 0x3f, met_subnormal = 0x02;  // of MXCSR
+  for (PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
+    RunSpec spec = small_run(policy);
+    spec.learn.optimizer.lr = 30;
+    spec.learn.steps = 2000;
+    const unsigned before = _mm_getcsr() & ~flags;
+    _mm_setcsr(before);
+    CHECK(run(spec).status == RunStatus::ok);
+    const unsigned after = _mm_getcsr();
+    CHECK((after & met_subnormal) == 0);
+    CHECK((after & ~flags) == before);
+  }
+}
+#endif
+
+TEST_CASE("the step time leaves out the first recorded interval, which warms up, unless it is the only one") {
+  const RunSpec spec = small_run();
+  for (const auto& [intervals, median] : std::vector<std::pair<std::vector<float>, float>>{{{9}, 9}, {{9, 2}, 2}, {{1, 3, 2, 4}, 3}}) {
+    RunRecord r = begin_record(spec);
+    r.seconds.assign(stage_count, 0.0f);
+    for (const float seconds : intervals) {
+      r.seconds.insert(r.seconds.end(), stage_count, 0.0f);
+      r.seconds[r.seconds.size() - stage_count + stage_policy] = seconds;
+    }
+    for (std::size_t i = 0; i <= intervals.size(); ++i) {
+      r.step.push_back(static_cast<int>(i));
+      for (const CurveId id : {CurveId::quality, CurveId::reward, CurveId::kl, CurveId::entropy}) add_value(r, spec, id, 5);
+    }
+    close_record(r, spec, {5, 6}, 5, CollapseWatch(spec.record, spec.learn.steps), 0);
+    CHECK(r.step_time_median == median);
   }
 }
 

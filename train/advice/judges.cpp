@@ -14,6 +14,7 @@
 #include "kernels/failure.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shuffle.hpp"
+#include "kernels/subnormals.hpp"
 #include "spec/learned_judge.hpp"
 
 namespace odrpo {
@@ -63,6 +64,7 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
     std::vector<std::jthread> threads;
     for (int j = 0; j < std::max(jobs, 1); ++j)
       threads.emplace_back([&] {
+        const FlushSubnormals flush;
         for (std::size_t i = 0; !stop && (i = next++) < made.size();) try {
             make(i);
           } catch (const Failure& f) {

@@ -165,12 +165,12 @@ double batched_bytes(const RunSpec& spec) {
   const double row = row_bytes(world, spec.rater, spec.votes), laws = std::min(cells, most_rows(world, spec.rater)) * row;
   const double of_run = cells * 8 + cells * 4 * p.features + laws + 4.0 * static_cast<double>(device::parameters(p)) +
                         device::rows(p) * 4.0 + p.steps * (p.general ? sizeof(device::Seen) : 4.0) +
-                        static_cast<double>(device::records(p)) * sizeof(device::Record) + estimator_bytes(spec) + 4096 +
+                        static_cast<double>(device::records(p)) * sizeof(device::Record) + estimator_bytes(spec, 0) + 4096 +
                         2.0 * chunk.epochs * p.prompts + static_cast<double>(chunk.pending * sizeof(PendingStep));
   if (!p.general) return of_run;
   const double tables = 32.0 * (p.levels + 2) + sizeof(LevelCount) * (p.rollouts + 1.0);
   const double followed =
-      reads_running_median(spec.estimator) ? 4.0 * median_ring(spec) + estimator_bytes(spec) + sizeof(device::Median) : 0;
+      reads_running_median(spec.estimator) ? 4.0 * median_ring(spec) + estimator_bytes(spec, 0) + sizeof(device::Median) : 0;
   const double redrawn = spec.record.gradient > 0 ? 12.0 * device::gradient_size(p) + 8 : 0;
   return of_run + row + tables + followed + redrawn + sizeof(device::General);  // a law's outcomes have values
 }

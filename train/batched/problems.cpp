@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kernels/isa.hpp"
+#include "kernels/subnormals.hpp"
 #include "spec/spec.hpp"
 #include "train/record.hpp"
 
@@ -21,6 +22,7 @@ std::vector<BanditProblem> make_problems(const std::vector<const RunSpec*>& runs
   std::vector<std::string> why(runs.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
+    const FlushSubnormals flush;
     for (std::size_t i = next++; i < runs.size(); i = next++) try {
         made[i] = make_bandit_problem(*runs[i], cache, best_isa(), stop, false);
       } catch (const std::bad_alloc&) {

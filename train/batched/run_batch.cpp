@@ -9,6 +9,7 @@
 #include <span>
 #include <tuple>
 
+#include "kernels/subnormals.hpp"
 #include "spec/spec.hpp"
 #include "train/batch.hpp"
 #include "train/batched/arena.hpp"
@@ -263,6 +264,7 @@ class Batch {
 
 void train_batched(const BatchDevice& device, const std::vector<const RunSpec*>& runs, RunCache& cache, const std::atomic<bool>& stop,
                    const BatchEngine::Done& done) {
+  const FlushSubnormals flush;
   std::map<std::string, std::vector<const RunSpec*>> shapes;
   for (const RunSpec* run : runs) shapes[batch_shape(*run)].push_back(run);
   for (const auto& [shape, specs] : shapes) {

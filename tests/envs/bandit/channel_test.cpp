@@ -217,6 +217,23 @@ TEST_CASE("making rows stops when asked to, and a world asks for no more rows th
     rate_world(w, preset.config, 2, 1, laws, never);
     CHECK(static_cast<double>(laws.rows_made()) <= most_rows(BanditConfig{}, preset.config) * 2);
   }
+  // and about as many as expected_rows says, of one world and of several
+  for (const RaterPreset& preset : rater_presets()) {
+    if (rater_levels(preset.config) > 0) continue;
+    BanditConfig env;
+    LawCache laws(preset.config, env.levels, 1);
+    for (const int worlds : {1, 2, 3}) {
+      const BanditWorld w = make_bandit(env, resolve_source(env, preset.config), static_cast<std::uint64_t>(worlds), false);
+      const RatedWorld rated = *rate_world(w, preset.config, 1, static_cast<std::uint64_t>(worlds), laws, never);
+      const double ratio = expected_rows(env, preset.config, 1, worlds) / static_cast<double>(laws.rows_made());
+      INFO(preset.word << ": " << worlds << " worlds, " << laws.rows_made() << " rows, expected over made " << ratio);
+      CHECK(ratio > 0.7);
+      CHECK(ratio < 2);
+      const double bytes = rated_bytes(env, preset.config, 1) / static_cast<double>(rated.bytes());
+      CHECK(bytes > 0.9);
+      CHECK(bytes < 2.5);  // the vector of the table has room for more
+    }
+  }
   // whole levels, all prompts of one quality: the rows are the offset's classes
   BanditConfig c;
   c.prompts = 300;

@@ -82,6 +82,18 @@ TEST_CASE("and batched runs at the ends of the sizes that there are, in each ord
   CHECK(kinds == std::set<std::string>{"linear", "linear, general", "resident", "in device memory", "in device memory, general"});
 }
 
+TEST_CASE("and where a high learning rate makes gradients and moments subnormal") {
+  for (const PolicyKind policy : {PolicyKind::tabular, PolicyKind::linear}) {
+    RunSpec spec = base_run(policy, "grpo");
+    spec.learn.optimizer.lr = 30;
+    spec.learn.steps = 600;
+    HostDevice host;
+    const std::vector<RunRecord> batched = batched_records(host, {spec});
+    REQUIRE(batched.size() == 1);
+    check_same(batched[0], run(spec));
+  }
+}
+
 TEST_CASE("a batched run tells its seconds by stage from its own clock") {
   RunSpec spec = base_run(PolicyKind::tabular, "grpo");
   HostDevice host;

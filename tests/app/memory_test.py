@@ -1,0 +1,112 @@
+"""The memory that `check` names against the most that `run` had resident, within 15 %: small and large worlds, records, judges, models.
+
+Usage: memory_test.py PROGRAM SUITES [--all]. Without --all, suites of a few seconds."""
+import json, os, subprocess, sys
+
+everything = "--all" in sys.argv
+if everything:
+    sys.argv.remove("--all")
+from checks import call, check, finish, paths, program
+
+(suites,) = paths
+tolerance = 0.15
+MIB = 1 << 20
+
+
+def most_resident(*arguments):
+    """Bytes; the command must succeed."""
+    job = subprocess.Popen([program, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    errors = job.stderr.read().decode()
+    _, status, usage = os.wait4(job.pid, 0)
+    job.returncode = os.waitstatus_to_exitcode(status)
+    check(job.returncode == 0, f"{' '.join(arguments)}: exit {job.returncode}: {errors}")
+    return 1024 * usage.ru_maxrss
+
+
+if most_resident("--version") > 25 * MIB:
+    print("the program itself takes more than it does in a release build (a sanitizer?): skipped")
+    sys.exit(77)
+
+bandit = """
+[suite]
+name = "memory"
+seed = 1
+seeds = {seeds}
+[grid]
+rater = ["{rater}"]
+policy = ["{policy}"]
+estimator = [{estimators}]
+votes = [{votes}]
+[env.bandit]
+prompts = {prompts}
+actions = {actions}
+[learn]
+steps = {steps}
+lr = 0.3
+[record]
+every = {every}
+"""
+usual = dict(seeds=1, rater="mixed", policy="linear", estimators='"grpo"', votes=1, prompts=256, actions=32, steps=300, every=10)
+
+
+def suite(name, text):
+    with open(name, "w") as f:
+        f.write(text)
+    return name
+
+
+def in_bandit(name, more="", **values):
+    return suite(name, bandit.format(**{**usual, **values}) + more)
+
+
+call("judge", "simulate", "mixed", "--prompts", "300", "--samples", "8", "-o", "scores.csv")
+one_seed = ("--set", "suite.seeds=1")
+four = '"grpo", "maxrl", "rloo", "odrpo(grpo)"'
+tiny = suite(
+    "tiny.toml",
+    """
+[suite]
+name = "tiny"
+seed = 1
+seeds = 1
+[grid]
+env = ["toy-lm"]
+rater = ["mixed"]
+policy = ["small"]
+estimator = ["grpo"]
+votes = [1]
+[policy.small]
+base = "transformer"
+warm_steps = 20
+[learn]
+steps = 10
+batch = 8
+rollouts = 4
+lr = 1e-3
+[record]
+every = 5
+""",
+)
+cases = [
+    ("quickstart", (f"{suites}/quickstart.toml", *one_seed)),
+    ("smoke", (f"{suites}/smoke.toml", *one_seed)),
+    ("a tiny toy language model", (tiny,)),
+    ("every step recorded, 80 runs", (in_bandit("every.toml", seeds=20, estimators=four, steps=1000, every=1),)),
+    ("65,536 prompts, tabular", (in_bandit("tabular.toml", policy="tabular", prompts=65536, steps=20),)),
+    ("a judge of a file", (in_bandit("file.toml", '[rater.own]\nscores = "scores.csv"\n', rater="own", seeds=2, votes=8),)),
+    ("a judge of a file, resampled", (in_bandit("resampled.toml", '[rater.own]\nscores = "scores.csv"\nworld = "resample"\n', rater="own", seeds=2, votes=8),)),
+    ("a panel with 128 votes", (in_bandit("panel.toml", rater="panel-essays", votes=128),)),
+]
+if everything:
+    cases += [
+        ("toy-lm-quickstart", (f"{suites}/toy-lm-quickstart.toml", *one_seed)),
+        ("posterior-votes", (f"{suites}/posterior-votes.toml", *one_seed, "--set", "table.tune_seeds=0")),
+        ("65,536 prompts x 64 actions", (in_bandit("large.toml", prompts=65536, actions=64),)),
+    ]
+for name, arguments in cases:
+    for jobs in ("1", "2"):
+        named = json.loads(call("check", *arguments, "--json", "--jobs", jobs))["cost"]["memory_bytes"]
+        took = most_resident("run", *arguments, "-o", "out.h5", "--force", "-q", "--jobs", jobs)
+        print(f"{name}, {jobs} job(s): {named / MIB:.1f} MiB named, {took / MIB:.1f} MiB taken, ratio {named / took:.2f}")
+        check(abs(named / took - 1) <= tolerance, f"{name}, {jobs} job(s): check names {named / MIB:.1f} MiB, run took {took / MIB:.1f} MiB")
+finish()
