@@ -17,6 +17,7 @@ namespace odrpo {
 namespace {
 
 constexpr int most_pairs = 1'000'000;
+constexpr double known_error = 1e6;  ///< degrees of freedom: with more the estimated error is the true one
 
 double normal_cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }  // faster than that of math::, whose bits nothing here needs
 
@@ -51,11 +52,14 @@ double normal_pairs(double alpha, double power, double distance) {
 }  // namespace
 
 double rejection_probability(const Rejection& rule, double away, double freedom) {
+  const auto rejected_at = [&](double s) {
+    const double limit = std::max({rule.factor * s, rule.margin - rule.within_factor * s, 0.0});
+    return normal_cdf(away - limit) + normal_cdf(-away - limit);
+  };
+  if (freedom > known_error) return std::min(rejected_at(1), 1.0);
   const double half = freedom / 2, scale = std::log(2.0) + half * std::log(half) - std::lgamma(half);
   const auto integrand = [&](double s) {
-    const double limit = std::max({rule.factor * s, rule.margin - rule.within_factor * s, 0.0});
-    const double density = std::exp(scale + (freedom - 1) * std::log(s) - half * s * s);
-    return density * (normal_cdf(away - limit) + normal_cdf(-away - limit));
+    return std::exp(scale + (freedom - 1) * std::log(s) - half * s * s) * rejected_at(s);
   };
   const double spread = 10 / std::sqrt(2 * freedom), low = std::max(0.0, 1 - spread), high = 1 + spread;
   std::vector<double> cuts = {low, 1, high};
@@ -75,9 +79,13 @@ double rejection_probability(const Rejection& rule, double away, double freedom)
 
 double detectable_mean(const Rejection& rule, double freedom, double power) {
   const auto lacking = [&](double away) { return rejection_probability(rule, away, freedom) - power; };
+  if (!std::isfinite(rule.factor + rule.margin + rule.within_factor) || !(freedom > 0)) return std::nan("");
   if (lacking(0) >= 0) return 0;
   double high = std::max({1.0, rule.factor, rule.margin});
-  while (lacking(high) < 0) high *= 2;
+  while (lacking(high) < 0) {
+    if (!(high < 1e100)) return std::nan("");
+    high *= 2;
+  }
   std::uintmax_t rounds = 100;
   return boost::math::tools::toms748_solve(lacking, 0.0, high, boost::math::tools::eps_tolerance<double>(40), rounds).second;
 }

@@ -13,7 +13,7 @@ struct Rejection {
 /// The probability that a sample whose true mean is `away` is rejected; `freedom` > 0 of the estimated error, which may be a fraction.
 double rejection_probability(const Rejection& rule, double away, double freedom);
 
-/// The smallest `away` that is rejected with at least probability `power`, above that at 0.
+/// The smallest `away` that is rejected with at least probability `power`, above that at 0; NaN where a number of the rule is none or freedom is 0.
 double detectable_mean(const Rejection& rule, double freedom, double power);
 
 /// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`, when the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -47,6 +48,10 @@ TEST_CASE("power: a mean that is detected with the probability that is asked for
         CHECK(rejection_probability(rule, found, freedom) == Approx(power).margin(1e-9));
       }
   CHECK(detectable_mean({.margin = 1, .within_factor = 2}, 4, 0.3) == 0);  // too few pairs to stay within the margin
+  for (const double freedom : {1e5, 9e5, 1e7, 1e15, std::numeric_limits<double>::infinity()})
+    CHECK(detectable_mean({.factor = 1.959963984540}, freedom, 0.8) == Approx(1.959963984540 + 0.841621233573).margin(1e-4));
+  CHECK(std::isnan(detectable_mean({.factor = std::nan("")}, 4, 0.8)));
+  CHECK(std::isnan(detectable_mean({.factor = 2}, 0, 0.8)));
 }
 
 TEST_CASE("pairs needed, against published tables of the one-sample t test (power .8, two-sided .05)") {
