@@ -106,7 +106,8 @@ double bandit_world_bytes(const RunSpec& spec) {
 
 double bandit_world_seconds(const RunSpec& spec) {
   const double responses = static_cast<double>(spec.env.bandit.prompts) * spec.env.bandit.actions;
-  return responses * (57e-9 + (has_signal(spec) ? 40e-9 * spec.env.bandit.features : 0));
+  constexpr double seconds_of_fresh_byte = 0.8e-9;  // memory that the system hands out
+  return responses * (57e-9 + (has_signal(spec) ? 40e-9 * spec.env.bandit.features : 0)) + seconds_of_fresh_byte * bandit_world_bytes(spec);
 }
 
 double rating_seconds(const RunSpec& spec) {

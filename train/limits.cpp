@@ -108,7 +108,7 @@ class SharedBytes {
 
 constexpr double mib = 1 << 20;
 constexpr double program_bytes = 22 * mib;  // code, libraries and their buffers, before anything is trained
-constexpr double program_seconds = 0.1;    // from its start to its end
+constexpr double program_seconds = 0.12;    // from its start to its end
 
 // What the committing thread takes: HDF5's buffers; what was recorded within a second, as it waits and as an image of it is made.
 double commit_memory(const Cost& total, double largest_record, int jobs) {
