@@ -1,10 +1,5 @@
 // The final file: merged from the shards, written aside, read back, put into place without replacing what is not ours.
-#include <fcntl.h>
-#include <stdio.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "kernels/failure.hpp"
 #include "kernels/need_room.hpp"
@@ -12,11 +7,6 @@
 #include "results/store_merged.hpp"
 
 namespace odrpo {
-namespace {
-
-constexpr const char* aside = store::new_output;
-
-}  // namespace
 
 ReadLimits WorkFolder::State::own_limits(const store::UntrustedFile& file) const {
   ReadLimits limits = store::own_limits(file);
@@ -59,7 +49,7 @@ bool WorkFolder::State::collect_own(store::Merged& merged) {
       good.push_back(shard);
     } else {
       notes.push_back("a shard was damaged after it was committed, its runs are run again: " + store::quoted(folder.path_of(shard)));
-      store::remove_file(folder, shard);
+      remove_own({shard});
     }
   }
   if (good.size() < shards.size()) {
@@ -91,7 +81,7 @@ std::string WorkFolder::State::digest_of(const store::Merged& merged) const {
 void WorkFolder::State::write_output(const store::Merged& merged, const std::string& digest) {
   using namespace store;
   need_room(hdf5_room);
-  const File file = make_file(folder, aside, found ? found->st_mode & 0644 : 0644);  // a stricter mode of the file that is replaced stays
+  const File file = make_file(folder, aside(), found ? found->st_mode & 0644 : 0644);  // a stricter mode of the file that is replaced stays
   const Records records{facts.runs, [&](std::size_t i, RunRecord& scratch) -> const RunRecord& {
                           merged.rows.get(merged.at[i], scratch);
                           return scratch;
@@ -99,7 +89,8 @@ void WorkFolder::State::write_output(const store::Merged& merged, const std::str
   Bytes bytes;
   bytes.file = &file;
   const std::string cannot = "write " + quoted(output) + ", as its new file";
-  try {
+  bytes.error = -write_all(file, hdf5_signature, 0);  // HDF5 writes it last: a torn file is known as one of HDF5
+  if (bytes.error == 0) try {
     Hid hdf5 = create_hdf5(bytes);
     write_layout(hdf5, records, merged.outline, facts, digest, [&] {
       look_at_stop();
@@ -109,12 +100,12 @@ void WorkFolder::State::write_output(const store::Merged& merged, const std::str
   } catch (const Hdf5Error& error) {
     if (bytes.error == 0) throw Failure(Exit::io, "cannot write " + quoted(output) + ": " + error.what());
   }
-  if (bytes.error != 0) fail_io(cannot, folder.path_of(aside), bytes.error);
-  if (const int error = again([&] { return system.sync(file.number()); }); error < 0) fail_io(cannot, folder.path_of(aside), -error);
+  if (bytes.error != 0) fail_io(cannot, folder.path_of(aside()), bytes.error);
+  if (const int error = again([&] { return system.sync(file.number()); }); error < 0) fail_io(cannot, folder.path_of(aside()), -error);
 }
 
 void WorkFolder::State::check_written(const std::string& digest) {
-  const auto file = store::open_untrusted(folder, aside, folder.path_of(aside));
+  const auto file = store::open_untrusted(folder, aside(), folder.path_of(aside()));
   Verification there;
   try {
     there = store::verify(file, own_limits(file));
@@ -133,52 +124,43 @@ std::string WorkFolder::State::saved() const {
 }
 
 /// The very file, unchanged, that was looked at.
-bool WorkFolder::State::is_found(const struct stat& now) const {
-  return found && store::same_file(*found, now) && now.st_size == found->st_size && now.st_mtim.tv_sec == found->st_mtim.tv_sec &&
-         now.st_mtim.tv_nsec == found->st_mtim.tv_nsec;
-}
+bool WorkFolder::State::is_found(const struct stat& now) const { return found && store::unchanged(*found, now); }
 
 void WorkFolder::State::put_into_place() {
-  using store::again;
-  const auto appeared = [&] {
+  store::Placed placed;
+  try {
+    placed = store::place_file(folder, aside(), beside, name, found, "rename to");
+  } catch (const Failure& failure) {
+    check_lock("the output cannot be made");  // who has it now removed our file
+    throw Failure(Exit::io, std::string(failure.what()) + "; " + saved());
+  }
+  if (placed == store::Placed::taken)
     throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": " +
                                 (found ? "another file took its place" : "a file appeared there") +
                                 " while the suite was running, and is not replaced; " + saved() +
                                 ": move that file away, and the same command " + (forced ? "without --force " : "") + "finishes");
-  };
-  const auto rename = [&](unsigned flags) {
-    return again([&] { return system.rename(folder.number(), aside, beside.number(), name.c_str(), flags); });
-  };
-  const auto unsupported = [](int error) { return error == -EINVAL || error == -ENOSYS || error == -EOPNOTSUPP || error == -EPERM; };
-  struct stat now {};
-  const bool there = ::fstatat(beside.number(), name.c_str(), &now, AT_SYMLINK_NOFOLLOW) == 0;
-  if (there && !is_found(now)) appeared();
-  int error = rename(there ? RENAME_EXCHANGE : RENAME_NOREPLACE);
-  if (error == -EEXIST) appeared();
-  if (there && error == -ENOENT) error = rename(RENAME_NOREPLACE);  // it went away just now
-  if (there && error == 0) {
-    struct stat out {};
-    if (::fstatat(folder.number(), aside, &out, AT_SYMLINK_NOFOLLOW) == 0 && !is_found(out)) {
-      if (rename(RENAME_EXCHANGE) == 0) appeared();  // it was replaced just now: back again
-      not_ours_aside = true;
-      throw Failure(Exit::io, "another file took the place of " + store::quoted(output) + " at the last moment; it is now " +
-                                  store::quoted(folder.path_of(aside)) + ": move it to where it belongs");
-    }
-  } else if (!there && unsupported(error)) {
-    error = again([&] { return system.link(folder.number(), aside, beside.number(), name.c_str()); });
-    if (error == -EEXIST) appeared();
+  if (placed == store::Placed::stranded) {
+    not_ours_aside = true;
+    throw Failure(Exit::io, "another file took the place of " + store::quoted(output) + " at the last moment; it is now " +
+                                store::quoted(folder.path_of(aside())) + ": move it to where it belongs");
   }
-  if (unsupported(error)) error = rename(0);  // a file system without any of them: what was checked above must do
-  if (error < 0)
-    throw Failure(Exit::io, "cannot rename to " + store::quoted(output) + ": " + std::strerror(-error) + "; " + saved());
   store::sync_folder(beside);
-  store::remove_file(folder, aside);
+  store::remove_file(folder, aside());
+  struct stat named {};
+  const auto made = store::file_at(beside, name);
+  if (made && (::stat(output.c_str(), &named) != 0 || !store::same_file(*made, named)))
+    notes.push_back("the folder of " + store::quoted(output) + " was renamed while the suite was running; the output is " +
+                    store::quoted(store::place_now(beside) + "/" + name));
 }
 
 /// The output is there, whatever becomes of the folder.
 void WorkFolder::State::clean_up() try {
+  if (!lock_stands()) {
+    notes.push_back("the lock of the work folder was taken away while the output was made; the folder is left to who has it now");
+    return;
+  }
   if (complete || checkpoints(false).empty()) return remove_folder();
-  for (const std::string& shard : shards) store::remove_file(folder, shard);  // what failed goes on from its checkpoint the next time
+  remove_own(shards);  // what failed goes on from its checkpoint the next time
 } catch (const Failure& failure) {
   notes.push_back(std::string("the work folder is no longer needed, but: ") + failure.what());
 }
@@ -217,7 +199,7 @@ std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>&
   keep_output = true;
   return made.digest;
 } catch (...) {
-  if (lock && !not_ours_aside) system.unlink(folder.number(), aside, 0);  // what fills the disk helps nobody
+  if (lock && !not_ours_aside) system.unlink(folder.number(), aside().c_str(), 0);  // what fills the disk helps nobody
   throw;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "results/digest.hpp"
 #include "results/store_checkpoints.hpp"
 #include "results/store_pack.hpp"
 #include "results/trainer_texts.hpp"
@@ -11,10 +12,13 @@
 namespace odrpo::store {
 namespace {
 
-constexpr std::string_view marker_head = "odrpo-bench work folder 2\n";
+constexpr std::string_view marker_head = "odrpo-bench work folder 3\n", older_head = "odrpo-bench work folder 2\n";  // the older has no checksum
 constexpr std::size_t longest_marker = 4096;
 
-std::string text_of(const FolderMarker& marker) { return std::string(marker_head) + marker.fingerprint + "\n" + marker.suite + "\n"; }
+std::string text_of(const FolderMarker& marker) {
+  const std::string text = std::string(marker_head) + marker.fingerprint + "\n" + marker.suite + "\n";
+  return text + sha256_hex(text) + "\n";
+}
 
 }  // namespace
 
@@ -22,13 +26,13 @@ FolderMarker read_marker(const Folder& folder) {
   const std::string text = read_whole(folder, marker_name, longest_marker).value_or("");
   FolderMarker marker;
   marker.none = text.empty();
-  if (!text.starts_with(marker_head)) return marker;
+  const bool older = text.starts_with(older_head);
+  if (!older && !text.starts_with(marker_head)) return marker;
   const std::string_view rest = std::string_view(text).substr(marker_head.size());
   const auto end = rest.find('\n'), last = rest.find('\n', end + 1);
   if (end == std::string_view::npos || last == std::string_view::npos) return marker;
-  marker.fingerprint = rest.substr(0, end);
-  marker.suite = rest.substr(end + 1, last - end - 1);
-  return marker;
+  const FolderMarker read{std::string(rest.substr(0, end)), std::string(rest.substr(end + 1, last - end - 1))};
+  return older || text == text_of(read) ? read : marker;
 }
 
 void write_marker(const Folder& folder, const FolderMarker& marker) {

@@ -13,13 +13,10 @@ namespace odrpo::store {
 
 inline constexpr const char *lock_name = "lock", *marker_name = "suite", *provenance_name = "provenance";
 
-/// Begins what tells the temporary files of members of a folder apart: a number follows.
-inline constexpr std::string_view mark_begin = "-r";
-
 /// The marker: the suite's fingerprint and its name.
 struct FolderMarker {
-  std::string fingerprint, suite;
-  bool none = false;  ///< there is no such file, or an empty one; with `none` false and no fingerprint it is something else
+  std::string fingerprint, suite;  ///< both empty where there is none, or a damaged one
+  bool none = false;               ///< there is no such file, or an empty one
 };
 /// Failure io.
 FolderMarker read_marker(const Folder& folder);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,6 +77,12 @@ Folder open_folder(const System& system, const std::string& path, const std::str
   return {path, std::move(file)};
 }
 
+std::string place_now(const Folder& folder) {
+  std::string path(4096, '\0');
+  const ssize_t size = ::readlink(("/proc/self/fd/" + std::to_string(folder.number())).c_str(), path.data(), path.size());
+  return size > 0 ? path.substr(0, static_cast<std::size_t>(size)) : folder.path;
+}
+
 File make_file(const Folder& folder, const std::string& name, mode_t mode) {
   remove_file(folder, name);
   File file = open_file(folder.system(), folder.number(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
@@ -83,10 +90,55 @@ File make_file(const Folder& folder, const std::string& name, mode_t mode) {
   return file;
 }
 
+std::optional<struct stat> file_at(const Folder& folder, const std::string& name) {
+  struct stat info {};
+  if (::fstatat(folder.number(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return info;
+}
+
+Placed place_file(const Folder& folder, const std::string& from, const Folder& to_folder, const std::string& to,
+                  const std::optional<struct stat>& seen, const std::string& what) {
+  const auto rename = [&](unsigned flags) {
+    return again([&] { return folder.system().rename(folder.number(), from.c_str(), to_folder.number(), to.c_str(), flags); });
+  };
+  const auto unsupported = [](int error) { return error == -EINVAL || error == -ENOSYS || error == -EOPNOTSUPP || error == -EPERM; };
+  const auto there = file_at(to_folder, to);
+  if (there && !(seen && unchanged(*seen, *there))) return Placed::taken;
+  int error = rename(there ? RENAME_EXCHANGE : RENAME_NOREPLACE);
+  if (error == -EEXIST) return Placed::taken;
+  if (there && error == -ENOENT) error = rename(RENAME_NOREPLACE);  // it went away just now
+  if (there && error == 0) {
+    if (const auto out = file_at(folder, from); out && !unchanged(*seen, *out))  // it was replaced just now: back again
+      return rename(RENAME_EXCHANGE) == 0 ? Placed::taken : Placed::stranded;
+  } else if (!there && unsupported(error)) {
+    error = again([&] { return folder.system().link(folder.number(), from.c_str(), to_folder.number(), to.c_str()); });
+    if (error == -EEXIST) return Placed::taken;
+  }
+  if (unsupported(error)) {  // a file system without any of them: a last look must do
+    const auto now = file_at(to_folder, to);
+    if (now && !(seen && unchanged(*seen, *now))) return Placed::taken;
+    error = rename(0);
+  }
+  if (error < 0) fail_io(what, to_folder.path_of(to), -error);
+  return Placed::done;
+}
+
+void remove_seen(const Folder& folder, const std::string& name, const struct stat& seen, const std::string& away) {
+  const System& system = folder.system();
+  const int error = again([&] { return system.rename(folder.number(), name.c_str(), folder.number(), away.c_str(), 0); });
+  if (error == -ENOENT) return;
+  if (error < 0) fail_io("remove", folder.path_of(name), -error);
+  const auto moved = file_at(folder, away);
+  if (!moved || same_file(seen, *moved)) return remove_file(folder, away);
+  if (place_file(folder, away, folder, name, std::nullopt, "put back") == Placed::done) remove_file(folder, away);
+}
+
 void write_safely(const Folder& folder, const std::string& name, std::initializer_list<std::string_view> parts) {
-  const std::string aside = name + folder.mark + ".tmp";
+  const auto seen = file_at(folder, name);
+  const std::string aside = temporary(folder, name);
   const System& system = folder.system();
   File file = make_file(folder, aside);
+  Placed placed;
   try {
     std::uint64_t at = 0;
     for (const std::string_view part : parts) {
@@ -95,13 +147,14 @@ void write_safely(const Folder& folder, const std::string& name, std::initialize
     }
     if (const int error = again([&] { return system.sync(file.number()); }); error < 0) fail_io("sync", folder.path_of(aside), -error);
     if (const int error = file.close(); error < 0) fail_io("close", folder.path_of(aside), -error);
-    if (const int error = again([&] { return system.rename(folder.number(), aside.c_str(), folder.number(), name.c_str(), 0); }); error < 0)
-      fail_io("rename to", folder.path_of(name), -error);
+    placed = place_file(folder, aside, folder, name, seen, "rename to");
   } catch (const Failure&) {
     system.unlink(folder.number(), aside.c_str(), 0);  // what fills the disk helps nobody
     throw;
   }
+  if (placed == Placed::stranded) throw Failure(Exit::io, "another file took the place of " + quoted(folder.path_of(name)) + " at the last moment");
   sync_folder(folder);
+  if (file_at(folder, aside)) remove_file(folder, aside);
 }
 
 void sync_folder(const Folder& folder) {

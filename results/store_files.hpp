@@ -60,11 +60,14 @@ int write_all(const File& file, std::string_view bytes, std::uint64_t at);
 /// Up to `size` bytes at this place (fewer at the end of the file), or minus errno.
 ssize_t read_some(const File& file, void* to, std::size_t size, std::uint64_t at);
 
+/// Begins what tells the temporary files of several processes in a folder apart: a member's number or own_mark() follows.
+inline constexpr std::string_view mark_begin = "-r";
+
 /// A folder held open. Its files are reached through its descriptor, whatever happens to its name.
 struct Folder {
   std::string path;  ///< for messages
   File file;
-  std::string mark{};  ///< in the names of temporary files, where several processes write one folder: "-r3"
+  std::string mark{};  ///< in the names of temporary files, where others may write the folder too: whose they are
   int number() const { return file.number(); }
   const System& system() const { return file.system(); }
   std::string path_of(std::string_view name) const { return path + "/" + std::string(name); }
@@ -72,10 +75,27 @@ struct Folder {
 
 /// Opens a folder; Failure io, with `what` in the message.
 Folder open_folder(const System& system, const std::string& path, const std::string& what);
+/// Where an open folder is now, whatever it was called when it was opened; its path then, where the system does not tell.
+std::string place_now(const Folder& folder);
 /// Makes a new empty file of this name, in place of any file or link that has it. Failure io.
 File make_file(const Folder& folder, const std::string& name, mode_t mode = 0644);
-/// Writes a file under NAME.tmp, fsync, close, rename, fsync of the folder; leaves nothing half-written. Failure io. Several threads may
-/// write different files.
+/// The name of this process's temporary file of a name.
+inline std::string temporary(const Folder& folder, const std::string& name) { return name + folder.mark + ".tmp"; }
+/// The file at a name, if there is one.
+std::optional<struct stat> file_at(const Folder& folder, const std::string& name);
+
+enum class Placed { done, taken, stranded };  ///< taken: another file is there, and stays; stranded: another one is now where ours was
+/// Gives a folder's file `from` the name `to` in a folder of the same file system, in place of the very file `seen` there, or of none. After
+/// `done` a file that was replaced, or a second name of ours, may be left at `from`. Failure io where it cannot be, with `what` before the
+/// reason. File systems that can neither exchange names nor refuse to replace have a moment between look and rename.
+Placed place_file(const Folder& folder, const std::string& from, const Folder& to_folder, const std::string& to,
+                  const std::optional<struct stat>& seen, const std::string& what);
+/// Removes the very file `seen` that has a name, by way of the name `away`, which nobody else uses; another file that has it by then gets it back.
+/// Failure io.
+void remove_seen(const Folder& folder, const std::string& name, const struct stat& seen, const std::string& away);
+
+/// Writes a temporary file, fsync, close, rename, fsync of the folder; leaves nothing half-written. A file that another process has put there in
+/// the meantime stays. Failure io. Several threads may write different files.
 void write_safely(const Folder& folder, const std::string& name, std::initializer_list<std::string_view> parts);
 /// fsync; Failure io. File systems that cannot sync a folder are left alone.
 void sync_folder(const Folder& folder);
@@ -93,5 +113,9 @@ std::string folder_of(const std::string& path);
 std::string name_of(const std::string& path);
 /// Do both describe one file?
 inline bool same_file(const struct stat& a, const struct stat& b) { return a.st_ino == b.st_ino && a.st_dev == b.st_dev; }
+/// One file that has not changed?
+inline bool unchanged(const struct stat& a, const struct stat& b) {
+  return same_file(a, b) && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
 
 }  // namespace odrpo::store

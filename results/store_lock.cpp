@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <cmath>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
 
@@ -91,26 +91,20 @@ LockState judge(const std::string& text, double age, int flocked, const LockRule
   if (flocked == -EWOULDBLOCK) return state.held = true, state;
   if (text == given_back) return state;
   if (owner.process == 0) {  // an older program's, cut by a power cut, or just being made where there is no flock
-    state.held = flocked != 0 && !silent;
+    state.held = flocked != 0 && !silent, state.ahead = state.held && age < -rules.beat;
   } else if (!owner.boot.empty() && owner.boot == rules.self.boot) {
     if (flocked == 0) return state;  // killed
     if (owner.space == rules.self.space) return state.held = start_of(owner.process) == owner.started, state;
-    state.held = true, state.silent = silent;
+    state.held = true, state.silent = silent, state.ahead = age < -rules.beat;
   } else {
     const bool restarted = owner.host == rules.self.host && silent;  // this machine, or one in its place
-    state.held = !restarted, state.silent = silent && !restarted;
+    state.held = !restarted, state.silent = silent && !restarted, state.ahead = age < -rules.beat;
   }
   return state;
 }
 
 /// A name for a file beside the lock that no other process uses.
-std::string name_beside(const std::string& name, const LockOwner& self) {
-  static std::atomic<unsigned> count{0};
-  const std::size_t place = std::hash<std::string>{}(self.host + self.boot + self.space);
-  char text[64];
-  std::snprintf(text, sizeof text, "-%zx-%lld-%u.tmp", place, self.process, ++count);
-  return name + text;
-}
+std::string name_beside(const std::string& name, const LockOwner& self) { return name + own_mark(self) + ".tmp"; }
 
 }  // namespace
 
@@ -161,14 +155,38 @@ LockOwner LockOwner::read(std::string_view text) {
   return owner;
 }
 
-LockRules::LockRules() : flock([](int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0 ? 0 : -errno; }) {}
+std::string own_mark(const LockOwner& self) {
+  static std::atomic<unsigned> count{0};
+  std::ostringstream all;
+  all << self.host << self.boot << self.space << self.process << ' ' << self.started << ' ' << ++count;
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016zx", std::hash<std::string>{}(all.str()));
+  return std::string(mark_begin) + digits;
+}
+
+/// How long a lock's file has been seen without a change.
+class Lock::Watch {
+ public:
+  double seconds(const struct stat& now) {
+    const auto time = std::chrono::steady_clock::now();
+    if (!unchanged(seen_, now)) seen_ = now, since_ = time;
+    return std::chrono::duration<double>(time - since_).count();
+  }
+
+ private:
+  struct stat seen_ {};
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
 
 Lock::Result Lock::take(const Folder& folder, const std::string& name, const LockRules& rules) {
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(rules.patience);
+  const auto began = std::chrono::steady_clock::now();
+  Watch watch;
   for (int tries = 0;; ++tries) {
     bool again = false;
-    const Result result = try_once(folder, name, rules, again);
-    const bool enough = std::chrono::steady_clock::now() > until && (!again || tries > 100);
+    const Result result = try_once(folder, name, rules, watch, again);
+    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const bool watched = !other_.ahead || spent > rules.silence + rules.patience;
+    const bool enough = spent > rules.patience && watched && (!again || tries > 100);
     if (result != Result::taken || enough) return result;
     ::usleep(again ? 1000 : 20'000);
   }
@@ -177,8 +195,8 @@ Lock::Result Lock::take(const Folder& folder, const std::string& name, const Loc
 /// One try at a lock, and the files that it needs.
 class Lock::Try {
  public:
-  Try(const Folder& folder, const std::string& name, const LockRules& rules)
-      : folder_(folder), name_(name), candidate_(name_beside(name, rules.self)), rules_(rules) {}
+  Try(const Folder& folder, const std::string& name, const LockRules& rules, Watch& watch)
+      : folder_(folder), name_(name), candidate_(name_beside(name, rules.self)), rules_(rules), watch_(watch) {}
   ~Try() { remove(candidate_); }
 
   /// The lock's file, when it is ours now.
@@ -210,7 +228,7 @@ class Lock::Try {
   void make_candidate() {
     mine_ = make_file(folder_, candidate_);
     if (const int error = fill(mine_); error < 0) fail_io("write", folder_.path_of(candidate_), -error);
-    rules_.flock(mine_.number());  // nobody else knows of it yet
+    folder_.system().flock(mine_.number());  // nobody else knows of it yet
   }
   /// Gives our file the lock's name where no file has it: 0, -EEXIST, or another error.
   int place() {
@@ -218,7 +236,7 @@ class Lock::Try {
     if (error != -EPERM && error != -EOPNOTSUPP && error != -ENOSYS && error != -EMLINK) return error;
     File made = open_file(folder_.system(), folder_.number(), name_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);  // no hard links here
     if (!made) return made.number();
-    rules_.flock(made.number());
+    folder_.system().flock(made.number());
     mine_ = std::move(made);
     const int filled = fill(mine_);
     return filled < 0 || is_at(folder_, name_, mine_) ? filled : -EEXIST;  // taken for one that was given back, while it was empty
@@ -229,26 +247,35 @@ class Lock::Try {
     const std::string path = folder_.path_of(name_), turn = name_ + turn_end;
     const File mark = open_file(folder_.system(), folder_.number(), turn, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
     if (mark.number() == -EEXIST) {
-      if (age_of(turn) > rules_.silence) remove(turn);  // of a process that was killed just there
+      if (const auto its = file_at(folder_, turn); its && age_of(*its) > rules_.silence)  // of a process that was killed just there
+        remove_seen(folder_, turn, *its, name_beside(name_, rules_.self));
       return again = true, false;
     }
     if (!mark) fail_io("write", folder_.path_of(turn), -mark.number());
-    const Last last{[&] { remove(turn); }};
+    struct stat my_turn {};
+    if (::fstat(mark.number(), &my_turn) != 0) fail_io("read", folder_.path_of(turn), errno);
+    const Last last{[&] {
+      try {
+        remove_seen(folder_, turn, my_turn, name_beside(name_, rules_.self));
+      } catch (const Failure&) {
+        // it goes when it is old
+      }
+    }};
     const File theirs = open_file(folder_.system(), folder_.number(), name_, O_RDWR | O_NOFOLLOW);
     if (theirs.number() == -ENOENT) return again = true, false;
     if (!theirs) fail_io("write", path, -theirs.number());
-    other = judge(text_in(theirs, path), age_of(name_), rules_.flock(theirs.number()), rules_);
+    struct stat its {};
+    if (::fstat(theirs.number(), &its) != 0) fail_io("read", path, errno);
+    const double age = age_of(its), unmoved = watch_.seconds(its);
+    other = judge(text_in(theirs, path), age < 0 && unmoved > rules_.silence ? unmoved : age, folder_.system().flock(theirs.number()), rules_);
     if (other.held) return false;
-    const int error = store::again([&] { return folder_.system().unlink(folder_.number(), name_.c_str(), 0); });
-    if (error < 0 && error != -ENOENT) fail_io("remove", path, -error);
+    remove_seen(folder_, name_, its, name_beside(name_, rules_.self));
     return true;
   }
   /// How much older than our file one is, both by the clock of the file system's machine.
-  double age_of(const std::string& file) const {
-    struct stat its {
-    }, my{};
-    if (::fstatat(folder_.number(), file.c_str(), &its, AT_SYMLINK_NOFOLLOW) != 0 || ::fstat(mine_.number(), &my) != 0) return 0;
-    return seconds_of(my.st_mtim) - seconds_of(its.st_mtim);
+  double age_of(const struct stat& its) const {
+    struct stat my {};
+    return ::fstat(mine_.number(), &my) == 0 ? seconds_of(my.st_mtim) - seconds_of(its.st_mtim) : 0;
   }
   struct Last {
     std::function<void()> call;
@@ -259,17 +286,18 @@ class Lock::Try {
   const std::string &name_;
   const std::string candidate_;
   const LockRules& rules_;
+  Watch& watch_;
   File mine_;
 };
 
-Lock::Result Lock::try_once(const Folder& folder, const std::string& name, const LockRules& rules, bool& again) {
+Lock::Result Lock::try_once(const Folder& folder, const std::string& name, const LockRules& rules, Watch& watch, bool& again) {
   const auto gone = [&] {
     struct stat info {};
     return ::fstat(folder.number(), &info) == 0 && info.st_nlink == 0;
   };
   try {
     if (gone()) return Result::gone;
-    std::optional<File> mine = Try(folder, name, rules).take(other_, again);
+    std::optional<File> mine = Try(folder, name, rules, watch).take(other_, again);
     if (!mine) return gone() ? Result::gone : Result::taken;
     hold(std::move(*mine), rules.beat);
     return Result::held;
@@ -314,7 +342,7 @@ LockState Lock::look(const Folder& folder, const std::string& name, const LockRu
   if (::fstat(file.number(), &info) != 0) fail_io("read", path, errno);
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  return judge(text_in(file, path), seconds_of(now) - seconds_of(info.st_mtim), rules.flock(file.number()), rules);
+  return judge(text_in(file, path), seconds_of(now) - seconds_of(info.st_mtim), folder.system().flock(file.number()), rules);
 }
 
 }  // namespace odrpo::store

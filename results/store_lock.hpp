@@ -4,7 +4,6 @@
 
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -27,21 +26,22 @@ struct LockOwner {
   static LockOwner read(std::string_view text);
 };
 
+/// For the names of temporary files: one for each call, of no other process. mark_begin and 16 hexadecimal digits.
+std::string own_mark(const LockOwner& self);
+
 /// How a lock is taken. The tests have rules of their own.
 struct LockRules {
   LockOwner self = LockOwner::self();
-  /// flock(file, LOCK_EX | LOCK_NB), or minus errno.
-  std::function<int(int file)> flock;
   double beat = 10;     ///< seconds between two signs of life
   double silence = 60;  ///< seconds without one after which the owner may be dead
   double patience = 0.2;  ///< seconds to wait for an owner that may be going
-  LockRules();
 };
 
 /// What a lock's file says to whoever does not hold it.
 struct LockState {
   bool held = false;    ///< by a process that lives, or may
   bool silent = false;  ///< held, and without a sign of life for longer than LockRules::silence
+  bool ahead = false;   ///< its last sign of life is dated in the future, and nothing else tells whether its owner lives
   std::string owner;    ///< "process 17 of ann on node7, since 2026-11-25 07:05:01 UTC, last sign of life 3 s ago"
 };
 
@@ -56,7 +56,7 @@ class Lock {
   ~Lock() { release(); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  /// Tries for LockRules::patience. Failure io when it cannot be made.
+  /// Tries for LockRules::patience; watches a lock that is dated in the future for LockRules::silence. Failure io when it cannot be made.
   Result take(const Folder& folder, const std::string& name, const LockRules& rules = {});
   /// Who has it, after `taken`.
   const LockState& other() const { return other_; }
@@ -69,7 +69,8 @@ class Lock {
 
  private:
   class Try;
-  Result try_once(const Folder& folder, const std::string& name, const LockRules& rules, bool& again);
+  class Watch;
+  Result try_once(const Folder& folder, const std::string& name, const LockRules& rules, Watch& watch, bool& again);
   void hold(File file, double beat);
 
   File file_;

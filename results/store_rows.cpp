@@ -34,7 +34,9 @@ std::uint64_t sum_of(std::string_view bytes) {
 
 }  // namespace
 
-RowFile::RowFile(const Folder& folder) : path_(folder.path_of(name)), file_(make_file(folder, name)) { remove_file(folder, name); }
+RowFile::RowFile(const Folder& folder) : path_(folder.path_of(temporary(folder, name))), file_(make_file(folder, temporary(folder, name))) {
+  remove_file(folder, temporary(folder, name));
+}
 
 std::uint64_t RowFile::add(const RunRecord& run) {
   RunRecord copy = run;

@@ -13,7 +13,7 @@ class RowFile {
  public:
   /// Makes the file and removes its name at once, so that nothing is left after a kill. Failure io.
   explicit RowFile(const Folder& folder);
-  static constexpr const char* name = "rows.tmp";
+  static constexpr const char* name = "rows";  ///< of the temporary file
   /// Appends a record; where it is. Failure io.
   std::uint64_t add(const RunRecord& run);
   /// Writes what add() holds back, before a get(). Failure io.

@@ -62,19 +62,31 @@ std::optional<std::string> read_shard(const Folder& folder, const std::string& n
   return image;
 }
 
-void read_image(const std::string& image, const std::string& path, bool with_records,
-                const std::function<void(std::vector<RunRecord>&)>& visit) {
+namespace {
+
+void with_image(const std::string& image, const std::string& path, const std::function<void(Reader&)>& use) {
   Bytes bytes;
   bytes.image = image;
   bytes.size = image.size();
   try {
-    with_reader(bytes, path, ~std::size_t{0} / 4, [&](Reader& reader) {
-      reader.each_slab(with_records ? Reader::Parts::all : Reader::Parts::words, visit);
-    });
+    with_reader(bytes, path, ~std::size_t{0} / 4, use);
   } catch (const Failure& failure) {
     if (failure.code == Exit::limits) throw std::bad_alloc();  // the only limit here is the machine's
     throw;
   }
+}
+
+}  // namespace
+
+std::string fingerprint_of(const std::string& image, const std::string& path) {
+  std::string fingerprint;
+  with_image(image, path, [&](Reader& reader) { fingerprint = reader.head().fingerprint; });
+  return fingerprint;
+}
+
+void read_image(const std::string& image, const std::string& path, bool with_records,
+                const std::function<void(std::vector<RunRecord>&)>& visit) {
+  with_image(image, path, [&](Reader& reader) { reader.each_slab(with_records ? Reader::Parts::all : Reader::Parts::words, visit); });
 }
 
 }  // namespace odrpo::store
@@ -133,8 +145,10 @@ std::string WorkFolder::commit(std::span<const RunRecord> runs) {
   ++s.next_shard;
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (runs[i].status == RunStatus::ok) s.done[places[i]] = true;
+  std::vector<std::string> needless;
   for (const RunRecord& run : runs)
-    if (!store::may_go_on(run)) store::remove_file(s.folder, store::checkpoint_name(CheckpointKind::run, run.id));
+    if (!store::may_go_on(run)) needless.push_back(store::checkpoint_name(CheckpointKind::run, run.id));
+  s.remove_own(needless);
   return name;
 }
 

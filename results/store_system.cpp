@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ System posix_system() {
   s.link = [](int folder, const char* from, int to_folder, const char* to) { return checked(::linkat(folder, from, to_folder, to, 0)); };
   s.unlink = [](int folder, const char* name, int flags) { return checked(::unlinkat(folder, name, flags)); };
   s.mkdir = [](int folder, const char* name, mode_t mode) { return checked(::mkdirat(folder, name, mode)); };
+  s.flock = [](int file) { return checked(::flock(file, LOCK_EX | LOCK_NB)); };
   return s;
 }
 

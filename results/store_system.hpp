@@ -20,6 +20,7 @@ struct System {
   std::function<int(int folder, const char* from, int to_folder, const char* to)> link;              ///< linkat
   std::function<int(int folder, const char* name, int flags)> unlink;                                ///< unlinkat
   std::function<int(int folder, const char* name, mode_t mode)> mkdir;                               ///< mkdirat
+  std::function<int(int file)> flock;                                                                ///< flock, LOCK_EX | LOCK_NB
 };
 
 /// The calls themselves.

@@ -25,18 +25,18 @@ bool is_old_shard(const std::string& name) {
   return name.starts_with("shard-") && name.ends_with(".h5") && name.size() >= 12 && name.size() <= 18 &&
          std::all_of(name.begin() + 6, name.end() - 3, [](char c) { return c >= '0' && c <= '9'; });
 }
-/// Without what tells the temporary files of members apart.
-std::string without_mark(const std::string& name) {
-  const auto mark = name.rfind(store::mark_begin);
-  const bool marked = mark != std::string::npos && name.find_first_not_of("0123456789", mark + store::mark_begin.size()) == std::string::npos;
-  return marked ? name.substr(0, mark) : name;
+/// What tells whose a temporary file is, at the end of its name without ".tmp"; npos of another file, and of one that any process may write.
+std::size_t place_of_mark(const std::string& name) {
+  const auto mark = name.ends_with(".tmp") ? name.rfind(store::mark_begin) : std::string::npos;
+  return mark != std::string::npos && name.find_first_not_of("0123456789abcdef", mark + store::mark_begin.size()) == name.size() - 4 ? mark : std::string::npos;
 }
 bool is_ours(const std::string& name) {
-  const auto written = [](const std::string& n) {
-    return n == marker_name || n == store::provenance_name || store::is_shard(n) || is_old_shard(n) || store::is_checkpoint(n);
-  };
-  return name == lock_name || name == store::new_output || name == store::RowFile::name || written(name) ||
-         (name.ends_with(".tmp") && (written(without_mark(name.substr(0, name.size() - 4))) || name.starts_with("lock-")));
+  if (name.ends_with(".tmp")) {
+    const std::string of = name.substr(0, std::min(place_of_mark(name), name.size() - 4));
+    return of == store::new_output || of == store::RowFile::name || name.starts_with("lock-") || (of != lock_name && is_ours(of));
+  }
+  return name == lock_name || name == marker_name || name == store::provenance_name || store::is_shard(name) || is_old_shard(name) ||
+         store::is_checkpoint(name);
 }
 /// Work that a later call takes over.
 bool is_work(const std::string& name) { return store::is_shard(name) || is_old_shard(name) || store::is_checkpoint(name); }
@@ -56,6 +56,18 @@ WorkFolder::State::State(const std::string& wanted, const SuiteFacts& suite, con
 bool WorkFolder::State::holds_work() const {
   const auto names = store::names_in(folder);
   return std::any_of(names.begin(), names.end(), is_work);
+}
+
+/// Is there a shard, and does every whole one say that it is of this suite?
+bool WorkFolder::State::shards_are_of_suite() const {
+  bool any = false;
+  for (const std::string& name : store::names_in(folder)) {
+    const auto image = store::is_shard(name) ? store::read_shard(folder, name) : std::nullopt;
+    if (!image) continue;
+    if (store::fingerprint_of(*image, folder.path_of(name)) != facts.fingerprint) return false;
+    any = true;
+  }
+  return any;
 }
 
 std::vector<std::string> WorkFolder::State::checkpoints(bool of_finished) const {
@@ -106,7 +118,7 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
     if (made == 0) system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);
     throw;
   }
-  folder = {path, std::move(opened)};
+  folder = {path, std::move(opened), store::own_mark(store::LockOwner::self())};
   for (const std::string& there : store::names_in(folder))
     if (!is_ours(there))
       throw Failure(Exit::io, store::quoted(path) + " holds " + store::quoted(there) + ", which this program did not make; move it away");
@@ -135,10 +147,14 @@ void WorkFolder::State::settle_folder(bool force) {
   const store::FolderMarker found = store::read_marker(folder);
   const auto names = store::names_in(folder);
   const bool work_there = std::any_of(names.begin(), names.end(), is_work);
-  const bool foreign = found.none ? work_there : found.fingerprint != facts.fingerprint;
+  const bool unmarked = found.fingerprint.empty();
+  const bool foreign = unmarked ? (work_there || !found.none) && !shards_are_of_suite() : found.fingerprint != facts.fingerprint;
   if (foreign && !force)
     throw Failure(Exit::io, store::quoted(folder.path) + " holds work of another suite or version; finish that one, choose another -o, or " +
                                 (keep_output ? "move it away" : "discard it with --force"));  // which would discard the output too
+  if (unmarked && work_there && !foreign)
+    notes.push_back(store::quoted(folder.path_of(marker_name)) + (found.none ? " was missing" : " was damaged") +
+                    "; the shards beside it are of this suite, and their runs are taken over");
   for (const std::string& there : names)
     if (there.ends_with(".tmp") || (force && is_work(there))) store::remove_file(folder, there);
   store::write_marker(folder, {facts.fingerprint, facts.name});
@@ -268,21 +284,39 @@ void WorkFolder::State::open(bool force) {
   }
 }
 
+bool WorkFolder::State::lock_stands() const {
+  if (!member) return lock.stands(folder, lock_name);
+  const auto now = store::file_at(folder, lock_name);
+  return now && store::same_file(leader_lock, *now);
+}
+
 void WorkFolder::State::check_lock(const std::string& lost) const {
-  struct stat now {};
-  const bool stands = member ? ::fstatat(folder.number(), lock_name, &now, AT_SYMLINK_NOFOLLOW) == 0 && store::same_file(leader_lock, now)
-                             : lock.stands(folder, lock_name);
-  if (!stands)
-    throw Failure(Exit::io, "the work folder " + store::quoted(folder.path) + " was removed while this process was working: " + lost);
+  if (!lock_stands())
+    throw Failure(Exit::io, "the work folder " + store::quoted(folder.path) + ", or its lock, was removed while this process was working: " + lost);
+}
+
+void WorkFolder::State::remove_own(const std::vector<std::string>& names) const {
+  std::vector<std::optional<struct stat>> seen;
+  for (const std::string& name : names) seen.push_back(store::file_at(folder, name));
+  if (!lock_stands()) return;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool nobody_elses = store::is_shard(names[i]) || place_of_mark(names[i]) != std::string::npos;  // nobody else writes under such a name
+    if (nobody_elses) store::remove_file(folder, names[i]);
+    else if (seen[i]) store::remove_seen(folder, names[i], *seen[i], store::temporary(folder, names[i]));
+  }
 }
 
 void WorkFolder::State::remove_folder() {
-  for (const std::string& shard : shards) store::remove_file(folder, shard);  // of other machines: a list may not show them yet
-  for (const std::string& there : store::names_in(folder))
-    if (is_ours(there) && there != lock_name && there != marker_name) store::remove_file(folder, there);
+  const std::vector<std::string> listed = store::names_in(folder);
+  std::vector<std::string> work;
+  for (const std::string& shard : shards)  // of other machines: a list may not show them yet
+    if (!std::binary_search(listed.begin(), listed.end(), shard)) work.push_back(shard);
+  for (const std::string& there : listed)
+    if (is_ours(there) && there != lock_name && there != marker_name) work.push_back(there);
+  remove_own(work);
+  if (!lock_stands()) return;
   store::sync_folder(folder);  // work without the marker, after a power cut, would be nobody's
-  store::remove_file(folder, marker_name);
-  store::remove_file(folder, lock_name);  // still held, so nobody else is inside
+  remove_own({marker_name, lock_name});  // the lock last: still held, so nobody else is inside
   system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);  // fails when somebody put a file there: theirs
 }
 
@@ -293,14 +327,14 @@ WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool 
   State& s = *state_;
   s.open(force);
   if (!s.lock) return;
-  for (const std::string& name : s.checkpoints(true)) store::remove_file(s.folder, name);  // a kill came between commit and removal
+  s.remove_own(s.checkpoints(true));  // a kill came between commit and removal
 }
 
 WorkFolder::~WorkFolder() {
   if (!state_) return;
   try {
     State& s = *state_;
-    if (s.lock.stands(s.folder, lock_name) && (s.complete || !s.holds_work())) s.remove_folder();
+    if (s.lock && s.lock_stands() && (s.complete || !s.holds_work())) s.remove_folder();
   } catch (const Failure&) {
     // a folder that cannot be removed is picked up by the next run
   }
@@ -316,6 +350,7 @@ std::vector<std::size_t> WorkFolder::finished() const {
 }
 
 void WorkFolder::save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const {
+  state_->check_lock("a checkpoint cannot be saved");
   state_->say_who_trains();
   store::write_checkpoint(state_->folder, store::checkpoint_name(kind, name), bytes);
 }

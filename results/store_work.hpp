@@ -19,8 +19,8 @@ namespace store {
 
 /// HDF5 1.10 does not look at what malloc returns everywhere, so it is asked only when there is room for it.
 inline constexpr std::size_t hdf5_room = std::size_t{32} << 20;
-/// The new output in the work folder.
-inline constexpr const char* new_output = "output.tmp";
+/// Of the temporary file of the new output.
+inline constexpr const char* new_output = "output";
 
 /// The place of a run's id among the suite's runs, in 16 bytes a run.
 class PlaceIndex {
@@ -42,6 +42,8 @@ std::size_t shard_number(const std::string& name);
 std::optional<std::string> read_shard(const Folder& folder, const std::string& name);
 struct Merged;
 struct UntrustedFile;
+/// The fingerprint of the suite of a shard.
+std::string fingerprint_of(const std::string& image, const std::string& path);
 /// Calls `visit` with the runs of a shard, whole records or their words alone.
 void read_image(const std::string& image, const std::string& path, bool with_records,
                 const std::function<void(std::vector<RunRecord>&)>& visit);
@@ -85,9 +87,14 @@ struct WorkFolder::State {
   void say_who_trains() const;
   void load_shards();
   bool holds_work() const;
+  bool shards_are_of_suite() const;
   bool is_left_over() const;
   std::vector<std::string> checkpoints(bool of_finished) const;
+  bool lock_stands() const;
+  /// Failure io when it does not.
   void check_lock(const std::string& lost) const;
+  /// Removes those of the names that are there, unless the lock is lost: nothing that a later owner has written under such a name.
+  void remove_own(const std::vector<std::string>& names) const;
   void remove_folder();
 
   // store_assemble.cpp
@@ -104,6 +111,7 @@ struct WorkFolder::State {
   };
   NewOutput make_output(store::Merged& merged);
   std::string finish(const std::function<bool(store::Merged&)>& collect);
+  std::string aside() const { return store::temporary(folder, store::new_output); }
   void put_into_place();
   void clean_up();
   bool is_found(const struct stat& now) const;

@@ -77,6 +77,7 @@ inline System faulty_system(std::shared_ptr<FaultPlan> plan) {
   s.link = roomy(real.link);
   s.unlink = roomless(real.unlink);
   s.mkdir = roomy(real.mkdir);
+  s.flock = real.flock;
   return s;
 }
 

@@ -22,17 +22,17 @@ using sample::contains;
 namespace {
 
 /// The rules of a process on another machine, or on this one under another name.
-LockRules process_on(const std::string& host, const std::string& boot, bool flock = true) {
+LockRules process_on(const std::string& host, const std::string& boot) {
   LockRules rules;
   rules.self.host = host;
   rules.self.boot = boot;
-  if (!flock) rules.flock = [](int) { return -ENOLCK; };
   return rules;
 }
 
-System without_links() {
+System system_with(bool flock, bool links = true) {
   System s = posix_system();
-  s.link = [](int, const char*, int, const char*) { return -EPERM; };
+  if (!flock) s.flock = [](int) { return -ENOLCK; };
+  if (!links) s.link = [](int, const char*, int, const char*) { return -EPERM; };
   return s;
 }
 
@@ -71,13 +71,13 @@ TEST_CASE("the owner's name is read as it was written") {
 }
 
 TEST_CASE("a lock is held once, given back, and taken again") {
-  const System systems[] = {posix_system(), without_links()};
-  for (const System& system : systems)
+  for (const bool links : {true, false})
     for (const bool flock : {true, false}) {
-      INFO("flock " << flock);
+      INFO("links " << links << ", flock " << flock);
       const sample::Scratch scratch;
+      const System system = system_with(flock, links);
       const store::Folder folder = folder_at(system, scratch.path.string());
-      const LockRules a = process_on("a", "boot a", flock), b = process_on("b", "boot b", flock);
+      const LockRules a = process_on("a", "boot a"), b = process_on("b", "boot b");
       Lock first, second;
       CHECK(first.take(folder, "lock", a) == Lock::Result::held);
       CHECK(first.stands(folder, "lock"));
@@ -121,9 +121,9 @@ TEST_CASE("whose lock is left alone, and whose is taken over") {
   for (const Case& c : cases) {
     INFO(c.what);
     const sample::Scratch scratch;
-    const System system = posix_system();
+    const System system = system_with(c.flock);
     const store::Folder folder = folder_at(system, scratch.path.string());
-    LockRules me = process_on("here", "boot here", c.flock);
+    LockRules me = process_on("here", "boot here");
     me.patience = 0;
     LockOwner owner = me.self;
     if (c.other_host) owner.host = "there";
@@ -150,11 +150,11 @@ TEST_CASE("a lock of an older program, or one that a power cut damaged, is free 
       for (const double age : {5.0, 500.0}) {
         INFO(text << " flock " << flock << " age " << age);
         const sample::Scratch scratch;
-        const System system = posix_system();
+        const System system = system_with(flock);
         const store::Folder folder = folder_at(system, scratch.path.string());
         sample::write_bytes(scratch.file("lock"), text);
         set_age(scratch.file("lock"), age);
-        LockRules rules = process_on("a", "boot a", flock);
+        LockRules rules = process_on("a", "boot a");
         rules.patience = 0;
         Lock lock;
         CHECK(lock.take(folder, "lock", rules) == (flock || age > 60 ? Lock::Result::held : Lock::Result::taken));
@@ -166,9 +166,9 @@ TEST_CASE("the turn to remove a dead owner's lock: an old one is of a dead proce
     for (const double age : {5.0, 500.0}) {
       INFO("owner dead " << owner_dead << ", turn of age " << age);
       const sample::Scratch scratch;
-      const System system = posix_system();
+      const System system = system_with(false);
       const store::Folder folder = folder_at(system, scratch.path.string());
-      LockRules me = process_on("here", "boot here", false);
+      LockRules me = process_on("here", "boot here");
       me.patience = 0;
       LockOwner owner = me.self;
       if (owner_dead) owner.started += 1;
@@ -180,6 +180,30 @@ TEST_CASE("the turn to remove a dead owner's lock: an old one is of a dead proce
       CHECK(std::filesystem::exists(scratch.file("lock-turn.tmp")) == (age < me.silence));
       CHECK((sample::bytes_of(scratch.file("lock")) == owner.text()) == !lock);
     }
+}
+
+TEST_CASE("a lock dated in the future is silent once it has been watched without a sign of life") {
+  for (const bool beats : {true, false}) {
+    INFO("beats " << beats);
+    const sample::Scratch scratch;
+    const System system = system_with(true);
+    const store::Folder folder = folder_at(system, scratch.path.string());
+    LockRules me = process_on("here", "boot here");
+    me.patience = 0, me.silence = 0.5;
+    LockOwner owner = me.self;
+    owner.host = "there", owner.boot = "boot there";
+    write_lock(scratch, owner, -100'000);
+    std::atomic<bool> done = false;
+    std::thread heart([&] {
+      for (double ahead = 100'001; beats && !done; ++ahead, ::usleep(1000)) set_age(scratch.file("lock"), -ahead);
+    });
+    Lock lock;
+    CHECK(lock.take(folder, "lock", me) == Lock::Result::taken);
+    done = true;
+    heart.join();
+    CHECK(lock.other().silent == !beats);
+    CHECK(contains(lock.other().owner, " on there, since "));
+  }
 }
 
 TEST_CASE("a killed holder's lock is free at once, and a stopped one's is not") {
@@ -228,15 +252,15 @@ TEST_CASE("the holder gives signs of life") {
 }
 
 TEST_CASE("of processes on many machines that take a lock again and again, one holds it at a time") {
-  const System systems[] = {posix_system(), without_links()};
-  for (const System& system : systems)
+  for (const bool links : {true, false})
     for (const bool flock : {true, false}) {
-      INFO("flock " << flock);
+      INFO("links " << links << ", flock " << flock);
       const sample::Scratch scratch;
+      const System system = system_with(flock, links);
       const store::Folder folder = folder_at(system, scratch.path.string());
       std::atomic<int> inside{0}, together{0}, lost{0}, times{0};
       const auto work = [&](int number) {
-        LockRules rules = process_on("host " + std::to_string(number), "boot " + std::to_string(number), flock);
+        LockRules rules = process_on("host " + std::to_string(number), "boot " + std::to_string(number));
         for (int i = 0; i < 50; ++i) {
           Lock lock;
           if (lock.take(folder, "lock", rules) != Lock::Result::held) continue;
