@@ -3,9 +3,14 @@
 #include <cmath>
 #include <map>
 
+#include "results/store_consistency.hpp"
 #include "results/store_read.hpp"
 
 namespace odrpo::store {
+
+void Reader::check_values(const World& world, const std::string& name, std::span<const double> values) const {
+  if (const std::string why = contradiction_in(name, values); !why.empty()) throw Hdf5Error("a run of world '" + world.name + "' contradicts itself: " + why);
+}
 
 void Reader::each_world(const std::function<void(const std::string& kind, const std::string& env, const Hid& group)>& visit) const {
   for (const std::string kind : world_groups) {
@@ -111,6 +116,7 @@ void Reader::values(Sheets sheet, const std::string& name, const std::vector<std
       const Rows some{first, std::min<hsize_t>(step, count - first)};
       const auto values = source.doubles(some, budget_);
       sum.numbers(values.data(), values.size() * sizeof values[0]);
+      check_values(world, name, values);
       for (hsize_t i = 0; i < some.count; ++i) {
         const auto run = static_cast<std::uint32_t>(world.rows[first + i]);
         if (std::binary_search(rows.begin(), rows.end(), run)) visit(run, world.places, values.data() + i * width);
@@ -140,6 +146,7 @@ void Reader::read_values(const World& world, std::size_t first, std::vector<RunR
   std::vector<std::vector<double>> tables;
   for (const auto& [name, source] : world.values) {
     tables.push_back(source->doubles(rows, budget_));
+    check_values(world, name, tables.back());
     for (std::size_t i = 0; i < n * m; ++i) own[i] |= static_cast<unsigned char>(!std::isnan(tables.back()[i]));
   }
   for (std::size_t r = 0; r < n; ++r) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,9 @@ class Reader {
               const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& places, const double* values)>& visit);
   /// All runs in file order, in slabs.
   void each_slab(Parts parts, const std::function<void(std::vector<RunRecord>&)>& visit);
+  /// Throws where a run contradicts itself or comes twice, or the suite's name is none (results/store_consistency.hpp). Curves are looked at when they
+  /// are read.
+  void check_runs();
   /// Compares every data set with its checksum (schema 2).
   void check_contents();
   /// The result digest of the runs, whatever the file claims. Throws when two runs have one id.
@@ -68,6 +72,7 @@ class Reader {
   void open_world(Sheets sheet, const std::string& env, hid_t group);
   void open_seconds(const std::string& env, hid_t group);
   void read_values(const World& world, std::size_t from, std::vector<RunRecord>& runs, Parts parts);
+  void check_values(const World& world, const std::string& name, std::span<const double> values) const;
   const Source& source(const std::string& column) const;
   void check_sum(const Source& source, const std::string& path);
   std::size_t slab(Parts parts);

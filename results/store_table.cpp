@@ -106,6 +106,7 @@ ResultFile read_results(const std::string& path, const ChooseColumns& choose, co
     store::send_table(reader, choose, send);
     if (!reader.has_checksums() && file.size() <= quickly_checked && reader.digest() != reader.head().digest)
       throw store::Hdf5Error("its numbers do not have its digest");
+    reader.check_runs();
   };
   store::with_limit_hint([&] {
     try {

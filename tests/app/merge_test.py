@@ -2,7 +2,7 @@
 what is refused; locks of other machines.
 
 Usage: merge_test.py PROGRAM SUITES"""
-import glob, json, os, random, re, shutil, signal, subprocess, sys, time
+import atexit, glob, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 import h5py
 
@@ -127,13 +127,13 @@ for size in (0, 7, 1000, os.path.getsize(some[0]) // 2, os.path.getsize(some[0])
 
 
 # damaged on purpose, and forged: with checksums and a digest that go with the content
-def forge(change, words, sealed=True, code=8, parts=some[1:]):
+def forge(change, words, sealed=True, code=8, parts=some[1:], whole=True):
     shutil.copy(some[0], "forged.h5")
     with h5py.File("forged.h5", "r+") as f:
         change(f)
     if sealed:
         reseal("forged.h5")
-        call("verify", "forged.h5")
+        call("verify", "forged.h5", code=0 if whole else 8)
     return call("merge", "forged.h5", *parts, "-o", "no.h5", code=code, words=words)
 
 
@@ -150,13 +150,17 @@ def later(f):
         step[1] = step[1] + 1
 
 
+def another_seed(f):
+    f["id"][0], f["seed"][0] = f["id"][0].decode().rsplit("/s", 1)[0] + "/s9", 9
+
+
 forge(cell("final_quality", 3, 9.5), "does not have its checksum", sealed=False)
 forge(cell("id", 0, "small/mixed/tabular/grpo/n1/s9"), "does not have its checksum", sealed=False)
-forge(cell("final_quality", 3, 9.5), "1 run differs between parts", parts=some)  # which no seal hides where a run is there twice
-forge(cell("final_quality", 3, 9.5), "final_quality 9.5 and ", parts=some)
-forge(cell("id", 0, "small/mixed/tabular/grpo/n1/s9"), "the suite has no such run")
+forge(cell("judge_calls", 3, 9.5), "1 run differs between parts", parts=some)  # which no seal hides where a run is there twice
+forge(cell("judge_calls", 3, 9.5), "judge_calls 9.5 and ", parts=some)
+forge(another_seed, "the suite has no such run")
 forge(cell("key", 0, "0" * 16), "its key is 0000000000000000, that of another configuration")
-forge(cell("seed", 0, 1 - h5py.File(some[0])["seed"][0]), "are not those of its id")
+forge(cell("seed", 0, 1 - h5py.File(some[0])["seed"][0]), "its id is not made of", whole=False)
 forge(later, "its recorded steps are not those of the suite")
 forge(text_of("whole", "f" * 64), "cannot be merged with")
 forge(text_of("whole", "f" * 64), "is not the suite of", parts=[])
@@ -206,6 +210,24 @@ os.makedirs("scores/other")
 open("scores/other/judge.csv", "w").write(open("scores/there/judge.csv").read().replace(",1\n", ",2\n"))
 call("merge", *[os.path.join("..", "..", p) for p in sorted(glob.glob("scores/there/own.part-*"))], "-o", "own.h5", words="6 runs of 2 parts", cwd="scores/other")
 call("merge", *glob.glob("scores/there/own.part-*"), "--suite", "scores/there/own.toml", "-o", "own2.h5", words="6 runs of 2 parts")
+# a part is anybody's: what it names elsewhere is not opened, and what stands in a file that it names is not shown
+secret = tempfile.mkdtemp()
+atexit.register(shutil.rmtree, secret)
+open(os.path.join(secret, "shadow"), "w").write("root:secret:1\n")
+os.symlink(os.path.join(secret, "shadow"), "scores/there/link.csv")
+os.makedirs("scores/there/data")
+open("scores/there/data/notes.csv", "w").write("mine:secret:1\n")
+mine = sorted(glob.glob("scores/there/own.part-*"))
+for key in ("scores", "file"):
+    for name, words in [(os.path.join(secret, "shadow"), "is not opened"), (os.path.relpath(secret, "scores/there") + "/shadow", "is not opened"), ("link.csv", "is not opened"),
+                        ("data/notes.csv", "nothing of it is shown"), ("/proc/self/environ", "is not opened")]:
+        shutil.copy(mine[0], "scores/there/forged.h5")
+        with h5py.File("scores/there/forged.h5", "r+") as f:
+            text = f["provenance/suite"][()].decode()
+            f["provenance/suite"][()] = text.replace('scores = "judge.csv"', f'{key} = "{name}"')
+        reseal("scores/there/forged.h5")
+        said = subprocess.run([program, "merge", "scores/there/forged.h5", mine[1], "-o", "no.h5"], capture_output=True, env=clean)
+        check(said.returncode in (3, 8) and words.encode() in said.stderr and b"secret" not in said.stderr.replace(secret.encode(), b"") and b"root:" not in said.stderr, said)
 shutil.move("scores/there/judge.csv", "scores/judge.csv")
 call("merge", *glob.glob("scores/there/own.part-*"), "-o", "own3.h5", code=5, words="--suite FILE says where it is")
 with slow_part("elsewhere/slow.h5") as slow:

@@ -76,10 +76,11 @@ TEST_CASE("table refuses a column that does not have its checksum, and shows the
   sample::write_file(scratch.file(), sample::runs(1));
   app::TableOptions options;
   options.path = scratch.file();
+  options.value = {"reward"};
   CHECK(captured([&] { return app::table(options); }).first == 0);
   {
     const store::Hid file(H5Fopen(options.path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose, "file");
-    const store::Hid dataset(H5Dopen2(file, "final_gain", H5P_DEFAULT), H5Dclose, "column");
+    const store::Hid dataset(H5Dopen2(file, "final_reward", H5P_DEFAULT), H5Dclose, "column");
     H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, std::vector<double>(16, 1.0).data());
   }
   const auto [bad, wrong] = captured([&] { return app::table(options); });
