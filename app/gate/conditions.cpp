@@ -18,7 +18,7 @@ namespace odrpo::app {
 namespace {
 
 constexpr double most_waiting_when_quiet = 5, most_waiting_when_shared = 30;  // percent
-constexpr const char* unknown = "unknown";
+constexpr const char *unknown = "unknown", *load_name = "load";
 
 std::string or_unknown(std::string text) { return text.empty() ? unknown : text; }
 
@@ -59,7 +59,7 @@ std::vector<Condition> conditions_here(bool times, bool load) {
   out.push_back({"cpu", or_unknown(host.cpu), false});
   out.push_back({"cores", fmt::format("{}", host.cores), false});
   out.push_back({"governor", governor(), false});
-  if (load) out.push_back({"load", load_class(measure_noise(std::nullopt).waiting), false});
+  if (load) out.push_back({load_name, load_class(measure_noise(std::nullopt).waiting), false});
   return out;
 }
 
@@ -76,14 +76,19 @@ std::vector<Condition> conditions_of_build(const std::string& program, const Chi
 std::string differing_conditions(const std::vector<Condition>& one, const std::vector<Condition>& other,
                                  const std::array<const char*, 2>& names, bool times) {
   std::string out;
-  for (const Condition& c : one) {
-    if (!times && !c.counts) continue;
-    const auto same = std::find_if(other.begin(), other.end(), [&](const Condition& x) { return x.name == c.name; });
-    const std::string value = same == other.end() ? "nothing" : same->value;
-    if (value != c.value)
-      out +=
-          fmt::format("\n  {}: {} {}, {} {}", printable_line(c.name), printable_line(c.value), names[0], printable_line(value), names[1]);
-  }
+  const auto find = [](const std::vector<Condition>& in, const std::string& name) {
+    return std::find_if(in.begin(), in.end(), [&](const Condition& x) { return x.name == name; });
+  };
+  const auto compare = [&](const std::string& name) {
+    const auto a = find(one, name), b = find(other, name);
+    const std::string left = a == one.end() ? "nothing" : a->value, right = b == other.end() ? "nothing" : b->value;
+    if (left != right)
+      out += fmt::format("\n  {}: {} {}, {} {}", printable_line(name), printable_line(left), names[0], printable_line(right), names[1]);
+  };
+  for (const Condition& c : one)
+    if (times || c.counts) compare(c.name);
+  for (const Condition& c : other)
+    if ((times || c.counts) && c.name != load_name && find(one, c.name) == one.end()) compare(c.name);
   return out;
 }
 

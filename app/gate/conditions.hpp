@@ -23,7 +23,8 @@ std::vector<Condition> conditions_here(bool times, bool load = true);
 /// Of a build of odrpo-bench: compiler, flags and build type as its --version says; nothing of a program that says nothing.
 std::vector<Condition> conditions_of_build(const std::string& program, const ChildRules& rules, ChildKeeper& keeper);
 
-/// A line "\n  cpu: A stored, B here" for each of `one` that differs in `other` or is not there; with times = false those of counts only.
+/// A line "\n  cpu: A stored, B here" for each that differs or is there in one of them alone; with times = false those of counts only. The load may
+/// be missing in `one`.
 /// `names`: what the two are called.
 std::string differing_conditions(const std::vector<Condition>& one, const std::vector<Condition>& other,
                                  const std::array<const char*, 2>& names, bool times);

@@ -56,7 +56,8 @@ void build(const GateOptions& o, GateProcesses& processes, GateReport& report) {
   report.candidate = quoted_word(self);
 }
 
-/// Is the stored baseline of such conditions as these? Failure no_baseline with what differs. Without a stored load none is measured.
+/// Is the stored baseline of such conditions as these? Failure no_baseline with what differs or is missing. Without a stored load none is
+/// measured.
 void check_conditions(const StoredBaseline& stored, const std::string& path, bool timed, const Prepared& p, ComparedKind kind,
                       GateProcesses& processes) {
   const bool load = std::any_of(stored.conditions.begin(), stored.conditions.end(), [](const Condition& c) { return c.name == "load"; });

@@ -1,8 +1,12 @@
 // `gate --save FILE.json`: measures a program alone.
 #include "app/gate/save.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
@@ -54,10 +58,40 @@ void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline
     now.cases[i].sessions.insert(now.cases[i].sessions.begin(), was.sessions.begin(), was.sessions.end());
   }
   now.sessions.insert(now.sessions.begin(), old.sessions.begin(), old.sessions.end());
+  now.conditions = old.conditions;
   now.counts = old.counts;
   now.counted_by = old.counted_by;
   now.allocations_by = old.allocations_by;
 }
+
+/// The file that is there, to which a session can be added; none: there is none, or it is to be replaced.
+std::optional<StoredBaseline> earlier(const GateOptions& o, const StoredBaseline& now) {
+  std::error_code error;
+  if (o.force || !std::filesystem::exists(o.save, error)) return std::nullopt;
+  StoredBaseline old = read_stored(o.save);
+  const std::string why = now.timed() ? another(old, now) : "a file without times has no sessions";
+  if (!why.empty()) refuse(o, why);
+  return old;
+}
+
+/// Of the gates that save in a folder one reads and writes at a time, where the file system has flock.
+class OneAtATime {
+ public:
+  explicit OneAtATime(const std::string& path) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    file_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  ~OneAtATime() {
+    if (file_ >= 0) ::close(file_);
+  }
+  OneAtATime(const OneAtATime&) = delete;
+  OneAtATime& operator=(const OneAtATime&) = delete;
+
+ private:
+  int file_ = -1;
+};
 
 }  // namespace
 
@@ -77,13 +111,7 @@ int save_gate(const GateOptions& o) {
   Prepared p(gate_commands(baseline, stored.command, words_of_kind(kind, o), processes.rules()));
   stored.conditions = conditions_of(kind, p.commands, timed, true, processes);
   if (timed) stored.sessions = {now_text()};
-  std::optional<StoredBaseline> old;
-  std::error_code error;
-  if (!o.force && std::filesystem::exists(o.save, error)) {
-    old = read_stored(o.save);
-    const std::string why = timed ? another(*old, stored) : "a file without times has no sessions";
-    if (!why.empty()) refuse(o, why);
-  }
+  std::optional<StoredBaseline> old = earlier(o, stored);
   std::vector<GateLeftOut> left_out;
   {
     ProgressLine line(o.quiet);
@@ -108,11 +136,12 @@ int save_gate(const GateOptions& o) {
     stored.allocations_by = counted.allocations_by;
     stored.counts = std::move(counts.of_case);
   }
-  if (old) {
-    if (read_stored(o.save).sessions != old->sessions) refuse(o, "another gate has added a session meanwhile");
-    add_session(o, *old, stored);
+  {
+    const OneAtATime turn(o.save);
+    old = earlier(o, stored);  // again: another gate may have saved a session meanwhile
+    if (old) add_session(o, *old, stored);
+    write_output(o.save, stored_json(stored));
   }
-  write_output(o.save, stored_json(stored));
   if (o.quiet) return static_cast<int>(Exit::ok);
   std::string out = fmt::format(
       "saved {}: {} case{}, {}\n", short_text(o.save, 50), stored.cases.size(), stored.cases.size() == 1 ? "" : "s",

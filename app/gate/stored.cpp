@@ -15,14 +15,16 @@
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
 #include "kernels/words.hpp"
+#include "results/digest.hpp"
 
 namespace odrpo::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr const char* format_name = "odrpo-bench gate baseline";
-constexpr int format_version = 1;
+constexpr int format_version = 2;  // 2: with sha256
 constexpr std::size_t most_bytes = std::size_t{64} << 20, most_cases = 10'000, most_sessions = 1000;
+constexpr int most_nested = 16;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
   throw Failure(Exit::bad_input, fmt::format("{}: {}", printable_line(path), printable_line(what)));
@@ -121,6 +123,35 @@ StoredCase read_case(const Value& v, std::size_t sessions, long long least_units
   return c;
 }
 
+/// Parses the text; no key may be twice in an object, and nothing nested as no stored baseline is.
+Json parse(const std::string& text, const std::string& path) {
+  std::vector<std::set<std::string>> open;  // keys of the objects being read
+  const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > most_nested) refuse(path, "lists or objects are nested too deeply");
+    if (event == Json::parse_event_t::object_start) open.emplace_back();
+    if (event == Json::parse_event_t::object_end) open.pop_back();
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
+      refuse(path, fmt::format("`{}` is there twice in one object", value.get<std::string>().substr(0, 40)));
+    return true;
+  };
+  try {
+    return Json::parse(text, watch);
+  } catch (const Json::parse_error& error) {
+    const std::string what = error.what();
+    throw Failure(Exit::bad_input,
+                  fmt::format("{}:{}: {}", printable_line(path), place_of(text, error.byte),
+                              printable_line(what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")))));
+  } catch (const Json::exception& error) {  // a number that no double holds
+    refuse(path, error.what());
+  }
+}
+
+/// SHA-256 of all members but `sha256`, as this program writes them without spaces.
+std::string checksum_of(Json json) {
+  json.erase("sha256");
+  return sha256_hex(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
 }  // namespace
 
 std::string stored_json(const StoredBaseline& stored) {
@@ -147,22 +178,14 @@ std::string stored_json(const StoredBaseline& stored) {
                              {"counts", std::move(counts)},
                              {"ns", c.sessions}});
   }
+  json["sha256"] = checksum_of(json);
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-StoredBaseline read_stored(const std::string& path) {
-  const std::string text = text_of_file(path);
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    const std::string what = error.what();
-    throw Failure(Exit::bad_input,
-                  fmt::format("{}:{}: {}", printable_line(path), place_of(text, error.byte),
-                              printable_line(what.substr(what.find("syntax error") == std::string::npos ? 0 : what.find("syntax error")))));
-  } catch (const Json::exception& error) {  // a number that no double holds
-    refuse(path, error.what());
-  }
+StoredBaseline read_stored(const std::string& path) { return parse_stored(text_of_file(path), path); }
+
+StoredBaseline parse_stored(const std::string& text, const std::string& path) {
+  const Json json = parse(text, path);
   const Value root(json, "", path);
   if (!json.is_object() || !json.contains("format") || json["format"] != format_name)
     refuse(path, "is no stored baseline: gate --save writes one");
@@ -176,8 +199,11 @@ StoredBaseline read_stored(const std::string& path) {
   out.counted_by = root.member("counted_by").text();
   out.allocations_by = root.member("allocations_by").text();
   for (const Value& session : root.member("sessions").items(most_sessions)) out.sessions.push_back(session.text());
-  for (const Value& c : root.member("conditions").items(100))
+  std::set<std::string> conditions;
+  for (const Value& c : root.member("conditions").items(100)) {
     out.conditions.push_back({c.member("name").text(), c.member("value").text(), c.member("counts").truth()});
+    if (!conditions.insert(out.conditions.back().name).second) c.member("name").wrong("is the name of two conditions");
+  }
   std::set<std::string> names;
   for (const Value& c : root.member("cases").items(most_cases)) {
     out.cases.push_back(read_case(c, out.sessions.size(), out.kind == "benchmark" ? 0 : 1));
@@ -186,6 +212,8 @@ StoredBaseline read_stored(const std::string& path) {
     for (const Value& count : c.member("counts").items(100)) out.counts.back().push_back(read_count(count));
   }
   if (out.cases.empty()) root.member("cases").wrong("is empty");
+  if (root.member("sha256").text() != checksum_of(json))
+    refuse(path, "was changed after it was saved: its sha256 is another; save it anew, times and counts are not written by hand");
   return out;
 }
 

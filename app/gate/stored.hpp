@@ -24,8 +24,10 @@ struct StoredBaseline {
 
 /// As JSON.
 std::string stored_json(const StoredBaseline& stored);
-/// Reads it back. Failure io; bad_input with path:line:column where it is no JSON, and with the place in it where a value is none of a
-/// stored baseline.
+/// Reads it back. Failure io; bad_input with path:line:column where it is no JSON, with the place in it where a value is none of a stored baseline,
+/// and where it was changed after it was saved.
 StoredBaseline read_stored(const std::string& path);
+/// The same of the file's text.
+StoredBaseline parse_stored(const std::string& text, const std::string& path);
 
 }  // namespace odrpo::app

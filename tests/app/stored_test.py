@@ -1,7 +1,7 @@
 """`odrpo-bench gate --save` and `--against` as a user starts them: verdicts, sessions, conditions that differ, damaged files. Times are made up.
 
 Usage: stored_test.py PROGRAM GATE_WORKER.py"""
-import copy, json, os, shutil, subprocess
+import copy, hashlib, json, os, random, shutil, subprocess
 
 import checks
 from checks import program
@@ -28,6 +28,11 @@ def read(file="base.json"):
 
 
 def write(content, file="changed.json"):
+    """With the checksum of what it says now."""
+    if isinstance(content, dict):
+        content.pop("sha256", None)
+        rest = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        content["sha256"] = hashlib.sha256(rest.encode()).hexdigest()
     with open(file, "w") as f:
         json.dump(content, f)
 
@@ -87,6 +92,10 @@ check("another command: refused, and nothing changed", r.returncode == 5 and b"i
 write(first, "two.json")
 r = save(file="two.json")
 check("a second session", r.returncode == 0 and b"2 sessions of times" in r.stdout and len(read("two.json")["sessions"]) == 2 and {len(c["ns"]) for c in read("two.json")["cases"]} == {2}, r)
+together = [subprocess.Popen([program, "gate", "--save", "two.json", "--kind", "worker", "--baseline", worker(), "--counts", "off", *short],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=clean) for _ in range(4)]
+said = [(p.communicate(timeout=300)[1], p.returncode) for p in together]
+check("four gates at once add four sessions", {code for _, code in said} == {0} and len(read("two.json")["sessions"]) == 6, said)
 check("--force begins again", save("--force", file="two.json", baseline=worker(cases=["a"])).returncode == 0 and len(read("two.json")["sessions"]) == 1)
 for case in content["cases"]:
     case["ns"] = [[factor * ns for ns in case["ns"][0]] for factor in (0.9, 1.0, 1.1)]
@@ -131,6 +140,11 @@ hello = {"counts": (), "environment": no_valgrind}
 r = save(baseline="/bin/sh -c 'echo hello'", kind="process", file="counted.json", **hello)
 without_load("counted.json")
 hello.update(file="changed.json", candidate="/bin/sh -c 'echo hello'")
+content = read("counted.json")
+content["conditions"] = []
+write(content)
+r = against(**hello)
+check("conditions that are not there: 12", r.returncode == 12 and b"\n  cpu: nothing stored, " in r.stderr, r)
 for name in conditions:
     if name == "load":
         continue
@@ -145,7 +159,7 @@ for name in conditions:
 # files that are none
 for what, code, said, change in [
     ("no format", 8, "is no stored baseline", lambda c: c.pop("format")),
-    ("another version", 8, "version 2 of its format", lambda c: c.update(version=2)),
+    ("another version", 8, "version 3 of its format", lambda c: c.update(version=3)),
     ("no cases", 8, "`cases` is missing", lambda c: c.pop("cases")),
     ("an empty list of cases", 8, "`cases` is empty", lambda c: c.update(cases=[])),
     ("cases that are none", 8, "`cases[0]` is no object", lambda c: c.update(cases=[1])),
@@ -160,6 +174,7 @@ for what, code, said, change in [
     ("an unknown kind", 8, "`kind` is no kind", lambda c: c.update(kind="car")),
     ("a count that is text", 8, "`cases[0].counts[0].count` is no number", lambda c: c["cases"][0].update(counts=[{"what": "x", "by": "y", "count": "1", "exact": True}])),
     ("a condition without value", 8, "`conditions[0].value` is missing", lambda c: c["conditions"][0].pop("value")),
+    ("a condition twice", 8, "`conditions[1].name` is the name of two conditions", lambda c: c["conditions"][1].update(name=c["conditions"][0]["name"])),
     ("a list", 8, "is no stored baseline", None),
 ]:
     content = read()
@@ -170,6 +185,30 @@ for what, code, said, change in [
     write(content)
     r = against(file="changed.json")
     check(f"{what}: {code}", r.returncode == code and said.encode() in r.stderr and b"changed.json: " in r.stderr, r)
+text = open("base.json").read()
+open("edited.json", "w").write(text.replace('"ns": [\n    [\n     1', '"ns": [\n    [\n     2', 1))
+r = against(file="edited.json")
+check("a time changed by hand: said, 8", r.returncode == 8 and b"edited.json: was changed after it was saved" in r.stderr, r)
+open("spaced.json", "w").write(json.dumps(json.loads(text)))
+check("other spaces are no change", against("--fail-on", "different", file="spaced.json").returncode == 0)
+open("keys.json", "w").write(text.replace('"kind":', '"kind": "self",\n "kind":', 1))
+r = against(file="keys.json")
+check("a key twice: 8", r.returncode == 8 and b"keys.json: `kind` is there twice" in r.stderr, r)
+seed = 4
+random.seed(seed)
+data = bytearray(text.encode())
+for _ in range(40):
+    bit = random.randrange(8 * len(data))
+    data[bit // 8] ^= 1 << bit % 8
+    open("flipped.json", "wb").write(data)
+    data[bit // 8] ^= 1 << bit % 8
+    same = False
+    try:
+        same = json.loads(open("flipped.json").read()) == json.loads(text)  # a space became another
+    except ValueError:
+        pass
+    r = against(file="flipped.json")
+    check(f"seed {seed}, bit {bit}: a flipped bit is noticed", same or r.returncode == 8, r)
 open("broken.json", "w").write('{"format":\n "x",,}')
 r = against(file="broken.json")
 check("no JSON: with line and column", r.returncode == 8 and b"broken.json:2:6: syntax error" in r.stderr, r)

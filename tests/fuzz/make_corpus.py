@@ -117,6 +117,16 @@ def compute():
         yield from (line for line in page.split(b"\n") if line.startswith(b'{"'))
 
 
+def stored():
+    text = (ROOT / "tests/app/gate/counts.json").read_bytes()
+    yield text
+    small = json.loads(text)
+    del small["cases"][1:], small["conditions"][1:]
+    yield json.dumps(small).encode()
+    small["sessions"], small["cases"][0]["ns"] = ["2026-11-24T03:00:00Z"], [[1.5, 2.5]]
+    yield json.dumps(small).encode()
+
+
 def judge_json():
     yield from literals("tests/envs/toy_lm/json_test.cpp")
     yield from (t.replace(b"...", b"x") for t in literals("envs/toy_lm/judge_json.hpp") if b"{" in t)
@@ -137,7 +147,7 @@ def hdf5():
         yield bytes([15, item, 1, 3, item])
 
 
-TARGETS = {"suite": suites, "set": sets, "scores": scores, "compute": compute, "judge_json": judge_json, "hdf5": hdf5}
+TARGETS = {"suite": suites, "set": sets, "scores": scores, "compute": compute, "judge_json": judge_json, "stored": stored, "hdf5": hdf5}
 
 
 def main():

@@ -8,7 +8,7 @@ seconds=${1:-20}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { echo "usage: run.sh [SECONDS] [TARGET…]" >&2; exit 2; }
 shift || true
 targets=("$@")
-((${#targets[@]})) || targets=(suite set scores compute judge_json hdf5)
+((${#targets[@]})) || targets=(suite set scores compute judge_json stored hdf5)
 seed=${ODRPO_FUZZ_SEED:-2026} jobs=${ODRPO_FUZZ_JOBS:-$(nproc)}
 
 # clang with libFuzzer's runtime
@@ -49,6 +49,7 @@ fuzz() {
     compute) options=(-dict="$build/compute.dict" -max_len=4096) ;;
     # libhdf5 keeps memory on lists of its own, so that libFuzzer would look for leaks after every execution
     hdf5) options=(-max_len=256 -detect_leaks=0) ;;
+    stored) options=(-max_len=16384) ;;
     *) options=(-max_len=4096) ;;
   esac
   "$build/tests/fuzz/fuzz_$target" "$build/corpus/$target" "$build/seeds/$target" "${options[@]}" -seed="$seed" -max_total_time="$seconds" \
