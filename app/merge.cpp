@@ -60,7 +60,7 @@ TrainedBy trained_by(const std::vector<Part>& parts) {
 }
 
 // The suite of the parts, whose text they hold, and its facts; what it names beside it is looked for where it was, and beside the parts.
-// Files that --set names are looked for from here, as they were.
+// Files that --set names are looked for from here, as they were. Parts may be anybody's: below neither their folder nor this one nothing is opened.
 struct FoundSuite {
   SuiteOptions options;
   Suite suite;
@@ -77,7 +77,7 @@ FoundSuite suite_of(const std::vector<Part>& parts, const std::string& given, co
   std::optional<Failure> why;
   for (const std::string& path : places) try {
       found.options.path = path;
-      found.suite = given.empty() ? load_suite_text(path, first.text("suite"), found.options.set, found.options.only)
+      found.suite = given.empty() ? load_suite_text(path, first.text("suite"), found.options.set, found.options.only, {beside.parent_path().string(), "."})
                                   : load_suite(path, found.options.set, found.options.only);
       found.facts = facts_of(found.suite, found.options, trained_by(parts), argv);
       if (found.facts.fingerprint != first.whole())

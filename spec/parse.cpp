@@ -14,7 +14,7 @@
 namespace odrpo {
 
 Suite load_suite_text(const std::string& path, std::string text, const std::vector<std::string>& set,
-                      const std::vector<std::string>& only) {
+                      const std::vector<std::string>& only, std::vector<std::string> only_below) {
   Diagnostics errors(shown(path, 4096), text, set);
   std::vector<Override> overrides;
   for (std::size_t i = 0; i < set.size(); ++i) overrides.push_back(split_override(set[i], static_cast<int>(i) + 1, errors));
@@ -31,7 +31,7 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
   }
   const auto slash = path.rfind('/');
   Diagnostics files(shown(path, 4096), text, set);
-  Reading reading{errors, files, sound, slash == std::string::npos ? "" : path.substr(0, slash + 1)};
+  Reading reading{errors, files, sound, slash == std::string::npos ? "" : path.substr(0, slash + 1), std::move(only_below)};
   const Plan plan = read_plan(root, reading);
   errors.finish();
   files.finish();

@@ -1,6 +1,7 @@
 // A suite that has been read and checked, but not yet expanded into runs.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,17 @@ struct Reading {
   Diagnostics& files;   ///< and of the files that it names here; told when the suite itself is right
   bool sound = true;    ///< false: parts of the text could not be read, so nothing is said about what is missing
   std::string folder;   ///< the suite's, for paths in it; those of --set are relative to the current one
+  /// Of a suite out of a result file, whose text may be a stranger's: the folders below which files that it names are opened, and nothing that
+  /// stands in them is told. Empty: anywhere.
+  std::vector<std::string> only_below{};
 };
+
+/// The file that a value of the suite names.
+std::string path_of(const Node& named, const Reading& reading);
+/// Its text, read by read_suite_file() or read_scores_file(); nothing, and an error at the value, where it cannot or may not be read.
+std::optional<std::string> named_text(const Node& named, const std::string& label, std::string (*read)(const std::string& path), Reading& reading);
+/// Adds what is wrong inside it, as one text or as lines.
+void add_inside(const Node& named, const std::string& label, const Failure& failure, bool block, Reading& reading);
 
 struct Plan {
   SuiteHead head;

@@ -45,16 +45,12 @@ RaterConfig parse_rater(const std::string& file, const std::string& text) {
 RaterConfig load_rater_file(const std::string& path) { return parse_rater(shown(path, 4096), read_suite_file(path)); }
 
 std::optional<RaterConfig> read_named_rater(const Node& node, const std::string& label, Reading& reading) {
-  const std::string path = node.place.set == 0 && !node.text.starts_with('/') ? reading.folder + node.text : node.text;
-  bool inside = false;
-  try {
-    const std::string text = read_suite_file(path);
-    inside = true;
-    return parse_rater(shown(path, 4096), text);
-  } catch (const Failure& failure) {
-    if (inside) reading.files.add_block(node.place, failure.code, failure.what());
-    else reading.files.add_file(node.place, failure.code, fmt::format("`{}`: {}", label, failure.what()));
-  }
+  const auto text = named_text(node, label, read_suite_file, reading);
+  if (text) try {
+      return parse_rater(shown(path_of(node, reading), 4096), *text);
+    } catch (const Failure& failure) {
+      add_inside(node, label, failure, true, reading);
+    }
   return std::nullopt;
 }
 

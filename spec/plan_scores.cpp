@@ -20,16 +20,16 @@ namespace odrpo {
 
 namespace {
 
-// the path of `scores`; empty when it cannot be one
-std::string scores_path(const Node& scores, const std::string& label, Reading& reading) {
+// can `scores` be the path of a file?
+bool is_path(const Node& scores, const std::string& label, Reading& reading) {
   const bool text = scores.kind == Node::Kind::text;
   if (!text || scores.text.empty())
     reading.errors.add(scores.place, fmt::format("`{}.scores` must be the path of a file in quotes, not {}", label,
                                                  text ? "an empty string" : found_text(scores)));
   else if (scores.text.find('\0') != std::string::npos)
     reading.errors.add(scores.place, fmt::format("`{}.scores` has a NUL byte, which no path has", label));
-  else return scores.place.set == 0 && !scores.text.starts_with('/') ? reading.folder + scores.text : scores.text;
-  return "";
+  else return true;
+  return false;
 }
 
 constexpr std::string_view scale_form = "such as \"0..10\", \"0..5 by 0.5\" or [1, 2, 4, 8]; 2 to 100 different numbers";
@@ -118,15 +118,15 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
       reading.errors.add(node->key_place,
                          fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
   config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
-  const std::string path = scores_path(*scores, label, reading);
-  if (path.empty()) return {};
-  const std::string file = shown(path, 4096);
+  if (!is_path(*scores, label, reading)) return {};
+  const std::string name = label + ".scores";
+  const auto text = named_text(*scores, name, read_scores_file, reading);
+  if (!text) return {};
+  const std::string file = shown(path_of(*scores, reading), 4096);
   const std::clock_t began = std::clock();
-  bool inside = false;  // what is wrong is told at its line of the file
+  bool inside = true;  // what is wrong is told at its line of the file
   try {
-    const std::string text = read_scores_file(path);
-    inside = true;
-    const ScoreTable table = parse_scores(text, file, columns, scale);
+    const ScoreTable table = parse_scores(*text, file, columns, scale);
     inside = false;
     if (table.levels() == 1)
       throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
@@ -135,8 +135,8 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
     config.noise = std::move(judge.noise);
     return {file, std::move(judge.found), static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC};
   } catch (const Failure& failure) {
-    if (inside) reading.files.add_lines(scores->place, failure.code, failure.what());
-    else reading.files.add_file(scores->place, failure.code, fmt::format("`{}.scores`: {}", label, failure.what()));
+    if (inside) add_inside(*scores, name, failure, false, reading);
+    else reading.files.add_file(scores->place, failure.code, fmt::format("`{}`: {}", name, failure.what()));
   }
   return {};
 }
