@@ -3,10 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -31,6 +34,30 @@ std::string target_of(const std::string& path) {
   return target.string();
 }
 
+/// Of the names beside a target that this machine's processes write it under; the process's number and ".tmp" follow.
+std::string aside_begin(const std::string& target) {
+  utsname system{};
+  return fmt::format("{}.{}.", target, ::uname(&system) == 0 ? system.nodename : "");
+}
+std::string aside_name(const std::string& target) { return fmt::format("{}{}.tmp", aside_begin(target), ::getpid()); }
+
+/// Removes what processes of this machine and user that were killed have left beside a target.
+void remove_left_over(const std::string& target) {
+  const std::filesystem::path begin = aside_begin(target);
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(begin.parent_path(), error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename(), start = begin.filename();
+    if (!name.starts_with(start) || !name.ends_with(".tmp")) continue;
+    const std::string_view number = std::string_view(name).substr(start.size(), name.size() - start.size() - 4);
+    pid_t process = 0;
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), process);
+    if (read.ec != std::errc() || read.ptr != number.data() + number.size() || process <= 0) continue;
+    struct stat info {};
+    const bool dead = ::kill(process, 0) != 0 && errno == ESRCH;
+    if (dead && ::lstat(entry->path().c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid()) ::unlink(entry->path().c_str());
+  }
+}
+
 }  // namespace
 
 void check_output(const std::string& path, const std::string& input) {
@@ -45,6 +72,7 @@ void check_output(const std::string& path, const std::string& input) {
 }
 
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of(path)) {
+  remove_left_over(target_);
   struct stat old {};
   const mode_t mode = ::stat(target_.c_str(), &old) == 0 ? old.st_mode & 0666 : 0666;  // a stricter mode of the file that is replaced stays
   const std::string folder = std::filesystem::path(target_).parent_path().string();
@@ -54,7 +82,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of
 }
 
 void OutputFile::open_named(unsigned mode) {
-  aside_ = fmt::format("{}.{}.tmp", target_, ::getpid());
+  aside_ = aside_name(target_);
   file_ = ::open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (file_ < 0) {
     const int error = errno;
@@ -80,7 +108,7 @@ void OutputFile::write(std::string_view text) {
 void OutputFile::commit() {
   if (::fsync(file_) != 0 && errno != EINVAL) cannot_write(path_, std::strerror(errno));
   if (aside_.empty()) {
-    const std::string name = fmt::format("{}.{}.tmp", target_, ::getpid());
+    const std::string name = aside_name(target_);
     if (::linkat(AT_FDCWD, fmt::format("/proc/self/fd/{}", file_).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
       cannot_write(path_, std::strerror(errno));
     aside_ = name;

@@ -217,6 +217,7 @@ int run(const RunOptions& o, const std::vector<std::string>& argv) {
     return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json, o.quiet}) : 0;
   }
   if (launched_ranks() == 1 || !o.suite.shard.empty()) return run_as(o, argv, nullptr);
+  hold_stop_signals();  // MPI takes a while to start
   MpiJob job;
   const bool first = job.link().rank == 0;
   std::optional<Failure> failure;

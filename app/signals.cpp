@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "kernels/failure.hpp"
 
@@ -55,7 +56,21 @@ void on_signal(int signal) {
   errno = error;
 }
 
+bool held = false;
+
+void mask_stop_signals(int how) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : stop_signals) sigaddset(&signals, signal);
+  pthread_sigmask(how, &signals, nullptr);
+}
+
 }  // namespace
+
+void hold_stop_signals() {
+  held = true;
+  mask_stop_signals(SIG_BLOCK);
+}
 
 StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool quiet) {
   target = &stop;
@@ -71,6 +86,7 @@ StopOnSignal::StopOnSignal(std::atomic<bool>& stop, bool quiet) {
     const bool always = stop_signals[i] == SIGINT || stop_signals[i] == SIGTERM;
     if (!always && before[i].sa_handler == SIG_IGN) sigaction(stop_signals[i], &before[i], nullptr);  // nohup stays nohup
   }
+  if (std::exchange(held, false)) mask_stop_signals(SIG_UNBLOCK);
 }
 
 StopOnSignal::~StopOnSignal() {

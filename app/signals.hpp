@@ -16,6 +16,9 @@ class StopOnSignal {
   static void line_begun(bool begun);
 };
 
+/// Until a StopOnSignal is made, those signals wait.
+void hold_stop_signals();
+
 /// Writing to a closed pipe, or beyond the largest file allowed, becomes an error code instead of the death of the process, and descriptors
 /// 0 to 2 are never free, so that no result file can be opened as "standard output".
 void guard_streams();
