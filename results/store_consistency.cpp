@@ -43,6 +43,14 @@ std::string out_of_range(std::span<const Range> ranges, std::string_view name, d
   return "";
 }
 
+/// Is it a final value that this program makes? Others may have any values.
+bool is_known(std::string_view name) {
+  constexpr std::string_view without_range[] = {"uniform_quality", "best_quality", "final_quality", "final_gain", "regret", "auc_quality", "auc_gain", "final_reward",
+                                                "auc_reward", "final_kl", "final_entropy", "largest_fall", "quality_fall", "gradient_snr", "final_gradient_snr"};
+  return std::find(std::begin(without_range), std::end(without_range), name) != std::end(without_range) ||
+         std::any_of(std::begin(final_ranges), std::end(final_ranges), [&](const Range& range) { return range.name == name; });
+}
+
 std::optional<double> final_of(const RunRecord& run, std::string_view name) {
   for (const Final& value : run.finals)
     if (value.name == name && !std::isnan(value.value)) return value.value;
@@ -99,13 +107,11 @@ std::string contradiction_of_id(const RunRecord& run) {
   return "";
 }
 
-bool is_name(const std::string& word) { return !word.empty() && word.find('/') == std::string::npos; }
-
 }  // namespace
 
 std::string contradiction_in(const RunRecord& run) {
   for (const auto& [what, word] : {std::pair("world", &run.env), {"judge", &run.rater}, {"policy", &run.policy}})
-    if (!is_name(*word)) return fmt::format("its {} has no name", what);
+    if (word->empty()) return fmt::format("its {} has no name", what);
   if (run.votes < 1) return fmt::format("it has {} votes", run.votes);
   if (run.seed < 0) return fmt::format("its seed is {}", run.seed);
   if (std::string why = contradiction_of_id(run); !why.empty()) return why;
@@ -114,7 +120,7 @@ std::string contradiction_in(const RunRecord& run) {
   if (std::string why = out_of_range({}, "step_time_median", std::isnan(run.step_time_median) ? 0 : run.step_time_median); !why.empty()) return why;
   if (run.step_time_median < 0) return "its step took less than no time";
   for (const Final& value : run.finals)
-    if (!std::isnan(value.value))
+    if (!std::isnan(value.value) && is_known(value.name))
       if (std::string why = out_of_range(final_ranges, value.name, value.value); !why.empty()) return why;
   return contradiction_of_qualities(run);
 }
@@ -128,7 +134,7 @@ std::string contradiction_in(const std::string& curve, std::span<const double> v
 }
 
 void Reader::check_runs() {
-  if (head_.suite.empty() || head_.suite.front() == '.' || !is_name(head_.suite)) throw Hdf5Error("its suite's name is that of no suite");
+  if (head_.suite.empty() || head_.suite.front() == '.' || head_.suite.find('/') != std::string::npos) throw Hdf5Error("its suite's name is that of no suite");
   std::unordered_set<std::size_t> ids;
   const unsigned long long bytes = 4ull * sizeof(std::size_t) * head_.runs;
   budget_.charge(bytes, "id");

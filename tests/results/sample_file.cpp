@@ -28,6 +28,9 @@ std::string name_of_signs() {
   return name;
 }
 
+/// Gives a run the id that its words make.
+void name_run(RunRecord& r) { r.id = r.env + "/" + r.rater + "/" + r.policy + "/" + r.estimator + r.id.substr(r.id.find("/n")); }
+
 /// Names that CSV, a spreadsheet, HTML or a terminal may take for something else; numbers whose bits are easily lost.
 std::string write_odd_texts(const std::string& path) {
   auto all = sample::runs();
@@ -41,13 +44,13 @@ std::string write_odd_texts(const std::string& path) {
     r.axes[2].second = r.seed == 0 ? "-2+3 \u202e" + script : "@SUM(A1)\u2028 日本語";
     r.finals.push_back({"odd", r.seed == 0 ? -0.0 : r.seed == 1 ? std::numeric_limits<double>::infinity() : 4.9406564584124654e-324});
     r.finals.push_back({"odd<b>", r.seed == 0 ? 1.7976931348623157e308 : r.seed == 1 ? 0.1 + 0.2 : 1e22 / 3});
-    r.id = r.env + "/" + r.rater + "/" + r.id;
+    name_run(r);
     if (r.curves.size() > 1) r.curves[1].values.back() = -0.0;
   }
   all[4].status = RunStatus::failed;
   all[4].error = "=1+1\r\nline \"two\", and\x1b[31m " + script + "\n";
   SuiteFacts facts = sample::facts(all);
-  facts.name = script;
+  facts.name = image;
   for (auto& [name, text] : facts.provenance) {
     if (name == "suite") text = "[suite]\nname = \"x\"  # " + script + image + " & \x1b[31m \u202e\n";
     if (name == "formulas") text = "maxrl\t" + script + "\n" + estimator + "\t" + image + "\n";
@@ -78,14 +81,14 @@ int main(int argc, char** argv) {
   }
   if (kind == "latex")
     for (RunRecord& run : runs)
-      if (run.estimator != "maxrl") run.estimator = name_of_signs();
+      if (run.estimator != "maxrl") run.estimator = name_of_signs(), name_run(run);
   for (odrpo::RunRecord& run : runs) {
     if (kind != "hostile") break;
     const bool baseline = run.estimator == "maxrl";
     run.estimator = baseline ? "maxrl" : hostile_names[0];
     run.rater = hostile_names[1];
     run.policy = std::string(64, 'W');
-    run.id = run.env + "/" + run.rater + "/" + run.estimator + run.id.substr(run.id.find("/n"));
+    name_run(run);
   }
   std::cout << odrpo::sample::write_file(argv[1], runs) << "\n";
 }
