@@ -60,7 +60,7 @@ TrainedBy trained_by(const std::vector<Part>& parts) {
 }
 
 // The suite of the parts, whose text they hold, and its facts; what it names beside it is looked for where it was, and beside the parts.
-// Files that --set names are looked for from here, as they were. Parts may be anybody's: below neither their folder nor this one nothing is opened.
+// Files that --set names are looked for from here, as they were. Parts may be anybody's: only files below their folders or this one are opened.
 struct FoundSuite {
   SuiteOptions options;
   Suite suite;
@@ -74,10 +74,12 @@ FoundSuite suite_of(const std::vector<Part>& parts, const std::string& given, co
   const std::string recorded = first.text("file").empty() ? first.suite + ".toml" : first.text("file");
   const std::filesystem::path beside = std::filesystem::path(first.path).parent_path() / std::filesystem::path(recorded).filename();
   const std::vector<std::string> places = given.empty() ? std::vector{recorded, beside.string()} : std::vector{given};
+  std::vector<std::string> folders = {"."};
+  for (const Part& part : parts) folders.push_back(std::filesystem::path(part.path).parent_path().string());
   std::optional<Failure> why;
   for (const std::string& path : places) try {
       found.options.path = path;
-      found.suite = given.empty() ? load_suite_text(path, first.text("suite"), found.options.set, found.options.only, {beside.parent_path().string(), "."})
+      found.suite = given.empty() ? load_suite_text(path, first.text("suite"), found.options.set, found.options.only, folders)
                                   : load_suite(path, found.options.set, found.options.only);
       found.facts = facts_of(found.suite, found.options, trained_by(parts), argv);
       if (found.facts.fingerprint != first.whole())

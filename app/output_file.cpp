@@ -37,7 +37,11 @@ std::string target_of(const std::string& path) {
 /// Of the names beside a target that this machine's processes write it under; the process's number and ".tmp" follow.
 std::string aside_begin(const std::string& target) {
   utsname system{};
-  return fmt::format("{}.{}.", target, ::uname(&system) == 0 ? system.nodename : "");
+  char space[64] = {};  // containers may share a host's name, and number processes anew
+  if (::readlink("/proc/self/ns/pid", space, sizeof space - 1) < 0) space[0] = '\0';
+  std::string digits = space;
+  std::erase_if(digits, [](char c) { return c < '0' || c > '9'; });
+  return fmt::format("{}.{}-{}.", target, ::uname(&system) == 0 ? system.nodename : "", digits);
 }
 std::string aside_name(const std::string& target) { return fmt::format("{}{}.tmp", aside_begin(target), ::getpid()); }
 
@@ -53,7 +57,7 @@ void remove_left_over(const std::string& target) {
     const auto read = std::from_chars(number.data(), number.data() + number.size(), process);
     if (read.ec != std::errc() || read.ptr != number.data() + number.size() || process <= 0) continue;
     struct stat info {};
-    const bool dead = ::kill(process, 0) != 0 && errno == ESRCH;
+    const bool dead = process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
     if (dead && ::lstat(entry->path().c_str(), &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == ::geteuid()) ::unlink(entry->path().c_str());
   }
 }

@@ -81,11 +81,9 @@ class WorkFolder {
   /// is that of output_target().
   WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system());
   /// One of several processes that write into the folder of a process that holds its lock: this one commits and keeps checkpoints, and that one
-  /// adopt()s its shards and assembles. `number` tells its temporary files from those of others. Failure io when there is no such folder.
-  struct Member {
-    int number = 0;
-  };
-  WorkFolder(const std::string& output, const SuiteFacts& facts, Member member, const System& system = posix_system());
+  /// adopt()s its shards and assembles. Failure io when there is no such folder.
+  struct Member {};
+  WorkFolder(const std::string& output, const SuiteFacts& facts, Member, const System& system = posix_system());
   ~WorkFolder();
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;

@@ -1,4 +1,4 @@
-// The sense of a run: names, ranges, and values that follow from others.
+// Checks names, ranges, and values that follow from others.
 #include "results/store_consistency.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ struct Range {
   double lo, hi;
 };
 constexpr Range final_ranges[] = {
-    {"judge_calls", 0, infinity},   {"judge_seconds", 0, infinity}, {"judge_cost", 0, infinity},   {modelled_seconds, 0, infinity},
+    {"step_time_median", 0, infinity}, {"judge_calls", 0, infinity},   {"judge_seconds", 0, infinity}, {"judge_cost", 0, infinity},   {modelled_seconds, 0, infinity},
     {"collapse_step", 0, infinity}, {"collapsed", 0, 1},            {"recovered", 0, 1},           {"grounding", 0, 1},
     {"start_grounding", 0, 1},      {"instructions", 0, 1},         {"start_instructions", 0, 1},  {"held_out", 0, 1},
     {"win_rate", 0, 1},             {"win_rate_length_controlled", 0, 1}, {"gradient_cosine", -1.000001, 1.000001},
@@ -66,7 +66,10 @@ std::string unlike(std::string_view name, std::optional<double> value, double ma
 std::string contradiction_of_qualities(const RunRecord& run) {
   const auto start = final_of(run, "uniform_quality"), best = final_of(run, "best_quality"), last = final_of(run, "final_quality"),
              mean = final_of(run, "auc_quality");
-  if (!start || !best) return "";
+  const bool no_gain = !start || !best || !(*best > *start);
+  for (const std::string_view name : {"final_gain", "auc_gain"})
+    if (no_gain && final_of(run, name)) return fmt::format("it has a {} without qualities between which it could lie", name);
+  if (!start || !best) return final_of(run, "regret") && !best ? "it has a regret without a best quality" : "";
   const double largest = std::max({std::abs(*start), std::abs(*best), std::abs(last.value_or(0)), std::abs(mean.value_or(0))}), headroom = *best - *start;
   std::string why;
   if (last) why = unlike("regret", final_of(run, "regret"), *best - *last, largest);
@@ -117,8 +120,8 @@ std::string contradiction_in(const RunRecord& run) {
   if (std::string why = contradiction_of_id(run); !why.empty()) return why;
   if (run.status == RunStatus::failed) return "";
   if (!run.error.empty()) return "it ended well and has an error";
-  if (std::string why = out_of_range({}, "step_time_median", std::isnan(run.step_time_median) ? 0 : run.step_time_median); !why.empty()) return why;
-  if (run.step_time_median < 0) return "its step took less than no time";
+  if (!std::isnan(run.step_time_median))
+    if (std::string why = out_of_range(final_ranges, "step_time_median", run.step_time_median); !why.empty()) return why;
   for (const Final& value : run.finals)
     if (!std::isnan(value.value) && is_known(value.name))
       if (std::string why = out_of_range(final_ranges, value.name, value.value); !why.empty()) return why;
@@ -134,7 +137,7 @@ std::string contradiction_in(const std::string& curve, std::span<const double> v
 }
 
 void Reader::check_runs() {
-  if (head_.suite.empty() || head_.suite.front() == '.' || head_.suite.find('/') != std::string::npos) throw Hdf5Error("its suite's name is that of no suite");
+  if (head_.suite.empty() || head_.suite.front() == '.' || head_.suite.find('/') != std::string::npos) throw Hdf5Error("the name of its suite is not valid");
   std::unordered_set<std::size_t> ids;
   const unsigned long long bytes = 4ull * sizeof(std::size_t) * head_.runs;
   budget_.charge(bytes, "id");

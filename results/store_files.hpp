@@ -60,7 +60,7 @@ int write_all(const File& file, std::string_view bytes, std::uint64_t at);
 /// Up to `size` bytes at this place (fewer at the end of the file), or minus errno.
 ssize_t read_some(const File& file, void* to, std::size_t size, std::uint64_t at);
 
-/// Begins what tells the temporary files of several processes in a folder apart: a member's number or own_mark() follows.
+/// Begins what tells the temporary files of several processes in a folder apart: 16 digits follow, as own_mark() makes them.
 inline constexpr std::string_view mark_begin = "-r";
 
 /// A folder held open. Its files are reached through its descriptor, whatever happens to its name.

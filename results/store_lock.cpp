@@ -185,10 +185,11 @@ Lock::Result Lock::take(const Folder& folder, const std::string& name, const Loc
     bool again = false;
     const Result result = try_once(folder, name, rules, watch, again);
     const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    const bool watched = !other_.ahead || spent > rules.silence + rules.patience;
+    const bool watched = !rules.watches || !other_.ahead || spent > rules.silence + rules.patience;
     const bool enough = spent > rules.patience && watched && (!again || tries > 100);
     if (result != Result::taken || enough) return result;
-    ::usleep(again ? 1000 : 20'000);
+    const bool watching = spent > rules.patience && !watched;
+    ::usleep(watching ? static_cast<unsigned>(1e6 * std::min(1.0, rules.silence / 10)) : again ? 1000 : 20'000);
   }
 }
 

@@ -35,6 +35,7 @@ struct LockRules {
   double beat = 10;     ///< seconds between two signs of life
   double silence = 60;  ///< seconds without one after which the owner may be dead
   double patience = 0.2;  ///< seconds to wait for an owner that may be going
+  bool watches = true;    ///< a lock that is dated in the future is watched for `silence`
 };
 
 /// What a lock's file says to whoever does not hold it.

@@ -64,7 +64,8 @@ Part open_work_folder(const System& system, const std::string& path, const ReadL
   const store::LockState lock = store::Lock::look(folder, store::lock_name, rules);
   if (lock.held && !lock.silent)
     throw Failure(Exit::io, store::quoted(path) + " is still being written" + (lock.owner.empty() ? "" : " (" + lock.owner + ")") +
-                                "; merge when it is done, or leave it out");
+                                "; merge when it is done, or leave it out" +
+                                (lock.ahead ? ". Its sign of life is dated in the future: when that process is dead, remove " + store::quoted(folder.path_of(store::lock_name)) : ""));
   part.path = path;
   part.folder = true;
   part.suite = marker.suite;

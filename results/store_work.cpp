@@ -64,7 +64,12 @@ bool WorkFolder::State::shards_are_of_suite() const {
   for (const std::string& name : store::names_in(folder)) {
     const auto image = store::is_shard(name) ? store::read_shard(folder, name) : std::nullopt;
     if (!image) continue;
-    if (store::fingerprint_of(*image, folder.path_of(name)) != facts.fingerprint) return false;
+    try {
+      if (store::fingerprint_of(*image, folder.path_of(name)) != facts.fingerprint) return false;
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::bad_input) throw;
+      return false;  // a newer program's
+    }
     any = true;
   }
   return any;
@@ -122,7 +127,9 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
   for (const std::string& there : store::names_in(folder))
     if (!is_ours(there))
       throw Failure(Exit::io, store::quoted(path) + " holds " + store::quoted(there) + ", which this program did not make; move it away");
-  switch (lock.take(folder, lock_name)) {
+  store::LockRules rules;
+  rules.watches = make;  // what is left over of a complete output is not worth a minute
+  switch (lock.take(folder, lock_name, rules)) {
     case store::Lock::Result::gone: return false;
     case store::Lock::Result::taken:
       throw Failure(Exit::io, held_by_another(lock.other()));
@@ -148,15 +155,18 @@ void WorkFolder::State::settle_folder(bool force) {
   const auto names = store::names_in(folder);
   const bool work_there = std::any_of(names.begin(), names.end(), is_work);
   const bool unmarked = found.fingerprint.empty();
-  const bool foreign = unmarked ? (work_there || !found.none) && !shards_are_of_suite() : found.fingerprint != facts.fingerprint;
-  if (foreign && !force)
+  const bool foreign = !force && (unmarked ? (work_there || !found.none) && !shards_are_of_suite() : found.fingerprint != facts.fingerprint);
+  if (foreign)
     throw Failure(Exit::io, store::quoted(folder.path) + " holds work of another suite or version; finish that one, choose another -o, or " +
                                 (keep_output ? "move it away" : "discard it with --force"));  // which would discard the output too
   if (unmarked && work_there && !foreign)
     notes.push_back(store::quoted(folder.path_of(marker_name)) + (found.none ? " was missing" : " was damaged") +
                     "; the shards beside it are of this suite, and their runs are taken over");
+  std::vector<std::string> left_over;
   for (const std::string& there : names)
-    if (there.ends_with(".tmp") || (force && is_work(there))) store::remove_file(folder, there);
+    if (there.ends_with(".tmp") || (force && is_work(there))) left_over.push_back(there);
+  remove_own(left_over);
+  check_lock("it cannot be used");
   store::write_marker(folder, {facts.fingerprint, facts.name});
   const auto earlier = work_there && !foreign && !force ? store::read_provenance(folder) : std::nullopt;
   if (earlier) store::join_trainers(*earlier, facts.provenance);

@@ -77,7 +77,7 @@ struct WorkFolder::State {
 
   State(const std::string& output, const SuiteFacts& facts, const System& system);
   void open(bool force);
-  void join(Member member);
+  void join();
   void look_at_output(bool force);
   /// Opens (or makes) the folder and takes its lock. False when somebody is just removing it: look again.
   bool take_folder(bool make, bool force);

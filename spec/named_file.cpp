@@ -1,4 +1,4 @@
-// Files that a suite names: where they may lie, and what is said of them.
+// Reads files that a suite names: where they may lie, and what is told of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::optional<std::string> named_text(const Node& named, const std::string& labe
   const std::string path = path_of(named, reading);
   try {
     if (!reading.only_below.empty() && !lies_below(path, reading.only_below))
-      throw Failure(Exit::bad_input, fmt::format("{}: lies neither beside that result file nor below the current folder, and is not opened", shown(path, 4096)));
+      throw Failure(Exit::bad_input, fmt::format("{}: lies neither below the result file's folder nor below the current one, and is not opened", shown(path, 4096)));
     return read(path);
   } catch (const Failure& failure) {
     reading.files.add_file(named.place, failure.code, fmt::format("`{}`: {}", label, failure.what()));

@@ -135,7 +135,7 @@ FoundScores read_judge(const Node& section, const std::string& label, bool catal
     config.noise = std::move(judge.noise);
     return {file, std::move(judge.found), static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC};
   } catch (const Failure& failure) {
-    if (inside) add_inside(*scores, name, failure, false, reading);
+    if (inside || !reading.only_below.empty()) add_inside(*scores, name, failure, false, reading);
     else reading.files.add_file(scores->place, failure.code, fmt::format("`{}`: {}", name, failure.what()));
   }
   return {};

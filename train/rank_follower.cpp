@@ -101,7 +101,7 @@ RunReport Follower::run() {
   std::optional<Failure> failure;
   RunReport report = nothing;
   try {
-    WorkFolder folder(settings_.output, facts_, WorkFolder::Member{link_.rank}, settings_.system);
+    WorkFolder folder(settings_.output, facts_, WorkFolder::Member{}, settings_.system);
     RunSettings quiet = settings_;
     quiet.on_progress = {};
     quiet.commit_seconds *= pace_of(link_);

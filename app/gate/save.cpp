@@ -55,6 +55,9 @@ void add_session(const GateOptions& o, const StoredBaseline& old, StoredBaseline
     const StoredCase& was = old.cases[i];
     if (was.name != now.cases[i].name || was.checksum != now.cases[i].checksum || was.varies != now.cases[i].varies)
       refuse(o, fmt::format("case \"{}\" is another one, or computes something else", short_text(was.name, 80)));
+    if (was.repeat != now.cases[i].repeat)
+      refuse(o, fmt::format("case \"{}\" was measured with {} units at a time, and here with {}: another gate has saved meanwhile", short_text(was.name, 80), was.repeat,
+                            now.cases[i].repeat));
     now.cases[i].sessions.insert(now.cases[i].sessions.begin(), was.sessions.begin(), was.sessions.end());
   }
   now.sessions.insert(now.sessions.begin(), old.sessions.begin(), old.sessions.end());
@@ -80,7 +83,9 @@ class OneAtATime {
   explicit OneAtATime(const std::string& path) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     file_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (file_ >= 0 && ::flock(file_, LOCK_EX) != 0 && errno == EINTR) {
+    for (int tries = 0; file_ >= 0 && ::flock(file_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR); ++tries) {
+      if (tries == most_tries) throw Failure(Exit::io, fmt::format("another process holds a lock on the folder of '{}'", printable_line(path)));
+      ::usleep(10'000);
     }
   }
   ~OneAtATime() {
@@ -90,6 +95,7 @@ class OneAtATime {
   OneAtATime& operator=(const OneAtATime&) = delete;
 
  private:
+  static constexpr int most_tries = 1000;  ///< ten seconds
   int file_ = -1;
 };
 
@@ -138,7 +144,9 @@ int save_gate(const GateOptions& o) {
   }
   {
     const OneAtATime turn(o.save);
+    const bool counted = !old;
     old = earlier(o, stored);  // again: another gate may have saved a session meanwhile
+    if (!old && !counted && !o.force) refuse(o, "it went away while this gate measured");
     if (old) add_session(o, *old, stored);
     write_output(o.save, stored_json(stored));
   }

@@ -190,7 +190,7 @@ StoredBaseline parse_stored(const std::string& text, const std::string& path) {
   if (!json.is_object() || !json.contains("format") || json["format"] != format_name)
     refuse(path, "is no stored baseline: gate --save writes one");
   if (root.member("version").whole(1, 1'000'000) != format_version)
-    refuse(path, fmt::format("has version {} of its format; this program reads {}", json["version"].get<long long>(), format_version));
+    refuse(path, fmt::format("has version {} of its format; this program reads {}: save it anew", json["version"].get<long long>(), format_version));
   StoredBaseline out;
   out.kind = root.member("kind").text();
   if (!find_word(std::span<const Word<ComparedKind>>(compared_kind_words), out.kind)) root.member("kind").wrong("is no kind of gate");
