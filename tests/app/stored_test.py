@@ -1,11 +1,11 @@
 """`odrpo-bench gate --save` and `--against` as a user starts them: verdicts, sessions, conditions that differ, damaged files. Times are made up.
 
 Usage: stored_test.py PROGRAM GATE_WORKER.py"""
-import copy, hashlib, json, os, random, shutil, subprocess
+import copy, json, os, random, shutil, subprocess
 
 import checks
 from checks import program
-from gate_checks import check, fake, running, short, verdicts, worker
+from gate_checks import check, fake, running, short, verdicts, without_load, worker, write
 
 no_valgrind = {"PATH": "/nowhere"}  # counts are of allocations
 clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
@@ -25,23 +25,6 @@ def against(*arguments, candidate=worker(), counts=("--counts", "off"), file="ba
 
 def read(file="base.json"):
     return json.load(open(file))
-
-
-def write(content, file="changed.json"):
-    """With the checksum of what it says now."""
-    if isinstance(content, dict):
-        content.pop("sha256", None)
-        rest = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        content["sha256"] = hashlib.sha256(rest.encode()).hexdigest()
-    with open(file, "w") as f:
-        json.dump(content, f)
-
-
-def without_load(file="base.json"):
-    """What else this machine does while the tests run decides nothing: no load is stored, so none is measured and compared."""
-    content = read(file)
-    content["conditions"] = [c for c in content["conditions"] if c["name"] != "load"]
-    write(content, file)
 
 
 # times and checksums

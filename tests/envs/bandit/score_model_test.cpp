@@ -97,7 +97,7 @@ void check_against_worlds(const Question& question, int worlds) {
     else CHECK(sum <= 1 + 1e-9);
   }
   const ByScore seen = seen_in_worlds(rater, config, votes, m, worlds);
-  // of 24 x 512 prompts: their centres alone have an error of 1.8 / sqrt(12288) = .016 levels, and of those that get a score often below .03
+  // of 48 x 512 prompts: their centres alone have an error of 1.8 / sqrt(24576) = .011 levels, and of those that get a score often below .02
   double distance = 0;
   for (std::size_t k = 0; k < scores; ++k) {
     distance += std::fabs(share[k] - seen.share[k]);
@@ -141,7 +141,7 @@ TEST_CASE("score models agree with the worlds and raters that they are of: one q
 }
 
 TEST_CASE("score models agree with the worlds and raters that they are of: all questions", "[.slow]") {
-  for (const Question& question : questions()) check_against_worlds(question, 24);
+  for (const Question& question : questions()) check_against_worlds(question, 48);
 }
 
 TEST_CASE("score models of expected scores") {
