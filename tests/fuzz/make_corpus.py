@@ -118,6 +118,7 @@ def compute():
 
 
 def stored():
+    """The counts that CI compares with, a smaller file with times, and that one without each of its members, or with a member of another type."""
     text = (ROOT / "tests/app/gate/counts.json").read_bytes()
     yield text
     small = json.loads(text)
@@ -125,6 +126,9 @@ def stored():
     yield json.dumps(small).encode()
     small["sessions"], small["cases"][0]["ns"] = ["2026-11-24T03:00:00Z"], [[1.5, 2.5]]
     yield json.dumps(small).encode()
+    for key in small:
+        yield json.dumps({k: v for k, v in small.items() if k != key}).encode()
+        yield json.dumps({**small, key: 1e300}).encode()
 
 
 def judge_json():
