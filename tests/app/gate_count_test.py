@@ -47,26 +47,6 @@ def stored(*arguments):
 
 
 for release in ("old", "new"):
-    r = gate("--json", kind="benchmark", baseline=f"{bench} {release}", candidate=f"{bench} {release}slow")
-    check(f"benchmark, {release}: the slower one alone", r.returncode == 10 and verdicts(r) == {"BM_a/8": "same", "BM_b(x)": "slower", "BM_d/iterations:5": "same"}, r)
-    check(f"benchmark, {release}: one that fails is left out", [c["case"] for c in json.loads(r.stdout)["left_out"]] == ["BM_c"], r)
-    check(f"benchmark, {release}: iterations are fixed where they can be", {c["case"]: c["repeat"] for c in json.loads(r.stdout)["cases"]} ==
-          {"BM_a/8": 1 if release == "new" else 0, "BM_b(x)": 1 if release == "new" else 0, "BM_d/iterations:5": 5}, r)
-for release, cases, says in (("old", "BM_[ab]*", "no number of iterations"), ("new", "BM_d*", "fixes its number of iterations")):
-    r = gate("--only-counts", "--cases", cases, kind="benchmark", baseline=f"{bench} {release}", counts=())
-    check(f"benchmark, {release}, {cases}: nothing counted: 12, and why", r.returncode == 12 and r.stdout == b"" and says in r.stderr.decode(), r)
-
-def stored(*arguments):
-    return subprocess.run([program, "gate", "--counts", "off", *short, *arguments], capture_output=True, timeout=300, stdin=subprocess.DEVNULL)
-
-
-def without_load(file):
-    content = json.load(open(file))
-    content["conditions"] = [c for c in content["conditions"] if c["name"] != "load"]
-    json.dump(content, open(file, "w"))
-
-
-for release in ("old", "new"):
     r = stored("--save", f"{release}.json", "--kind", "benchmark", "--baseline", f"{bench} {release}")
     check(f"benchmark, {release}: stored", r.returncode == 0 and b"3 cases" in r.stdout and b"left out: BM_c" in r.stdout, r)
     without_load(f"{release}.json")
