@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <vector>
 
 #include "app/compute_functions.hpp"
+#include "app/unique_keys.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo::app {
@@ -81,16 +81,8 @@ std::string take_id(std::string& request) {
 /// Parses strictly: UTF-8, one value, no key twice in an object.
 json parse(std::string_view text) {
   check_depth(text);
-  std::vector<std::set<std::string>> open;  // keys of the objects being read
-  const auto watch = [&](int, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::object_start) open.emplace_back();
-    if (event == json::parse_event_t::object_end) open.pop_back();
-    if (event == json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-      throw Refusal{"bad_json", fmt::format("the key \"{}\" is there twice", value.get<std::string>().substr(0, 40))};
-    return true;
-  };
   try {
-    return json::parse(text, watch);
+    return json::parse(text, unique_keys<json>([](const std::string& key) { throw Refusal{"bad_json", fmt::format("the key \"{}\" is there twice", key)}; }));
   } catch (const json::parse_error& e) {
     throw Refusal{"bad_json", fmt::format("not JSON at byte {}", e.byte)};
   } catch (const json::out_of_range&) {

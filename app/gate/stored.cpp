@@ -12,6 +12,7 @@
 
 #include "app/gate/flags.hpp"
 #include "app/printable.hpp"
+#include "app/unique_keys.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
 #include "kernels/words.hpp"
@@ -125,14 +126,10 @@ StoredCase read_case(const Value& v, std::size_t sessions, long long least_units
 
 /// Parses the text; no key may be twice in an object, and nothing nested as no stored baseline is.
 Json parse(const std::string& text, const std::string& path) {
-  std::vector<std::set<std::string>> open;  // keys of the objects being read
+  const auto keys = unique_keys<Json>([&](const std::string& key) { refuse(path, fmt::format("`{}` is there twice in one object", key)); });
   const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
     if (depth > most_nested) refuse(path, "lists or objects are nested too deeply");
-    if (event == Json::parse_event_t::object_start) open.emplace_back();
-    if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
-      refuse(path, fmt::format("`{}` is there twice in one object", value.get<std::string>().substr(0, 40)));
-    return true;
+    return keys(depth, event, value);
   };
   try {
     return Json::parse(text, watch);
