@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "envs/rater/latent_evidence.hpp"
-#include "envs/rater/latent_fit.hpp"
+#include "envs/rater/latent_moments.hpp"
+#include "envs/rater/latent_scale.hpp"
 #include "envs/rater/level_frequencies.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
