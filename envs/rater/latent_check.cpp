@@ -28,7 +28,7 @@ constexpr std::array<std::pair<Moment, std::string_view>, 16> checked = {{{Momen
                                                                          {Moment::far_rows, "rows with far pairs"},
                                                                          {Moment::far_prompts, "of prompts, deviation"},
                                                                          {Moment::row_skewness, "skewness of rows"},
-                                                                         {Moment::difference_kurtosis, "kurtosis of differences"},
+                                                                         {Moment::difference_kurtosis, "kurtosis, differences"},
                                                                          {Moment::halves_sd, "half less half"},
                                                                          {Moment::halves_correlation, "correlation of halves"},
                                                                          {Moment::halves_worth, "worth of a half"}}};

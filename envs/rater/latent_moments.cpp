@@ -56,17 +56,17 @@ void add_response(const ScoreTable& table, const ScoreTable::Response& response,
   out.sd += all.sd();
 }
 
-/// The mean score of each column.
-std::vector<double> column_means(const ScoreTable& table) {
-  std::vector<double> sum(table.columns.size(), 0.0), n(sum.size(), 0.0);
-  for (const auto& response : table.responses)
-    for_each_score(table, response, [&](int level, std::uint32_t column) { sum[column] += level, n[column] += 1; });
-  for (std::size_t c = 0; c < sum.size(); ++c) sum[c] /= std::max(n[c], 1.0);
-  return sum;
+/// The mean score of each column in a prompt.
+void column_means(const ScoreTable& table, const ScoreTable::Prompt& prompt, std::vector<double>& mean) {
+  mean.assign(table.columns.size(), 0);
+  std::vector<double> n(mean.size(), 0);
+  for (const auto& response : table.responses_of(prompt))
+    for_each_score(table, response, [&](int level, std::uint32_t column) { mean[column] += level, n[column] += 1; });
+  for (std::size_t c = 0; c < mean.size(); ++c) mean[c] /= std::max(n[c], 1.0);
 }
 
-// Adds what outliers change in a row of two scores or more. `centred`: the scores less their columns' means.
-void add_row(std::span<const int> row, std::span<const double> centred, int levels, PromptMoments& out) {
+// Adds what outliers change in a row of two scores or more.
+void add_row(std::span<const int> row, int levels, PromptMoments& out) {
   const auto n = static_cast<double>(row.size());
   const double mean = static_cast<double>(std::accumulate(row.begin(), row.end(), 0)) / n;
   double second = 0, third = 0;
@@ -79,7 +79,7 @@ void add_row(std::span<const int> row, std::span<const double> centred, int leve
   }
   std::sort(present.begin(), present.end());
   out.second += second / n, out.third += third / n;
-  out.pairs += n * (n - 1) / 2;
+  out.pair_rows += 1, out.pairs += n * (n - 1) / 2;
   double far = 0;
   for (std::size_t k = 0; k < present.size(); ++k)
     for (std::size_t l = k + 1; l < present.size(); ++l) {
@@ -94,14 +94,18 @@ void add_row(std::span<const int> row, std::span<const double> centred, int leve
     }
   out.far += far;
   out.far_rows += far > 0;
-  const std::size_t half = row.size() / 2;
-  double a = 0, b = 0;
+}
+
+// Adds the halves of a response's scores, two or more, each less its column's mean.
+void add_halves(std::span<const double> centred, PromptMoments& out) {
+  const std::size_t half = centred.size() / 2;
+  double a = 0, b = 0, sum = 0, squares = 0;
   for (std::size_t i = 0; i < half; ++i) a += centred[i], b += centred[half + i];
   a /= static_cast<double>(half), b /= static_cast<double>(half);
   out.a += a, out.b += b, out.aa += a * a, out.bb += b * b, out.ab += a * b;
-  double sum = 0, squares = 0;
   for (const double x : centred) sum += x, squares += x * x;
-  out.centred2 += n * squares - sum * sum;
+  const auto n = static_cast<double>(centred.size());
+  out.all_pairs += n * (n - 1) / 2, out.centred2 += n * squares - sum * sum;
 }
 
 struct Mean {
@@ -121,25 +125,37 @@ double median(std::vector<double>& v) {
 
 }  // namespace
 
+bool rows_of_judges(const ScoreTable& table) { return table.judges.size() > 1 && table.columns.size() > table.judges.size(); }
+
 int far_levels(int levels) { return std::max(2, (2 * (levels - 1) + 4) / 5); }
 
 std::vector<PromptMoments> prompt_moments(const ScoreTable& table, MomentSet set) {
   const auto statistics = prompt_statistics(table);
-  const bool repeats = table.judges.size() > 1 && table.columns.size() > table.judges.size();
+  const bool repeats = rows_of_judges(table);
   std::vector<PromptMoments> out(statistics.size());
   std::vector<int> row;
-  const std::vector<double> column_mean = set == MomentSet::with_rows ? column_means(table) : std::vector<double>{};
-  std::vector<double> centred;
+  std::vector<double> column_mean, centred;
   for (std::size_t p = 0; p < out.size(); ++p) {
     out[p].w = statistics[p].w;
     out[p].flip = statistics[p].flip;
     out[p].tie = statistics[p].tie;
+    if (set == MomentSet::with_rows) column_means(table, table.prompts[p], column_mean);
     for (const auto& response : table.responses_of(table.prompts[p])) {
       add_response(table, response, repeats, out[p]);
       if (set == MomentSet::fitted) continue;
       row.clear(), centred.clear();
-      for_each_score(table, response, [&](int level, std::uint32_t column) { row.push_back(level), centred.push_back(level - column_mean[column]); });
-      if (row.size() > 1) add_row(row, centred, table.levels(), out[p]);
+      std::uint32_t judge = 0;
+      const auto close_row = [&] {
+        if (row.size() > 1) add_row(row, table.levels(), out[p]);
+        row.clear();
+      };
+      for_each_score(table, response, [&](int level, std::uint32_t column) {
+        if (repeats && table.columns[column].judge != judge) close_row();
+        judge = table.columns[column].judge;
+        row.push_back(level), centred.push_back(level - column_mean[column]);
+      });
+      close_row();
+      if (centred.size() > 1) add_halves(centred, out[p]);
     }
   }
   return out;
@@ -148,7 +164,8 @@ std::vector<PromptMoments> prompt_moments(const ScoreTable& table, MomentSet set
 namespace {
 
 void add_rows(const PromptMoments& m, PromptMoments& all) {
-  all.pairs += m.pairs, all.far += m.far, all.far_lowest += m.far_lowest, all.far_highest += m.far_highest, all.far_rows += m.far_rows;
+  all.pair_rows += m.pair_rows, all.pairs += m.pairs, all.all_pairs += m.all_pairs;
+  all.far += m.far, all.far_lowest += m.far_lowest, all.far_highest += m.far_highest, all.far_rows += m.far_rows;
   all.second += m.second, all.third += m.third, all.difference2 += m.difference2, all.difference4 += m.difference4,
       all.centred2 += m.centred2;
   all.a += m.a, all.b += m.b, all.aa += m.aa, all.bb += m.bb, all.ab += m.ab;
@@ -158,16 +175,16 @@ void add_rows(const PromptMoments& m, PromptMoments& all) {
 void set_row_moments(const PromptMoments& all, double far_prompts, Moments& out) {
   const auto set = [&](Moment m, double value) { out[static_cast<std::size_t>(m)] = all.pairs > 0 ? value : undefined; };
   const double n = all.rows, mean_a = all.a / n, mean_b = all.b / n, aa = all.aa / n - mean_a * mean_a, bb = all.bb / n - mean_b * mean_b,
-               ab = all.ab / n - mean_a * mean_b, second = all.second / n, difference2 = all.difference2 / all.pairs;
+               ab = all.ab / n - mean_a * mean_b, second = all.second / all.pair_rows, difference2 = all.difference2 / all.pairs;
   set(Moment::far_pairs, all.far / all.pairs);
   set(Moment::far_lowest, all.far_lowest / all.pairs);
   set(Moment::far_highest, all.far_highest / all.pairs);
-  set(Moment::far_rows, all.far_rows / n);
+  set(Moment::far_rows, all.far_rows / all.pair_rows);
   set(Moment::far_prompts, far_prompts);
-  set(Moment::row_skewness, second > 0 ? all.third / n / (second * math::sqrt(second)) : undefined);
+  set(Moment::row_skewness, second > 0 ? all.third / all.pair_rows / (second * math::sqrt(second)) : undefined);
   set(Moment::difference_kurtosis, difference2 > 0 ? all.difference4 / all.pairs / (difference2 * difference2) - 3 : undefined);
   set(Moment::halves_sd, math::sqrt(std::max(aa + bb - 2 * ab, 0.0)));
-  set(Moment::halves_worth, aa + bb - 2 * ab > 0 ? all.centred2 / all.pairs / (aa + bb - 2 * ab) : undefined);
+  set(Moment::halves_worth, aa + bb - 2 * ab > 0 ? all.centred2 / all.all_pairs / (aa + bb - 2 * ab) : undefined);
   set(Moment::halves_correlation, aa > 0 && bb > 0 ? ab / math::sqrt(aa * bb) : undefined);
 }
 
@@ -189,7 +206,7 @@ Moments moments_of(std::span<const PromptMoments> prompts, std::span<const std::
     all.judge_rows += m.judge_rows;
     all.judge_row_sd += m.judge_row_sd;
     add_rows(m, all);
-    if (m.rows > 0) far_share.add(m.far_rows / m.rows), far_share2.add(m.far_rows / m.rows * (m.far_rows / m.rows));
+    if (const double share = m.far_rows / m.pair_rows; share == share) far_share.add(share), far_share2.add(share * share);
     if (m.means == 0) continue;
     all.means += m.means;
     all.sum += m.sum;

@@ -177,8 +177,15 @@ bool Search::rows_show(const Climbed& with, Outlier kind) const {
   int responses = 0;
   for (const auto& response : table_.responses) {
     int least = levels, most = 1;
-    for_each_score(table_, response, [&](int level, std::uint32_t) { least = std::min(least, level), most = std::max(most, level); });
-    responses += most - least >= far && (!low || least == 1) && (!high || most == levels);
+    std::uint32_t judge = 0;
+    bool shown = false;
+    for_each_score(table_, response, [&](int level, std::uint32_t column) {
+      if (rows_of_judges(table_) && table_.columns[column].judge != judge) least = levels, most = 1;
+      judge = table_.columns[column].judge;
+      least = std::min(least, level), most = std::max(most, level);
+      shown = shown || (most - least >= far && (!low || least == 1) && (!high || most == levels));
+    });
+    responses += shown;
   }
   if (responses < 5) return false;
   const Moment moment = low ? Moment::far_lowest : high ? Moment::far_highest : Moment::far_pairs;
@@ -291,7 +298,8 @@ OutlierFit Search::fit() {
         std::stable_sort(tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.second.sum > b.second.sum; });
       };
       best_first();
-      for (std::size_t i = 0; i < tried.size() && i < most_climbs; ++i) tried[i].second = climb(tried[i].second.free, tried[i].second.at);
+      for (std::size_t i = 0; i < tried.size() && i < most_climbs; ++i)
+        if (2 * (tried[i].second.sum - best.sum) > needed / 4) tried[i].second = climb(tried[i].second.free, tried[i].second.at);
       best_first();
       const auto good = std::find_if(tried.begin(), tried.end(),
                                      [&](const auto& t) { return 2 * (t.second.sum - best.sum) >= needed && rows_show(t.second, t.first); });
@@ -319,7 +327,7 @@ std::array<bool, all_outliers.size()> suspected_outliers(const Moments& observed
   };
   const auto skewness = static_cast<std::size_t>(Moment::row_skewness);
   const double skewed = observed[skewness] - simulated[skewness];
-  const bool tails = above(Moment::difference_kurtosis, 0), low = tails || (skewed < -error[skewness] && above(Moment::far_lowest, 0.3)),
+  const bool tails = above(Moment::difference_kurtosis, 0.2), low = tails || (skewed < -error[skewness] && above(Moment::far_lowest, 0.3)),
              high = tails || (skewed > error[skewness] && above(Moment::far_highest, 0.3));
   std::array<bool, all_outliers.size()> among{};
   const auto set = [&](Outlier kind, bool suspected) { among[static_cast<std::size_t>(kind)] = suspected; };

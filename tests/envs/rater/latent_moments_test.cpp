@@ -73,37 +73,43 @@ TEST_CASE("moments of rows, from their definitions", "[latent]") {
   ScoreTable table = draw_scores(judge, ScoreShape{30, 5, 3}, 20261135, outliers).table;
   table.level[2] = ScoreTable::unreadable, table.level[100] = ScoreTable::unreadable;
   const int far = far_levels(7);
-  std::vector<double> column(6, 0.0), n(6, 0.0);
-  for (const auto& response : table.responses)
-    for_each_score(table, response, [&](int level, std::uint32_t c) { column[c] += level, n[c] += 1; });
-  for (std::size_t c = 0; c < 6; ++c) column[c] /= n[c];
-  double pairs = 0, apart = 0, low = 0, high = 0, rows = 0, far_rows = 0, m2 = 0, m3 = 0, d2 = 0, d4 = 0, c2 = 0;
+  double all_pairs = 0, pairs = 0, apart = 0, low = 0, high = 0, rows = 0, far_rows = 0, m2 = 0, m3 = 0, d2 = 0, d4 = 0, c2 = 0;
   std::vector<double> of_prompt, a, b;
   for (const auto& prompt : table.prompts) {
-    double in_prompt = 0;
+    double in_prompt = 0, rows_before = rows;
+    std::vector<double> column(6, 0.0), n(6, 0.0);
+    for (const auto& response : table.responses_of(prompt))
+      for_each_score(table, response, [&](int level, std::uint32_t c) { column[c] += level, n[c] += 1; });
+    for (std::size_t c = 0; c < 6; ++c) column[c] /= n[c];
     for (const auto& response : table.responses_of(prompt)) {
-      std::vector<double> row, centred;
-      for_each_score(table, response, [&](int level, std::uint32_t c) { row.push_back(level), centred.push_back(level - column[c]); });
-      const std::size_t size = row.size();
-      bool any = false;
-      double mean = 0, second = 0, third = 0, first = 0, next = 0;
-      for (std::size_t i = 0; i < size; ++i) {
-        mean += row[i] / static_cast<double>(size);
-        for (std::size_t k = i + 1; k < size; ++k) {
-          const double d = std::abs(row[i] - row[k]);
-          pairs += 1, d2 += d * d, d4 += d * d * d * d, c2 += (centred[i] - centred[k]) * (centred[i] - centred[k]);
-          if (d < far) continue;
-          apart += 1, any = true;
-          low += std::min(row[i], row[k]) == 1, high += std::max(row[i], row[k]) == 7;
+      std::vector<std::vector<double>> own(2);  // rows of each judge
+      std::vector<double> centred;
+      for_each_score(table, response, [&](int level, std::uint32_t c) { own[c / 3].push_back(level), centred.push_back(level - column[c]); });
+      for (const auto& row : own) {
+        const std::size_t size = row.size();
+        bool any = false;
+        double mean = 0, second = 0, third = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+          mean += row[i] / static_cast<double>(size);
+          for (std::size_t k = i + 1; k < size; ++k) {
+            const double d = std::abs(row[i] - row[k]);
+            pairs += 1, d2 += d * d, d4 += d * d * d * d;
+            if (d < far) continue;
+            apart += 1, any = true;
+            low += std::min(row[i], row[k]) == 1, high += std::max(row[i], row[k]) == 7;
+          }
         }
+        for (const double x : row) second += (x - mean) * (x - mean) / static_cast<double>(size), third += std::pow(x - mean, 3) / static_cast<double>(size);
+        rows += 1, far_rows += any, in_prompt += any, m2 += second, m3 += third;
       }
-      for (const double x : row) second += (x - mean) * (x - mean) / static_cast<double>(size), third += std::pow(x - mean, 3) / static_cast<double>(size);
-      const std::size_t half = size / 2;
+      const std::size_t half = centred.size() / 2;
+      double first = 0, next = 0;
+      for (std::size_t i = 0; i < centred.size(); ++i)
+        for (std::size_t k = i + 1; k < centred.size(); ++k) all_pairs += 1, c2 += (centred[i] - centred[k]) * (centred[i] - centred[k]);
       for (std::size_t i = 0; i < half; ++i) first += centred[i] / static_cast<double>(half), next += centred[half + i] / static_cast<double>(half);
       a.push_back(first), b.push_back(next);
-      rows += 1, far_rows += any, in_prompt += any, m2 += second, m3 += third;
     }
-    of_prompt.push_back(in_prompt / prompt.count);
+    of_prompt.push_back(in_prompt / (rows - rows_before));
   }
   const auto mean = [](const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); };
   const auto covariance = [&](const std::vector<double>& x, const std::vector<double>& y) {
@@ -122,7 +128,7 @@ TEST_CASE("moments of rows, from their definitions", "[latent]") {
   CHECK(of(m, Moment::difference_kurtosis) == Approx(d4 / pairs / std::pow(d2 / pairs, 2) - 3).epsilon(1e-9));
   CHECK(of(m, Moment::halves_sd) == Approx(std::sqrt(of_halves)).epsilon(1e-9));
   CHECK(of(m, Moment::halves_correlation) == Approx(covariance(a, b) / std::sqrt(covariance(a, a) * covariance(b, b))).epsilon(1e-9));
-  CHECK(of(m, Moment::halves_worth) == Approx(c2 / pairs / of_halves).epsilon(1e-9));
+  CHECK(of(m, Moment::halves_worth) == Approx(c2 / all_pairs / of_halves).epsilon(1e-9));
 }
 
 TEST_CASE("moments without a value are undefined", "[latent]") {
