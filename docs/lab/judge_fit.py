@@ -36,7 +36,7 @@ def skewness(scores):
 def statistics(scores, levels, judges_of_panel):
     # of a panel, calls far apart are those of one judge
     rows = scores.reshape(*scores.shape[:2], judges_of_panel, -1)
-    sd, r = judges.halves(scores - scores.mean(axis=1, keepdims=True))
+    sd, r = judges.halves(scores - (scores.mean(axis=1, keepdims=True) if judges_of_panel > 1 else scores.mean(axis=(0, 1))))
     constant = np.mean(scores.max(axis=-1) == scores.min(axis=-1))
     return {"far pairs": judges.far_pairs(rows, levels), "half less half": sd, "correlation of halves": r, "rows without spread": constant,
             "row deviation": np.mean(np.std(scores, axis=-1, ddof=1)), "skewness of rows": skewness(rows), "kurtosis, differences": kurtosis(rows)}

@@ -56,12 +56,13 @@ void add_response(const ScoreTable& table, const ScoreTable::Response& response,
   out.sd += all.sd();
 }
 
-/// The mean score of each column in a prompt.
-void column_means(const ScoreTable& table, const ScoreTable::Prompt& prompt, std::vector<double>& mean) {
+/// The mean score of each column in these prompts.
+void column_means(const ScoreTable& table, std::span<const ScoreTable::Prompt> prompts, std::vector<double>& mean) {
   mean.assign(table.columns.size(), 0);
   std::vector<double> n(mean.size(), 0);
-  for (const auto& response : table.responses_of(prompt))
-    for_each_score(table, response, [&](int level, std::uint32_t column) { mean[column] += level, n[column] += 1; });
+  for (const auto& prompt : prompts)
+    for (const auto& response : table.responses_of(prompt))
+      for_each_score(table, response, [&](int level, std::uint32_t column) { mean[column] += level, n[column] += 1; });
   for (std::size_t c = 0; c < mean.size(); ++c) mean[c] /= std::max(n[c], 1.0);
 }
 
@@ -135,11 +136,12 @@ std::vector<PromptMoments> prompt_moments(const ScoreTable& table, MomentSet set
   std::vector<PromptMoments> out(statistics.size());
   std::vector<int> row;
   std::vector<double> column_mean, centred;
+  if (set == MomentSet::with_rows) column_means(table, table.prompts, column_mean);
   for (std::size_t p = 0; p < out.size(); ++p) {
     out[p].w = statistics[p].w;
     out[p].flip = statistics[p].flip;
     out[p].tie = statistics[p].tie;
-    if (set == MomentSet::with_rows) column_means(table, table.prompts[p], column_mean);
+    if (set == MomentSet::with_rows && table.judges.size() > 1) column_means(table, std::span(&table.prompts[p], 1), column_mean);
     for (const auto& response : table.responses_of(table.prompts[p])) {
       add_response(table, response, repeats, out[p]);
       if (set == MomentSet::fitted) continue;

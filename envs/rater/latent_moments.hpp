@@ -28,7 +28,8 @@ enum class Moment : int {
   far_prompts,   ///< standard deviation over prompts of that share
   row_skewness,  ///< third central moment in rows, mean over rows, over the second to the power 1.5
   difference_kurtosis,  ///< excess kurtosis of differences between two calls in a row
-  // of the means of the first and of the second half of a response's scores, each score less the mean of its column in the prompt
+  // of the means of the first and of the second half of a response's scores, each score less the mean of its column; of a panel,
+  // whose judges may be severe towards a prompt, in that prompt
   halves_sd,           ///< standard deviation of their difference, levels
   halves_correlation,  ///< their correlation over responses
   halves_worth,        ///< variance of a call over that of such a mean, both as half the variance of a difference: how many independent calls it is worth

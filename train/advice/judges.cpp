@@ -11,11 +11,11 @@
 
 #include "envs/rater/heard_judges.hpp"
 #include "envs/rater/latent_check.hpp"
+#include "envs/rater/resampled.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shuffle.hpp"
 #include "kernels/subnormals.hpp"
-#include "spec/learned_judge.hpp"
 
 namespace odrpo {
 namespace {
@@ -65,9 +65,8 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
     if (i == 0) {
       check = goodness_of_fit(table, options);
     } else if (i == 1) {
-      const std::vector<Noise> learned = learn_rater(whole, LearnedWorld::resample, file).noise;
       RaterConfig rater;
-      rater.noise = {ResampleNoise{with_middle_quality(*scored_responses(learned))}};
+      rater.noise = {ResampleNoise{resample_responses(table, RowCentre::middle).responses}};
       made[i] = {"the file's responses", std::move(rater)};
     } else {
       LatentFitOptions half = options;

@@ -52,24 +52,22 @@ TEST_CASE("a file that nothing can be fitted to is refused") {
 }
 
 TEST_CASE("an advice of a judge without its outliers does not hold with the file's responses", "[.slow]") {
-  for (const char* word : {"low20", "high10", "easylow"}) {
-    const ScoreTable table = simulate_scores(judge_named(word).rater, rated_world(10, 300, 8), 4, 3).table;
-    LatentFitOptions smooth;
-    smooth.intervals = false, smooth.outliers = false;
-    RaterConfig rater;
-    rater.noise = noise_of(fit_latent_scale(table, smooth).judge, {});
-    std::atomic<bool> stop{false};
-    const auto judges = judges_of(table, "file", 0, 3, 1, stop);
-    REQUIRE(judges->others.back().name == "the file's responses");
-    AdviceQuestion q = small_question(80'000, {"grpo", "rank-grpo", "odrpo-gini-median(maxrl)"});
-    q.rollouts = {16}, q.votes = {1}, q.report_seeds = 16, q.check_seeds = 16;
-    Asked asked;
-    const auto wrong = asked.ask(q, {"judge", rater}, {judges->others.back()});
-    INFO(word << ": advised " << choice_text(q, wrong->report[wrong->advised].from.choice));
-    CHECK_FALSE(wrong->checks.back().holds);
-    // what the file's own judge advises holds there
-    const auto right = asked.ask(q, judges->fitted, {judges->others.back()});
-    INFO("with outliers: " << choice_text(q, right->report[right->advised].from.choice) << ", " << right->checks.back().less.mean << " points");
-    CHECK(right->checks.back().holds);
-  }
+  const ScoreTable table = simulate_scores(judge_named("low20").rater, rated_world(10, 300, 8), 4, 3).table;
+  LatentFitOptions smooth;
+  smooth.intervals = false, smooth.outliers = false;
+  RaterConfig rater;
+  rater.noise = noise_of(fit_latent_scale(table, smooth).judge, {});
+  std::atomic<bool> stop{false};
+  const auto judges = judges_of(table, "file", 0, 3, 1, stop);
+  REQUIRE(judges->others.back().name == "the file's responses");
+  AdviceQuestion q = small_question(80'000, {"grpo", "odrpo-gini-median(maxrl)"});
+  q.rollouts = {16}, q.votes = {1}, q.report_seeds = 16, q.check_seeds = 16;
+  Asked asked;
+  const auto wrong = asked.ask(q, {"judge", rater}, {judges->others.back()});
+  INFO("advised " << choice_text(q, wrong->report[wrong->advised].from.choice) << ", " << wrong->checks.back().less.mean << " points");
+  CHECK(choice_text(q, wrong->report[wrong->advised].from.choice).find(", grpo") != std::string::npos);
+  CHECK_FALSE(wrong->checks.back().holds);  // -2.4 points there; -13 under the true judge
+  const auto right = asked.ask(q, judges->fitted, {judges->others.back()});
+  CHECK(choice_text(q, right->report[right->advised].from.choice).find("odrpo-gini-median(maxrl)") != std::string::npos);
+  CHECK(right->checks.back().holds);
 }
