@@ -67,6 +67,7 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
   for (const AdviceCheck& c : a.checks)
     json["checks"].push_back(
         {{"name", c.name}, {"holds", c.holds}, {"best_place", c.best}, {"less_best", interval(c.less)}, {"p_holm", number(c.p_holm)}});
+  json["doubts"] = a.doubts;
   json["notes"] = in.notes;
   json["raced"] = a.race.choices;
   json["too_dear"] = a.race.too_dear;

@@ -108,15 +108,24 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
                                   choice_text(q, a.report[c.best].from.choice)),
                       2, 2);
   }
-  if (a.checks.empty()) return "";
+  std::string doubts;
+  for (const std::string& doubt : a.doubts) doubts += (doubts.empty() ? "" : "; ") + doubt;
+  if (!doubts.empty()) doubts = paragraph("The advice is uncertain: " + doubts + ".", 0);
+  for (const AdviceCheck& c : a.checks)
+    if (c.holds && c.name.ends_with("fits too"))  // what the model decides
+      doubts += paragraph(fmt::format("With {} the advised choice has {}.", c.name,
+                                      std::isnan(c.less.mean) ? "the best gain" : plus_minus(c.less, true) + " points against the best there"),
+                          0);
+  if (!doubts.empty()) doubts = "\n" + doubts;
+  if (a.checks.empty()) return doubts;
   std::string names;
   for (const AdviceCheck& c : a.checks)
     if (c.holds) names += (names.empty() ? "" : ", ") + c.name;
   std::string head;
-  if (holds == a.checks.size()) head = paragraph(fmt::format("The advice holds with {}.", names), 0);
+  if (holds == a.checks.size()) head = paragraph(fmt::format("{} holds with {}.", a.doubts.empty() ? "The advice" : "It", names), 0);
   else head = paragraph(fmt::format("The advice is uncertain. It is worse than another by more than {:g} point with:", check_margin), 0);
   if (holds != a.checks.size() && !names.empty()) text += paragraph(fmt::format("It holds with {}.", names), 2, 2);
-  return "\n" + head + text;
+  return doubts + "\n" + head + text;
 }
 
 }  // namespace

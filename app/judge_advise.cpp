@@ -100,7 +100,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     if (rater.text != TextJudge{})
       throw Failure(Exit::usage, fmt::format("rater {} looks at the text of responses, which the bandit's have not", input.name));
     question.levels = simulated_levels(rater, o.scores.levels);
-    judges = FileJudges{{"judge", rater}, {}, {}};
+    judges = FileJudges{{"judge", rater}, {}, {}, {}};
   }
   input.notes = judges->notes;
 
@@ -119,7 +119,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     return fmt::format("{} trainings are saved in {}; the same command continues", trials.known(), saved);
   };
   try {
-    const auto advice = advise(question, judges->fitted, judges->others, trials, work);
+    auto advice = advise(question, judges->fitted, judges->others, trials, work);
     Tally over;
     over.over = true;
     bar.show(over);
@@ -128,6 +128,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
       print_note("stopped: " + save());
       return static_cast<int>(Exit::stopped);
     }
+    advice->doubts = judges->doubts;
     input.runs = trials.known();
     input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string text = o.json ? advice_json(*advice, question, input) : advice_text(*advice, question, input);

@@ -33,9 +33,10 @@ int judge_fit(const JudgeFitOptions& o) {
     if (failure.code != Exit::bad_input) throw;
     throw Failure(failure.code, fmt::format("{}: {}", fit.file, failure.what()));
   }
+  options.whole = &fit.fit;
   fit.check = goodness_of_fit(table, options);
   RaterConfig rater;
-  rater.noise = {LatentNoise{fit.fit.judge}};
+  rater.noise = noise_of(fit.fit.judge, fit.fit.outliers);
   fit.worth = worth_of(rater, table.levels(), options.seed);
   const std::string file = judge_file(fit), report = o.json ? fit_json(fit) : fit_report(fit);
   if (!o.output.empty()) write_output(o.output, file);

@@ -49,6 +49,11 @@ std::string number(double x) {
 }
 std::string with_sign(double x) { return std::isnan(x) ? "n/a" : (number(x)[0] == '-' ? "" : "+") + number(x); }
 
+std::string interval_text(const LatentParameter& of) {
+  if (!of.fitted) return "not fitted";
+  return std::isnan(of.low) ? "[n/a]" : fmt::format("[{}, {}]", number(of.low), number(of.high));
+}
+
 std::string check_text(const GoodnessOfFit& check) {
   if (!check.reason.empty()) return paragraph("Goodness of fit: not known, " + check.reason + ".", 0, 2);
   std::string text =
@@ -75,6 +80,10 @@ std::vector<std::string> limits_text(const JudgeFit& f) {
         "severity against noise: if several judges wrote these scores, name their column (--rater), or their severity counts as noise");
   for (const auto& [key, help, of] : parameters(f.fit))
     if (!of.fitted) text.push_back(fmt::format("{}: {}", key, of.reason));
+  if (f.fit.outliers.any())
+    text.push_back("outliers that hit all calls about a response: they look like a bad, or a good, response");
+  if (f.fit.outliers[Outlier::veto] > 0 || f.fit.outliers[Outlier::low] > 0)
+    text.push_back("from few calls about a response, whether a lowest score lasts (veto) or not (low): what both make together is known better");
   for (const auto& [key, help, of] : parameters(f.fit))
     if (of.at_end)
       text.push_back(fmt::format("{}: {} is the end of what is looked at; the scores may want a value beyond it", key, number(of.value)));
@@ -98,11 +107,15 @@ std::string fit_report(const JudgeFit& f) {
                                    f.fit.scores, f.fit.responses),
                        0, 0);
   for (const auto& [key, help, of] : parameters(f.fit)) {
-    const std::string interval = !of.fitted           ? "not fitted"
-                                 : std::isnan(of.low) ? "[n/a]"
-                                                      : fmt::format("[{}, {}]", number(of.low), number(of.high));
-    text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", key, number(of.value), interval, help);
+    text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", key, number(of.value), interval_text(of), help);
   }
+  bool outliers = false;
+  for (const Outlier kind : all_outliers)
+    if (const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)]; of.fitted) {
+      text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", outlier_word(kind), number(of.value), interval_text(of), outlier_help(kind));
+      outliers = true;
+    }
+  if (!outliers) text += "  outliers         none: the rows do not ask for any\n";
   text += fmt::format("  [ ] 95 % intervals over prompts{}\n", f.fit.prompts < 10 ? ": none for fewer than ten" : "") + check_text(f.check);
   text += worth_text(f.worth);
   text += "\nWhat the file cannot tell:\n";
@@ -117,6 +130,12 @@ std::string fit_json(const JudgeFit& f) {
     out["parameters"][key] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", exact(of.error)},
                               {"low", exact(of.low)}, {"high", exact(of.high)}, {"at_end", of.at_end},
                               {"reason", of.reason}};
+  out["outliers"] = Json::object();
+  for (const Outlier kind : all_outliers) {
+    const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)];
+    out["outliers"][std::string(outlier_word(kind))] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", exact(of.error)},
+                                                        {"low", exact(of.low)}, {"high", exact(of.high)}, {"reason", of.reason}};
+  }
   for (int j = 0; j < f.fit.judge.judges(); ++j) {
     const auto row = f.fit.judge.thresholds(j);
     out["thresholds"].push_back(
@@ -162,7 +181,13 @@ std::string judge_file(const JudgeFit& f) {
     const std::string& judge = f.judges[static_cast<std::size_t>(j)];
     text += fmt::format("  {},{}\n", thresholds_text(f.fit.judge, j), judge.empty() ? "" : "  # judge " + printable_line(judge));
   }
-  return text + "]\n";
+  text += "]\n";
+  for (const Outlier kind : all_outliers)
+    if (const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)]; of.fitted)
+      text += fmt::format("\n[rater.{}.{}]\n{} = {}  # {}\n", f.name, outlier_word(kind), kind == Outlier::veto ? "share" : "p",
+                          number_text(of.value),
+                          std::isnan(of.low) ? outlier_help(kind) : fmt::format("95 %: {} to {}", number(of.low), number(of.high)));
+  return text;
 }
 
 }  // namespace odrpo::app

@@ -42,6 +42,7 @@ enum class Purpose : std::uint32_t {
   latent_place = 72,  ///< a judge on a latent scale: b of a prompt (step 0), e and z of response `step` - 1
   latent_judge = 73,  ///< lasting errors of judges about response `step`: block = 2 judges
   latent_call = 74,   ///< errors of calls about response `step`: block = 2 ratings
+  latent_outlier = 75,  ///< outliers of response `step`: block 0 its own veto, then block = 2 ratings
 
   resample = 80,  ///< items of a bootstrap's resample: step = resample, prompt = stratum, block = 4 items
 };

@@ -38,7 +38,9 @@ LearnedJudge learn_latent(const ScoreTable& whole) {
   const LatentScale& judge = fit.judge;
   std::string found = fmt::format("{}{}; latent scale: sigma {:.3g}, spread {:.3g}, judge_sigma {:.3g}, prompt_share {:.3g}",
                                   table_text(table), besides_text(table), judge.sigma, judge.spread, judge.judge_sigma, judge.prompt_share);
-  return {{LatentNoise{std::move(fit.judge)}}, std::move(found)};
+  for (const Outlier kind : all_outliers)
+    if (fit.outliers[kind] > 0) found += fmt::format(", {} {:.3g}", outlier_word(kind), fit.outliers[kind]);
+  return {noise_of(fit.judge, fit.outliers), std::move(found)};
 }
 
 LearnedJudge learn_resampled(const ScoreTable& whole) {

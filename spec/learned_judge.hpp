@@ -10,7 +10,7 @@
 namespace odrpo {
 
 struct LearnedJudge {
-  std::vector<Noise> noise;  ///< one model, which makes a distribution and brings a world
+  std::vector<Noise> noise;  ///< the first model makes a distribution and brings a world, outliers follow
   std::string found;         ///< in one line: "540 prompts x 8 responses x 8 samples, 6 levels, …"
 };
 

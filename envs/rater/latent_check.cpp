@@ -14,36 +14,24 @@ namespace odrpo {
 namespace {
 
 constexpr int simulated_tables = 20;
-constexpr std::uint32_t resamples = 200;
 constexpr std::uint64_t most_ratings = 600'000;  // of both folds
 
-constexpr std::array<std::pair<Moment, std::string_view>, 6> checked = {{{Moment::median_w, "median W"},
+constexpr std::array<std::pair<Moment, std::string_view>, 16> checked = {{{Moment::median_w, "median W"},
                                                                          {Moment::mean_w, "mean W"},
                                                                          {Moment::flip, "flips"},
                                                                          {Moment::tie, "ties"},
                                                                          {Moment::constant_rows, "rows without spread"},
-                                                                         {Moment::row_sd, "row deviation"}}};
-
-/// Standard errors of the moments by a bootstrap over prompts. NaN where a resample leaves one undefined.
-Moments sampling_errors(std::span<const PromptMoments> prompts, std::uint64_t seed) {
-  const auto size = static_cast<std::uint32_t>(prompts.size());
-  std::vector<std::uint32_t> which(size);
-  Moments sum{}, squares{};
-  for (std::uint32_t b = 0; b < resamples; ++b) {
-    for (std::uint32_t i = 0; i < size; ++i) which[i] = uniform_below(draw(seed, Purpose::resample, b, 1, i / 4).x[i % 4], size);
-    const Moments m = moments_of(prompts, which);
-    for (std::size_t k = 0; k < m.size(); ++k) {
-      sum[k] += m[k];
-      squares[k] += m[k] * m[k];
-    }
-  }
-  Moments error;
-  for (std::size_t k = 0; k < error.size(); ++k) {
-    const double variance = (squares[k] - sum[k] * sum[k] / resamples) / (resamples - 1);
-    error[k] = variance > 0 ? math::sqrt(variance) : 0 * variance;
-  }
-  return error;
-}
+                                                                         {Moment::row_sd, "row deviation"},
+                                                                         {Moment::far_pairs, "far pairs"},
+                                                                         {Moment::far_lowest, "far, one lowest"},
+                                                                         {Moment::far_highest, "far, one highest"},
+                                                                         {Moment::far_rows, "rows with far pairs"},
+                                                                         {Moment::far_prompts, "of prompts, deviation"},
+                                                                         {Moment::row_skewness, "skewness of rows"},
+                                                                         {Moment::difference_kurtosis, "kurtosis, differences"},
+                                                                         {Moment::halves_sd, "half less half"},
+                                                                         {Moment::halves_correlation, "correlation of halves"},
+                                                                         {Moment::halves_worth, "worth of a half"}}};
 
 FitVerdict verdict_of(const CheckedMoment& mean, double tolerance) {
   const double beyond = math::abs(mean.difference()) - tolerance;
@@ -74,22 +62,23 @@ GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& o
     other.prompts = half[1 - f];
     other.intervals = false;
     try {
-      out.judge[f] = fit_latent_scale(table, other).judge;
+      const LatentFit fit = fit_latent_scale(table, other);
+      out.judge[f] = fit.judge, out.outliers[f] = fit.outliers;
     } catch (const Failure& e) {
       if (e.code != Exit::bad_input) throw;
       out.reason = std::string("of a half of the prompts: ") + e.what();
       return out;
     }
     const ScoreTable held_out = take_prompts(table, half[f]);
-    const auto prompts = prompt_moments(held_out);
+    const auto prompts = prompt_moments(held_out, MomentSet::with_rows);
     out.prompts[f] = static_cast<std::uint32_t>(prompts.size());
     observed[f] = moments_of(prompts, numbers_to(prompts.size()));
     error[f] = sampling_errors(prompts, options.seed);
-    simulated[f] = moments_of(draw_scores(out.judge[f], held_out, simulated_tables, options.seed + 1).table);
+    simulated[f] = moments_of(draw_scores(out.judge[f], held_out, simulated_tables, options.seed + 1, out.outliers[f]).table, MomentSet::with_rows);
   }
   for (const auto& [moment, name] : checked) {
     const auto k = static_cast<std::size_t>(moment);
-    CheckedStatistic line{moment, name, moment_tolerance(moment, table.levels()), {}, {}, {}};
+    CheckedStatistic line{moment, name, moment_tolerance(moment, table.levels(), (observed[0][k] + observed[1][k]) / 2), {}, {}, {}};
     for (std::size_t f = 0; f < 2; ++f) line.fold[f] = {observed[f][k], simulated[f][k], error[f][k]};
     const auto& [a, b] = line.fold;
     line.mean = {(a.observed + b.observed) / 2, (a.simulated + b.simulated) / 2, math::sqrt(a.error * a.error + b.error * b.error) / 2};

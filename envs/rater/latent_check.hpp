@@ -36,12 +36,14 @@ struct CheckedStatistic {
 
 struct GoodnessOfFit {
   std::string reason;                      ///< why there is no check; empty where there is one
-  std::vector<CheckedStatistic> lines;     ///< median and mean W, flips, ties, rows without spread, row deviation
+  std::vector<CheckedStatistic> lines;     ///< median and mean W, flips, ties, rows without spread, row deviation, then those of rows
   std::array<std::uint32_t, 2> prompts{};  ///< of each fold
   std::array<LatentScale, 2> judge;        ///< fitted to the other half
+  std::array<Outliers, 2> outliers;
 };
 
-/// Two folds: prompts are split at random by the seed; `options.intervals` is ignored. Of a table with more than 600,000 scores,
+/// Two folds: prompts are split at random by the seed; `options.intervals` is ignored. Where options.whole is given, each half has its kinds
+/// of outliers. Of a table with more than 600,000 scores,
 /// a random choice of prompts is used. Never throws for what a table holds: where a half says too little, `reason` says so.
 GoodnessOfFit goodness_of_fit(const ScoreTable& table, const LatentFitOptions& options = {});
 

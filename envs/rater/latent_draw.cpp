@@ -36,6 +36,15 @@ void append_normals(LatentNormals& out, const ScoreTable& table, std::uint32_t p
   }
 }
 
+void append_fates(std::vector<Fate>& out, const Outliers& outliers, const ScoreTable& table, std::uint32_t p, std::uint64_t seed) {
+  if (!outliers.any()) return;
+  const auto responses = table.responses_of(table.prompts[p]);
+  for (std::uint32_t r = 0; r < responses.size(); ++r) {
+    out.resize(out.size() + responses[r].count);
+    draw_fates(outliers, table.levels(), seed, p, r, std::span(out).last(responses[r].count));
+  }
+}
+
 /// Where the normals of a prompt begin.
 struct Cursor {
   std::size_t prompt = 0, response = 0, call = 0;
@@ -52,10 +61,13 @@ void score_prompt(const LatentScale& judge, const LatentNormals& normals, Cursor
     const double* u = judge.judge_sigma > 0 ? &normals.u[at.response * judges] : nullptr;
     for (std::uint32_t i = response.first; i < response.first + response.count; ++i) {
       const std::uint32_t j = table.columns[table.column[i]].judge;
-      const double error = (u ? judge.judge_sigma * u[j] : 0.0) + judge.sigma * normals.eps[at.call++], y = x + s * error;
+      const double error = (u ? judge.judge_sigma * u[j] : 0.0) + judge.sigma * normals.eps[at.call], y = x + s * error;
       unsigned level = 1;
       for (const double cut : judge.thresholds(static_cast<int>(j))) level += y > cut;
+      if (const Fate fate = normals.fate.empty() ? kept_score : normals.fate[at.call]; fate != kept_score)
+        level = fate == mirrored_score ? static_cast<unsigned>(judge.levels) + 1 - level : fate;
       table.level[i] = static_cast<std::uint8_t>(level);
+      ++at.call;
     }
     ++at.response;
     if (place) place->push_back(x);
@@ -113,13 +125,15 @@ ScoreTable empty_table(const ScoreTable& like, int repeats) {
   return table;
 }
 
-DrawnScores fill(const LatentScale& judge, ScoreTable table, std::uint64_t seed) {
+DrawnScores fill(const LatentScale& judge, ScoreTable table, std::uint64_t seed, const Outliers& outliers) {
   DrawnScores out{std::move(table), {}};
   out.place.reserve(out.table.responses.size());
   LatentNormals normals;
   for (std::uint32_t p = 0; p < out.table.prompts.size(); ++p) {
     for (auto* part : {&normals.b, &normals.e, &normals.z, &normals.u, &normals.eps}) part->clear();
+    normals.fate.clear();
     append_normals(normals, out.table, p, seed, judge.judge_sigma > 0);
+    append_fates(normals.fate, outliers, out.table, p, seed);
     Cursor start;
     score_prompt(judge, normals, start, out.table, p, &out.place);
   }
@@ -138,16 +152,21 @@ ScoreTable panel_columns(int levels, int judges, int calls) {
   return table;
 }
 
-DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed) {
-  return fill(judge, empty_table(judge, shape), seed);
+DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed, const Outliers& outliers) {
+  return fill(judge, empty_table(judge, shape), seed, outliers);
 }
 
-DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed) {
-  return fill(judge, empty_table(like, repeats), seed);
+DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed, const Outliers& outliers) {
+  return fill(judge, empty_table(like, repeats), seed, outliers);
 }
 
-ScoreDraws::ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed) : table_(empty_table(like, repeats)) {
+ScoreDraws::ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed) : table_(empty_table(like, repeats)), seed_(seed) {
   for (std::uint32_t p = 0; p < table_.prompts.size(); ++p) append_normals(normals_, table_, p, seed, table_.judges.size() > 1);
+}
+
+void ScoreDraws::set_outliers(const Outliers& outliers) {
+  normals_.fate.clear();
+  for (std::uint32_t p = 0; p < table_.prompts.size(); ++p) append_fates(normals_.fate, outliers, table_, p, seed_);
 }
 
 const ScoreTable& ScoreDraws::scores(const LatentScale& judge) {

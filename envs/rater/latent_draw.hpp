@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "envs/rater/latent_scale.hpp"
+#include "envs/rater/outliers.hpp"
 #include "kernels/score_table.hpp"
 
 namespace odrpo {
@@ -25,26 +26,31 @@ struct DrawnScores {
 
 /// The same bits everywhere, 1e7 scores a second. A prompt's scores depend on its number, the shape of its responses and the seed, not on
 /// how many prompts there are. Throws Failure(Exit::limits) for 2^32 responses or scores, or more.
-DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed);
+DrawnScores draw_scores(const LatentScale& judge, const ScoreShape& shape, std::uint64_t seed, const Outliers& outliers = {});
 
 /// The same for the prompts of `like`, `repeats` times one after the other: the same responses with a score in the same columns where
 /// `like` has one that could be read. Judge j of `like` is judge j of `judge`; values are those of `like`.
-DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed);
+DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int repeats, std::uint64_t seed, const Outliers& outliers = {});
 
-/// The normals behind scores: of prompts, responses, (response, judge) and calls, in order.
+/// The normals behind scores: of prompts, responses, (response, judge) and calls, in order; and what outliers make of each call, nothing
+/// where there are none.
 struct LatentNormals {
   std::vector<double> b, e, z, u, eps;
+  std::vector<Fate> fate;
 };
 
 /// Scores of many judges on one latent scale from the same normals: functions of the judge without noise between two of them.
 class ScoreDraws {
  public:
   ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed);
-  /// The table of draw_scores(judge, like, repeats, seed), valid until the next call. 6e7 scores a second.
+  /// Whose outliers the tables to come have; none at first.
+  void set_outliers(const Outliers& outliers);
+  /// The table of draw_scores(judge, like, repeats, seed, outliers), valid until the next call. 6e7 scores a second.
   const ScoreTable& scores(const LatentScale& judge);
 
  private:
   ScoreTable table_;
+  std::uint64_t seed_;
   LatentNormals normals_;
 };
 

@@ -7,6 +7,7 @@
 #include "envs/rater/latent_draw.hpp"
 #include "envs/rater/latent_evidence.hpp"
 #include "envs/rater/least_squares.hpp"
+#include "envs/rater/outlier_fit.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
@@ -20,9 +21,7 @@ constexpr std::uint32_t fewest_prompts = 10;  // resamples of fewer say too litt
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The parameters that are fitted, as numbers, and their bounds.
-struct Free {
-  bool prompt_share = true, spread = true, judge_sigma = true;
-
+struct Free : FreeParameters {
   LatentScale at(const Vector& v) const {
     LatentScale judge;
     std::size_t i = 0;
@@ -40,6 +39,11 @@ struct Free {
     return v;
   }
   Vector start() const { return choose(-0.8, -1, 0.1, 0.1); }
+  Vector start(const LatentScale& from) const {
+    const double share = std::clamp(from.prompt_share, 0.001, 0.99);
+    return choose(math::log(from.sigma), math::log(share / (1 - share)), std::max(from.spread * from.spread, 0.01),
+                  std::max(from.judge_sigma * from.judge_sigma, 0.01));
+  }
   Bounds bounds() const { return {choose(-4.5, -7, 0, 0), choose(3, 5, 4, 400), choose(0.05, 0.1, 0.03, 0.03)}; }
 };
 
@@ -63,7 +67,7 @@ Residuals residuals_to(const Moments& observed, int levels) {
     if (moment == Moment::median_w || moment == Moment::mean_w) weight *= 0.7;
     if (moment == Moment::constant_rows) weight *= 1.3;
     if (moment == Moment::prompt_share) weight *= 0.15;
-    const bool defined = observed[i] == observed[i];
+    const bool defined = observed[i] == observed[i] && i < first_row_moment;
     r.weight.push_back(defined ? weight : 0);
     r.target.push_back(defined ? observed[i] : 0);
   }
@@ -71,11 +75,12 @@ Residuals residuals_to(const Moments& observed, int levels) {
 }
 
 /// Covariance of the residuals over samples of prompts: [residuals][residuals]. Thresholds follow the frequencies of each resample.
-std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residual, const LatentScale& judge, int repeats,
-                               std::uint64_t seed) {
+std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residual, const LatentScale& judge, const Outliers& outliers,
+                               int repeats, std::uint64_t seed) {
   constexpr std::uint32_t resamples = 100;
   const auto prompts = prompt_moments(table);
   ScoreDraws draws(table, 1, seed);
+  draws.set_outliers(outliers);
   const auto size = static_cast<std::uint32_t>(prompts.size());
   const std::size_t n = residual.weight.size();
   Vector mean(n, 0), mean_own(n, 0);
@@ -84,7 +89,7 @@ std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residua
   for (std::uint32_t b = 0; b < resamples; ++b) {
     for (std::uint32_t i = 0; i < size; ++i) which[i] = uniform_below(draw(seed, Purpose::resample, b, 0, i / 4).x[i % 4], size);
     LatentScale settled = judge;
-    settle_thresholds(settled, table.levels(), level_shares(table, which));
+    settle_thresholds(settled, table.levels(), shares_without(outliers, table.values.size(), level_shares(table, which)));
     const Vector of_table = residual(moments_of(prompts, which)), of_draws = residual(moments_of(draws.scores(settled)));
     for (std::size_t i = 0; i < n; ++i) {
       mean[i] += of_table[i] - of_draws[i];
@@ -122,11 +127,14 @@ Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vecto
   return error;
 }
 
-}  // namespace
-
-double moment_tolerance(Moment moment, int levels) {
-  return moment == Moment::row_sd || moment == Moment::judge_row_sd ? 0.02 * (levels - 1) / 4 : 0.02;
+/// Is every moment of rows within its tolerance and two errors?
+bool rows_fit(const Moments& simulated, const Moments& observed, const Moments& error, int levels) {
+  for (std::size_t i = first_row_moment; i < moment_count; ++i)
+    if (math::abs(simulated[i] - observed[i]) > moment_tolerance(static_cast<Moment>(i), levels, observed[i]) + 2 * error[i]) return false;
+  return true;
 }
+
+}  // namespace
 
 LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& options) {
   const std::vector<std::uint32_t> all = options.prompts.empty() ? numbers_to(whole.prompts.size()) : options.prompts;
@@ -145,10 +153,11 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   else if (!evidence.repeats)
     fit.judge_sigma.reason =
         "no response has scores of two judges, and two of one of them: only judge_sigma^2 + sigma^2 is known, and sigma has all of it";
-  fit.observed = moments_of(table);
+  const std::vector<PromptMoments> prompts = prompt_moments(table, MomentSet::with_rows);
+  fit.observed = moments_of(prompts, numbers_to(prompts.size()));
   if (const double share = fit.observed[static_cast<std::size_t>(Moment::prompt_share)]; share != share && fit.prompt_share.reason.empty())
     fit.prompt_share.reason = "the mean scores of all responses are equal";
-  const Free free{fit.prompt_share.reason.empty(), fit.spread.reason.empty(), fit.judge_sigma.reason.empty()};
+  const Free free{{fit.prompt_share.reason.empty(), fit.spread.reason.empty(), fit.judge_sigma.reason.empty()}};
 
   const Vector share = level_shares(whole, all);
   const int repeats = static_cast<int>(std::clamp(simulated_scores / evidence.scores, 2.0, 50.0));
@@ -156,7 +165,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   const Residuals residual = residuals_to(fit.observed, table.levels());
   const auto judge_at = [&](const Vector& at) {
     LatentScale judge = free.at(at);
-    settle_thresholds(judge, table.levels(), share);
+    settle_thresholds(judge, table.levels(), shares_without(fit.outliers, table.values.size(), share));
     return judge;
   };
   const auto residual_at = [&](const Vector& at) {
@@ -164,14 +173,41 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     return residual(moments_of(draws.scores(judge_at(at))));
   };
   const Bounds bounds = free.bounds();
-  const LeastSquares least = least_squares(residual_at, bounds, free.start());
-  fit.judge = judge_at(least.at);
-  fit.simulated = moments_of(draws.scores(fit.judge));
+  const auto set_judge = [&](const Vector& at) {
+    fit.judge = judge_at(at);
+    fit.simulated = moments_of(draws.scores(fit.judge), MomentSet::with_rows);
+  };
+  LeastSquares least{free.start(), {}};
+  if (options.whole == nullptr || !options.whole->outliers.any()) {
+    least = least_squares(residual_at, bounds, free.start());
+    set_judge(least.at);
+  } else {
+    fit.judge = options.whole->judge;
+  }
+  OutlierFit found;
+  Moments error_of_rows{};
+  OutlierSearch search{free, {}, nullptr, options.intervals, options.seed};
+  if (options.whole != nullptr) search.known = &options.whole->outliers;
+  else if (options.outliers)
+    error_of_rows = sampling_errors(prompts, options.seed), search.among = suspected_outliers(fit.observed, fit.simulated, error_of_rows, table.levels());
+  if (search.known != nullptr ? search.known->any() : std::any_of(search.among.begin(), search.among.end(), [](bool b) { return b; }))
+    found = fit_outliers(table, fit.judge, search);
+  if (options.whole == nullptr && found.outliers.any()) {  // the model that is not chosen
+    const Moments without = fit.simulated, with = moments_of(draw_scores(found.judge, table, 2, options.seed, found.outliers).table, MomentSet::with_rows);
+    if (rows_fit(found.chosen ? without : with, fit.observed, error_of_rows, table.levels()))
+      fit.other = found.chosen ? LatentModel{fit.judge, {}} : LatentModel{found.judge, found.outliers};
+  }
+  if (found.chosen) {
+    fit.outliers = found.outliers;
+    draws.set_outliers(fit.outliers);
+    least = least_squares(residual_at, bounds, free.start(found.judge));
+    set_judge(least.at);
+  }
   fit.distance = dot(least.residual, least.residual);
 
   Vector error(least.at.size(), unknown);
   if (options.intervals && fit.prompts >= fewest_prompts)
-    error = standard_errors(slopes(residual_at, bounds, least.at), covariance(table, residual, fit.judge, repeats, options.seed));
+    error = standard_errors(slopes(residual_at, bounds, least.at), covariance(table, residual, fit.judge, fit.outliers, repeats, options.seed));
   // a free number and its error to the parameter's, by `value`, which increases, and its slope
   std::size_t next = 0;
   const auto set = [&](LatentParameter& p, bool fitted, double held, auto value, auto slope) {
@@ -196,6 +232,15 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
       fit.prompt_share, free.prompt_share, 0, [](double x) { return 1 / (1 + math::exp(-x)); }, [](double x) { return x * (1 - x); });
   set(fit.spread, free.spread, 0, root, root_slope);
   set(fit.judge_sigma, free.judge_sigma, 0, root, root_slope);
+  for (const Outlier kind : all_outliers) {
+    const auto k = static_cast<std::size_t>(kind);
+    LatentParameter& p = fit.outlier[k];
+    p.value = fit.outliers[kind];
+    p.fitted = p.value > 0;
+    p.error = p.fitted && options.intervals ? math::sqrt(found.covariance[k][k]) : unknown;
+    p.low = p.fitted && options.intervals ? found.low[k] : unknown, p.high = p.fitted && options.intervals ? found.high[k] : unknown;
+    if (!p.fitted) p.reason = options.outliers ? "the rows do not ask for it" : "not looked for";
+  }
   return fit;
 }
 

@@ -1,23 +1,30 @@
 // A judge on a latent scale fitted to a table of scores (docs/raters.md).
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "envs/rater/latent_moments.hpp"
 #include "envs/rater/latent_scale.hpp"
+#include "envs/rater/outliers.hpp"
 #include "kernels/score_table.hpp"
 
 namespace odrpo {
+
+struct LatentFit;
 
 struct LatentFitOptions {
   std::vector<std::uint32_t> prompts;  ///< indices of the prompts to fit, increasing; empty = all
   bool intervals = true;               ///< standard errors and intervals too; the judge is the same without them
   std::uint64_t seed = 1;              ///< of the simulated scores and of the resamples behind errors
+  bool outliers = true;                ///< look for outliers
+  const LatentFit* whole = nullptr;    ///< where this is a part of a table: its fit, whose kinds of outliers are estimated anew, no others
 };
 
-/// One of the four numbers of LatentScale.
+/// One of the four numbers of LatentScale, or an outlier's share.
 struct LatentParameter {
   double value = 0;
   bool fitted = false;
@@ -27,10 +34,19 @@ struct LatentParameter {
   std::string reason;        ///< why it is not fitted, a clause without a full stop; empty for a fitted one
 };
 
+/// A judge on a latent scale with its outliers.
+struct LatentModel {
+  LatentScale judge;
+  Outliers outliers;
+};
+
 struct LatentFit {
   LatentScale judge;  ///< thresholds: each judge gives its levels as often as in the table
+  Outliers outliers;  ///< beside it; all 0 where the rows do not ask for any
   LatentParameter prompt_share, sigma, spread, judge_sigma;
-  Moments observed{}, simulated{};  ///< what was compared; NaN = undefined
+  std::array<LatentParameter, all_outliers.size()> outlier;  ///< of each kind
+  std::optional<LatentModel> other;  ///< the model with, or without, outliers that was not chosen, where its moments of rows fit too
+  Moments observed{}, simulated{};                           ///< with those of rows; NaN = undefined
   double distance = 0;              ///< sum of squared differences of the moments over their tolerances
   std::uint32_t prompts = 0, responses = 0,
                 scores = 0;  ///< looked at: of a table with more than 300,000 scores, a random choice of prompts
@@ -38,12 +54,10 @@ struct LatentFit {
 };
 
 /// The judge whose simulated scores have the moments of the table (simulated moments). Each moment counts by the tolerance of
-/// goodness_of_fit. Missing and unreadable answers are left out. The same bits everywhere.
+/// goodness_of_fit. Where the moments of rows, which are not fitted, differ, outliers are looked for (fit_outliers), and the judge is fitted
+/// beside them. Missing and unreadable answers are left out. The same bits everywhere.
 /// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than most_judges judges, no response with
 /// two scores from judges that give more than one level, no prompt in which scores differ.
 LatentFit fit_latent_scale(const ScoreTable& table, const LatentFitOptions& options = {});
-
-/// How far a simulated moment may be from the table's: .02, or .02 (K - 1) / 4 levels for deviations.
-double moment_tolerance(Moment moment, int levels);
 
 }  // namespace odrpo

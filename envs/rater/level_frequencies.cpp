@@ -1,6 +1,8 @@
 // Counts scores by the level of their response, and smooths levels that few responses have.
 #include "envs/rater/level_frequencies.hpp"
 
+#include <algorithm>
+
 #include "envs/rater/noise.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
@@ -14,7 +16,7 @@ struct Counts {
   std::vector<long> rows;  ///< [K]
   double variance = 0;
 };
-Counts count(const ScoreTable& table) {
+Counts count(const ScoreTable& table, RowCentre centre) {
   const auto levels = static_cast<std::size_t>(table.levels());
   Counts c{std::vector<double>(levels * levels, 0.0), std::vector<long>(levels, 0)};
   double deviation = 0;
@@ -23,7 +25,7 @@ Counts count(const ScoreTable& table) {
     long long n = 0, sum = 0, squares = 0;
     for_each_score(table, response, [&](long long level, std::uint32_t) { ++n, sum += level, squares += level * level; });
     if (n < 2) continue;
-    const auto level = static_cast<std::size_t>((2 * sum + n) / (2 * n)) - 1;  // S / N, a half rounds up
+    const std::size_t level = level_of(table, response, centre);
     for_each_score(table, response, [&](int score, std::uint32_t) { c.of[level * levels + static_cast<std::size_t>(score) - 1] += 1; });
     ++c.rows[level];
     deviation += static_cast<double>(n * squares - sum * sum) / static_cast<double>(n);
@@ -36,10 +38,24 @@ Counts count(const ScoreTable& table) {
 
 }  // namespace
 
-std::vector<double> level_frequencies(const ScoreTable& table) {
+std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& response, RowCentre centre) {
+  std::vector<std::size_t> scores;
+  for_each_score(table, response, [&](int level, std::uint32_t) { scores.push_back(static_cast<std::size_t>(level)); });
+  const std::size_t n = scores.size();
+  std::size_t sum = 0, parts = 0;  // of each score, as many quarters as lie in the part that counts
+  std::sort(scores.begin(), scores.end());
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t from = std::max(4 * i, n), to = std::min(4 * i + 4, 3 * n);
+    const std::size_t part = centre == RowCentre::mean ? 1 : from < to ? to - from : 0;
+    sum += part * scores[i], parts += part;
+  }
+  return (2 * sum + parts) / (2 * parts) - 1;
+}
+
+std::vector<double> level_frequencies(const ScoreTable& table, RowCentre centre) {
   const auto size = static_cast<std::size_t>(table.levels());
   if (size < 2) throw Failure(Exit::bad_input, "all scores are equal: nothing says how many levels the judge has");
-  Counts counts = count(table);
+  Counts counts = count(table, centre);
   std::vector<double> lattice(size);
   for (std::size_t level = 0; level < size; ++level) {
     double* row = &counts.of[level * size];

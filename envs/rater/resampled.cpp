@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "envs/rater/latent_evidence.hpp"
-#include "envs/rater/latent_fit.hpp"
-#include "envs/rater/level_frequencies.hpp"
+#include "envs/rater/latent_moments.hpp"
+#include "envs/rater/latent_scale.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
@@ -32,24 +32,17 @@ bool count_scores(const ScoreTable& table, const ScoreTable::Response& response,
   return any;
 }
 
-/// The level of a response, from 0: its mean score, a half rounded up. It has scores.
-std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& response) {
-  std::size_t n = 0, sum = 0;
-  for_each_score(table, response, [&](int level, std::uint32_t) { ++n, sum += static_cast<std::size_t>(level); });
-  return (2 * sum + n) / (2 * n) - 1;
-}
-
 /// How often each judge gives each score to responses of each level: [level][judge][score].
 class LevelRows {
  public:
-  explicit LevelRows(const ScoreTable& table) : levels_(table.values.size()), judges_(table.judges.size()) {
-    const std::vector<double> pooled = level_frequencies(table);
+  LevelRows(const ScoreTable& table, RowCentre centre) : levels_(table.values.size()), judges_(table.judges.size()), centre_(centre) {
+    const std::vector<double> pooled = level_frequencies(table, centre);
     rows_.assign(levels_ * judges_ * levels_, 0);
     for (const auto& response : table.responses) {
       if (judges_ == 1) break;  // the pooled row is the judge's
       std::size_t level = levels_;
       for_each_score(table, response, [&](int score, std::uint32_t column) {
-        if (level == levels_) level = level_of(table, response);
+        if (level == levels_) level = level_of(table, response, centre);
         rows_[(level * judges_ + table.columns[column].judge) * levels_ + static_cast<std::size_t>(score) - 1] += 1;
       });
     }
@@ -61,6 +54,7 @@ class LevelRows {
     }
   }
 
+  RowCentre centre() const { return centre_; }
   /// The law of a judge with these counts [K] of a response of that level, at concentration c; without scores and c the row itself.
   void law(std::size_t level, std::size_t judge, const std::uint32_t* counts, double c, double* out) const {
     const double* row = rows_.data() + (level * judges_ + judge) * levels_;
@@ -71,6 +65,7 @@ class LevelRows {
 
  private:
   std::size_t levels_, judges_;
+  RowCentre centre_;
   std::vector<double> rows_;
 };
 
@@ -117,7 +112,7 @@ class Distance {
         for (to = from; to < end && judge_at(to) == judge_at(from); ++to)
           if (table_.level[to] != ScoreTable::unreadable) ++counts[table_.level[to] - 1u], any = true;
         if (!any) continue;
-        rows_.law(level_of(table_, response), judge_at(from), counts.data(), c, law.data());
+        rows_.law(level_of(table_, response, rows_.centre()), judge_at(from), counts.data(), c, law.data());
         for (std::uint32_t i = from; i < to; ++i)
           if (table_.level[i] != ScoreTable::unreadable)
             for (std::uint32_t repeat = 0; repeat < repeats_; ++repeat)
@@ -185,12 +180,12 @@ ScoreTable with_room(const ScoreTable& whole) {
 
 }  // namespace
 
-ResampledJudge resample_responses(const ScoreTable& whole) {
+ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
   if (whole.judges.size() > most_judges)
     throw Failure(Exit::bad_input,
                   "a panel has at most " + std::to_string(most_judges) + " judges, not " + std::to_string(whole.judges.size()));
   const ScoreTable table = with_room(whole);
-  const LevelRows rows(whole);
+  const LevelRows rows(whole, centre);
 
   ResampledJudge judge;
   if (scored_twice(table)) {
@@ -213,7 +208,7 @@ ResampledJudge resample_responses(const ScoreTable& whole) {
       const auto [at, fresh] = number.try_emplace(counts, static_cast<std::uint32_t>(number.size()));
       of_prompt.push_back(at->second);
       if (!fresh) continue;
-      const std::size_t level = level_of(table, response);
+      const std::size_t level = level_of(table, response, centre);
       for (std::size_t j = 0; j < table.judges.size(); ++j)
         rows.law(level, j, counts.data() + j * levels, judge.concentration, laws.emplace_back(levels).data());
     }
@@ -222,6 +217,7 @@ ResampledJudge resample_responses(const ScoreTable& whole) {
   }
   if (!two) throw Failure(Exit::bad_input, "no prompt has two responses with scores: nothing could be learned in such a world");
   judge.responses = join_responses(laws, static_cast<int>(table.judges.size()), prompts);
+  if (centre == RowCentre::middle && judge.responses) judge.responses = with_middle_quality(*judge.responses);
   return judge;
 }
 

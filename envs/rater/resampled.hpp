@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "envs/rater/level_frequencies.hpp"
 #include "envs/rater/scored_responses.hpp"
 #include "kernels/score_table.hpp"
 
@@ -25,6 +26,7 @@ struct ResampledJudge {
 /// (moment_tolerance()). Where no judge scored a response twice, its scores are taken as lasting: c = 0. Throws Failure(Exit::bad_input) as
 /// level_frequencies() does, for more than most_judges judges, and when no prompt has two responses with scores; Failure(Exit::limits)
 /// where every prompt is too large.
-ResampledJudge resample_responses(const ScoreTable& table);
+/// With RowCentre::middle the level of a response and its true quality are those of the middle half of its scores.
+ResampledJudge resample_responses(const ScoreTable& table, RowCentre centre = RowCentre::mean);
 
 }  // namespace odrpo

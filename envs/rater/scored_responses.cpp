@@ -14,6 +14,25 @@ void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberR
     prompts.emplace_back(responses.law.begin() + responses.first[p], responses.law.begin() + responses.first[p + 1]);
 }
 
+std::shared_ptr<const ScoredResponses> with_middle_quality(const ScoredResponses& responses) {
+  ScoredResponses made = responses;
+  const auto judges = static_cast<std::uint32_t>(made.judges);
+  for (std::uint32_t l = 0; l < made.rows() / judges; ++l) {
+    double below = 0, sum = 0;  // scores of all judges so far, as a share; their mean within the middle half
+    for (int k = 0; k < made.levels; ++k) {
+      double share = 0;
+      for (std::uint32_t j = 0; j < judges; ++j) share += made.row(l * judges + j)[static_cast<std::size_t>(k)] / judges;
+      sum += (k + 1) * 2 * std::max(std::min(below + share, 0.75) - std::max(below, 0.25), 0.0);
+      below += share;
+    }
+    made.middle.push_back(sum);
+  }
+  for (std::size_t p = 0; p < made.prompts(); ++p)
+    std::stable_sort(made.law.begin() + made.first[p], made.law.begin() + made.first[p + 1],
+                     [&](auto a, auto b) { return made.middle[a] < made.middle[b]; });
+  return std::make_shared<const ScoredResponses>(std::move(made));
+}
+
 std::shared_ptr<const ScoredResponses> join_responses(const NumberRows& laws, int judges, const NumberRows& prompts) {
   const std::size_t count = laws.size() / static_cast<std::size_t>(judges);
   if (laws.empty() || prompts.empty() || count * static_cast<std::size_t>(judges) != laws.size() || laws.size() > most_laws) return nullptr;

@@ -16,7 +16,8 @@ struct ScoredResponses {
   int judges = 1;                    ///< J of a panel
   std::vector<double> laws;          ///< [laws][J][K], each row sums to 1
   std::vector<std::uint32_t> first;  ///< [P + 1] the first response of each prompt; one response or more each
-  std::vector<std::uint32_t> law;    ///< [responses] which law; in each prompt by ascending mean score
+  std::vector<std::uint32_t> law;    ///< [responses] which law; in each prompt by ascending quality
+  std::vector<double> middle;        ///< [laws] the true quality of their responses; empty: the mean score
 
   std::size_t prompts() const { return first.empty() ? 0 : first.size() - 1; }
   std::size_t rows() const { return levels > 0 ? laws.size() / static_cast<std::size_t>(levels) : 0; }
@@ -24,8 +25,9 @@ struct ScoredResponses {
   std::span<const double> row(std::uint32_t which) const {
     return {laws.data() + static_cast<std::size_t>(which) * static_cast<std::size_t>(levels), static_cast<std::size_t>(levels)};
   }
-  /// The mean score of a law over judges: the true quality of its responses.
+  /// The true quality of a law's responses: its mean score over judges, or what `middle` has.
   double quality(std::uint32_t which) const {
+    if (!middle.empty()) return middle[which];
     double mean = 0;
     const auto all = static_cast<std::uint32_t>(judges);
     for (std::uint32_t j = 0; j < all; ++j) {
@@ -38,7 +40,11 @@ struct ScoredResponses {
 };
 inline constexpr int most_laws = 1 << 20;  ///< rows of ScoredResponses
 
-/// The same as lists: the rows, and for each prompt the laws of its responses.
+/// The same responses, whose true quality is the mean of the middle half of their scores: outliers among fewer than a quarter of the calls,
+/// on each side, do not move it.
+std::shared_ptr<const ScoredResponses> with_middle_quality(const ScoredResponses& responses);
+
+/// The same as lists (without `middle`): the rows, and for each prompt the laws of its responses.
 void split_responses(const ScoredResponses& responses, NumberRows& laws, NumberRows& prompts);
 /// From lists: sorts each prompt's responses by mean score. Null when either list is empty, there are more than most_laws rows or no
 /// multiple of the judges, or a prompt names a law that there is not.

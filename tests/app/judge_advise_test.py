@@ -58,10 +58,10 @@ check(os.listdir(".") == ["advice.svg"], "nothing else is left")
 scores = checks.call("judge", "simulate", "panel-essays", "--prompts", "60", "--samples", "8", "--seed", "5")
 open("scores.csv", "w").write(scores)
 f = json.loads(checks.call("judge", "advise", "scores.csv", *SMALL, "--drawn-judges", "2", "--json"))
-check([c["name"] for c in f["checks"]] == ["policy linear alone", "policy tabular alone", "drawn judge 1", "drawn judge 2", "the file's responses"],
+check([c["name"] for c in f["checks"]] == ["policy linear alone", "policy tabular alone", "sampled judge 1", "sampled judge 2", "the file's responses"],
       f"checks of a file: {[c['name'] for c in f['checks']]}")
 check("60 prompts x 8 responses" in f["found"], f["found"])
-check(f["certain"] == all(c["holds"] for c in f["checks"]), "certain where all hold")
+check(f["certain"] == (all(c["holds"] for c in f["checks"]) and not f["doubts"]), "certain where all hold and nothing is missed")
 checks.call("judge", "fit", "scores.csv", "-o", "judge.toml")
 g = json.loads(checks.call("judge", "advise", "judge.toml", *SMALL, "--json"))
 check([c["seeds"] for c in g["choices"]] == [c["seeds"] for c in f["choices"]], "the fitted judge's file gives the gains of the scores' file")

@@ -10,21 +10,21 @@
 #include <utility>
 
 #include "envs/rater/heard_judges.hpp"
-#include "envs/rater/latent_fit.hpp"
+#include "envs/rater/latent_check.hpp"
+#include "envs/rater/resampled.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shuffle.hpp"
 #include "kernels/subnormals.hpp"
-#include "spec/learned_judge.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr std::uint32_t half_draws = 0x68616c66;  // tells the key of these draws from the keys of seeds
 
-JudgeWorld on_latent_scale(const std::string& name, const LatentFit& fit) {
+JudgeWorld judge_world(const std::string& name, const LatentScale& judge, const Outliers& outliers) {
   RaterConfig rater;
-  rater.noise = {LatentNoise{fit.judge}};
+  rater.noise = noise_of(judge, outliers);
   return {name, std::move(rater)};
 }
 
@@ -42,23 +42,38 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
                                     const std::atomic<bool>& stop) {
   const ScoreTable table = heard_judges(whole);
   FileJudges judges;
-  std::vector<std::optional<JudgeWorld>> made(static_cast<std::size_t>(drawn) + 2);  // fitted, drawn, resampled
+  LatentFitOptions options;
+  options.intervals = false;
+  options.seed = seed;
+  LatentFit fit;
+  try {
+    fit = fit_latent_scale(table, options);
+  } catch (const Failure& f) {
+    throw Failure(f.code, fmt::format("{}: {}", file, f.what()));
+  }
+  judges.fitted = judge_world("judge", fit.judge, fit.outliers);
+  options.whole = &fit;
+
+  // the check's two halves are sampled judges too
+  GoodnessOfFit check;
+  std::vector<std::optional<JudgeWorld>> made(static_cast<std::size_t>(std::max(drawn - 2, 0)) + 2);  // unused, resampled, sampled
   std::vector<std::string> why(made.size());
   std::exception_ptr failure;
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   const auto make = [&](std::size_t i) {
-    if (i + 1 == made.size()) {
+    if (i == 0) {
+      check = goodness_of_fit(table, options);
+    } else if (i == 1) {
       RaterConfig rater;
-      rater.noise = learn_rater(whole, LearnedWorld::resample, file).noise;
+      rater.noise = {ResampleNoise{resample_responses(table, RowCentre::middle).responses}};
       made[i] = {"the file's responses", std::move(rater)};
-      return;
+    } else {
+      LatentFitOptions half = options;
+      half.prompts = half_of(table.prompts.size(), seed, static_cast<int>(i));
+      const LatentFit of = fit_latent_scale(table, half);
+      made[i] = judge_world(fmt::format("sampled judge {}", i + 1), of.judge, of.outliers);
     }
-    LatentFitOptions options;
-    options.intervals = false;
-    options.seed = seed;
-    if (i > 0) options.prompts = half_of(table.prompts.size(), seed, static_cast<int>(i));
-    made[i] = on_latent_scale(i == 0 ? "judge" : fmt::format("drawn judge {}", i), fit_latent_scale(table, options));
   };
   {
     std::vector<std::jthread> threads;
@@ -69,8 +84,6 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
             make(i);
           } catch (const Failure& f) {
             why[i] = f.what();
-            const std::lock_guard lock(mutex);
-            if (i == 0) failure = std::make_exception_ptr(Failure(f.code, fmt::format("{}: {}", file, f.what())));
           } catch (...) {
             const std::lock_guard lock(mutex);
             failure = std::current_exception();
@@ -80,15 +93,26 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
   }
   if (failure) std::rethrow_exception(failure);
   if (stop) return std::nullopt;
-  judges.fitted = std::move(*made[0]);
-  int missing = 0;
-  for (std::size_t i = 1; i < made.size(); ++i)
+  const bool checked = check.reason.empty() && why[0].empty();
+  if (!checked) judges.doubts.push_back("how well the judge fits is not known, " + (why[0].empty() ? check.reason : why[0]));
+  for (const CheckedStatistic& line : check.lines)
+    if (line.verdict == FitVerdict::undefined) judges.doubts.push_back(fmt::format("{} of the file is undefined", line.name));
+    else if (line.verdict == FitVerdict::misses)
+      judges.doubts.push_back(fmt::format("the fitted judge misses {}, {:.3f} in the file, {:.3f} simulated", line.name, line.mean.observed, line.mean.simulated));
+  for (std::size_t f = 0; checked && f < check.judge.size() && f < static_cast<std::size_t>(drawn); ++f)
+    judges.others.push_back(judge_world(fmt::format("sampled judge {}", f + 1), check.judge[f], check.outliers[f]));
+  int missing = checked ? 0 : std::min(drawn, 2);
+  for (std::size_t i = 2; i < made.size(); ++i)
     if (made[i]) judges.others.push_back(std::move(*made[i]));
-    else if (i + 1 == made.size()) judges.notes.push_back("not checked with the file's responses themselves: " + why[i]);
-    else ++missing;
+    else ++missing, why[0] = why[0].empty() ? why[i] : why[0];
+  if (fit.other)
+    judges.others.push_back(judge_world(fit.outliers.any() ? "the judge without outliers, which fits too" : "a judge with outliers, which fits too",
+                                        fit.other->judge, fit.other->outliers));
+  if (made[1]) judges.others.push_back(std::move(*made[1]));
+  else judges.notes.push_back("not checked with the file's responses themselves: " + why[1]);
   if (missing > 0)
-    judges.notes.push_back(fmt::format("{} of {} judges could not be drawn from the fit's uncertainty: {}", missing, drawn,
-                                       *std::find_if(why.begin() + 1, why.end() - 1, [](const std::string& w) { return !w.empty(); })));
+    judges.notes.push_back(fmt::format("{} of {} judges could not be sampled from the fit's uncertainty: {}", missing, drawn,
+                                       why[0].empty() ? check.reason : why[0]));
   return judges;
 }
 

@@ -12,10 +12,11 @@
 namespace odrpo {
 
 struct FileJudges {
-  JudgeWorld fitted;  ///< on a latent scale (fit_latent_scale)
-  std::vector<JudgeWorld>
-      others;  ///< drawn from the fit's uncertainty: each fitted to a random half of the prompts; then the resampled one
+  JudgeWorld fitted;               ///< on a latent scale (fit_latent_scale)
+  std::vector<JudgeWorld> others;  ///< sampled from the fit's uncertainty: each fitted to a random half of the prompts; with, or without,
+                                   ///< outliers, where that fits too; the resampled one, whose truth is the middle half of scores
   std::vector<std::string> notes;  ///< why some are missing
+  std::vector<std::string> doubts;  ///< statistics of the file that the fitted judge does not have (goodness_of_fit), a clause each
 };
 
 /// A judge fitted to a random half of the prompts lies about as far from the one of all prompts as that one from the truth: the variance of

@@ -1,7 +1,9 @@
 // Moments of a table against the statistics of matrices that they are made of.
 #include "envs/rater/latent_moments.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "envs/rater/agreement.hpp"
@@ -57,7 +59,76 @@ TEST_CASE("moments of chosen prompts are those of the table of these prompts", "
   ScoreTable twice = table;  // prompts 1, 3, 3
   twice.prompts = {table.prompts[1], table.prompts[3], table.prompts[3]};
   const Moments a = moments_of(prompts, std::vector<std::uint32_t>{1, 3, 3}), b = moments_of(twice);
-  for (int k = 0; k < moment_count; ++k) CHECK(a[static_cast<std::size_t>(k)] == b[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < first_row_moment; ++k) CHECK(a[static_cast<std::size_t>(k)] == b[static_cast<std::size_t>(k)]);
+}
+
+TEST_CASE("moments of rows, from their definitions", "[latent]") {
+  CHECK(far_levels(2) == 2);
+  CHECK(far_levels(5) == 2);
+  CHECK(far_levels(6) == 2);
+  CHECK(far_levels(10) == 4);
+  Outliers outliers;
+  outliers[Outlier::low] = 0.1;
+  const LatentScale judge = latent_judge(0.3, 0.5, 0.4, 0.3, 7, {0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.1, 0.05, 0.1, 0.15, 0.2, 0.2, 0.2, 0.1});
+  ScoreTable table = draw_scores(judge, ScoreShape{30, 5, 3}, 20261135, outliers).table;
+  table.level[2] = ScoreTable::unreadable, table.level[100] = ScoreTable::unreadable;
+  const int far = far_levels(7);
+  double all_pairs = 0, pairs = 0, apart = 0, low = 0, high = 0, rows = 0, far_rows = 0, m2 = 0, m3 = 0, d2 = 0, d4 = 0, c2 = 0;
+  std::vector<double> of_prompt, a, b;
+  for (const auto& prompt : table.prompts) {
+    double in_prompt = 0, rows_before = rows;
+    std::vector<double> column(6, 0.0), n(6, 0.0);
+    for (const auto& response : table.responses_of(prompt))
+      for_each_score(table, response, [&](int level, std::uint32_t c) { column[c] += level, n[c] += 1; });
+    for (std::size_t c = 0; c < 6; ++c) column[c] /= n[c];
+    for (const auto& response : table.responses_of(prompt)) {
+      std::vector<std::vector<double>> own(2);  // rows of each judge
+      std::vector<double> centred;
+      for_each_score(table, response, [&](int level, std::uint32_t c) { own[c / 3].push_back(level), centred.push_back(level - column[c]); });
+      for (const auto& row : own) {
+        const std::size_t size = row.size();
+        bool any = false;
+        double mean = 0, second = 0, third = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+          mean += row[i] / static_cast<double>(size);
+          for (std::size_t k = i + 1; k < size; ++k) {
+            const double d = std::abs(row[i] - row[k]);
+            pairs += 1, d2 += d * d, d4 += d * d * d * d;
+            if (d < far) continue;
+            apart += 1, any = true;
+            low += std::min(row[i], row[k]) == 1, high += std::max(row[i], row[k]) == 7;
+          }
+        }
+        for (const double x : row) second += (x - mean) * (x - mean) / static_cast<double>(size), third += std::pow(x - mean, 3) / static_cast<double>(size);
+        rows += 1, far_rows += any, in_prompt += any, m2 += second, m3 += third;
+      }
+      const std::size_t half = centred.size() / 2;
+      double first = 0, next = 0;
+      for (std::size_t i = 0; i < centred.size(); ++i)
+        for (std::size_t k = i + 1; k < centred.size(); ++k) all_pairs += 1, c2 += (centred[i] - centred[k]) * (centred[i] - centred[k]);
+      for (std::size_t i = 0; i < half; ++i) first += centred[i] / static_cast<double>(half), next += centred[half + i] / static_cast<double>(half);
+      a.push_back(first), b.push_back(next);
+    }
+    of_prompt.push_back(in_prompt / (rows - rows_before));
+  }
+  const auto mean = [](const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); };
+  const auto covariance = [&](const std::vector<double>& x, const std::vector<double>& y) {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) sum += (x[i] - mean(x)) * (y[i] - mean(y));
+    return sum / static_cast<double>(x.size());
+  };
+  const double of_halves = covariance(a, a) + covariance(b, b) - 2 * covariance(a, b);
+  const Moments m = moments_of(table, MomentSet::with_rows);
+  CHECK(of(m, Moment::far_pairs) == Approx(apart / pairs).epsilon(1e-12));
+  CHECK(of(m, Moment::far_lowest) == Approx(low / pairs).epsilon(1e-12));
+  CHECK(of(m, Moment::far_highest) == Approx(high / pairs).epsilon(1e-12));
+  CHECK(of(m, Moment::far_rows) == Approx(far_rows / rows).epsilon(1e-12));
+  CHECK(of(m, Moment::far_prompts) == Approx(std::sqrt(covariance(of_prompt, of_prompt))).epsilon(1e-9));
+  CHECK(of(m, Moment::row_skewness) == Approx(m3 / rows / std::pow(m2 / rows, 1.5)).epsilon(1e-9));
+  CHECK(of(m, Moment::difference_kurtosis) == Approx(d4 / pairs / std::pow(d2 / pairs, 2) - 3).epsilon(1e-9));
+  CHECK(of(m, Moment::halves_sd) == Approx(std::sqrt(of_halves)).epsilon(1e-9));
+  CHECK(of(m, Moment::halves_correlation) == Approx(covariance(a, b) / std::sqrt(covariance(a, a) * covariance(b, b))).epsilon(1e-9));
+  CHECK(of(m, Moment::halves_worth) == Approx(c2 / all_pairs / of_halves).epsilon(1e-9));
 }
 
 TEST_CASE("moments without a value are undefined", "[latent]") {

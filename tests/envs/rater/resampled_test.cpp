@@ -154,3 +154,18 @@ TEST_CASE("judges without a readable score are left out, and a note says so", "[
   CHECK(table.notes[0] == "judge b gave no score that could be read, and is left out");
   CHECK(heard_judges(two_responses({1, 2, 1}, {3, 3, 0}, 1)).judges.size() == 2);
 }
+
+TEST_CASE("quality of the middle half of scores: by definition, and not moved by outliers", "[resample]") {
+  // law 0: a fifth of the scores of 5 replaced by 1; law 1: 3 and 4 in equal parts
+  const auto given = join_responses({{0.2, 0, 0, 0, 0.8}, {0, 0, 0.5, 0.5, 0}}, 1, {{0, 1}});
+  CHECK(given->quality(0) == Approx(4.2));
+  const auto middle = with_middle_quality(*given);
+  CHECK(middle->quality(0) == Approx(5));
+  CHECK(middle->quality(1) == Approx(3.5));
+  CHECK(middle->law == std::vector<std::uint32_t>{1, 0});
+  // the bounds .25 and .75 cut levels 2 and 4
+  const auto cut = with_middle_quality(*join_responses({{0.1, 0.3, 0.3, 0.2, 0.1}}, 1, {{0, 0}}));
+  CHECK(cut->quality(0) == Approx((2 * 0.15 + 3 * 0.3 + 4 * 0.05) / 0.5));
+  const auto panel = with_middle_quality(*join_responses({{1, 0, 0, 0}, {0, 0, 0, 1}}, 2, {{0, 0}}));
+  CHECK(panel->quality(0) == Approx(2.5));
+}

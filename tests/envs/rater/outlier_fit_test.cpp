@@ -1,0 +1,85 @@
+// Outliers are found where there are some, with intervals that hold them, and nowhere else.
+#include "envs/rater/outlier_fit.hpp"
+
+#include <vector>
+
+#include "envs/bandit/simulate_scores.hpp"
+#include "envs/rater/latent_draw.hpp"
+#include "envs/rater/latent_fit.hpp"
+#include "tests/catch.hpp"
+#include "tests/envs/rater/latent_judges.hpp"
+#include "tests/rounds.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+const std::vector<double> shares{0.03, 0.05, 0.08, 0.1, 0.14, 0.2, 0.2, 0.2};
+
+LatentFit fit_of(const ScoreTable& table, bool intervals = false) {
+  LatentFitOptions options;
+  options.intervals = intervals;
+  return fit_latent_scale(table, options);
+}
+
+}  // namespace
+
+TEST_CASE("outliers of one kind are found, as often as they are", "[latent][unsanitized]") {
+  for (const Outlier kind : {Outlier::low, Outlier::high, Outlier::uniform}) {
+    Outliers truth;
+    truth[kind] = 0.1;
+    const LatentScale judge = latent_judge(0.5, 0.3, 0.2, 0, 8, shares);
+    const LatentFit fit = fit_of(draw_scores(judge, ScoreShape{150, 6, 4}, 20261132, truth).table);
+    INFO(outlier_word(kind));
+    for (const Outlier other : all_outliers)
+      if (other == kind) CHECK(fit.outliers[other] == Approx(0.1).margin(0.025));
+      else CHECK(fit.outliers[other] < 0.02);
+    CHECK(fit.judge.sigma == Approx(0.3).margin(0.06));
+  }
+}
+
+TEST_CASE("a smooth judge has no outliers, and the fit is that without the search", "[latent]") {
+  for (const LatentScale& judge : {single_judge(), essay_panel()}) {
+    const ScoreTable table = draw_scores(judge, ScoreShape{100, 8, 2}, 20261133).table;
+    const LatentFit fit = fit_of(table);
+    CHECK_FALSE(fit.outliers.any());
+    LatentFitOptions without;
+    without.intervals = false, without.outliers = false;
+    CHECK(fit.judge == fit_latent_scale(table, without).judge);
+    CHECK(fit.outlier[0].reason == "the rows do not ask for it");
+  }
+}
+
+TEST_CASE("parts of a table have the kinds of outliers of the whole", "[latent][unsanitized]") {
+  Outliers truth;
+  truth[Outlier::low] = 0.15;
+  const ScoreTable table = draw_scores(latent_judge(0.5, 0.3, 0.2, 0, 8, shares), ScoreShape{120, 6, 4}, 20261134, truth).table;
+  const LatentFit whole = fit_of(table);
+  LatentFitOptions part;
+  part.intervals = false, part.whole = &whole;
+  for (std::uint32_t p = 0; p < 120; p += 2) part.prompts.push_back(p);
+  const LatentFit half = fit_latent_scale(table, part);
+  for (const Outlier kind : all_outliers) CHECK((half.outliers[kind] > 0) == (whole.outliers[kind] > 0));
+  CHECK(half.outliers[Outlier::low] == Approx(0.15).margin(0.04));
+}
+
+TEST_CASE("intervals of outliers hold the truth, and smooth judges raise no alarm", "[.slow]") {
+  const int files = rounds(4, 40);
+  int held = 0, found = 0, alarms = 0;
+  for (int file = 0; file < files; ++file) {
+    const auto seed = static_cast<std::uint64_t>(20261200 + file);
+    Outliers truth;
+    const Outlier kind = file % 2 == 0 ? Outlier::low : Outlier::uniform;
+    truth[kind] = 0.05;
+    const LatentScale judge = latent_judge(0.5, 0.3, 0.3, 0, 8, shares);
+    const LatentFit fit = fit_of(draw_scores(judge, ScoreShape{150, 6, 4}, seed, truth).table, true);
+    const LatentParameter& of = fit.outlier[static_cast<std::size_t>(kind)];
+    found += of.fitted;
+    held += of.fitted && of.low <= 0.05 && 0.05 <= of.high;
+    alarms += fit_of(draw_scores(judge, ScoreShape{150, 6, 4}, seed).table).outliers.any();
+  }
+  INFO("seeds from 20261200: of " << files << " files outliers were found in " << found << ", intervals held in " << held << ", alarms " << alarms);
+  CHECK(found >= files - 1);
+  CHECK(held >= files * 85 / 100);
+  CHECK(alarms <= files / 20);
+}
