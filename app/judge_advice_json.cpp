@@ -68,6 +68,8 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
     json["checks"].push_back(
         {{"name", c.name}, {"holds", c.holds}, {"best_place", c.best}, {"less_best", interval(c.less)}, {"p_holm", number(c.p_holm)}});
   json["notes"] = in.notes;
+  json["doubt"] = a.doubt;
+  json["columns"] = columns_json(in.columns);
   json["raced"] = a.race.choices;
   json["too_dear"] = a.race.too_dear;
   json["trainings"] = in.runs;

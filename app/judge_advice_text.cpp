@@ -132,7 +132,9 @@ std::string cost_text(const AdviceQuestion& q, double cost) {
 
 std::string advice_text(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
   std::string text = in.found.empty() ? "rater " + in.name + "\n" : paragraph(in.name + ": " + in.found, 0, 2);
-  text += "\n" + paragraph(sentence(a, q), 0) + "\n" + table(a, q) + "\n";
+  text += "\n" + paragraph(sentence(a, q), 0) + "\n";
+  if (!a.doubt.empty()) text += paragraph(a.doubt, 0) + "\n";
+  text += table(a, q) + "\n";
   if (const std::string votes = votes_text(a); !votes.empty()) text += paragraph(votes, 0);
   text += checks_text(a, q);
   for (const std::string& note : in.notes) text += paragraph("Note: " + note, 0, 2);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/column_finding.hpp"
 #include "train/advice/advice.hpp"
 
 namespace odrpo::app {
@@ -13,6 +14,7 @@ struct AdviceInput {
   std::string name;   ///< printable: the file, or the rater
   std::string found;  ///< what the file holds; empty of a rater
   std::vector<std::string> notes;  ///< what could not be checked
+  std::optional<ColumnFinding> columns{};  ///< of a file that names no judges
   std::size_t runs = 0;            ///< trainings
   double seconds = 0;
 };

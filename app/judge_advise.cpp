@@ -90,6 +90,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
   if (file) {
     const ScoreTable table = read_score_table(o.path, how);
     input.found = table_text(table) + besides_text(table);
+    input.columns = column_finding(table, o.scores, question.seed);
     judges = judges_of(table, input.name, o.drawn, question.seed, jobs, stop);
     if (!judges) {
       print_note("stopped before anything was trained; the same command begins again");
@@ -119,7 +120,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     return fmt::format("{} trainings are saved in {}; the same command continues", trials.known(), saved);
   };
   try {
-    const auto advice = advise(question, judges->fitted, judges->others, trials, work);
+    auto advice = advise(question, judges->fitted, judges->others, trials, work);
     Tally over;
     over.over = true;
     bar.show(over);
@@ -129,6 +130,8 @@ int judge_advise(const JudgeAdviseOptions& o) {
       return static_cast<int>(Exit::stopped);
     }
     input.runs = trials.known();
+    if (const std::string warning = columns_warning(input.columns); !warning.empty())
+      advice->doubt = warning + " The advice below is for one judge; for several it may be the opposite.";
     input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string text = o.json ? advice_json(*advice, question, input) : advice_text(*advice, question, input);
     if (o.output.empty()) put(text);

@@ -190,7 +190,7 @@ std::vector<std::size_t> Adviser::thorough_choices() const {
 }  // namespace
 
 bool Advice::certain() const {
-  return std::all_of(checks.begin(), checks.end(), [](const AdviceCheck& check) { return check.holds; });
+  return doubt.empty() && std::all_of(checks.begin(), checks.end(), [](const AdviceCheck& check) { return check.holds; });
 }
 
 std::optional<Advice> advise(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<JudgeWorld>& others, Trials& trials,

@@ -57,6 +57,7 @@ struct Advice {
   std::vector<AdviceCheck> checks;
   RaceResult race;
   std::vector<std::string> notes;
+  std::string doubt;  ///< why it is uncertain whatever the checks say; empty where nothing is known against it
   bool certain() const;
 };
 
