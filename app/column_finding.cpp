@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -59,7 +60,8 @@ std::string listed(const std::vector<std::string>& items, std::string_view betwe
 std::string differences_text(const Exchangeability& e) {
   std::vector<std::string> effects;
   const auto shown = [&](ColumnEffect effect) { return e.test.of[static_cast<std::size_t>(effect)] <= 0.05; };
-  if (shown(ColumnEffect::constant)) effects.push_back(fmt::format("by constants ({:.1f} % of the variance in a row)", 100 * e.constant_share));
+  if (shown(ColumnEffect::constant))
+    effects.push_back(fmt::format("by constants ({:.1f} % of the variance in a row)", 100 * e.constant_share));
   if (shown(ColumnEffect::scale)) effects.emplace_back("in scale");
   if (shown(ColumnEffect::noise)) effects.emplace_back("in noise");
   if (shown(ColumnEffect::correlation)) {
@@ -67,8 +69,8 @@ std::string differences_text(const Exchangeability& e) {
     effects.push_back("in how they correlate" +
                       (std::isnan(within) || std::isnan(between)
                            ? std::string()
-                           : fmt::format(" (residuals {:+.2f} within the groups below, {:+.2f} between them; {:+.2f} if one judge scored)", within,
-                                         between, -1.0 / (e.columns - 1))));
+                           : fmt::format(" (residuals {:+.2f} within the groups below, {:+.2f} between them; {:+.2f} if one judge scored)",
+                                         within, between, -1.0 / (e.columns - 1))));
   }
   return listed(effects, ", ");
 }
@@ -104,8 +106,7 @@ std::string columns_warning(const std::optional<ColumnFinding>& finding) {
       "Sample columns differ, as calls of one judge do not (permutation test, p = {:.3f}): {}. Several judges scored the responses, or the "
       "judge changed between calls. If several did: {}; samples of each, and its constant in levels: {}. If one did: --rater none.",
       e.test.p, differences_text(e),
-      finding->rater ? "--rater " + quoted(*finding->rater)
-                     : std::string("give the file a column rater_id with the judge of each score"),
+      finding->rater ? "--rater " + quoted(*finding->rater) : std::string("give the file a column rater_id with the judge of each score"),
       listed(groups, "; "));
 }
 

@@ -14,9 +14,10 @@ struct AdviceInput {
   std::string name;   ///< printable: the file, or the rater
   std::string found;  ///< what the file holds; empty of a rater
   std::vector<std::string> notes;  ///< what could not be checked
-  std::optional<ColumnFinding> columns{};  ///< of a file that names no judges
   std::size_t runs = 0;            ///< trainings
   double seconds = 0;
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns{};
 };
 
 /// 80 columns: the advice in a sentence, the finalists, what votes bring, whether it holds elsewhere. (judge_advice_text.cpp)

@@ -131,7 +131,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     }
     input.runs = trials.known();
     if (const std::string warning = columns_warning(input.columns); !warning.empty())
-      advice->doubt = warning + " The advice below is for one judge; for several it may be the opposite.";
+      advice->doubt = warning + " The advice and its checks below are those of one judge; for several they may be the opposite.";
     input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string text = o.json ? advice_json(*advice, question, input) : advice_text(*advice, question, input);
     if (o.output.empty()) put(text);

@@ -25,9 +25,10 @@ struct JudgeAnalysis {
   std::int64_t prompts = 0, responses = 0, columns = 0, missing = 0, unreadable = 0;
   std::int64_t fewest = 0, most = 0;  ///< scores of a response that has one
   std::vector<EffectiveVotes> worth;  ///< of a simulated rater; empty of a file
-  std::optional<ColumnFinding> columns_differ;  ///< of a file that names no judges
   int resamples = 0;
   std::uint64_t seed = 1;
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns_differ;
   double friedman_chi2 = 0, friedman_df = 0, friedman_p = 0;  ///< of all prompts: the sums
 
   double sum(Sum s) const { return total[ScoreSums::at(s)]; }

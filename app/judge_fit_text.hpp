@@ -19,7 +19,8 @@ struct JudgeFit {
   LatentFit fit;
   GoodnessOfFit check;
   std::vector<EffectiveVotes> worth;  ///< of the fitted judge's calls
-  std::optional<ColumnFinding> columns{};  ///< of a file that names no judges
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns{};
 };
 
 /// One page: the fitted numbers with intervals, goodness of fit, and what the file cannot tell.

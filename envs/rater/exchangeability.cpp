@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t permutations = 999, permutation_draws = 0x7065726d;  // tells the key of these draws from the keys of seeds
 constexpr std::size_t most_products = 65'536, fewest_prompts = 50, most_rows = 4'096;
-constexpr double reading_holds = 0.01;           // p of a reading whose judges' calls may be exchangeable
+constexpr double reading_holds = 0.01;             // p of a reading whose judges' calls may be exchangeable
 constexpr std::uint32_t most_uneven_columns = 16;  // of more, only readings that give each judge as many calls
 
 /// Sums over the responses of a prompt, by column and by pair of columns.
@@ -29,8 +29,8 @@ struct PromptSums {
 struct Sample {
   std::uint32_t columns = 0;
   std::vector<PromptSums> prompts;
-  std::vector<std::vector<double>> rows;      ///< scores of a response in its prompt's columns, as levels
-  std::vector<std::size_t> prompt_of;  ///< of a row
+  std::vector<std::vector<double>> rows;  ///< scores of a response in its prompt's columns, as levels
+  std::vector<std::size_t> prompt_of;     ///< of a row
 };
 
 double mean_of(std::span<const double> x) { return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size()); }
@@ -94,7 +94,8 @@ class Statistics {
     columns_.resize(judges), pairs_.resize(static_cast<std::size_t>(judges) * judges);
     for (std::uint32_t a = 0; a < n_; ++a) {
       columns_[judge[a]].push_back(a);
-      for (std::uint32_t b = 0; b < a; ++b) pairs_[std::max(judge[a], judge[b]) * judges + std::min(judge[a], judge[b])].push_back(a * n_ + b);
+      for (std::uint32_t b = 0; b < a; ++b)
+        pairs_[std::max(judge[a], judge[b]) * judges + std::min(judge[a], judge[b])].push_back(a * n_ + b);
     }
   }
   const std::vector<std::vector<std::uint32_t>>& columns() const { return columns_; }
@@ -130,7 +131,7 @@ class Statistics {
   }
 
   std::uint32_t n_;
-  std::vector<double> rank_, slope_, square_, product_;  // product_: [a][b], b < a
+  std::vector<double> rank_, slope_, square_, product_;      // product_: [a][b], b < a
   std::vector<std::vector<std::uint32_t>> columns_, pairs_;  // of a judge; of two
 };
 
@@ -248,6 +249,7 @@ void describe_columns(const Sample& sample, Exchangeability& e) {
 }  // namespace
 
 double Exchangeability::mean_correlation(bool one_judge) const {
+  if (correlation.empty()) return std::nan("");
   double sum = 0;
   int pairs = 0;
   for (std::uint32_t a = 0; a < columns; ++a)

@@ -50,10 +50,10 @@ struct Exchangeability {
 
 inline constexpr std::uint32_t most_tested_columns = 64;
 
-/// Under one judge the calls about a prompt are exchangeable: any order of its columns is equally likely, however scores are distributed and
-/// whatever a call's scores of one prompt share. So the columns of each prompt are permuted, all of its responses together: 999 times, which
-/// is exact. Statistics are sums of squares about their mean, over columns: of the sum of ranks within the response (constant); of the
-/// covariance with the response's mean (scale); of the squared ranks (noise); and over pairs of columns, of products of ranks
+/// Under one judge the calls about a prompt are exchangeable: any order of its columns is equally likely, however scores are distributed
+/// and whatever a call's scores of one prompt share. So the columns of each prompt are permuted, all of its responses together: 999 times,
+/// which is exact. Statistics are sums of squares about their mean, over columns: of the sum of ranks within the response (constant); of
+/// the covariance with the response's mean (scale); of the squared ranks (noise); and over pairs of columns, of products of ranks
 /// (correlation). A prompt counts with the columns that all its responses have; at most 65,536 / N^2 prompts (at least 50) and about 4,096
 /// responses, evenly chosen: smaller differences than they show change no advice. With fewer than two columns, or more than
 /// most_tested_columns, p is 1 and nothing else is set.

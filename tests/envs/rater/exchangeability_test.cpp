@@ -142,7 +142,8 @@ TEST_CASE("columns of one judge differ as seldom as p says") {
   for (const auto& [prompts, responses, columns] : {std::array{10, 4, 4}, std::array{8, 1, 3}, std::array{20, 6, 2}}) {
     int few = 0;
     for (int i = 0; i < times; ++i) {
-      auto all = scores(draw, static_cast<std::size_t>(prompts), static_cast<std::size_t>(responses), static_cast<std::uint32_t>(columns), {});
+      auto all =
+          scores(draw, static_cast<std::size_t>(prompts), static_cast<std::size_t>(responses), static_cast<std::uint32_t>(columns), {});
       for (Levels& rows : all) {  // what a call gives to a whole prompt: its responses are no rows of their own
         for (std::size_t c = 0; c < rows[0].size(); ++c) {
           const int shared = static_cast<int>(draw() % 3);
@@ -163,10 +164,10 @@ TEST_CASE("judges of a panel are found, in blocks and in turn") {
     Panel panel;
     ColumnReading reading;
   };
-  for (const auto& [columns, panel, reading] : {Case{8, {{false, 2}, 0, 0.9}, {false, 2}}, Case{8, {{false, 2}, 0.8, 0}, {false, 2}},
-                                                Case{6, {{true, 3}, 0.6, 0.6}, {true, 3}}, Case{4, {{true, 2}, 0, 0.9}, {true, 2}},
-                                                Case{8, {{false, 5}, 1, 0.5}, {false, 5}}, Case{4, {{false, 1}, 0, 0, 0.4}, {false, 1}},
-                                                Case{32, {{false, 8}, 0.5, 0.5}, {false, 8}}}) {
+  for (const auto& [columns, panel, reading] :
+       {Case{8, {{false, 2}, 0, 0.9}, {false, 2}}, Case{8, {{false, 2}, 0.8, 0}, {false, 2}}, Case{6, {{true, 3}, 0.6, 0.6}, {true, 3}},
+        Case{4, {{true, 2}, 0, 0.9}, {true, 2}}, Case{8, {{false, 5}, 1, 0.5}, {false, 5}}, Case{4, {{false, 1}, 0, 0, 0.4}, {false, 1}},
+        Case{32, {{false, 8}, 0.5, 0.5}, {false, 8}}}) {
     const Exchangeability e = test_exchangeability(table_of(scores(draw, 100, 6, columns, panel), columns), 1);
     INFO(columns << " columns, " << (reading.in_turn ? "% " : "/ ") << reading.m << ", p " << e.test.p);
     CHECK(e.differ());
@@ -210,6 +211,7 @@ TEST_CASE("gaps, and tables that cannot be tested") {
   const Exchangeability many = test_exchangeability(table_of(scores(draw, 3, 2, 65, {{false, 1}, 0, 0, 1}), 65), 1);
   CHECK(many.prompts == 0);
   CHECK(many.test.p == 1);
+  CHECK(std::isnan(many.mean_correlation(true)));
   const Exchangeability same = test_exchangeability(table_of({Levels(3, std::vector<int>(4, 7)), Levels(3, std::vector<int>(4, 2))}, 4), 1);
   CHECK(same.test.p == 1);
   CHECK(same.constant_share == 0);
