@@ -69,6 +69,7 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
         {{"name", c.name}, {"holds", c.holds}, {"best_place", c.best}, {"less_best", interval(c.less)}, {"p_holm", number(c.p_holm)}});
   json["doubts"] = a.doubts;
   json["notes"] = in.notes;
+  json["columns"] = columns_json(in.columns);
   json["raced"] = a.race.choices;
   json["too_dear"] = a.race.too_dear;
   json["trainings"] = in.runs;

@@ -108,24 +108,21 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
                                   choice_text(q, a.report[c.best].from.choice)),
                       2, 2);
   }
-  std::string doubts;
-  for (const std::string& doubt : a.doubts) doubts += (doubts.empty() ? "" : "; ") + doubt;
-  if (!doubts.empty()) doubts = paragraph("The advice is uncertain: " + doubts + ".", 0);
+  std::string other;
   for (const AdviceCheck& c : a.checks)
     if (c.holds && c.name.ends_with("fits too"))  // what the model decides
-      doubts += paragraph(fmt::format("With {} the advised choice has {}.", c.name,
+      other += paragraph(fmt::format("With {} the advised choice has {}.", c.name,
                                       std::isnan(c.less.mean) ? "the best gain" : plus_minus(c.less, true) + " points against the best there"),
                           0);
-  if (!doubts.empty()) doubts = "\n" + doubts;
-  if (a.checks.empty()) return doubts;
+  if (a.checks.empty()) return "";
   std::string names;
   for (const AdviceCheck& c : a.checks)
     if (c.holds) names += (names.empty() ? "" : ", ") + c.name;
   std::string head;
-  if (holds == a.checks.size()) head = paragraph(fmt::format("{} holds with {}.", a.doubts.empty() ? "The advice" : "It", names), 0);
+  if (holds == a.checks.size()) head = paragraph(fmt::format("{} with {}.", a.doubts.empty() ? "The advice holds" : "But for that it holds", names), 0);
   else head = paragraph(fmt::format("The advice is uncertain. It is worse than another by more than {:g} point with:", check_margin), 0);
   if (holds != a.checks.size() && !names.empty()) text += paragraph(fmt::format("It holds with {}.", names), 2, 2);
-  return doubts + "\n" + head + text;
+  return "\n" + head + text + other;
 }
 
 }  // namespace
@@ -141,7 +138,9 @@ std::string cost_text(const AdviceQuestion& q, double cost) {
 
 std::string advice_text(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
   std::string text = in.found.empty() ? "rater " + in.name + "\n" : paragraph(in.name + ": " + in.found, 0, 2);
-  text += "\n" + paragraph(sentence(a, q), 0) + "\n" + table(a, q) + "\n";
+  text += "\n" + paragraph(sentence(a, q), 0) + "\n";
+  for (const std::string& doubt : a.doubts) text += paragraph("Uncertain: " + doubt, 0, 2) + "\n";
+  text += table(a, q) + "\n";
   if (const std::string votes = votes_text(a); !votes.empty()) text += paragraph(votes, 0);
   text += checks_text(a, q);
   for (const std::string& note : in.notes) text += paragraph("Note: " + note, 0, 2);

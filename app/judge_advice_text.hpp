@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/column_finding.hpp"
 #include "train/advice/advice.hpp"
 
 namespace odrpo::app {
@@ -15,6 +16,8 @@ struct AdviceInput {
   std::vector<std::string> notes;  ///< what could not be checked
   std::size_t runs = 0;            ///< trainings
   double seconds = 0;
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns{};
 };
 
 /// 80 columns: the advice in a sentence, the finalists, what votes bring, whether it holds elsewhere. (judge_advice_text.cpp)

@@ -90,6 +90,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
   if (file) {
     const ScoreTable table = read_score_table(o.path, how);
     input.found = table_text(table) + besides_text(table);
+    input.columns = column_finding(table, o.scores, question.seed);
     judges = judges_of(table, input.name, o.drawn, question.seed, jobs, stop);
     if (!judges) {
       print_note("stopped before anything was trained; the same command begins again");
@@ -130,6 +131,8 @@ int judge_advise(const JudgeAdviseOptions& o) {
     }
     advice->doubts = judges->doubts;
     input.runs = trials.known();
+    if (const std::string warning = columns_warning(input.columns); !warning.empty())
+      advice->doubts.insert(advice->doubts.begin(), warning + " The advice and its checks below are those of one judge; for several they may be the opposite.");
     input.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string text = o.json ? advice_json(*advice, question, input) : advice_text(*advice, question, input);
     if (o.output.empty()) put(text);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/column_finding.hpp"
 #include "app/known_judges.hpp"
 #include "envs/bandit/effective_votes.hpp"
 #include "envs/rater/score_statistics.hpp"
@@ -26,6 +27,8 @@ struct JudgeAnalysis {
   std::vector<EffectiveVotes> worth;  ///< of a simulated rater; empty of a file
   int resamples = 0;
   std::uint64_t seed = 1;
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns_differ;
   double friedman_chi2 = 0, friedman_df = 0, friedman_p = 0;  ///< of all prompts: the sums
 
   double sum(Sum s) const { return total[ScoreSums::at(s)]; }

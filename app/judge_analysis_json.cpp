@@ -149,6 +149,7 @@ std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysi
   for (std::size_t j = 0; j < a.sums.judges; ++j) out["by_judge"].push_back(judge(a, j));
   out["pairs"] = pairs(a);
   out["gold"] = gold(a);
+  out["columns"] = columns_json(a.columns_differ);
   const KnownJudge own = as_known(a);
   out["effective_votes"] = worth_json(a.worth);
   out["compared"] = Json::array({known(own)});

@@ -60,6 +60,7 @@ std::string heading(const JudgeAnalysis& a) {
     out += paragraph(fmt::format("[ ] 95 % intervals: bootstrap over prompts{}, expanded BCa, {} resamples, seed {}",
                                  grouped ? fmt::format(" ({} groups)", a.sums.units) : "", a.resamples, a.seed),
                      0, 2);
+  if (const std::string warning = columns_warning(a.columns_differ); !warning.empty()) out += '\n' + paragraph(warning, 0);
   return out;
 }
 
@@ -179,6 +180,7 @@ std::string judges(const JudgeAnalysis& a) {
         fmt::format("repeats: calls of one judge on one response; drift {} levels per sample; second half of the samples less the first {}",
                     estimate(a.at("drift")), estimate(a.at("half_difference")));
   else what += "no judge scored a response twice: repeats and drift are undefined";
+  if (const std::string remark = columns_remark(a.columns_differ); !remark.empty()) what += "; " + remark;
   return out + paragraph(what, 0, 2);
 }
 

@@ -28,6 +28,7 @@ int judge_analyze(const JudgeAnalyzeOptions& o) {
   std::vector<NamedScores> inputs = judge_inputs(o.path, o);
   JudgeAnalysis analysis = analyze_scores(inputs[0].table, inputs[0].name, o.resamples, seed);
   analysis.worth = inputs[0].worth;
+  if (is_score_file(o.path)) analysis.columns_differ = column_finding(inputs[0].table, o.scores, seed);
   for (const std::string& path : o.compare)
     for (NamedScores& other : judge_inputs(path, o)) inputs.push_back(std::move(other));
   std::vector<JudgeAnalysis> compare;

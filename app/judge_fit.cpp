@@ -38,6 +38,7 @@ int judge_fit(const JudgeFitOptions& o) {
   RaterConfig rater;
   rater.noise = noise_of(fit.fit.judge, fit.fit.outliers);
   fit.worth = worth_of(rater, table.levels(), options.seed);
+  fit.columns = column_finding(table, o.scores, options.seed);
   const std::string file = judge_file(fit), report = o.json ? fit_json(fit) : fit_report(fit);
   if (!o.output.empty()) write_output(o.output, file);
   put(report);

@@ -102,6 +102,7 @@ std::string thresholds_text(const LatentScale& judge, int j) {
 
 std::string fit_report(const JudgeFit& f) {
   std::string text = paragraph(fmt::format("{}: {}", f.file, f.found), 0, 2);
+  if (const std::string warning = columns_warning(f.columns); !warning.empty()) text += "\n" + paragraph(warning, 0);
   text +=
       "\n" + paragraph(fmt::format("A judge on a latent scale, fitted to {} scores of {} responses by simulated moments (docs/judge.md):",
                                    f.fit.scores, f.fit.responses),
@@ -158,6 +159,7 @@ std::string fit_json(const JudgeFit& f) {
   }
   out["effective_votes"] = worth_json(f.worth);
   out["cannot_tell"] = limits_text(f);
+  out["columns"] = columns_json(f.columns);
   return out.dump(2, ' ', true) + "\n";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 
+#include "app/column_finding.hpp"
 #include "envs/bandit/effective_votes.hpp"
 #include "envs/rater/latent_check.hpp"
 #include "envs/rater/latent_fit.hpp"
@@ -18,6 +19,8 @@ struct JudgeFit {
   LatentFit fit;
   GoodnessOfFit check;
   std::vector<EffectiveVotes> worth;  ///< of the fitted judge's calls
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns{};
 };
 
 /// One page: the fitted numbers with intervals, goodness of fit, and what the file cannot tell.

@@ -13,7 +13,8 @@ void score_options(CLI::App& app, ScoreOptions& o) {
   app.add_option("--sample", o.sample, "column of the sample: which call of a judge (default: sample_id, if there is one; none)")
       ->type_name("COLUMN");
   app.add_option("--rater", o.rater,
-                 "column of the judge (default: rater_id, if there is one; none), or 'sample_id / 2': each two samples are a judge's")
+                 "column of the judge (default: rater_id, if there is one; none: it is one judge), or made of the sample: 'sample_id / 2': "
+                 "each two samples are a judge's; 'sample_id % 2': two judges in turn")
       ->type_name("COLUMN");
   app.add_option("--gold", o.gold, "column of a response's true score (default: gold, if there is one; none)")->type_name("COLUMN");
   app.add_option("--scale", o.scale, "the scores that there can be: 0..10 or '0..5 by 0.5' (default: those of the file)")

@@ -41,6 +41,7 @@ struct ScoreTable {
   std::vector<Response> responses;    ///< prompt after prompt
   std::vector<Prompt> prompts;        ///< in order of prompt_id
   std::vector<std::string> notes;     ///< what a user should know about the file, a sentence each
+  bool sample_ids = false;            ///< columns have the file's sample_id; otherwise scores were numbered
 
   int levels() const { return static_cast<int>(values.size()); }
   std::span<const Response> responses_of(const Prompt& p) const { return {responses.data() + p.first, p.count}; }

@@ -102,6 +102,7 @@ ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErr
     }
   }
   if (cells.numbered) columns.list = number_columns(start, table.judges.size(), table.column);
+  table.sample_ids = !cells.numbered;
 
   // by column
   std::vector<std::pair<std::uint32_t, std::uint8_t>> row;
@@ -129,6 +130,7 @@ ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErr
     table.notes.push_back("its " + std::to_string(columns.list.size()) +
                           " samples are too many to be the same ones for all responses: they are numbered anew for each");
     columns.list = number_columns(start, table.judges.size(), table.column);
+    table.sample_ids = false;
   }
   table.columns = std::move(columns.list);
 

@@ -12,7 +12,7 @@ namespace odrpo {
 struct ScoreColumns {
   std::string prompt = "prompt_id", response = "response_id", score = "score";
   std::string sample = "sample_id";  ///< without it, the ratings of a response by one judge are numbered in the order of the file
-  std::string rater = "rater_id";    ///< the judge; or the whole part of a quotient: "sample_id / 2"; without it there is one judge
+  std::string rater = "rater_id";    ///< the judge; or a quotient ("sample_id / 2") or remainder of samples; without it there is one judge
   std::string gold = "gold";         ///< a response's true score
   std::string_view named_by = {};    ///< what stands before a field's word where a user names its column: "--", "columns."; for messages
 };

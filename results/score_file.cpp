@@ -107,7 +107,7 @@ class CellReader {
     return plain_id(field.text, buffer);
   }
 
-  /// The judge of a row: a column, or the whole part of a quotient.
+  /// The judge of a row: a column, or what a quotient makes of it.
   std::string_view judge(const ScoreRow& row, bool& good) {
     if (!source_.has(rater_field)) return {};
     const std::string_view text = id(row, rater_field, judge_, good);
@@ -121,7 +121,7 @@ class CellReader {
       good = false;
       return text;
     }
-    return judge_ = std::to_string(value / q.divisor - (value % q.divisor < 0));
+    return judge_ = std::to_string(q.of(value));
   }
 
   void read_row(const ScoreRow& row) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace odrpo {
 namespace {
@@ -16,17 +17,35 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+bool whole_number(std::string_view text, long long& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 std::string wanted(const ScoreColumns& c) { return c.prompt + "," + c.response + "," + (c.sample.empty() ? "" : c.sample + ",") + c.score; }
 
 }  // namespace
 
+long long Quotient::of(long long value) const {
+  constexpr long long most = std::numeric_limits<long long>::max(), least = std::numeric_limits<long long>::min();
+  value = shift > 0 ? std::min(value, most - shift) + shift : std::max(value, least - shift) + shift;
+  const bool below = value % divisor < 0;
+  return remainder ? value % divisor + (below ? divisor : 0) : value / divisor - below;
+}
+
 Quotient parse_quotient(std::string_view text) {
-  const auto slash = text.rfind('/');
-  if (slash == std::string_view::npos) return {};
-  const auto column = trimmed(text.substr(0, slash)), number = trimmed(text.substr(slash + 1));
-  Quotient q{std::string(column), 0};
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), q.divisor);
-  if (column.empty() || error != std::errc() || end != number.data() + number.size() || q.divisor < 1) return {};
+  const auto sign = text.find_last_of("/%");
+  if (sign == std::string_view::npos) return {};
+  Quotient q;
+  q.remainder = text[sign] == '%';
+  std::string_view column = trimmed(text.substr(0, sign));
+  if (const auto move = column.find_last_of("+-"); column.starts_with('(') && column.ends_with(')') && move != std::string_view::npos) {
+    if (!whole_number(trimmed(column.substr(move + 1, column.size() - move - 2)), q.shift)) return {};
+    if (column[move] == '-') q.shift = -q.shift;
+    column = trimmed(column.substr(1, move - 1));
+  }
+  if (column.empty() || !whole_number(trimmed(text.substr(sign + 1)), q.divisor) || q.divisor < 1) return {};
+  q.column = column;
   return q;
 }
 

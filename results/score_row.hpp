@@ -10,10 +10,14 @@
 
 namespace odrpo {
 
-/// "sample_id / 2": a column and what its whole numbers are divided by; divisor 0 where the text is no quotient.
+/// "sample_id / 2", "(sample_id - 1) / 2" or "sample_id % 2": a column whose whole numbers, moved by `shift`, are divided by `divisor`: the
+/// whole part below, or the remainder. Divisor 0 where the text is no quotient.
 struct Quotient {
   std::string column;
-  long long divisor = 0;
+  long long divisor = 0, shift = 0;
+  bool remainder = false;
+  /// -3 / 2 = -2, -3 % 2 = 1: neighbours stay together, and a pattern of columns goes on below 0.
+  long long of(long long value) const;
 };
 Quotient parse_quotient(std::string_view text);
 

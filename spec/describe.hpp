@@ -109,7 +109,9 @@ void describe(V& v, ScoreColumns& c) {
   v.text("response", c.response, "the response to it");
   v.text("sample", c.sample, "the number of the call; without it scores are numbered in the order of the file");
   v.text("score", c.score, "the score");
-  v.text("rater", c.rater, "the judge, or the whole part of a quotient such as sample_id / 2; without it there is one judge");
+  v.text("rater", c.rater,
+         "the judge, or made of the sample: sample_id / 2 are blocks of two calls, sample_id % 2 are two judges in turn; without it there "
+         "is one judge");
   v.text("gold", c.gold, "the true score of the response, if known");
 }
 

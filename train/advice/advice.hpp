@@ -56,7 +56,7 @@ struct Advice {
   std::vector<VotesRow> votes;         ///< ascending N
   std::vector<AdviceCheck> checks;
   RaceResult race;
-  std::vector<std::string> doubts;  ///< why it is uncertain whatever the checks say, a clause each
+  std::vector<std::string> doubts;  ///< why it is uncertain whatever the checks say, whole sentences
   bool certain() const;
 };
 

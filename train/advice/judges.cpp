@@ -94,11 +94,14 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
   if (failure) std::rethrow_exception(failure);
   if (stop) return std::nullopt;
   const bool checked = check.reason.empty() && why[0].empty();
-  if (!checked) judges.doubts.push_back("how well the judge fits is not known, " + (why[0].empty() ? check.reason : why[0]));
+  std::string misses, undefined;
   for (const CheckedStatistic& line : check.lines)
-    if (line.verdict == FitVerdict::undefined) judges.doubts.push_back(fmt::format("{} of the file is undefined", line.name));
+    if (line.verdict == FitVerdict::undefined) undefined += fmt::format("{}{}", undefined.empty() ? "" : ", ", line.name);
     else if (line.verdict == FitVerdict::misses)
-      judges.doubts.push_back(fmt::format("the fitted judge misses {}, {:.3f} in the file, {:.3f} simulated", line.name, line.mean.observed, line.mean.simulated));
+      misses += fmt::format("{}{} ({:.3f} in the file, {:.3f} simulated)", misses.empty() ? "" : ", ", line.name, line.mean.observed, line.mean.simulated);
+  if (!checked) judges.doubts.push_back(fmt::format("How well the judge fits is not known: {}.", why[0].empty() ? check.reason : why[0]));
+  if (!misses.empty()) judges.doubts.push_back(fmt::format("The fitted judge misses {}.", misses));
+  if (!undefined.empty()) judges.doubts.push_back(fmt::format("The file does not say whether the judge fits in {}.", undefined));
   for (std::size_t f = 0; checked && f < check.judge.size() && f < static_cast<std::size_t>(drawn); ++f)
     judges.others.push_back(judge_world(fmt::format("sampled judge {}", f + 1), check.judge[f], check.outliers[f]));
   int missing = checked ? 0 : std::min(drawn, 2);

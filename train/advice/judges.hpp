@@ -16,7 +16,7 @@ struct FileJudges {
   std::vector<JudgeWorld> others;  ///< sampled from the fit's uncertainty: each fitted to a random half of the prompts; with, or without,
                                    ///< outliers, where that fits too; the resampled one, whose truth is the middle half of scores
   std::vector<std::string> notes;  ///< why some are missing
-  std::vector<std::string> doubts;  ///< statistics of the file that the fitted judge does not have (goodness_of_fit), a clause each
+  std::vector<std::string> doubts;  ///< sentences: statistics of the file that the fitted judge does not have (goodness_of_fit)
 };
 
 /// A judge fitted to a random half of the prompts lies about as far from the one of all prompts as that one from the truth: the variance of
