@@ -10,6 +10,7 @@
 #include "app/worth_of_votes.hpp"
 #include "envs/rater/heard_judges.hpp"
 #include "kernels/failure.hpp"
+#include "spec/fit_mark.hpp"
 #include "spec/learned_judge.hpp"
 #include "spec/text.hpp"
 
@@ -37,7 +38,7 @@ int judge_fit(const JudgeFitOptions& o) {
   RaterConfig rater;
   rater.noise = {LatentNoise{fit.fit.judge}};
   fit.worth = worth_of(rater, table.levels(), options.seed);
-  const std::string file = judge_file(fit), report = o.json ? fit_json(fit) : fit_report(fit);
+  const std::string file = with_fit_mark(judge_file(fit)), report = o.json ? fit_json(fit) : fit_report(fit);
   if (!o.output.empty()) write_output(o.output, file);
   put(report);
   if (o.output.empty()) print_note("note: -o judge.toml writes this judge to a file for suites and `judge simulate`");
