@@ -58,7 +58,7 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
     options.intervals = false;
     options.seed = seed;
     if (i > 0) options.prompts = half_of(table.prompts.size(), seed, static_cast<int>(i));
-    made[i] = on_latent_scale(i == 0 ? "judge" : fmt::format("drawn judge {}", i), fit_latent_scale(table, options));
+    made[i] = on_latent_scale(i == 0 ? "judge" : fmt::format("sampled judge {}", i), fit_latent_scale(table, options));
   };
   {
     std::vector<std::jthread> threads;
