@@ -12,6 +12,8 @@
 #include "app/shard.hpp"
 #include "app/shipped_suites.hpp"
 #include "app/usage.hpp"
+#include "results/csv.hpp"
+#include "results/learning_rates.hpp"
 #include "spec/axis.hpp"
 #include "spec/spec.hpp"
 #include "spec/text.hpp"
@@ -64,6 +66,25 @@ std::vector<Dimension> dimensions(const Suite& suite) {
     met[static_cast<std::size_t>(seed)] = true;
   }
   return all;
+}
+
+// What a suite that compares estimators cannot see between its learning rates; empty where the grid is fine.
+std::string coarse_rates_note(const Suite& suite) {
+  std::string note;
+  bool compares = false;
+  for (const Dimension& d : dimensions(suite)) {
+    compares |= d.name == "estimator" && d.values.size() > 1;
+    if (!is_learning_rate(d.name)) continue;
+    std::vector<double> rates;
+    for (const std::string& value : d.values)
+      if (const auto rate = number_of(value); rate && *rate > 0) rates.push_back(*rate);
+    std::sort(rates.begin(), rates.end());
+    for (std::size_t i = 1; i < rates.size() && note.empty(); ++i)
+      if (rates[i] > coarse_factor * rates[i - 1])
+        note = fmt::format("{}: {:g} and {:g} differ by more than a factor of {:g}: the grid may decide which estimator is better", d.name,
+                           rates[i - 1], rates[i], coarse_factor);
+  }
+  return compares ? note : "";
 }
 
 // values behind the dimension's name, broken so that lines stay below 100 columns; long lists end in "..."
@@ -183,6 +204,7 @@ int check(const CheckOptions& options) {
   if (!options.quiet && !chosen.note.empty()) print_note("note: " + chosen.note);
   for (const auto& text : suite.notes)
     if (!options.quiet) print_note("note: " + text);
+  if (const std::string note = coarse_rates_note(suite); !options.quiet && !note.empty()) print_note("note: " + note);
   const int jobs = jobs_or_cores(options.jobs);
   const Cost cost = check_limits(suite, jobs);
   const ChosenDevices where = choose_devices(suite, wish);

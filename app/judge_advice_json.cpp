@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/judge_advice_text.hpp"
+#include "estimators/formula_text.hpp"
 #include "kernels/words.hpp"
 
 namespace odrpo::app {
@@ -36,10 +37,12 @@ Json choice_json(const AdviceQuestion& q, const ReportedChoice& c) {
                {"worse", c.worse},
                {"failed", c.failed}};
   for (std::size_t p = 0; p < q.policies.size(); ++p)
-    json["policies"][policy_word(q.policies[p])] = {{"lr", c.from.lr[p]}, {"gain", interval(c.policy_gain[p])}};
+    json["policies"][policy_word(q.policies[p])] = {{"lr", c.from.lr[p]}, {"near_lr", c.from.near_lr[p]}, {"gain", interval(c.policy_gain[p])}};
   json["curve"] = Json::array();
   for (const GainPoint& point : c.curve) json["curve"].push_back({{"cost", point.cost}, {"gain", interval(point.gain)}});
-  json["seeds"] = c.gain;
+  json["finer_grid"] = 100 * c.from.finer;
+  json["seeds"] = c.gain();
+  json["seeds_at_near_rates"] = std::vector<std::vector<double>>(c.gain_at_rates.begin() + 1, c.gain_at_rates.end());
   return json;
 }
 
@@ -54,7 +57,9 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
                {"seed", q.seed},
                {"certain", a.certain()},
                {"advised", choice_json(q, a.report[a.advised])},
-               {"advised_place", a.advised}};
+               {"advised_place", a.advised},
+               {"formula", estimator_formula(q.estimators[a.report[a.advised].from.choice.estimator].config)},
+               {"simplest_place", a.simplest ? Json(*a.simplest) : Json()}};
   json["choices"] = Json::array();
   for (const ReportedChoice& c : a.report) json["choices"].push_back(choice_json(q, c));
   json["votes"] = Json::array();

@@ -97,7 +97,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
       return static_cast<int>(Exit::stopped);
     }
   } else {
-    const RaterConfig rater = rater_named(o.path);
+    const RaterConfig rater = rater_named(o.path, o.quiet);
     if (rater.text != TextJudge{})
       throw Failure(Exit::usage, fmt::format("rater {} looks at the text of responses, which the bandit's have not", input.name));
     question.levels = simulated_levels(rater, o.scores.levels);

@@ -10,6 +10,7 @@
 #include "app/worth_of_votes.hpp"
 #include "envs/rater/heard_judges.hpp"
 #include "kernels/failure.hpp"
+#include "spec/fit_mark.hpp"
 #include "spec/learned_judge.hpp"
 #include "spec/text.hpp"
 
@@ -39,7 +40,7 @@ int judge_fit(const JudgeFitOptions& o) {
   rater.noise = noise_of(fit.fit.judge, fit.fit.outliers);
   fit.worth = worth_of(rater, table.levels(), options.seed);
   fit.columns = column_finding(table, o.scores, options.seed);
-  const std::string file = judge_file(fit), report = o.json ? fit_json(fit) : fit_report(fit);
+  const std::string file = with_fit_mark(judge_file(fit)), report = o.json ? fit_json(fit) : fit_report(fit);
   if (!o.output.empty()) write_output(o.output, file);
   put(report);
   if (o.output.empty()) print_note("note: -o judge.toml writes this judge to a file for suites and `judge simulate`");

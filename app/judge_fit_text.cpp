@@ -35,7 +35,7 @@ std::array<NamedParameter, 4> parameters(const LatentFit& fit) {
 std::string_view verdict_text(FitVerdict v) {
   switch (v) {
     case FitVerdict::holds: return "holds";
-    case FitVerdict::may_hold: return "beyond the tolerance, within two sampling errors";
+    case FitVerdict::may_hold: return "beyond the tolerance by less than two sampling errors";
     case FitVerdict::misses: return "MISSES";
     case FitVerdict::undefined: return "undefined";
   }

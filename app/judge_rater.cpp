@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "app/printable.hpp"
+#include "app/usage.hpp"
 #include "envs/bandit/world.hpp"
 #include "kernels/failure.hpp"
 #include "results/suggest.hpp"
@@ -12,8 +15,14 @@
 
 namespace odrpo::app {
 
-RaterConfig rater_named(const std::string& name) {
-  if (is_rater_file(name)) return load_rater_file(name);
+RaterConfig rater_named(const std::string& name, bool quiet) {
+  if (is_rater_file(name)) {
+    std::vector<std::string> notes;
+    RaterConfig rater = load_rater_file(name, notes);
+    for (const std::string& note : notes)
+      if (!quiet) print_note("note: " + printable_line(note));
+    return rater;
+  }
   using Raters = CatalogueOf<RaterConfig>;
   if (const auto preset = Raters::find(name)) return preset->config;
   throw Failure(Exit::usage, fmt::format("there is no rater \"{}\": a word of `list raters`, or a judge's file (.toml){}",

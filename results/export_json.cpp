@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/words.hpp"
+#include "results/learning_rates.hpp"
 
 namespace odrpo {
 namespace {
@@ -84,6 +85,8 @@ Json cell_object(const TableCell& cell, const TableModel& table) {
   if (!table.spec.best.empty()) {
     out["chosen"] = chosen_object(cell.chosen);
     out["at_edge"] = edge_object(cell.chosen);
+    for (const ChosenValue& chosen : cell.chosen)
+      if (is_learning_rate(chosen.axis)) out["too_coarse"][chosen.axis] = chosen.too_coarse;
   }
   if (cell.comparison.difference.n + cell.comparison.no_percent > 0)
     out[value.percent ? "percent" : "difference"] = comparison_object(cell, table);

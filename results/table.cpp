@@ -14,6 +14,7 @@
 
 #include "kernels/failure.hpp"
 #include "kernels/utf8.hpp"
+#include "results/learning_rates.hpp"
 #include "results/suggest.hpp"
 #include "results/table_blocks.hpp"
 #include "results/table_cells.hpp"
@@ -58,6 +59,17 @@ void add_choice_notes(TableModel& table) {
   if (without > 0)
     table.notes.push_back(fmt::format("{} {} no value on seeds 0 to {}, and so no choice of {}", without, without == 1 ? "cell has" : "cells have",
                                       spec.tune_seeds - 1, axes));
+  std::string coarse;
+  int coarse_cells = 0;
+  for (const TableBlock& block : table.blocks)
+    for (const TableCell& cell : block.cells)
+      for (const ChosenValue& chosen : cell.chosen)
+        if (chosen.too_coarse && cell.of == 0 && ++coarse_cells <= 3)
+          coarse += fmt::format("{}{} @{}", coarse.empty() ? "" : ", ", cell.row, chosen.value);
+  if (coarse_cells > 0)
+    table.notes.push_back(fmt::format("{} {} the best lr between two that lie more than a factor of {:g} away and lose more than the cell's interval: "
+                                      "a finer grid may find a better one, and another order of rows ({}{})",
+                                      coarse_cells, coarse_cells == 1 ? "cell has" : "cells have", coarse_factor, coarse, coarse_cells > 3 ? ", ..." : ""));
   std::string tried;
   bool equal = true;
   int first = 0;

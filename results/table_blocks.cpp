@@ -107,6 +107,8 @@ class BlockMaker {
     } else if (of) {
       cell.chosen = chosen_values(*of, of->best, from_.rule(spec()));
       fill(cell, of->tried[of->best].runs);
+      for (std::size_t i = 0; i < cell.chosen.size(); ++i)
+        cell.chosen[i].too_coarse = is_too_coarse(*of, i, from_.rule(spec()), (cell.hi - cell.lo) / 2);
     } else if (!runs.empty()) {
       fill(cell, runs);
     }

@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "results/learning_rates.hpp"
+
 namespace odrpo {
 namespace {
 
@@ -68,6 +70,27 @@ std::vector<ChosenValue> chosen_values(const Candidates& of, std::size_t at, con
     chosen.push_back({rule.axes[i]->name, value, range.has_edges && (number == range.least || number == range.largest)});
   }
   return chosen;
+}
+
+bool is_too_coarse(const Candidates& of, std::size_t axis, const ChoiceRule& rule, double half_width) {
+  if (!is_learning_rate(rule.axes[axis]->name)) return false;
+  const Candidate& best = of.tried[of.best];
+  const auto middle = number_of(value_of(*rule.axes[axis], best, rule));
+  if (!middle || *middle <= 0) return false;
+  const Candidate *below = nullptr, *above = nullptr;  // the nearest on each side
+  double nearest_below = 0, nearest_above = 0;
+  for (const Candidate& candidate : of.tried) {
+    bool same = true;
+    for (std::size_t i = 0; i < rule.axes.size(); ++i)
+      same = same && (i == axis || value_of(*rule.axes[i], candidate, rule) == value_of(*rule.axes[i], best, rule));
+    const auto number = number_of(value_of(*rule.axes[axis], candidate, rule));
+    if (!same || !number) continue;
+    if (*number < *middle && (!below || *number > nearest_below)) below = &candidate, nearest_below = *number;
+    if (*number > *middle && (!above || *number < nearest_above)) above = &candidate, nearest_above = *number;
+  }
+  if (!below || !above || *middle <= coarse_factor * nearest_below || nearest_above <= coarse_factor * *middle) return false;
+  const auto loses = [&](const Candidate& other) { return other.lost > best.lost || std::abs(other.score.mean - best.score.mean) > half_width; };
+  return loses(*below) && loses(*above);
 }
 
 }  // namespace odrpo

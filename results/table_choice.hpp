@@ -47,4 +47,8 @@ Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& 
 /// The values of the best axes of one candidate.
 std::vector<ChosenValue> chosen_values(const Candidates& of, std::size_t at, const ChoiceRule& rule);
 
+/// Do the learning rates tried on both sides of the best one lie more than coarse_factor away, and lose more than `half_width` on the seeds
+/// that choose? Then the best rate may lie between them. `axis`: its place in rule.axes; the other axes stay.
+bool is_too_coarse(const Candidates& of, std::size_t axis, const ChoiceRule& rule, double half_width);
+
 }  // namespace odrpo

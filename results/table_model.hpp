@@ -27,6 +27,7 @@ std::string value_text(const TableValue& value);
 struct ChosenValue {
   std::string axis, value;
   bool at_edge;  ///< the least or the largest of more than two numbers tried
+  bool too_coarse = false;  ///< of a learning rate: a finer grid may find a better one (is_too_coarse)
 };
 
 /// A row against the baseline row, paired by seed.

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "spec/expand.hpp"
 #include "spec/formulas.hpp"
 #include "spec/overrides.hpp"
@@ -46,6 +48,8 @@ Suite load_suite_text(const std::string& path, std::string text, const std::vect
     suite.notes.push_back(fmt::format("judge: {}: {}", file, found));
     suite.judges.emplace_back(rater.name, fmt::format("{}: {}", file.substr(file.rfind('/') + 1), found));
   }
+  for (auto& note : reading.notes)
+    if (std::find(suite.notes.begin(), suite.notes.end(), note) == suite.notes.end()) suite.notes.push_back(std::move(note));
   for (auto& note : exploding_groups(suite)) suite.notes.push_back(std::move(note));
   return suite;
 }

@@ -39,6 +39,7 @@ struct Reading {
   /// Of a suite out of a result file, whose text may be a stranger's: the folders below which files that it names are opened, and nothing that
   /// stands in them is told. Empty: anywhere.
   std::vector<std::string> only_below{};
+  std::vector<std::string> notes{};  ///< of the files, for Suite::notes
 };
 
 /// The file that a value of the suite names.

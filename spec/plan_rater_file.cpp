@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "kernels/failure.hpp"
+#include "spec/fit_mark.hpp"
 #include "spec/parse_toml.hpp"
 #include "spec/read_file.hpp"
 #include "spec/text.hpp"
@@ -23,7 +24,7 @@ const Node* only_rater(const Node& root, Diagnostics& errors) {
   return one ? &raters->children.front() : nullptr;
 }
 
-RaterConfig parse_rater(const std::string& file, const std::string& text) {
+RaterConfig parse_rater(const std::string& file, const std::string& text, std::vector<std::string>& notes) {
   Diagnostics errors(file, text, {});
   Node root;
   RaterConfig config;
@@ -32,6 +33,8 @@ RaterConfig parse_rater(const std::string& file, const std::string& text) {
       FieldReader fields(rater, fmt::format("rater.{}", shown(rater->key)), false, errors);
       describe(fields, config);
       fields.finish();
+      if (edited_since_fit(text, *rater))
+        notes.push_back(fmt::format("{}: edited since the fit: its numbers are not those that `judge fit` wrote", file));
       if (config.noise.empty() && !errors.any())
         errors.add(rater->key_place,
                    fmt::format("[rater.{}] needs a noise model, such as [rater.{}.latent]", shown(rater->key), shown(rater->key)));
@@ -42,12 +45,14 @@ RaterConfig parse_rater(const std::string& file, const std::string& text) {
 
 }  // namespace
 
-RaterConfig load_rater_file(const std::string& path) { return parse_rater(shown(path, 4096), read_suite_file(path)); }
+RaterConfig load_rater_file(const std::string& path, std::vector<std::string>& notes) {
+  return parse_rater(shown(path, 4096), read_suite_file(path), notes);
+}
 
 std::optional<RaterConfig> read_named_rater(const Node& node, const std::string& label, Reading& reading) {
   const auto text = named_text(node, label, read_suite_file, reading);
   if (text) try {
-      return parse_rater(shown(path_of(node, reading), 4096), *text);
+      return parse_rater(shown(path_of(node, reading), 4096), *text, reading.notes);
     } catch (const Failure& failure) {
       add_inside(node, label, failure, true, reading);
     }

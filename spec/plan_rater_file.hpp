@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "envs/rater/rater.hpp"
 #include "spec/field_reader.hpp"
@@ -13,8 +14,9 @@ namespace odrpo {
 /// Is this the path of a judge's file, and no rater's word? It ends with .toml or holds a slash.
 inline bool is_rater_file(std::string_view name) { return name.ends_with(".toml") || name.find('/') != std::string_view::npos; }
 
-/// The rater of a judge's file. Failure `io`: missing or unreadable; `suite`: anything wrong in it, at its lines.
-RaterConfig load_rater_file(const std::string& path);
+/// The rater of a judge's file. Failure `io`: missing or unreadable; `suite`: anything wrong in it, at its lines. `notes`: gets a line where the
+/// file was edited since `judge fit` wrote it.
+RaterConfig load_rater_file(const std::string& path, std::vector<std::string>& notes);
 
 /// The same of a file that the suite names at `node`, relative to the suite's folder; nothing when something is wrong, which `reading` then
 /// tells: of the file's text at its own lines. `label`: the key, "rater.NAME.file".

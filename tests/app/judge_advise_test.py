@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # `judge advise`: what it prints against arithmetic of its own, stopping and going on, and questions that cannot be. Usage: judge_advise_test.py PROGRAM
-import json, os, signal, subprocess
+import json, math, os, signal, subprocess
 
 import checks
 from checks import check
@@ -10,6 +10,25 @@ SMALL = ["--calls", "20000", "--rollouts", "4,8", "--votes", "1,2,8", "--estimat
 
 def mean(x):
     return sum(x) / len(x)
+
+
+def p_above(x):
+    """One-sided p of a t test that the mean is above 0: Student's density by Simpson's rule."""
+    n, m = len(x), mean(x)
+    sd = math.sqrt(sum((v - m) ** 2 for v in x) / (n - 1))
+    if sd == 0:
+        return 2.0 ** -n if m > 0 else 1
+    t, f = m / (sd / math.sqrt(n)), n - 1
+    c = math.exp(math.lgamma((f + 1) / 2) - math.lgamma(f / 2)) / math.sqrt(f * math.pi)
+    steps = 4000
+    h = abs(t) / steps
+    inner = sum((1 if i in (0, steps) else 4 if i % 2 else 2) * (1 + (i * h) ** 2 / f) ** (-(f + 1) / 2) for i in range(steps + 1)) * h / 3 * c
+    return 0.5 - inner if t > 0 else 0.5 + inner
+
+
+def beats_all_p(one, other):
+    """One-sided p that `one`, at its rates, beats `other` at each of its rates and by more than a finer grid could add."""
+    return max(p_above([x - y - other["finer_grid"] for x, y in zip(one["seeds"], there)]) for there in [other["seeds"], *other["seeds_at_near_rates"]])
 
 
 def near(a, b, tolerance=1e-9):
@@ -41,11 +60,35 @@ for rank, (p, i) in enumerate(ranked):
     c = choices[i]
     differences = [x - y for x, y in zip(c["seeds"], best["seeds"])]
     check(near(mean(differences), c["less_best"]["mean"]), "the difference from the best is taken by seed")
+    tested = min(1, 2 * min(beats_all_p(best, c), beats_all_p(c, best)))
+    check(abs(tested - p) < 1e-6, f"p of choice {i}: {p}, by its seeds {tested}")
+    less = c["less_best"]
+    check(less["lo"] <= less["mean"] <= less["hi"] and c["worse"] == (less["hi"] < 0), f"star and interval of choice {i} agree")
     worst = max(worst, min(1, (len(ranked) - rank) * p))
     check(near(worst, c["p_holm"], 1e-7) and c["worse"] == (c["p_holm"] < 0.05), f"Holm's p of choice {i}")
-good = [c for c in choices if not c["worse"]]
-cheap = [c for c in good if 0.9 * c["answers"] <= min(g["answers"] for g in good)]
-check(a["advised"] == cheap[0] == choices[a["advised_place"]], "the advised choice is the best of the cheapest of those that are not worse")
+for c in choices:
+    rates = [1 + len(p["near_lr"]) for p in c["policies"].values()]
+    check(len(c["seeds_at_near_rates"]) == math.prod(rates) - 1, f"gains at {rates} rates: {len(c['seeds_at_near_rates'])}")
+
+
+def cheapest(choices, keys):
+    """Of those that are not worse the cheapest, key by key: what differs by less than a tenth is equal."""
+    left = [c for c in choices if not c["worse"]]
+    for key in keys:
+        left = [c for c in left if 0.9 * c[key] <= min(x[key] for x in left)]
+    return left[0]
+
+
+check(a["advised"] == cheapest(choices, ["cost", "answers"]) == choices[a["advised_place"]], "the advised choice costs the fewest calls, then the fewest answers")
+simple = [c for c in choices if c["estimator"] == "grpo" and c["rule"] in ("single", "mean")]
+check(choices[a["simplest_place"]] in simple, "the simplest is grpo with one call or a mean")
+flat = " ".join(text.split())
+check(a["formula"] in flat and a["formula"].startswith("A = "), f"the formula: {a['formula']}")
+check("Headroom: from the mean quality of random answers" in flat and "linear (prompts share what is learned)" in flat, "the legend explains headroom and policies")
+check(("simplest choice at the same cost" in flat) or ("also the simplest" in flat), "what the simplest choice loses")
+check("docs/compute.md" in flat, "how a trainer gets the advantages")
+calls = f"{round(a['advised']['calls']):,} calls"
+check(flat.count(calls) == 1, f"the calls are printed once: {calls}")
 for row in a["votes"]:
     check(choices[row["place"]]["votes"] == row["votes"], "a row of votes has that number")
 check([c["name"] for c in a["checks"]] == ["policy linear alone", "policy tabular alone"], "a rater is checked with each policy")
@@ -72,8 +115,43 @@ check(near(m["budget"]["amount"], 200) and m["budget"]["unit"] == "price", f"bud
 for c in m["choices"]:
     price = c["calls"] * 0.001 + c["answers"] * 0.009
     check(near(price, c["cost"], 1e-6) and price < 1.05 * 200, f"price {price}, said {c['cost']}")
+check(m["advised"] == cheapest(m["choices"], ["cost"]), "a price pays for the answers too")
 t = json.loads(checks.call("judge", "advise", "mixed", *SMALL, "--seconds-call", "2", "--parallel", "100000", "--json"))
 check(all(near(c["cost"], 2 * c["steps"], 1e-6) for c in t["choices"] if c["rule"] != "stop"), "with many calls at a time a step takes one call's time")
+
+# --- a posterior estimator: the command that is printed exports it
+tiny = ["--calls", "4096", "--policies", "linear", "--rollouts", "8", "--rules", "mean", "--seeds", "8", "--tuning-seeds", "8", "-q", "--estimators", "posterior(grpo)"]
+for judge in ("mixed", "judge.toml"):
+    page = checks.call("judge", "advise", judge, *tiny, "--votes", "1")
+    command = [line.strip() for line in page.splitlines() if "export-estimator" in line and "-o" in line]
+    check(len(command) == 1 and f"export-estimator {judge} --estimator 'posterior(grpo)' --group-size 8 -o" in command[0], f"export of {judge}: {command}")
+    exported = subprocess.run([checks.program, *command[0].replace("'", "").split()[1:]], capture_output=True, text=True)
+    check(exported.returncode == 0 and os.path.exists("estimator.py"), f"{command[0]}: {exported.stderr}")
+    os.remove("estimator.py")
+page = " ".join(checks.call("judge", "advise", "judge.toml", *tiny, "--votes", "2").split())
+check("`aggregate = \"mean\"` in the section [rater.NAME]" in page and "--votes 2 -o estimator.py" in page, f"several calls: {page}")
+page = " ".join(checks.call("judge", "advise", "scores.csv", *tiny, "--votes", "1", "--drawn-judges", "1").split())
+check("judge fit scores.csv -o judge.toml" in page and "export-estimator judge.toml" in page, f"a file: {page}")
+check("Sampled judge: fitted to a random half" in page, "the legend explains sampled judges")
+
+# --- a judge's file that was edited since its fit is noted by all that read it, and by nobody with -q
+fitted = open("judge.toml").read()
+open("edited.toml", "w").write(fitted.replace("\nsigma = ", "\nsigma = 1", 1))
+open("suite.toml", "w").write('[suite]\nname = "s"\nseed = 1\nseeds = 1\n[grid]\nestimator = ["grpo"]\nrater = ["a"]\n[rater.a]\nfile = "edited.toml"\n[learn]\nsteps = 2\n')
+note = "edited.toml: edited since the fit: its numbers are not those that `judge fit` wrote"
+checks.call("judge", "simulate", "edited.toml", "--prompts", "3", words=note)
+checks.call("judge", "analyze", "edited.toml", words=note)
+checks.call("judge", "advise", "edited.toml", *[w for w in tiny if w != "-q"], "--votes", "1", words=note)
+checks.call("check", "suite.toml", words=note)
+for quiet in (["judge", "advise", "edited.toml", *tiny, "--votes", "1"], ["judge", "simulate", "judge.toml", "--prompts", "3"]):
+    ran = subprocess.run([checks.program, *quiet], capture_output=True, text=True)
+    check("edited since" not in ran.stderr, f"{' '.join(quiet)}: {ran.stderr}")
+
+# --- coarse learning rates of a suite that compares estimators are noted by check
+for estimators, lr, told in (('"grpo", "maxrl"', "0.1, 0.3", True), ('"grpo", "maxrl"', "0.1, 0.2, 0.4", False), ('"grpo"', "0.1, 0.3", False), ('"grpo", "maxrl"', "0.3", False)):
+    open("suite.toml", "w").write(f'[suite]\nname = "s"\nseed = 1\nseeds = 1\n[grid]\nestimator = [{estimators}]\nrater = ["mixed"]\n[learn]\nsteps = 2\nlr = [{lr}]\n')
+    ran = subprocess.run([checks.program, "check", "suite.toml"], capture_output=True, text=True)
+    check(("lr: 0.1 and 0.3 differ by more than a factor of 2" in ran.stderr) == told, f"{estimators} at {lr}: {ran.stderr}")
 
 # --- a stop: saved, and the same command continues to the same bits
 os.remove("advice.svg")

@@ -175,3 +175,33 @@ TEST_CASE("a share of runs that chose is tested by McNemar's exact test") {
   CHECK(compared.difference.hi < 0);
   CHECK(is_significant(compared, table.spec));
 }
+
+TEST_CASE("a best learning rate whose neighbours are far away and lose more than the interval is told") {
+  // seeds 0 and 1 choose; the cell's interval of seeds 2 to 5 has a half-width of about .2
+  const auto arm = [](std::map<double, double> means) {
+    Arm made;
+    for (const auto& [lr, mean] : means)
+      for (int seed = 0; seed < 6; ++seed) made[lr].push_back(mean + (seed % 2 == 0 ? 0.1 : -0.1));
+    return made;
+  };
+  const auto coarse = [&](const Arm& base, const Arm& row) {
+    return make_table(file_of_arms(base, row), {.baseline = "maxrl", .best = {"lr"}, .tune_seeds = 2});
+  };
+  const auto flag = [](const TableModel& table, std::size_t cell) { return table.blocks[0].cells[cell].chosen[0].too_coarse; };
+  const auto says = [](const TableModel& table) {
+    return std::any_of(table.notes.begin(), table.notes.end(), [](const std::string& n) { return n.find("a finer grid may find") != std::string::npos; });
+  };
+  const Arm flat = arm({{0.1, 50.0}, {0.3, 50.1}, {1, 50.0}}), peaked = arm({{0.1, 47}, {0.3, 50}, {1, 34}});
+  const TableModel table = coarse(flat, peaked);
+  CHECK_FALSE(flag(table, 0));  // neighbours are as good
+  CHECK(flag(table, 1));
+  CHECK(says(table));
+  CHECK(table.notes.back() == "1 cell has the best lr between two that lie more than a factor of 2 away and lose more than the cell's interval: "
+                              "a finer grid may find a better one, and another order of rows (odrpo @0.3)");
+  CHECK(table_json(table).find("\"too_coarse\": {\n            \"learn.lr\": true") != std::string::npos);
+  const TableModel fine = coarse(flat, arm({{0.16, 47}, {0.3, 50}, {0.58, 34}}));
+  CHECK_FALSE(flag(fine, 1));  // a factor below 2
+  CHECK_FALSE(says(fine));
+  CHECK_FALSE(flag(coarse(flat, arm({{0.1, 50}, {0.3, 47}, {1, 34}})), 1));    // at the edge: marked as that
+  CHECK_FALSE(flag(coarse(flat, arm({{0.1, 49.95}, {0.3, 50}, {1, 34}})), 1));  // one neighbour is as good
+}

@@ -64,7 +64,9 @@ void check_runs(const Suite& suite) {
 TEST_CASE("scores: the default is a judge on a latent scale, in the world of that scale") {
   const TestFolder folder;
   folder.file("panel.toml", panel_text);
-  const RaterConfig panel = load_rater_file((folder.path / "panel.toml").string());
+  std::vector<std::string> notes;
+  const RaterConfig panel = load_rater_file((folder.path / "panel.toml").string(), notes);
+  CHECK(notes.empty());
   folder.file("judge.csv", scores_of(panel, 5, 4, 20261123));
   Suite suite;
   const Refusal refused =

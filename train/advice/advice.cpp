@@ -19,7 +19,8 @@ namespace {
 
 constexpr int first_fresh = 1 << 16;      // a seed index beyond those of the race
 constexpr int points = 12;                // of a choice's gain against cost
-constexpr double as_cheap = 0.9;          // numbers of answers that differ by less, for instance because steps are whole, cost the same
+constexpr double as_cheap = 0.9;          // costs that differ by less, for instance because steps are whole, count as the same
+constexpr double usual_near_rates = 2.5;  // learning rates that the report trains of a choice, about
 constexpr std::size_t most_thorough = 4;  // choices on the toy language model
 
 std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& outcomes, double cost, int steps) {
@@ -37,11 +38,27 @@ std::vector<GainPoint> curve_of(const std::vector<std::vector<const Outcome*>>& 
   return curve;
 }
 
+// Each learning rate of one policy beside each of the others, the choice's own first.
+GainsAtRates gain_at_rates(const std::vector<std::vector<std::vector<const Outcome*>>>& outcomes) {
+  GainsAtRates gains{std::vector<double>(outcomes.front().front().size(), 0.0)};
+  for (const auto& policy : outcomes) {
+    GainsAtRates with_it;
+    for (const std::vector<double>& so_far : gains)
+      for (const auto& rate : policy) {
+        std::vector<double>& gain = with_it.emplace_back(so_far);
+        for (std::size_t s = 0; s < gain.size(); ++s) gain[s] += 100 * rate[s]->gain / static_cast<double>(outcomes.size());
+      }
+    gains = std::move(with_it);
+  }
+  return gains;
+}
+
 class Adviser {
  public:
   Adviser(const AdviceQuestion& question, Trials& trials, AdviceWork& work) : question_(question), trials_(trials), work_(work) {}
   bool report(const JudgeWorld& judge, double later);
   void compare();
+  void find_simplest();
   void compare_votes();
   void check_policies();
   bool check(const CheckWorld& world, const std::vector<std::size_t>& of, double later);
@@ -58,38 +75,53 @@ class Adviser {
   std::vector<Gains> gains_;  // [choice], on the fresh seeds, in the order of advice.report
 };
 
-// the finalists on fresh seeds
+// the finalists on fresh seeds, at their learning rates and at those near them
 bool Adviser::report(const JudgeWorld& judge, double later) {
   const std::vector<Contender>& finalists = advice.race.finalists;
   const std::size_t policies = question_.policies.size();
   std::vector<RunSpec> runs;
   for (int seed = 0; seed < question_.report_seeds; ++seed)
     for (std::size_t p = 0; p < policies; ++p)
-      for (const Contender& c : finalists)
-        runs.push_back(spec_of(question_, {&judge, c.choice, question_.policies[p], c.lr[p], c.steps, first_fresh + seed, points}));
+      for (const Contender& c : finalists) {
+        const auto trial = [&](double lr, int records) {
+          return spec_of(question_, {&judge, c.choice, question_.policies[p], lr, c.steps, first_fresh + seed, records});
+        };
+        runs.push_back(trial(c.lr[p], points));
+        for (const double lr : c.near_lr[p]) runs.push_back(trial(lr, 1));
+      }
   const auto outcomes = work_.train(trials_, runs, later);
   if (!outcomes) return false;
+  std::vector<std::vector<std::vector<std::vector<const Outcome*>>>> of(finalists.size());  // [choice][policy][rate][seed]
+  std::size_t next = 0;
+  for (std::size_t c = 0; c < finalists.size(); ++c) {
+    of[c].resize(policies);
+    for (std::size_t p = 0; p < policies; ++p) of[c][p].resize(1 + finalists[c].near_lr[p].size());
+  }
+  for (int seed = 0; seed < question_.report_seeds; ++seed)
+    for (std::size_t p = 0; p < policies; ++p)
+      for (auto& choice : of)
+        for (auto& rate : choice[p]) rate.push_back(&(*outcomes)[next++]);
   for (std::size_t c = 0; c < finalists.size(); ++c) {
     ReportedChoice choice;
     choice.from = finalists[c];
     Gains gains(policies);
-    std::vector<std::vector<const Outcome*>> of(policies);
+    std::vector<std::vector<const Outcome*>> at_own(policies);  // [policy][seed]
     double calls = 0;
-    for (int seed = 0; seed < question_.report_seeds; ++seed)
-      for (std::size_t p = 0; p < policies; ++p) {
-        const Outcome& outcome = (*outcomes)[(static_cast<std::size_t>(seed) * policies + p) * finalists.size() + c];
-        of[p].push_back(&outcome);
-        gains[p].push_back(100 * outcome.gain);
-        choice.failed += outcome.failed;
-        calls += outcome.failed ? choice.from.calls * choice.from.steps * question_.batch * choice.from.choice.rollouts : outcome.calls;
+    for (std::size_t p = 0; p < policies; ++p) {
+      at_own[p] = of[c][p][0];
+      for (const Outcome* outcome : at_own[p]) {
+        gains[p].push_back(100 * outcome->gain);
+        choice.failed += outcome->failed;
+        calls += outcome->failed ? choice.from.calls * choice.from.steps * question_.batch * choice.from.choice.rollouts : outcome->calls;
       }
+    }
     choice.calls = calls / static_cast<double>(question_.report_seeds * static_cast<int>(policies));
     choice.answers = static_cast<double>(choice.from.steps) * question_.batch * choice.from.choice.rollouts;
     choice.cost = choice.from.steps * step_cost(question_, choice.from.choice, choice.calls / choice.answers);
     for (const auto& gain : gains) choice.policy_gain.push_back(mean_interval(gain));
-    choice.gain = mean_over_policies(gains);
-    choice.mean = mean_interval(choice.gain);
-    choice.curve = curve_of(of, choice.cost, choice.from.steps);
+    choice.gain_at_rates = gain_at_rates(of[c]);
+    choice.mean = mean_interval(choice.gain());
+    choice.curve = curve_of(at_own, choice.cost, choice.from.steps);
     advice.report.push_back(std::move(choice));
     gains_.push_back(std::move(gains));
   }
@@ -105,22 +137,35 @@ bool Adviser::report(const JudgeWorld& judge, double later) {
   return true;
 }
 
-// who is worse than the best, and the cheapest of the others: the best of those with about the fewest answers to generate, as all else
-// costs the same
+// Who is worse than the best, and the cheapest of the others: the cheapest in the unit of the question; of those the one with the fewest
+// answers to generate, unless the price pays for them; of those the best.
 void Adviser::compare() {
-  std::vector<std::vector<double>> gain;
-  for (const ReportedChoice& choice : advice.report) gain.push_back(choice.gain);
-  const BesideBest all = beside_best(gain);
+  std::vector<GainsAtRates> gain;
+  std::vector<double> finer;
+  for (const ReportedChoice& choice : advice.report) gain.push_back(choice.gain_at_rates), finer.push_back(100 * choice.from.finer);
+  const Beside all = beside_best(gain, finer);
+  std::vector<const ReportedChoice*> left;
   for (std::size_t i = 0; i < gain.size(); ++i) {
     ReportedChoice& choice = advice.report[i];
-    choice.less = all.less[i], choice.p = all.p[i], choice.p_holm = all.p_holm[i];
+    choice.less = all.more[i], choice.p = all.p[i], choice.p_holm = all.p_holm[i];
     choice.worse = choice.p_holm < advice_level;
+    if (!choice.worse) left.push_back(&choice);
   }
-  double fewest = advice.report[all.best].answers;
-  for (const ReportedChoice& choice : advice.report)
-    if (!choice.worse) fewest = std::min(fewest, choice.answers);
-  const auto cheapest = [&](const ReportedChoice& choice) { return !choice.worse && choice.answers * as_cheap <= fewest; };
-  advice.advised = static_cast<std::size_t>(std::find_if(advice.report.begin(), advice.report.end(), cheapest) - advice.report.begin());
+  const auto keep_cheapest = [&](double ReportedChoice::*number) {
+    double least = left.front()->*number;
+    for (const ReportedChoice* choice : left) least = std::min(least, choice->*number);
+    std::erase_if(left, [&](const ReportedChoice* choice) { return choice->*number * as_cheap > least; });
+  };
+  keep_cheapest(&ReportedChoice::cost);
+  if (cost_unit(question_) != CostUnit::price) keep_cheapest(&ReportedChoice::answers);
+  advice.advised = static_cast<std::size_t>(left.front() - advice.report.data());
+}
+
+void Adviser::find_simplest() {
+  for (std::size_t i = 0; i < advice.report.size(); ++i)
+    if (const Contender& c = advice.report[i].from;
+        is_simple(question_, c.choice) && (!advice.simplest || c.tuning_mean() > advice.report[*advice.simplest].from.tuning_mean()))
+      advice.simplest = i;
 }
 
 void Adviser::compare_votes() {
@@ -129,21 +174,23 @@ void Adviser::compare_votes() {
     const auto [at, is_new] = best.try_emplace(advice.report[i].from.choice.votes, i);
     if (!is_new && advice.report[i].from.tuning_mean() > advice.report[at->second].from.tuning_mean()) at->second = i;
   }
-  std::vector<double> p;
+  std::vector<GainsAtRates> gain;
+  std::vector<double> finer;
+  for (const auto& [votes, i] : best) gain.push_back(advice.report[i].gain_at_rates), finer.push_back(100 * advice.report[i].from.finer);
+  const Beside fewest = beside(gain, finer, 0);
   for (const auto& [votes, i] : best) {
-    const std::size_t fewest = best.begin()->second;
-    advice.votes.push_back({i, i == fewest ? no_interval() : paired_difference(advice.report[i].gain, advice.report[fewest].gain)});
-    p.push_back(i == fewest ? std::nan("") : t_test_p(advice.votes.back().more));
+    const std::size_t row = advice.votes.size();
+    advice.votes.push_back({i, fewest.more[row], fewest.p_holm[row]});
   }
-  p = holm_adjusted(p);
-  for (std::size_t i = 0; i < p.size(); ++i) advice.votes[i].p_holm = p[i];
 }
 
 // `of`: places in the report, in the order of `gain`; the advised choice is among them
 void Adviser::add_check(const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain) {
-  const BesideBest all = beside_best(gain);
+  std::vector<GainsAtRates> at_own_rates;
+  for (const std::vector<double>& seeds : gain) at_own_rates.push_back({seeds});
+  const Beside all = beside_best(at_own_rates, std::vector<double>(gain.size(), 0.0));
   const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), advice.advised) - of.begin());
-  advice.checks.push_back({name, of[all.best], all.less[at], all.p_holm[at]});
+  advice.checks.push_back({name, of[all.other], all.more[at], all.p_holm[at]});
 }
 
 void Adviser::check_policies() {
@@ -165,11 +212,14 @@ std::vector<std::size_t> Adviser::all_choices() const {
 bool Adviser::check(const CheckWorld& world, const std::vector<std::size_t>& of, double later) {
   std::vector<Contender> choices;
   for (const std::size_t i : of) choices.push_back(advice.report[i].from);
-  const auto gains = gains_in(question_, world, std::move(choices), trials_, work_, later);
+  const auto needed = static_cast<std::size_t>(std::find(of.begin(), of.end(), advice.advised) - of.begin());
+  const auto gains = gains_in(question_, world, std::move(choices), needed, trials_, work_, later);
   if (!gains) return false;
+  std::vector<std::size_t> compared;
   std::vector<std::vector<double>> mean;
-  for (const Gains& g : *gains) mean.push_back(mean_over_policies(g));
-  add_check(world.name, of, mean);
+  for (std::size_t i = 0; i < of.size(); ++i)
+    if (!(*gains)[i].empty()) compared.push_back(of[i]), mean.push_back(mean_over_policies((*gains)[i]));
+  add_check(world.name, compared, mean);
   return true;
 }
 
@@ -205,13 +255,14 @@ std::optional<Advice> advise(const AdviceQuestion& question, const JudgeWorld& j
     for (std::size_t i = first; i < worlds.size(); ++i) runs += runs_of(worlds[i], i < others.size() ? finalists : most_thorough);
     return runs;
   };
-  const double report_runs = static_cast<double>(finalists * question.policies.size()) * question.report_seeds;
+  const double report_runs = usual_near_rates * static_cast<double>(finalists * question.policies.size()) * question.report_seeds;
   auto raced = race(question, judge, trials, work, report_runs + runs_from(0));
   if (!raced) return std::nullopt;
   adviser.advice.race = std::move(*raced);
   finalists = adviser.advice.race.finalists.size();
   if (!adviser.report(judge, runs_from(0))) return std::nullopt;
   adviser.compare();
+  adviser.find_simplest();
   adviser.compare_votes();
   adviser.check_policies();
   for (std::size_t i = 0; i < worlds.size(); ++i) {

@@ -23,19 +23,20 @@ struct ReportedChoice {
   Contender from;
   double calls = 0, answers = 0, cost = 0;  ///< of the whole training; calls as counted
   std::vector<MeanInterval> policy_gain;    ///< of each policy
-  std::vector<double> gain;                 ///< [seed] mean over policies
-  MeanInterval mean;                        ///< of `gain`
-  MeanInterval less;                        ///< less the best's gain, seed by seed; NaN of the best
+  GainsAtRates gain_at_rates;               ///< [rates][seed] mean over policies; the first at its own rates
+  MeanInterval mean;                        ///< of `gain()`
+  MeanInterval less;                        ///< less the best's gain, with the interval of its test (Beside); NaN of the best
   double p = 0, p_holm = 0;                 ///< that it is as good as the best; NaN of the best
   bool worse = false;                       ///< p_holm < .05
   int failed = 0;                           ///< trainings that diverged, whose gain counts as 0
+  const std::vector<double>& gain() const { return gain_at_rates.front(); }
   std::vector<GainPoint> curve;             ///< gain against cost: a training of constant learning rate is its own shorter one
 };
 
 /// The best choice of so many calls about an answer, beside the best with the fewest.
 struct VotesRow {
   std::size_t choice;  ///< place in Advice::report
-  MeanInterval more;   ///< gain less that of the row with the fewest calls; NaN in that row
+  MeanInterval more;   ///< gain less that of the row with the fewest calls (Beside); NaN in that row
   double p_holm = 0;
 };
 
@@ -53,6 +54,7 @@ struct AdviceCheck {
 struct Advice {
   std::vector<ReportedChoice> report;  ///< best first
   std::size_t advised = 0;             ///< place in `report`
+  std::optional<std::size_t> simplest;  ///< place in `report` of the best simple one (is_simple), chosen on the tuning seeds
   std::vector<VotesRow> votes;         ///< ascending N
   std::vector<AdviceCheck> checks;
   RaceResult race;

@@ -10,6 +10,7 @@ namespace odrpo {
 namespace {
 
 constexpr int first_seed = 1 << 17;  // an index beyond those of the race and of the report
+constexpr double out_of_reach = 0.01, out_of_reach_points = 2;  // p, and points behind the best on the tuning seeds
 constexpr double factors[] = {1, 1 / 3.0, 3};
 // the toy language model's: from its suites (docs/toy-lm.md)
 constexpr double toy_rates[] = {1e-3, 2e-3, 4e-3, 8e-3};
@@ -19,6 +20,19 @@ std::vector<double> rates_of(const CheckWorld& world, const Contender& choice, s
   std::vector<double> rates;
   for (const double factor : factors) rates.push_back(choice.lr[policy] * factor);
   return rates;
+}
+
+double mean_of(const std::vector<double>& gain) { return mean_interval(gain).mean; }
+
+// Those that may be the best, by a margin and a one-sided paired t test, and the needed one.
+std::vector<bool> reaches_best(const GainsAtRates& tuning, std::size_t needed) {
+  const auto best = std::max_element(tuning.begin(), tuning.end(), [](const auto& a, const auto& b) { return mean_of(a) < mean_of(b); });
+  std::vector<bool> reaches;
+  for (std::size_t c = 0; c < tuning.size(); ++c) {
+    const MeanInterval ahead = paired_difference(*best, tuning[c]);
+    reaches.push_back(c == needed || ahead.mean < out_of_reach_points || !(t_test_p_above(ahead) < out_of_reach));
+  }
+  return reaches;
 }
 
 }  // namespace
@@ -38,7 +52,7 @@ double runs_of(const CheckWorld& world, std::size_t choices) {
 }
 
 std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices,
-                                           Trials& trials, AdviceWork& work, double later) {
+                                           std::size_t needed, Trials& trials, AdviceWork& work, double later) {
   for (Contender& c : choices) {
     if (c.choice.rule != VoteRule::stop) continue;
     const auto calls = pilot_calls(question, *world.judge, c.choice, trials);
@@ -58,33 +72,44 @@ std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const
         for (const double rate : rates_of(world, c, p)) runs.push_back(trial(c, p, rate, seed));
   const auto tuned = work.train(trials, runs, later + static_cast<double>(choices.size() * policies) * world.seeds);
   if (!tuned) return std::nullopt;
-  std::vector<std::vector<std::vector<double>>> sum(choices.size(), std::vector<std::vector<double>>(policies));  // [choice][policy][rate]
+  std::vector<std::vector<std::vector<std::vector<double>>>> gain(choices.size(), std::vector<std::vector<std::vector<double>>>(policies));
   std::size_t i = 0;
   for (int seed = 0; seed < world.tuning_seeds; ++seed)
     for (std::size_t p = 0; p < policies; ++p)
       for (std::size_t c = 0; c < choices.size(); ++c) {
-        auto& of = sum[c][p];
+        auto& of = gain[c][p];  // [rate][seed]
         of.resize(rates_of(world, choices[c], p).size());
-        for (double& gain : of) gain += (*tuned)[i++].gain;
+        for (auto& at_rate : of) at_rate.push_back(100 * (*tuned)[i++].gain);
       }
   std::vector<std::vector<double>> best(choices.size());  // [choice][policy] learning rate
-  for (std::size_t c = 0; c < choices.size(); ++c)
+  GainsAtRates tuning;                                    // [choice][seed] mean over policies at that rate
+  for (std::size_t c = 0; c < choices.size(); ++c) {
+    Gains at_best;
     for (std::size_t p = 0; p < policies; ++p) {
-      const auto place = static_cast<std::size_t>(std::max_element(sum[c][p].begin(), sum[c][p].end()) - sum[c][p].begin());
-      best[c].push_back(rates_of(world, choices[c], p)[place]);
+      const auto& of = gain[c][p];
+      const auto place = std::max_element(of.begin(), of.end(), [](const auto& a, const auto& b) { return mean_of(a) < mean_of(b); });
+      best[c].push_back(rates_of(world, choices[c], p)[static_cast<std::size_t>(place - of.begin())]);
+      at_best.push_back(*place);
     }
+    tuning.push_back(mean_over_policies(at_best));
+  }
+  const std::vector<bool> in_reach = reaches_best(tuning, needed);
 
   runs.clear();
   for (int seed = 0; seed < world.seeds; ++seed)
     for (std::size_t p = 0; p < policies; ++p)
-      for (std::size_t c = 0; c < choices.size(); ++c) runs.push_back(trial(choices[c], p, best[c][p], world.tuning_seeds + seed));
+      for (std::size_t c = 0; c < choices.size(); ++c)
+        if (in_reach[c]) runs.push_back(trial(choices[c], p, best[c][p], world.tuning_seeds + seed));
   const auto outcomes = work.train(trials, runs, later);
   if (!outcomes) return std::nullopt;
   std::vector<Gains> gains(choices.size(), Gains(policies));
   i = 0;
   for (int seed = 0; seed < world.seeds; ++seed)
     for (std::size_t p = 0; p < policies; ++p)
-      for (Gains& of : gains) of[p].push_back(100 * (*outcomes)[i++].gain);
+      for (std::size_t c = 0; c < choices.size(); ++c)
+        if (in_reach[c]) gains[c][p].push_back(100 * (*outcomes)[i++].gain);
+  for (std::size_t c = 0; c < choices.size(); ++c)
+    if (!in_reach[c]) gains[c].clear();
   return gains;
 }
 

@@ -25,9 +25,9 @@ CheckWorld toy_language_model(const JudgeWorld& judge);
 /// Trainings that a check of so many choices takes.
 double runs_of(const CheckWorld& world, std::size_t choices);
 
-/// Gains of the choices, each at its best learning rate there, on fresh seeds. `later`: runs that are to come afterwards. Nothing when it
-/// was stopped.
+/// Gains of the choices, each at its best learning rate there, on fresh seeds. Empty of a choice that is out of reach of the best on the
+/// tuning seeds there, and is not `needed`, a place in `choices`. `later`: runs that are to come afterwards. Nothing when it was stopped.
 std::optional<std::vector<Gains>> gains_in(const AdviceQuestion& question, const CheckWorld& world, std::vector<Contender> choices,
-                                           Trials& trials, AdviceWork& work, double later);
+                                           std::size_t needed, Trials& trials, AdviceWork& work, double later);
 
 }  // namespace odrpo

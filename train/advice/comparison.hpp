@@ -14,18 +14,30 @@ std::vector<double> mean_over_policies(const Gains& gains);
 
 inline constexpr double advice_level = 0.05;  ///< of each family of tests
 
-/// Each choice against the one with the best mean, seed by seed.
+/// Gains of a choice at learning rates that it may have, [rates][seed], means over policies: the first at its own rates, the others at those
+/// near them (Contender::near_lr).
+using GainsAtRates = std::vector<std::vector<double>>;
+
+/// Each choice against one of them, seed by seed.
+///
+/// A p below a level says that one of the two, at its own learning rates, beats the other at every rate that this may have, by more than a finer
+/// grid of rates could add to the other (`finer`, points, of each choice): where two equal choices were tuned to different rates, a test of the
+/// two rates would find the rates (ChosenComparison). The interval is the test's, at
+/// the alpha of Holm's correction: it excludes 0 exactly where p_holm is below advice_level.
+struct Beside {
+  std::size_t other = 0;           ///< the one that all are compared with
+  std::vector<MeanInterval> more;  ///< gain more than the other's; NaN of the other itself
+  std::vector<double> p, p_holm;   ///< two-sided, and with Holm's correction; NaN of the other itself
+};
+/// At least one choice.
+Beside beside(const std::vector<GainsAtRates>& gain, const std::vector<double>& finer, std::size_t other);
+
+/// The same with the choice that has the best mean.
 ///
 /// The best one is chosen on the same seeds. Its comparison with the truly best choice errs no more often than one of all n - 1 with that
 /// choice fixed, each at the level / (n - 1) (multiple comparisons with the best, Hsu 1984): so the truly best choice is found worse with
 /// a probability of at most the level, while no choice has been found worse yet.
-struct BesideBest {
-  std::size_t best = 0;
-  std::vector<MeanInterval> less;  ///< gain less the best's; NaN of the best
-  std::vector<double> p, p_holm;   ///< two-sided, of a paired t test, and with Holm's correction; NaN of the best
-};
-/// gain[choice][seed], at least one choice.
-BesideBest beside_best(const std::vector<std::vector<double>>& gain);
+Beside beside_best(const std::vector<GainsAtRates>& gain, const std::vector<double>& finer);
 
 /// n = 0, all NaN.
 MeanInterval no_interval();

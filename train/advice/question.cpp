@@ -102,6 +102,10 @@ std::vector<AdviceChoice> all_choices(const AdviceQuestion& question, const Rate
   return choices;
 }
 
+bool is_simple(const AdviceQuestion& question, const AdviceChoice& choice) {
+  return question.estimators[choice.estimator].name == "grpo" && (choice.rule == VoteRule::single || choice.rule == VoteRule::mean);
+}
+
 std::string rule_text(const AdviceChoice& choice) {
   if (choice.rule == VoteRule::single) return "-";
   if (choice.rule == VoteRule::stop) return fmt::format("stop {}", choice.stop);

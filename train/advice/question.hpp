@@ -89,6 +89,9 @@ inline constexpr int fewest_steps = 4;
 /// rule. Unfiltered by what they cost.
 std::vector<AdviceChoice> all_choices(const AdviceQuestion& question, const RaterConfig& rater);
 
+/// Is it one that needs no thought: grpo with one call or the mean of several?
+bool is_simple(const AdviceQuestion& question, const AdviceChoice& choice);
+
 /// "mean", "stop 2", "-" of one call.
 std::string rule_text(const AdviceChoice& choice);
 /// "8 answers x 2 calls, mean, grpo".

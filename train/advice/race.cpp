@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -15,6 +16,7 @@
 #include "kernels/failure.hpp"
 #include "results/statistics.hpp"
 #include "spec/spec.hpp"
+#include "train/advice/rates.hpp"
 #include "train/cost.hpp"
 #include "train/train.hpp"
 
@@ -25,77 +27,162 @@ namespace {
 struct RaceStage {
   int share_of_16;   // tuning seeds so far, sixteenths of all
   std::size_t keep;  // choices
-  int neighbours;    // learning rates kept on each side of a choice's best
+  int spacing;       // of the learning rates that train: a choice's best and its neighbours
 };
-constexpr RaceStage stages[] = {{3, 72, 1}, {6, 32, 1}, {10, 16, 1}, {16, 10, 0}};
-constexpr std::size_t best_of_each = 1;  // of each N, G, rule and estimator: goes on whatever its rank
+constexpr std::size_t all_choices_go_on = std::numeric_limits<std::size_t>::max();
+constexpr RaceStage stages[] = {{1, all_choices_go_on, first_spacing}, {1, 80, coarse_spacing}, {3, 32, coarse_spacing},
+                                {6, 20, fine_spacing},                 {10, 14, fine_spacing},  {16, 10, fine_spacing}};
+constexpr int rates_of_stage = 3;  // the best and its neighbours
+constexpr std::size_t best_of_each = 1;  // of each N, G, rule and estimator, and of the simple ones: goes on whatever its rank
 constexpr double falls_behind = 0.05;    // two-sided p of a paired t test against the best: a choice that is so much worse leaves
 
 constexpr int most_steps = 10'000'000;  // of a training
-constexpr int rates = static_cast<int>(std::size(advice_rates));
+constexpr double share_of_half_width = 0.1;
+constexpr double out_of_reach = 0.001;  // one-sided p: a learning rate that makes a choice so much worse than another does not make it better
 
 // A choice of the race with the gains of all its trainings.
 struct Runner {
   Contender is;
-  std::vector<std::vector<std::vector<double>>> gain;  // [policy][rate][tuning seed]
-  std::vector<std::pair<int, int>> range;              // [policy] rates that still train: first, last
+  std::vector<RateSearch> rates;  // of each policy
 
-  // the best of the rates that have trained on all seeds so far
-  int best_rate(std::size_t policy) const {
-    const auto& of = gain[policy];
-    int best = range[policy].first;
-    for (int l = best; l <= range[policy].second; ++l) {
-      const auto mean = [&](int i) { return std::accumulate(of[i].begin(), of[i].end(), 0.0) / static_cast<double>(of[i].size()); };
-      if (mean(l) > mean(best)) best = l;
-    }
-    return best;
+  // as if a finer grid had added what its parabola says
+  std::vector<double> value() const {
+    std::vector<double> value = is.tuning;
+    for (double& gain : value) gain += is.finer;
+    return value;
   }
 };
 
 void settle_rates(Runner& runner) {
-  const std::size_t policies = runner.gain.size();
-  runner.is.lr.resize(policies);
-  runner.is.tuning.clear();
-  for (std::size_t p = 0; p < policies; ++p) {
-    const int best = runner.best_rate(p);
-    runner.is.lr[p] = advice_rates[best];
-    const std::vector<double>& gain = runner.gain[p][best];
-    runner.is.tuning.resize(gain.size(), 0.0);
-    for (std::size_t s = 0; s < gain.size(); ++s) runner.is.tuning[s] += gain[s] / static_cast<double>(policies);
+  const auto policies = static_cast<double>(runner.rates.size());
+  Contender& is = runner.is;
+  is.lr.clear(), is.near_lr.clear(), is.tuning.clear(), is.finer = 0;
+  for (const RateSearch& rates : runner.rates) {
+    is.lr.push_back(rate_at(rates.best()));
+    std::vector<double>& near = is.near_lr.emplace_back();
+    for (const int place : rates.as_good()) near.push_back(rate_at(place));
+    const std::vector<double>& gain = rates.gain(rates.best());
+    is.tuning.resize(gain.size(), 0.0);
+    for (std::size_t s = 0; s < gain.size(); ++s) is.tuning[s] += gain[s] / policies;
+    is.finer += rates.finer().above / policies;
   }
 }
 
 using Feature = std::tuple<int, int>;  // which part of a choice, and its value
-std::vector<Feature> features_of(const AdviceChoice& c) {
-  return {{0, c.votes}, {1, c.rollouts}, {2, static_cast<int>(c.rule) * 16 + c.stop}, {3, static_cast<int>(c.estimator)}};
+std::vector<Feature> features_of(const AdviceQuestion& question, const AdviceChoice& c) {
+  std::vector<Feature> features{{0, c.votes}, {1, c.rollouts}, {2, static_cast<int>(c.rule) * 16 + c.stop}, {3, static_cast<int>(c.estimator)}};
+  if (is_simple(question, c)) features.push_back({4, 0});
+  return features;
 }
 
 // Those that go on, best first: not significantly worse than the best and among the first `keep`; and the best of each feature.
-std::vector<Runner> those_that_go_on(std::vector<Runner> runners, std::size_t keep) {
-  std::stable_sort(runners.begin(), runners.end(),
-                   [](const Runner& a, const Runner& b) { return a.is.tuning_mean() > b.is.tuning_mean(); });
+std::vector<Runner> those_that_go_on(const AdviceQuestion& question, std::vector<Runner> runners, std::size_t keep) {
+  const auto height = [](const Runner& runner) { return runner.is.tuning_mean() + runner.is.finer; };
+  std::stable_sort(runners.begin(), runners.end(), [&](const Runner& a, const Runner& b) { return height(a) > height(b); });
   std::map<Feature, std::size_t> seen;
   std::vector<Runner> on;
-  const std::vector<double> best = runners.front().is.tuning;
+  const std::vector<double> best = runners.front().value();
   for (Runner& runner : runners) {
     bool best_of_its = false;
-    for (const Feature& feature : features_of(runner.is.choice)) best_of_its |= seen[feature]++ < best_of_each;
-    const double p = t_test_p(paired_difference(runner.is.tuning, best));
+    for (const Feature& feature : features_of(question, runner.is.choice)) best_of_its |= seen[feature]++ < best_of_each;
+    const double p = t_test_p(paired_difference(runner.value(), best));
     const bool behind = p < falls_behind && best.size() > 3;
     if (best_of_its || (!behind && on.size() < keep)) on.push_back(std::move(runner));
   }
   return on;
 }
 
-std::vector<RunSpec> runs_of(const AdviceQuestion& question, const JudgeWorld& judge, const std::vector<Runner>& runners, int from,
-                             int to) {
+// A learning rate of a runner that trains on all seeds up to some number.
+struct WantedRate {
+  std::size_t runner, policy;
+  int place;
+};
+
+// Trains the wanted rates on the seeds that they lack. `wanted` has those of a policy, and of a rule and number of calls, as neighbours: they
+// share a rated world.
+bool train_rates(const AdviceQuestion& question, const JudgeWorld& judge, std::vector<Runner>& runners, const std::vector<WantedRate>& wanted,
+                 int seeds, Trials& trials, AdviceWork& work, double later) {
   std::vector<RunSpec> runs;
-  for (int seed = from; seed < to; ++seed)
+  std::vector<WantedRate> of;
+  for (int seed = 0; seed < seeds; ++seed)
+    for (const WantedRate& w : wanted) {
+      const Runner& runner = runners[w.runner];
+      if (seed < runner.rates[w.policy].seeds(w.place)) continue;
+      runs.push_back(spec_of(question, {&judge, runner.is.choice, question.policies[w.policy], rate_at(w.place), runner.is.steps, seed}));
+      of.push_back(w);
+    }
+  const auto outcomes = work.train(trials, runs, later);
+  if (!outcomes) return false;
+  for (std::size_t i = 0; i < of.size(); ++i) runners[of[i].runner].rates[of[i].policy].add(of[i].place, (*outcomes)[i].gain);
+  return true;
+}
+
+std::vector<WantedRate> rates_around_best(int spacing, const std::vector<Runner>& runners, std::size_t policies) {
+  std::vector<WantedRate> wanted;
+  for (std::size_t p = 0; p < policies; ++p)
+    for (std::size_t r = 0; r < runners.size(); ++r)
+      for (const int place : runners[r].rates[p].around_best(spacing)) wanted.push_back({r, p, place});
+  return wanted;
+}
+
+// Trainings of the stages from `first` on, about.
+double runs_of_stages(std::size_t first, std::size_t runners, const AdviceQuestion& question) {
+  double runs = 0;
+  for (std::size_t s = first; s < std::size(stages); ++s) {
+    const bool closer = s > 0 && stages[s].spacing != stages[s - 1].spacing;  // all but the best are new, and train on all seeds
+    const int before = s == 0 ? 0 : stages[s - 1].share_of_16, fresh = stages[s].share_of_16 - before;
+    runs += static_cast<double>(s == 0 ? runners : std::min(runners, stages[s - 1].keep)) *
+            (rates_of_stage * fresh + (closer ? (rates_of_stage - 1) * before : 0));
+  }
+  return runs * static_cast<double>(question.policies.size()) * question.tuning_seeds / 16;
+}
+
+// Tries rates around the best ones of the finalists until a finer grid could add at most a tenth of the half-width that a difference between
+// choices has on the report's seeds, as the tuning seeds estimate it: with more, equal choices get stars that only say where their rates lie on
+// the grid (tests/train/advice/comparison_test.cpp).
+bool refine(const AdviceQuestion& question, const JudgeWorld& judge, std::vector<Runner>& runners, int seeds, Trials& trials, AdviceWork& work,
+            double later) {
+  for (;;) {
+    const auto leader = std::max_element(runners.begin(), runners.end(),
+                                         [](const Runner& a, const Runner& b) { return a.is.tuning_mean() < b.is.tuning_mean(); });
+    const double factor = share_of_half_width * student_factor(question.report_seeds, 0.95) / std::sqrt(static_cast<double>(question.report_seeds));
+    std::vector<double> tolerance(runners.size());
+    for (std::size_t r = 0; r < runners.size(); ++r) tolerance[r] = factor * paired_difference(runners[r].is.tuning, leader->is.tuning).sd;
+    double& of_leader = tolerance[static_cast<std::size_t>(leader - runners.begin())];  // 0 so far; the least of the others, or its own
+    of_leader = factor * mean_interval(leader->is.tuning).sd;
+    of_leader = *std::min_element(tolerance.begin(), tolerance.end());
+    std::vector<WantedRate> wanted;
     for (std::size_t p = 0; p < question.policies.size(); ++p)
-      for (const Runner& runner : runners)  // those of a rule and number of calls are neighbours: they share a rated world
-        for (int l = runner.range[p].first; l <= runner.range[p].second; ++l)
-          runs.push_back(spec_of(question, {&judge, runner.is.choice, question.policies[p], advice_rates[l], runner.is.steps, seed}));
-  return runs;
+      for (std::size_t r = 0; r < runners.size(); ++r)
+        for (const int place : runners[r].rates[p].wanted(tolerance[r])) wanted.push_back({r, p, place});
+    if (wanted.empty()) return true;
+    if (!train_rates(question, judge, runners, wanted, seeds, trials, work, later)) return false;
+    for (Runner& runner : runners) settle_rates(runner);
+  }
+}
+
+// Leaves the near rates of finalists out that change no comparison: at which the choice is out of reach of the best one and, where it is the
+// best with its number of calls, of the best with the fewest.
+void drop_hopeless_rates(std::vector<Runner>& runners) {
+  std::map<int, std::size_t> best_with;  // by N; runners are sorted
+  for (std::size_t r = 0; r < runners.size(); ++r) best_with.try_emplace(runners[r].is.choice.votes, r);
+  const std::size_t fewest = best_with.begin()->second;
+  for (std::size_t r = 1; r < runners.size(); ++r) {
+    if (r == fewest) continue;
+    Contender& is = runners[r].is;
+    const bool in_votes = best_with.at(is.choice.votes) == r;
+    for (std::size_t p = 0; p < is.near_lr.size(); ++p) {
+      const RateSearch& rates = runners[r].rates[p];
+      is.near_lr[p].clear();
+      for (const int place : rates.as_good()) {
+        std::vector<double> there = is.tuning;
+        for (std::size_t s = 0; s < there.size(); ++s)
+          there[s] += (rates.gain(place)[s] - rates.gain(rates.best())[s]) / static_cast<double>(runners[r].rates.size());
+        const auto is_behind = [&](const Runner& other) { return t_test_p_above(paired_difference(other.is.tuning, there)) < out_of_reach; };
+        if (!is_behind(runners[0]) || (in_votes && !is_behind(runners[fewest]))) is.near_lr[p].push_back(rate_at(place));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -156,46 +243,34 @@ std::optional<RaceResult> race(const AdviceQuestion& question, const JudgeWorld&
     if (step_cost(question, choice, calls) * most_steps < budget_of(question))
       throw Failure(Exit::limits, fmt::format("the budget pays for more than {} steps of {}; fewer --calls or a larger --batch", most_steps,
                                               choice_text(question, choice)));
-    Contender contender{choice, steps_within(question, choice, calls), calls, {}, {}};
+    Contender contender;
+    contender.choice = choice, contender.steps = steps_within(question, choice, calls), contender.calls = calls;
     if (contender.steps < fewest_steps) {
       ++result.too_dear;
       continue;
     }
-    const std::size_t policies = question.policies.size();
-    runners.push_back({std::move(contender), {policies, std::vector<std::vector<double>>(rates)}, {policies, {0, rates - 1}}});
+    runners.push_back({std::move(contender), std::vector<RateSearch>(question.policies.size())});
   }
   result.choices = runners.size();
   if (runners.empty())
     throw Failure(Exit::limits, fmt::format("the budget pays for no choice: each has fewer than {} steps of {} prompts; more --calls or a "
                                             "smaller --batch",
                                             fewest_steps, question.batch));
-  int from = 0;
+  int seeds = 0;
   for (std::size_t s = 0; s < std::size(stages); ++s) {
     const RaceStage& stage = stages[s];
-    const int to = std::max(from + 1, question.tuning_seeds * stage.share_of_16 / 16);
-    const std::vector<RunSpec> runs = runs_of(question, judge, runners, from, to);
-    double later = later_runs;  // and those of the stages to come
-    for (std::size_t l = s + 1; l < std::size(stages); ++l)
-      later += static_cast<double>(std::min(stages[l - 1].keep, runners.size()) * question.policies.size()) *
-               (2 * stages[l - 1].neighbours + 1) * (stages[l].share_of_16 - stages[l - 1].share_of_16) * question.tuning_seeds / 16;
-    const auto outcomes = work.train(trials, runs, later);
-    if (!outcomes) return std::nullopt;
-    std::size_t i = 0;
-    for (int seed = from; seed < to; ++seed)
-      for (std::size_t p = 0; p < question.policies.size(); ++p)
-        for (Runner& runner : runners)
-          for (int l = runner.range[p].first; l <= runner.range[p].second; ++l) runner.gain[p][l].push_back((*outcomes)[i++].gain);
-    for (Runner& runner : runners) {
-      settle_rates(runner);
-      for (std::size_t p = 0; p < question.policies.size(); ++p) {
-        const int best = runner.best_rate(p);
-        auto& range = runner.range[p];
-        range = {std::max(range.first, best - stage.neighbours), std::min(range.second, best + stage.neighbours)};
-      }
-    }
-    runners = those_that_go_on(std::move(runners), stage.keep);
-    from = to;
+    if (s == 0 || stage.share_of_16 > stages[s - 1].share_of_16)
+      seeds = std::min(question.tuning_seeds, std::max(seeds + 1, question.tuning_seeds * stage.share_of_16 / 16));
+    const double later = later_runs + runs_of_stages(s + 1, std::min(runners.size(), stage.keep), question);
+    if (!train_rates(question, judge, runners, rates_around_best(stage.spacing, runners, question.policies.size()), seeds, trials, work, later))
+      return std::nullopt;
+    for (Runner& runner : runners) settle_rates(runner);
+    runners = those_that_go_on(question, std::move(runners), stage.keep);
   }
+  if (!refine(question, judge, runners, seeds, trials, work, later_runs)) return std::nullopt;
+  std::stable_sort(runners.begin(), runners.end(),
+                   [](const Runner& a, const Runner& b) { return a.is.tuning_mean() > b.is.tuning_mean(); });
+  drop_hopeless_rates(runners);
   for (Runner& runner : runners) result.finalists.push_back(std::move(runner.is));
   return result;
 }

@@ -42,8 +42,10 @@ struct Contender {
   AdviceChoice choice;
   int steps = 0;               ///< that the budget pays for
   double calls = 1;            ///< about an answer, expected
-  std::vector<double> lr;      ///< of each policy: the best on the tuning seeds
-  std::vector<double> tuning;  ///< [tuning seed] mean gain over policies at those lr
+  std::vector<double> lr;                   ///< of each policy: the best on the tuning seeds
+  std::vector<std::vector<double>> near_lr;  ///< [policy] others near the best that may be as good (RateSearch::as_good), and matter
+  std::vector<double> tuning;               ///< [tuning seed] mean gain over policies at `lr`
+  double finer = 0;                         ///< that a finer grid of rates could add, mean over policies (RateSearch::finer)
   double tuning_mean() const;
 };
 
@@ -51,16 +53,13 @@ struct Contender {
 std::optional<double> pilot_calls(const AdviceQuestion& question, const JudgeWorld& judge, const AdviceChoice& choice, Trials& trials);
 
 struct RaceResult {
-  std::vector<Contender> finalists;  ///< best first; with the best of each N, G, rule and estimator that the budget pays for
+  std::vector<Contender> finalists;  ///< best first; with the best of each N, G, rule and estimator that the budget pays for, and the best simple one
   std::size_t choices = 0;           ///< that began
   std::size_t too_dear = 0;          ///< left out: the budget pays for fewer than fewest_steps
 };
 
 /// About so many finalists there are.
 inline constexpr std::size_t usual_finalists = 16;
-
-/// Learning rates that are tried, each for each policy.
-inline constexpr double advice_rates[] = {0.03, 0.1, 0.3, 1, 3, 10, 30};
 
 /// `later`: runs that are to come afterwards, for progress. Nothing when it was stopped. Failure(Exit::usage) where no rule takes any of
 /// the question's N, Failure(Exit::limits) where the budget pays for no choice.
