@@ -47,10 +47,11 @@ double posterior_bytes(const RunSpec& spec, double responses) {
   const int levels = spec.env.levels();
   if (!belief.all_votes) {
     const double scores = levels * (reward_kind(spec).real ? per_level_of_reals : 1);
-    return 5 * sizeof(double) * scores * states_of(belief);
+    const double rows = belief.grid.moments ? 9 : 7;  // of ScoreModel and PosteriorScores
+    return rows * sizeof(double) * scores * states_of(belief);
   }
   const Size size = size_of(belief, levels);
-  const double row = 256 + 3 * sizeof(double) * size.states;
+  const double row = 256 + (belief.grid.moments ? 4 : 3) * sizeof(double) * size.states;
   return std::min(static_cast<double>(PosteriorVotes::most_kept), row * different_sets(spec.votes, levels, responses)) +
          call_model_bytes(belief.rater, levels) + sizeof(double) * size.responses * size.states;
 }

@@ -133,6 +133,8 @@ ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source,
     if (believed.of_file()) traits.law = static_cast<int>(r);
     law.add(traits, 1, std::span(row).subspan(r * scores, scores));
   }
+  for (std::vector<double>* rows : {&model.likelihood, &model.expected, &model.variance}) rows->reserve(believed.states.size() * scores);
+  if (grid.moments) model.square.reserve(believed.states.size() * scores);
   for (std::size_t c = 0; c < believed.states.size(); ++c) {
     StateSums sums(model);
     for (const BelievedPrompts::Member& m : believed.members(c)) {

@@ -44,7 +44,7 @@ std::vector<double> scales_of(PriorRule rule) {
   return rule == PriorRule::following ? std::vector<double>{1, 0.5, 0.25} : std::vector<double>{1};
 }
 
-/// Prompts over 5 sds of b and of log s to each side, in steps of a fortieth and a tenth of an sd.
+/// Prompts over 5 sds of b and of log s to each side, in steps of a twenty-fifth and a fifth of an sd.
 class Dense {
  public:
   Dense(const RaterConfig& rater, PriorRule rule) {
@@ -53,9 +53,9 @@ class Dense {
     for (int q = 0; q <= 144; ++q) laws.push_back(law_of(rater, 1 + q / 16.0));
     double total = 0;
     for (const double scale : scales_of(rule))
-      for (int i = -200; i <= 200; ++i)
-        for (int j = -50; j <= 50; ++j) {
-          const double zb = i / 40.0, zs = j / 10.0, b = w.mean + w.mean_sd * zb, s = scale * w.spread * std::exp(w.spread_sd * zs);
+      for (int i = -125; i <= 125; ++i)
+        for (int j = -25; j <= 25; ++j) {
+          const double zb = i / 25.0, zs = j / 5.0, b = w.mean + w.mean_sd * zb, s = scale * w.spread * std::exp(w.spread_sd * zs);
           total += prior.emplace_back(std::exp(-(zb * zb + zs * zs) / 2));
           double p[levels] = {}, pq[levels] = {}, pqq[levels] = {}, below = 0;
           for (int q = 0; q <= 144; ++q) {
