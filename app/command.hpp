@@ -189,6 +189,7 @@ struct ExportEstimatorOptions {
   int votes = 1;               ///< calls about a response, which the rater's aggregate makes one score
   std::string prior;           ///< a word of prior_words; empty = EstimatorConfig's
   std::optional<double> keep;  ///< none = EstimatorConfig's
+  std::string floor;           ///< "posterior" or levels; empty = EstimatorConfig's
   bool force = false;          ///< replace a file that this command did not write
 };
 int export_estimator(const ExportEstimatorOptions&);
@@ -223,6 +224,7 @@ struct ExplainOptions {
   int origin = 1;
   int k = 0;          ///< size of the subsets that max-at-k compares; 0 = 2
   std::string model;  ///< the judge of posterior estimators: a rater's word or a judge's file
+  std::string floor;  ///< "posterior" or levels; empty = EstimatorConfig's
   bool json = false, verbose = false;
 };
 int explain(const ExplainOptions&);

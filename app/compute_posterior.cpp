@@ -32,7 +32,8 @@ const RaterConfig& believed_rater(const Arguments& a) {
 std::string posterior_scores(const Arguments& a) {
   const std::vector<double> given = a.integers("scores", 1, posterior_levels);
   return json_list(first_posterior_scores(believed_rater(a), posterior_levels, a.word<PriorRule>("prior", prior_words),
-                                          std::vector<int>(given.begin(), given.end())));
+                                          std::vector<int>(given.begin(), given.end()))
+                       .values);
 }
 
 std::string posterior_votes(const Arguments& a) {

@@ -89,7 +89,8 @@ ExplainedEstimator under_each(EstimatorConfig config, const std::vector<Compat>&
                  {whitening_after(config)},
                  config,
                  plain_formula(config, group.rewards.size(), median),
-                 break_down(form_of(config), group.levels, config.posterior ? group.posterior : group.rewards, median)};
+                 break_down(form_of(config), group.levels, config.posterior ? group.posterior : group.rewards, median,
+                            floor_squared(config, group.variance))};
     const auto same = std::find_if(out.rows.begin(), out.rows.end(), [&](const Convened& r) {
       return r.formula == row.formula && same_numbers(r.parts.advantages, row.parts.advantages);
     });
@@ -165,7 +166,9 @@ void add_posterior(const ExplainOptions& o, Explanation& group) {
     scores.push_back(static_cast<int>(reward));
   }
   group.model = o.model;
-  group.posterior = first_posterior_scores(rater, group.levels, PriorRule::fixed, scores);
+  const FirstScores first = first_posterior_scores(rater, group.levels, PriorRule::fixed, scores);
+  group.posterior = first.values;
+  group.variance = first.variance;
 }
 
 }  // namespace
@@ -227,13 +230,18 @@ Explanation explain_group(const ExplainOptions& o) {
     throw Failure(Exit::usage, fmt::format("--estimator {} needs --model, the judge that it believes in: a rater's word, or a judge's file",
                                            *std::find_if(words.begin(), words.end(), is_posterior)));
   if (posterior) add_posterior(o, group);
-  bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false;
+  bool any = false, median_used = false, origin_used = false, k_used = false, values_used = false, floor_used = false;
+  const std::optional<double> floor = o.floor.empty() ? EstimatorConfig().floor : read_floor(o.floor);
   for (const auto& word : words) {
     EstimatorConfig config = read_estimator(word);
     if (row_of(config.form).basis == Basis::bit && !group.whole)
       throw Failure(Exit::usage, fmt::format("--estimator {} takes whole scores, and --rewards has others", word));
     config.median = rule;
     if (config.posterior) config.prior = PriorRule::fixed, config.model = group.model;
+    if (config.posterior && divides_by_deviation(config.form)) {
+      config.floor = floor, floor_used = true;
+      group.floored = !floor;
+    }
     median_used = median_used || (reads_key(config.form, "median") && reads_median(config.weight));
     if (reads_key(config.form, "origin")) config.origin = o.origin, origin_used = true;
     if (o.k > 0 && reads_key(config.form, "k")) config.k = o.k, k_used = true;
@@ -249,6 +257,8 @@ Explanation explain_group(const ExplainOptions& o) {
   if (!o.values.empty() && !values_used)
     throw Failure(Exit::usage,
                   "--values: of ranks, bits and posterior scores the values of levels decide nothing, and nothing else is asked for");
+  if (!o.floor.empty() && !floor_used)
+    throw Failure(Exit::usage, "--floor: only posterior forms that divide by a deviation have one, and none is asked for");
   if (o.k > 0 && !k_used) throw Failure(Exit::usage, "--k: only forms that compare subsets read it, and none is asked for");
   if (o.k > static_cast<int>(group.rewards.size()))
     throw Failure(Exit::usage, fmt::format("--k {}: a group of {} has no subset of {}", o.k, group.rewards.size(), o.k));

@@ -45,6 +45,8 @@ struct Explanation {
   std::vector<ExplainedEstimator> estimators;
   std::string model;                 ///< of posterior estimators; empty when none is asked for
   std::vector<double> posterior;     ///< [members] posterior scores under its fixed prior; empty likewise
+  double variance = 0;               ///< what these leave open, levels^2 (GroupPosterior::values_and_variance())
+  bool floored = false;              ///< an estimator divides by their deviation, raised by this variance
   std::vector<std::string> remarks;  ///< plain sentences about what is out of proportion
   /// The advantage of the members with that reward.
   double advantage(const Breakdown& parts, double reward) const;

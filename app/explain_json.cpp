@@ -1,4 +1,5 @@
 // The explanation as JSON, with full precision.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/explain_group.hpp"
@@ -55,7 +56,7 @@ std::string explanation_json(const Explanation& group) {
                   {"sd_ddof1", group.sample_sd},     {"median", group.median},   {"median_rule", group.median_rule},
                   {"dead", group.values.size() < 2}, {"distinct", json::array()}};
   for (const auto& [reward, count] : group.values) out["group"]["distinct"].push_back({{"reward", reward}, {"count", count}});
-  if (!group.posterior.empty()) out["posterior"] = {{"model", group.model}, {"scores", group.posterior}};
+  if (!group.posterior.empty()) out["posterior"] = {{"model", group.model}, {"scores", group.posterior}, {"floor", std::sqrt(group.variance)}};
   out["estimators"] = json::array();
   for (const auto& estimator : group.estimators) {
     json one = {{"estimator", estimator.word}, {"conventions", json::array()}, {"refused", json::array()}};

@@ -29,11 +29,11 @@ double amplification(const Explanation& group, const Breakdown& parts, double re
 }
 
 /// What to know about forms around the median: a divisor that is almost zero, and groups of even size.
-void add_median_remarks(const Explanation& group, const std::string& word, std::vector<std::string>& remarks) {
+void add_median_remarks(const Explanation& group, const std::string& word, bool floored, std::vector<std::string>& remarks) {
   const double median = group_median(group.rewards, MedianRule::lower);
   std::vector<double> distance;
   for (const double r : group.rewards) distance.push_back(std::abs(r - median));
-  if (group.values.size() > 1 && group_median(distance, MedianRule::lower) == 0)
+  if (!floored && group.values.size() > 1 && group_median(distance, MedianRule::lower) == 0)
     remarks.push_back(fmt::format("{}: MAD = 0, because most scores equal the median {}. The divisor is {} alone.", word,
                                   number_text(median), number_text(mad_eps)));
   if (group.rewards.size() % 2 == 0)
@@ -49,7 +49,8 @@ std::vector<std::string> remarks_on(const Explanation& group) {
     remarks.push_back(group.rewards.size() > 1 ? "All rewards are equal: the group is dead, nobody learns anything from it."
                                                : "A group of one has nobody to be compared with: training counts it among the dead.");
   for (const auto& estimator : group.estimators)
-    if (!estimator.rows.empty() && leaves_pivot(estimator.rows.front().config.form)) add_median_remarks(group, estimator.word, remarks);
+    if (!estimator.rows.empty() && leaves_pivot(estimator.rows.front().config.form))
+      add_median_remarks(group, estimator.word, floor_squared(estimator.rows.front().config, group.variance) > 0, remarks);
   for (const auto& estimator : group.estimators)
     for (const auto& row : estimator.rows)
       for (const auto& [reward, count] : group.values) {

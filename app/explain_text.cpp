@@ -62,6 +62,7 @@ std::string group_text(const Explanation& g) {
   for (const auto& v : g.values)
     posterior += fmt::format("{}{:.8g} -> {:.4f}", posterior.empty() ? "" : ", ", v.first, g.posterior_score(v.first));
   out += paragraph(fmt::format("posterior scores by the model {}: {}", g.model, posterior), 2, 2);
+  if (g.floored) out += fmt::format("  floor {:.4f}: what they leave open of how far the qualities lie apart\n", std::sqrt(g.variance));
   return out;
 }
 

@@ -27,7 +27,7 @@ namespace odrpo::app {
 namespace {
 
 constexpr std::string_view format_name = "odrpo-bench posterior estimator";
-constexpr int format_version = 1;
+constexpr int format_version = 2;
 
 /// The decisions of the command line.
 struct Request {
@@ -53,6 +53,13 @@ void read_prior(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
   if (!o.keep) return;
   if (estimator.prior == PriorRule::fixed) refuse("--keep has no effect with --prior fixed: that prior never moves");
   estimator.keep = *o.keep;
+}
+
+void set_floor(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
+  if (o.floor.empty()) return;
+  if (!divides_by_deviation(estimator.form))
+    refuse(fmt::format("--floor has no effect: {} divides by no deviation of posterior scores", estimator_word(estimator)));
+  estimator.floor = read_floor(o.floor);
 }
 
 /// What training refuses of a group's size.
@@ -81,6 +88,7 @@ Request read_request(const ExportEstimatorOptions& o) {
     refuse(fmt::format("-o {}: an estimator is written as .json, .npz or .py", printable_line(o.output)));
   r.estimator = read_posterior(o.estimator);
   read_prior(o, r.estimator);
+  set_floor(o, r.estimator);
   check_group(r.estimator, o.group_size);
   r.rater = rater_named(o.rater);
   r.levels = simulated_levels(r.rater, o.levels);
@@ -109,7 +117,7 @@ NamedArray number(std::string name, double value) { return {std::move(name), std
 
 /// Everything, by the names that docs/export-estimator.md explains.
 std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Request& r) {
-  const ScoreModel model = first_score_model(r.rater, r.levels, o.votes, r.estimator.prior);
+  const ScoreModel model = first_score_model(r.rater, r.levels, o.votes, r.estimator.prior, o.group_size);
   const StatePrior prior = first_prior(model.prompts, r.estimator.prior);
   const BuildFacts built = build_facts();
   const auto states = model.states(), scores = static_cast<std::size_t>(model.scores);
@@ -126,11 +134,13 @@ std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Requ
       number("group_size", o.group_size),
       {"prior_rule", std::string(word_of<PriorRule>(prior_words, r.estimator.prior))},
       number("keep", r.estimator.keep),
+      {"floor", r.estimator.floor ? number_text(*r.estimator.floor) : std::string(own_floor)},
       number("lowest", model.lowest),
       number("per_level", model.per_level),
       {"prior", std::vector<double>(prior.probability().begin(), prior.probability().end()), {states}},
       {"likelihood", model.likelihood, {states, scores}},
       {"expected", model.expected, {states, scores}},
+      {"variance", model.variance, {states, scores}},
   };
   if (r.estimator.prior == PriorRule::moments) {
     const WorldMoments& m = model.prompts.moments;
@@ -154,6 +164,8 @@ std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Requ
   all.push_back({"histograms", std::move(map.counts), shape});
   all.push_back({"values", std::move(map.values), shape});
   all.push_back({"advantages", std::move(map.advantages), shape});
+  const std::size_t rows = map.variances.size();
+  all.push_back({"variances", std::move(map.variances), {rows}});
   return all;
 }
 

@@ -20,9 +20,9 @@ BanditConfig world_of(int levels) {
 
 }  // namespace
 
-ScoreModel first_score_model(const RaterConfig& rater, int levels, int votes, PriorRule rule) {
+ScoreModel first_score_model(const RaterConfig& rater, int levels, int votes, PriorRule rule, int members) {
   const BanditConfig world = world_of(levels);
-  return make_score_model(rater, resolve_source(world, rater), levels, votes, prior_grid(rule, world));
+  return make_score_model(rater, resolve_source(world, rater), levels, votes, prior_grid(rule, world, rater, votes, members));
 }
 
 StatePrior first_prior(const PromptStates& prompts, PriorRule rule) {
@@ -31,14 +31,14 @@ StatePrior first_prior(const PromptStates& prompts, PriorRule rule) {
   return prior;
 }
 
-std::vector<double> first_posterior_scores(const RaterConfig& rater, int levels, PriorRule rule, std::span<const int> scores) {
-  const ScoreModel model = first_score_model(rater, levels, 1, rule);
+FirstScores first_posterior_scores(const RaterConfig& rater, int levels, PriorRule rule, std::span<const int> scores) {
+  const ScoreModel model = first_score_model(rater, levels, 1, rule, static_cast<int>(scores.size()));
   const PosteriorScores posterior(model);
   std::vector<int> numbers;
   for (const int score : scores) numbers.push_back(model.number_of(score));
-  std::vector<double> values(numbers.size());
-  PosteriorGroup(posterior).values(posterior, first_prior(model.prompts, rule), numbers, values);
-  return values;
+  FirstScores first{std::vector<double>(numbers.size())};
+  first.variance = PosteriorGroup(posterior).values_and_variance(posterior, first_prior(model.prompts, rule), numbers, first.values);
+  return first;
 }
 
 std::vector<double> first_posterior_of_votes(const RaterConfig& rater, int levels, PriorRule rule,
@@ -46,8 +46,9 @@ std::vector<double> first_posterior_of_votes(const RaterConfig& rater, int level
   const BanditConfig world = world_of(levels);
   std::size_t most = 1;
   for (const auto& of_response : votes) most = std::max(most, of_response.size());
+  const int calls = static_cast<int>(most), members = static_cast<int>(votes.size());
   const PosteriorVotes posterior(
-      make_call_model(rater, resolve_source(world, rater), levels, static_cast<int>(most), prior_grid(rule, world)), best_isa());
+      make_call_model(rater, resolve_source(world, rater), levels, calls, prior_grid(rule, world, rater, calls, members)), best_isa());
   std::vector<std::uint8_t> seen(votes.size() * most, no_score);
   for (std::size_t i = 0; i < votes.size(); ++i)
     for (std::size_t v = 0; v < votes[i].size(); ++v) seen[i * most + v] = static_cast<std::uint8_t>(votes[i][v]);

@@ -43,8 +43,8 @@ HistogramMap map_histograms(const EstimatorConfig& estimator, const ScoreModel& 
   do {
     auto end = numbers.begin();
     for (std::size_t k = 0; k < scores; ++k) end = std::fill_n(end, counts[k], static_cast<int>(k));
-    group.values(posterior, prior, numbers, value);
-    advantages(form, levels, value, no_median, advantage);
+    map.variances.push_back(group.values_and_variance(posterior, prior, numbers, value));
+    advantages(form, levels, value, no_median, advantage, floor_squared(estimator, map.variances.back()));
     for (std::size_t k = 0, member = 0; k < scores; member += static_cast<std::size_t>(counts[k++])) {
       constexpr double none = std::numeric_limits<double>::quiet_NaN();
       map.counts.push_back(static_cast<std::uint8_t>(counts[k]));

@@ -14,6 +14,7 @@ inline constexpr double most_mapped_histograms = 65'536;
 struct HistogramMap {
   std::vector<std::uint8_t> counts;        ///< [histograms][scores]
   std::vector<double> values, advantages;  ///< likewise; NaN where the group has no such score
+  std::vector<double> variances;           ///< [histograms] what the values leave open (GroupPosterior::values_and_variance())
 };
 
 /// How many histograms groups of `members` on so many scores have.

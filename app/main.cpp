@@ -201,6 +201,7 @@ struct Commands {
     c->add_option("--origin", explain.origin, "maxrl: scores as given (1, default) or less one (0)")->check(whole(0, 1))->type_name("0|1");
     c->add_option("--model", explain.model, "the judge that posterior estimators believe in: word of `list raters` or a judge's file")
         ->type_name("RATER");
+    floor_option(*c, explain.floor);
     c->add_option("--k", explain.k, "forms that compare subsets of the group, as max-at-k: their size (default 2)")
         ->check(whole(2, 254))
         ->type_name("N");

@@ -140,6 +140,10 @@ void export_options(CLI::App& app, ExportOptions& o) {
   limit_options(app, o.max_seconds, o.max_memory);
 }
 
+void floor_option(CLI::App& app, std::string& floor) {
+  app.add_option("--floor", floor, "of posterior forms that divide by a deviation: posterior (default), or levels; 0 = none")->type_name("FLOOR");
+}
+
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
   app.add_option("rater", o.rater, "the judge: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes")
       ->required()
@@ -155,6 +159,7 @@ void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
   app.add_option("--votes", o.votes, "calls about a response, whose aggregate is its score (default 1)")->check(whole(1, 1024))->type_name("N");
   app.add_option("--prior", o.prior, "how the prior moves while a trainer trains: following (default), moments or fixed")->type_name("RULE");
   app.add_option("--keep", o.keep, "share of a moving prior that a batch leaves (default 0.95)")->check(share())->type_name("SHARE");
+  floor_option(app, o.floor);
   app.add_flag("--force", o.force, "replace a file that this command did not write");
 }
 

@@ -30,6 +30,8 @@ void table_query_options(CLI::App& app, TableQuery& o, bool file_required = true
 void merge_options(CLI::App& app, MergeOptions& o);
 void plot_options(CLI::App& app, PlotOptions& o);
 void export_options(CLI::App& app, ExportOptions& o);
+/// --floor of posterior estimators.
+void floor_option(CLI::App& app, std::string& floor);
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o);
 void stats_options(CLI::App& app, StatsOptions& o);
 

@@ -87,6 +87,11 @@ json number_of(const AxisValue& value) {
 json scalar_schema(const FieldInfo& f) {
   if (f.type == "word" || f.type == "words") return f.words.empty() ? json{{"type", "string"}, {"minLength", 1}} : word_schema(f.words);
   if (f.type == "string") return {{"type", "string"}};
+  if (f.type == "word or number") {
+    FieldInfo number = f;
+    number.type = "number";
+    return {{"anyOf", json::array({scalar_schema(number), word_schema(f.words)})}};
+  }
   if (f.type == "name") return {{"type", "string"}, {"minLength", 1}};
   json schema = {{"type", f.type == "integers" ? "integer" : f.type == "numbers" ? "number" : f.type}};
   if (f.min) schema["minimum"] = number_of(*f.min);

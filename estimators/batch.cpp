@@ -50,6 +50,7 @@ BatchEstimator::BatchEstimator(const EstimatorConfig& config, int levels, int ro
            .rollouts = rollouts,
            .ddof = c.ddof,
            .eps = c.eps,
+           .floor = 0,
            .shift = 1 - config.origin,
            .guard = c.guard,
            .spaced = is_spaced(config.values),
@@ -176,18 +177,18 @@ struct Placed {
 
 }  // namespace
 
-void BatchEstimator::one(const double* reward, int n, double* out) const {
+void BatchEstimator::one(const EstimatorView& view, const double* reward, int n, double* out) const {
   const bool all_equal = std::all_of(reward, reward + n, [&](double r) { return r == reward[0]; });
-  if (!group::teaches(view_, all_equal, n)) return std::fill(out, out + n, 0.0);
-  if (!group::needs_order(view_))
-    return group::estimate<group::RealNumbers>(view_, group::Unsorted<const double*>{reward, n}, group::Array<double>{out});
+  if (!group::teaches(view, all_equal, n)) return std::fill(out, out + n, 0.0);
+  if (!group::needs_order(view))
+    return group::estimate<group::RealNumbers>(view, group::Unsorted<const double*>{reward, n}, group::Array<double>{out});
   Placed placed[most_scores];
   double sorted[most_scores], advantage[most_scores];
   for (int i = 0; i < n; ++i) placed[i] = {by_value() ? value_of_score(config_.values, reward[i]) : reward[i], i};
   std::sort(placed, placed + n, [](const Placed& a, const Placed& b) { return a.value < b.value; });
   for (int i = 0; i < n; ++i) sorted[i] = placed[i].value;
   const group::Sorted<const double*> entries{sorted, n};
-  group::estimate<group::RealNumbers>(view_, entries, group::Array<double>{advantage});
+  group::estimate<group::RealNumbers>(view, entries, group::Array<double>{advantage});
   for (int i = 0, next; i < n; i = next) {
     next = entries.next(i);
     for (int j = i; j < next; ++j) out[placed[j].at] = advantage[i];
@@ -196,12 +197,12 @@ void BatchEstimator::one(const double* reward, int n, double* out) const {
 
 // One group of which some may be missing, or of one.
 template <class T>
-void BatchEstimator::some(const T* seen, float* out) const {
+void BatchEstimator::some(const EstimatorView& view, const T* seen, float* out) const {
   double value[most_scores], advantage[most_scores];
   int n = 0;
   for (int i = 0; i < view_.rollouts; ++i)
     if (present(seen[i])) value[n++] = static_cast<double>(seen[i]);
-  if (n > 0) one(value, n, advantage);
+  if (n > 0) one(view, value, n, advantage);
   n = 0;
   for (int i = 0; i < view_.rollouts; ++i) out[i] = present(seen[i]) ? static_cast<float>(advantage[n++]) : 0.0f;
 }
@@ -220,7 +221,7 @@ void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_
   if (halves_) return (*halves_)(*look_up_, score, static_cast<std::size_t>(groups), out);
   if (histograms_) return (*histograms_)(*look_up_, score, static_cast<std::size_t>(groups), out);
   if (by_value()) {
-    for (int g = 0; g < groups; ++g, score += view_.rollouts, out += view_.rollouts) some(score, out);
+    for (int g = 0; g < groups; ++g, score += view_.rollouts, out += view_.rollouts) some(view_, score, out);
     return;
   }
   if (view_.rollouts > most_rollouts) {
@@ -229,7 +230,7 @@ void BatchEstimator::operator()(const EstimatorStages& stages, const std::uint8_
     return;
   }
   if (view_.rollouts > 1) return stages.estimate(view_, score, groups, out);
-  for (int g = 0; g < groups; ++g) some(score + g, out + g);
+  for (int g = 0; g < groups; ++g) some(view_, score + g, out + g);
 }
 
 void BatchEstimator::with_gaps(const EstimatorStages& stages, const std::uint8_t* score, int groups, float* out) const {
@@ -238,7 +239,7 @@ void BatchEstimator::with_gaps(const EstimatorStages& stages, const std::uint8_t
   for (int g = 0, end; g < groups; g = end) {
     end = g + 1;
     if (has_gap(g)) {
-      some(score + g * size, out + g * size);
+      some(view_, score + g * size, out + g * size);
       continue;
     }
     while (end < groups && !has_gap(end)) ++end;
@@ -247,10 +248,17 @@ void BatchEstimator::with_gaps(const EstimatorStages& stages, const std::uint8_t
 }
 
 void BatchEstimator::real(const float* reward, int groups, float* out) const {
-  for (int g = 0; g < groups; ++g, reward += view_.rollouts, out += view_.rollouts) some(reward, out);
+  for (int g = 0; g < groups; ++g, reward += view_.rollouts, out += view_.rollouts) some(view_, reward, out);
+}
+void BatchEstimator::real(const double* value, const double* floor, int groups, float* out) const {
+  EstimatorView view = view_;
+  for (int g = 0; g < groups; ++g, value += view_.rollouts, out += view_.rollouts) {
+    view.floor = floor[g];
+    some(view, value, out);
+  }
 }
 void BatchEstimator::real(const double* reward, int groups, float* out) const {
-  for (int g = 0; g < groups; ++g, reward += view_.rollouts, out += view_.rollouts) some(reward, out);
+  for (int g = 0; g < groups; ++g, reward += view_.rollouts, out += view_.rollouts) some(view_, reward, out);
 }
 
 namespace {

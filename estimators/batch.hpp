@@ -63,12 +63,15 @@ class BatchEstimator {
   /// Real rewards in 0..levels, NaN = missing: the continuous form of the definition, in double. Of forms by bits they are whole numbers.
   void real(const float* reward, int groups, float* out) const;
   void real(const double* reward, int groups, float* out) const;
+  /// The same of posterior scores; floor[groups] = floor_squared() of each group.
+  void real(const double* value, const double* floor, int groups, float* out) const;
 
   /// Advantages of one group of real rewards (on the scale of the scores, whatever their values): reward[n] to out[n], 1 <= n <=
   /// most_scores, no NaN.
-  void one(const double* reward, int n, double* out) const;
+  void one(const double* reward, int n, double* out) const { one(view_, reward, n, out); }
 
  private:
+  void one(const EstimatorView& view, const double* reward, int n, double* out) const;
   struct Gaps {
     std::vector<double> along;
     std::vector<LevelCount> counts;
@@ -79,7 +82,7 @@ class BatchEstimator {
   void fill_terms(double median, float* term) const;
   void fill_bits();
   template <class T>
-  void some(const T* seen, float* out) const;
+  void some(const EstimatorView& view, const T* seen, float* out) const;
   void large(const std::uint8_t* score, float* out) const;
   bool by_value() const { return view_.spaced && view_.basis == Basis::reward; }
   EstimatorConfig config_;

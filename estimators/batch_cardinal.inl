@@ -6,6 +6,7 @@ struct EightGroups {
   using Wide = i32x8;
   using F = f32x8;
   using Scalar = float;
+  static constexpr bool exact = true;
   ODRPO_HD F real(I x) { return __builtin_convertvector(x, F); }
   ODRPO_HD F all(Scalar x) { return splat(x); }
   ODRPO_HD F sqrt(F x) { return ODRPO_ISA::sqrt(x); }

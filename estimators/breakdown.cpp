@@ -47,10 +47,10 @@ LevelPart part_of_bit(const EstimatorConfig& config, int b, std::span<const doub
 
 }  // namespace
 
-Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median) {
+Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, double floor) {
   const Convention convention = convention_of(config);
   Breakdown b{{}, undefined, undefined, undefined, std::vector<double>(rewards.size())};
-  advantages(config, levels, rewards, median, b.advantages);
+  advantages(config, levels, rewards, median, b.advantages, floor);
   if (rewards.empty()) return b;
   std::vector<double> worth(rewards.begin(), rewards.end());
   if (!config.values.empty()) {
@@ -62,7 +62,7 @@ Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const 
   if (row_of(config.form).basis == Basis::bit)
     for (int bit = 0; bit < bits_of(levels); ++bit) b.levels.push_back(part_of_bit(config, bit, rewards));
   const bool by_rewards = config.form == Form::grpo || (config.form == Form::odrpo && config.norm == Norm::grpo);
-  if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = group_deviation(worth, convention.ddof);
+  if (by_rewards && convention.divisor == Divisor::deviation) b.deviation = group_deviation(worth, convention.ddof, floor);
   if (row_of(config.form).basis != Basis::level) return b;
   if (are_levels(rewards, levels)) {
     for (int k = 1; k <= levels; ++k) b.levels.push_back(part_of(config, k - 1, k, rewards, b.median));

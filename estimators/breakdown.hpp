@@ -24,12 +24,12 @@ struct LevelPart {
 struct Breakdown {
   std::vector<LevelPart> levels;   ///< odrpo and convex-reinforce: levels from the lowest, or bits; empty for the other forms
   double mean;                     ///< of the rewards as given, or of their values; NaN for none
-  double deviation;                ///< of the same, with the convention's ddof; NaN where the norm is no deviation of the group
+  double deviation;                ///< of the same, with the convention's ddof and the floor; NaN where the norm is no deviation of the group
   double median;                   ///< as the weight reads it; NaN where it reads none
   std::vector<double> advantages;  ///< [G], equal to advantages() of estimators/definition.hpp and to the sums over `levels`
 };
 
 /// Takes the advantages of one group apart; arguments and errors as advantages().
-Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median);
+Breakdown break_down(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, double floor = 0);
 
 }  // namespace odrpo

@@ -71,11 +71,14 @@ void centred(std::span<const double> values, double factor, std::span<double> ou
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = std::ldexp(d[i] * factor, s.exponent);
 }
 
+/// The sd with ddof `ddof` of n values, sqrt(variance), raised by a floor.
+double raised(double variance, double floor, double n, int ddof) { return math::sqrt(variance + floor * n / (n - ddof)); }
+
 /// (v - mean) / (sigma + eps)
-void z_scores(std::span<const double> values, int ddof, double eps, std::span<double> out) {
+void z_scores(std::span<const double> values, int ddof, double eps, double floor, std::span<double> out) {
   const Scaled s = scaled(values);
   const std::vector<double> d = deviations(s.values);
-  const double sigma = math::sqrt(variance_of(d, ddof));
+  const double sigma = raised(variance_of(d, ddof), std::ldexp(floor, -2 * s.exponent), static_cast<double>(d.size()), ddof);
   for (std::size_t i = 0; i < d.size(); ++i) out[i] = d[i] / (sigma + std::ldexp(eps, -s.exponent));
 }
 
@@ -90,8 +93,9 @@ void relative(std::span<const double> values, double eps, bool guard, std::span<
 
 /// (v - mean of the others) / (sd of the others + eps); undivided where that sd is 0 or there are fewer than two others. Two or more
 /// values.
-void against_others(std::span<const double> values, int ddof, double eps, std::span<double> out) {
+void against_others(std::span<const double> values, int ddof, double eps, double floor, std::span<double> out) {
   const Scaled s = scaled(values);
+  floor = std::ldexp(floor, -2 * s.exponent);
   for (std::size_t i = 0; i < values.size(); ++i) {
     std::vector<double> others = s.values;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
@@ -99,33 +103,34 @@ void against_others(std::span<const double> values, int ddof, double eps, std::s
     const double first = others[0];
     for (double& x : others) x -= first;
     const double mean = mean_of(others), own = (s.values[i] - first) - mean;
-    if (all_equal(others)) {
+    const bool few = static_cast<int>(others.size()) <= ddof;
+    if (few || (all_equal(others) && floor == 0)) {
       out[i] = std::ldexp(own, s.exponent);
       continue;
     }
     for (double& x : others) x -= mean;
-    out[i] = own / (math::sqrt(variance_of(others, ddof)) + std::ldexp(eps, -s.exponent));
+    out[i] = own / (raised(variance_of(others, ddof), floor, static_cast<double>(others.size()), ddof) + std::ldexp(eps, -s.exponent));
   }
 }
 
 /// (v - median) / (MAD + 0.001) G / #(v != median), MAD = median |v - median|, both the lower one; zeros when all are equal.
-void around_median(std::span<const double> values, std::span<double> out) {
+void around_median(std::span<const double> values, double floor, std::span<double> out) {
   const double median = group_median(values, MedianRule::lower);
   std::vector<double> distance;
   for (const double v : values) distance.push_back(math::abs(v - median));
   const double apart = static_cast<double>(std::count_if(distance.begin(), distance.end(), [](double d) { return d > 0; }));
-  const double divisor = group_median(distance, MedianRule::lower) + mad_eps;
+  const double mad = group_median(distance, MedianRule::lower), divisor = (floor > 0 ? math::sqrt(mad * mad + floor) : mad) + mad_eps;
   for (std::size_t i = 0; i < values.size(); ++i) out[i] = (values[i] - median) / divisor * (static_cast<double>(values.size()) / apart);
 }
 
 /// The cardinal forms of a group of two or more values that are not all equal.
-void cardinal(const Convention& c, std::span<const double> values, std::span<double> out) {
+void cardinal(const Convention& c, std::span<const double> values, double floor, std::span<double> out) {
   const double group = static_cast<double>(values.size());
-  if (c.centre == Centre::median) return around_median(values, out);
+  if (c.centre == Centre::median) return around_median(values, floor, out);
   switch (c.divisor) {
     case Divisor::none: return centred(values, c.centre == Centre::others ? group / (group - 1.0) : 1.0, out);
-    case Divisor::deviation: return z_scores(values, c.ddof, c.eps, out);
-    case Divisor::others_deviation: return against_others(values, c.ddof, c.eps, out);
+    case Divisor::deviation: return z_scores(values, c.ddof, c.eps, floor, out);
+    case Divisor::others_deviation: return against_others(values, c.ddof, c.eps, floor, out);
     case Divisor::mean: return relative(values, c.eps, c.guard, out);
     default: return;  // the divisors of levels alone
   }
@@ -204,10 +209,11 @@ double group_mean(std::span<const double> values) {
   return std::ldexp(s.values[0] + mean_of(d), s.exponent);
 }
 
-double group_deviation(std::span<const double> values, int ddof) {
+double group_deviation(std::span<const double> values, int ddof, double floor) {
   if (std::ssize(values) <= ddof) return no_median;
   const Scaled s = scaled(values);
-  return std::ldexp(math::sqrt(variance_of(deviations(s.values), ddof)), s.exponent);
+  const double variance = variance_of(deviations(s.values), ddof);
+  return std::ldexp(raised(variance, std::ldexp(floor, -2 * s.exponent), static_cast<double>(values.size()), ddof), s.exponent);
 }
 
 int count_from(std::span<const double> rewards, double threshold) {
@@ -264,7 +270,7 @@ void odrpo_bitwise(const EstimatorConfig& config, std::span<const double> reward
   }
 }
 
-void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out) {
+void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out, double floor) {
   refuse_posterior(config);
   if (levels < 1) throw Failure(Exit::limits, "levels = " + std::to_string(levels) + ": there is at least one level");
   if (out.size() != rewards.size())
@@ -298,7 +304,7 @@ void advantages(const EstimatorConfig& config, int levels, std::span<const doubl
   if (config.form == Form::convex_reinforce)
     for (double& r : values) r = weight_of_gap(config, 0, r, 0, 1, no_median);
   if (single) out[0] = values[0] * single_factor(convention);
-  else cardinal(convention, values, out);
+  else cardinal(convention, values, floor, out);
 }
 
 void leave_one_out(const EstimatorConfig& config, int members, int level, double median, std::span<double> t, std::span<double> u) {

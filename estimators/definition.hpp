@@ -25,8 +25,11 @@ double group_median(std::span<const double> values, MedianRule rule);
 /// levels 1..levels when every reward is an integer in 0..levels, the continuous extension otherwise. `median` overrides the group's own
 /// median in the weight gini-median (no_median = use config.median; the rule `running` needs it). Throws Failure for a missing median,
 /// rewards above max_level or not finite, levels below 1, an `out` of another size than `rewards`, a posterior estimator, a config that
-/// compat_refusal() or values_refusal() refuses, or a score outside of 0..K beside values.
-void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out);
+/// compat_refusal() or values_refusal() refuses, or a score outside of 0..K beside values. `floor` = floor_squared() of a posterior
+/// estimator whose form this is: a deviation D of rewards with ddof d becomes sqrt(D^2 + floor n / (n - d)), over n members; MAD of mc-grpo
+/// sqrt(MAD^2 + floor).
+void advantages(const EstimatorConfig& config, int levels, std::span<const double> rewards, double median, std::span<double> out,
+                double floor = 0);
 
 /// Paper eq. of ODRPO, literally: A_i = sum over k = 1..levels of Delta_k w_k (1[r_i >= k] - mu_k) / (N_k + eps) (level_shares() of
 /// weights.hpp, which knows the conventions); a level that nobody or everybody reaches adds nothing. O(levels G).
@@ -54,7 +57,7 @@ double weight_median(const EstimatorConfig& config, std::span<const double> rewa
 double weight_of_level(const EstimatorConfig& config, double level, int count, int group, double median);
 double weight_of_gap(const EstimatorConfig& config, double low, double high, int count, int group, double median);
 double group_mean(std::span<const double> values);
-double group_deviation(std::span<const double> values, int ddof);
+double group_deviation(std::span<const double> values, int ddof, double floor = 0);
 int count_from(std::span<const double> rewards, double threshold);
 std::vector<double> distinct_values(std::span<const double> rewards);
 bool are_levels(std::span<const double> rewards, int levels);

@@ -121,6 +121,11 @@ void refuse_posterior(const EstimatorConfig& config) {
   if (config.posterior) throw Failure(Exit::limits, estimator_word(config) + " needs a model of the judge, and there are scores alone");
 }
 
+double floor_squared(const EstimatorConfig& config, double variance) {
+  if (!config.posterior || !divides_by_deviation(config.form)) return 0;
+  return config.floor ? *config.floor * *config.floor : variance;
+}
+
 EstimatorConfig form_of(EstimatorConfig config) {
   config.posterior = false;
   return config;

@@ -137,6 +137,11 @@ constexpr const FormRow& row_of(Form form) {
 inline constexpr double mad_eps = 1e-3;
 /// Does the form leave one rollout of each group, the pivot, out of the update? Groups are then of odd size.
 constexpr bool leaves_pivot(Form form) { return row_of(form).centre == Centre::median; }
+/// Does the form divide by how far the rewards of a group lie apart? A floor of posterior scores enters this deviation.
+constexpr bool divides_by_deviation(Form form) {
+  const FormRow& row = row_of(form);
+  return row.basis == Basis::reward && (row.divisor == Divisor::deviation || row.centre == Centre::median);
+}
 /// Does the form read that key of [estimator.NAME]?
 constexpr bool reads_key(Form form, std::string_view key) {
   std::string_view rest = row_of(form).keys;
@@ -186,6 +191,9 @@ inline constexpr Word<PriorRule> prior_words[] = {
     {PriorRule::fixed, "fixed", "that of the world's prompts, before any training"},
 };
 
+/// The floor of posterior scores that follows from their own uncertainty (docs/posterior.md).
+inline constexpr std::string_view own_floor = "posterior";
+
 /// The model of posterior scores that knows the run's own rater.
 inline constexpr std::string_view own_rater = "rater";
 
@@ -216,6 +224,9 @@ struct EstimatorConfig {
   std::string model{own_rater};   ///< posterior only: whose judge is believed in; own_rater = the run's
   PriorRule prior = PriorRule::following;
   double keep = 0.95;  ///< prior = "following" or "moments": what a batch leaves of the prior
+  /// Posterior forms that divide by a deviation: how far apart qualities are taken to lie at least, levels; nothing: as far as the posterior
+  /// leaves them.
+  std::optional<double> floor{};
   bool operator==(const EstimatorConfig&) const = default;
 };
 /// The rule of a key that some forms read: the base is a word of such a form. `why` says it of the others.
@@ -238,6 +249,15 @@ inline constexpr OnlyIf values_only = base_is_not("rank-grpo", no_rank_values) &
 inline constexpr OnlyIf median_only = base_is({"odrpo-gini-median*"}, "only the weight gini-median has a median");
 inline constexpr OnlyIf posterior_only = base_is({"posterior*"}, "only posterior estimators have a model of the judge");
 inline constexpr OnlyIf keep_only = posterior_only && word_is("prior", prior_words, {PriorRule::following, PriorRule::moments});
+/// Posterior forms that divide by a deviation.
+inline constexpr OnlyIf floor_only = [] {
+  OnlyIf rule{.count = 1};
+  rule.needs[0] = {.key = base_need, .why = "the form divides by no deviation of posterior scores"};
+  std::size_t i = 0;
+  for (const FormRow& row : form_rows)
+    if (!row.of_posterior.empty() && divides_by_deviation(row.form)) rule.needs[0].words.at(i++) = row.of_posterior;
+  return rule;
+}();
 inline constexpr OnlyIf running_only = median_only && word_is("median", median_words, {MedianRule::running});
 inline constexpr OnlyIf window_only = running_only && word_is("running", running_words, {RunningKind::window});
 inline constexpr OnlyIf rho_only = running_only && word_is("running", running_words, {RunningKind::ema});
@@ -258,6 +278,10 @@ void describe(V& v, EstimatorConfig& c) {
          posterior_only);
   v.word("prior", c.prior, std::span<const Word<PriorRule>>(prior_words), "how the prior of posterior scores changes", posterior_only);
   v.number("keep", c.keep, 0.0, 1.0, "share of the prior that a batch leaves", keep_only);
+  v.word_or_number("floor", c.floor, own_floor, 0.0, 100.0,
+                   "what the deviation D that posterior scores are divided by is raised to, sqrt(D^2 + floor^2): levels, or \"posterior\": what "
+                   "their posterior leaves open",
+                   floor_only);
 }
 
 /// Parses a catalogue word: `grpo`, `odrpo(maxrl)`, `odrpo-gini-median(grpo)`, … ('-' = '_', no spaces). Nothing when unknown.
@@ -280,6 +304,9 @@ std::span<const std::string_view> whole_catalogue();
 
 /// Throws Failure(Exit::limits) for a posterior estimator, where there are scores alone.
 void refuse_posterior(const EstimatorConfig& config);
+
+/// The square of a group's floor; `variance`: what its posterior leaves open (GroupPosterior::values_and_variance()). 0 of forms without.
+double floor_squared(const EstimatorConfig& config, double variance);
 
 /// The form that a posterior estimator takes of its posterior scores; any other estimator itself.
 EstimatorConfig form_of(EstimatorConfig config);

@@ -21,6 +21,7 @@ struct EstimatorView {
   MedianRule median;
   int levels, rollouts, ddof;
   double eps;          ///< of ranks twice the eps, because ranks are counted twice
+  double floor;        ///< squared, of posterior scores (floor_squared()), which are no whole scores; 0 elsewhere
   int shift;           ///< subtracted from every reward (maxrl with origin 0: 1)
   bool guard;          ///< a mean <= 0 gives zeros
   bool spaced;         ///< levels have values of their own: `term` and `along` have them inside, Basis::reward is given them as rewards

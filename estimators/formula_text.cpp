@@ -33,6 +33,15 @@ std::string median_text(const EstimatorConfig& c) {
   return text + " window " + std::to_string(c.window);
 }
 
+/// What a floor makes of the deviation that the form divides by.
+std::string floor_text(const EstimatorConfig& c) {
+  if (!divides_by_deviation(c.form) || c.floor == 0.0) return "";
+  const Convention row = convention_of(c);
+  const std::string divisor = row.centre == Centre::median ? "MAD" : row.divisor == Divisor::others_deviation ? "sd of others" : "sigma";
+  const std::string floor = c.floor ? number(*c.floor) + "^2" : "mean Var(q - mean q | scores)";
+  return ", sqrt(" + divisor + "^2 + " + floor + ") in place of " + divisor;
+}
+
 }  // namespace
 
 std::string whitening_text(const Whitening& w) {
@@ -66,7 +75,7 @@ std::string single_text(const EstimatorConfig& c) {
 std::string estimator_formula(const EstimatorConfig& c) {
   if (c.posterior) {
     const std::string model = c.model == own_rater ? "" : "model " + c.model + ", ";
-    return estimator_formula(form_of(c)) + "; r = E[quality | all scores of the group], " + model + "prior " +
+    return estimator_formula(form_of(c)) + floor_text(c) + "; r = E[quality | all scores of the group], " + model + "prior " +
            std::string(word_of<PriorRule>(prior_words, c.prior)) + (c.prior != PriorRule::fixed ? " (keep " + number(c.keep) + ")" : "");
   }
   const Convention row = convention_of(c);

@@ -19,7 +19,9 @@ ODRPO_HD typename N::F factor(const EstimatorView& e, int n, typename N::I total
   const Scalar members = static_cast<Scalar>(n), eps = static_cast<Scalar>(e.eps), one = 1;
   typename N::F inverse = N::all(one / (e.centre == Centre::others ? members - one : members));
   if (e.divisor == Divisor::deviation) {
-    const typename N::F sigma = N::sqrt(N::real(spread) / static_cast<Scalar>(n * (n - e.ddof)));
+    typename N::F sum = N::real(spread);
+    if constexpr (!N::exact) sum += members * members * static_cast<Scalar>(e.floor);
+    const typename N::F sigma = N::sqrt(sum / static_cast<Scalar>(n * (n - e.ddof)));
     inverse = one / (members * (sigma + eps));
   }
   if (e.divisor == Divisor::mean) {
@@ -122,7 +124,9 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
     to = g.next(i);
     if (g.reach(i) == g.reach(to)) continue;
     const typename N::F own = N::real(d.at(i, to)) * (Scalar(1) / static_cast<Scalar>(others));
-    const typename N::Wide spread = others > e.ddof ? d.spread_without(i, to) : 0;
+    typename N::Wide spread = others > e.ddof ? d.spread_without(i, to) : 0;
+    if constexpr (!N::exact)
+      if (others > e.ddof) spread += others * others * e.floor;
     const typename N::F sigma = N::sqrt(N::real(spread) / static_cast<Scalar>(others * (others - e.ddof)));
     out.put(i, spread > 0 ? own / (sigma + static_cast<Scalar>(e.eps)) : own);
   }
@@ -130,7 +134,7 @@ ODRPO_HD void scale(const EstimatorView& e, const Group& g, Out out) {
 
 /// (value - median) / (MAD + 0.001) n / #(value != median): lower medians, found by counting.
 template <class N, class Group, class Out>
-ODRPO_HD void around_median(const Group& g, Out out) {
+ODRPO_HD void around_median(const EstimatorView& e, const Group& g, Out out) {
   using I = typename N::I;
   using F = typename N::F;
   const int n = g.reach(g.first()), below = (n - 1) / 2;  // members before the lower median in order
@@ -157,7 +161,10 @@ ODRPO_HD void around_median(const Group& g, Out out) {
     }
     if (within > below) found = true, mad = own;
   }
-  const F divisor = N::real(mad) + static_cast<F>(mad_eps);
+  F divisor = N::real(mad);
+  if constexpr (!N::exact)
+    if (e.floor > 0) divisor = N::sqrt(divisor * divisor + static_cast<F>(e.floor));
+  divisor += static_cast<F>(mad_eps);
   const F factor = n > holders ? static_cast<F>(n) / (static_cast<F>(n - holders) * divisor) : F(0);
   for (int i = g.first(); i < g.end(); i = g.next(i)) out.put(i, N::real(static_cast<I>(g.value(i)) - median) * factor);
 }
@@ -191,7 +198,7 @@ ODRPO_HD void estimate(const EstimatorView& e, const Group& g, Out out) {
       if (g.end() == 1) return out.put(0, alone(e, g));
     if constexpr (has_bits<N, Group>)
       if (e.basis == Basis::bit) return sum_bits<N>(e, g, out);
-    if (e.centre == Centre::median) return around_median<N>(g, out);
+    if (e.centre == Centre::median) return around_median<N>(e, g, out);
     return scale<N>(e, g, out);
   }
   if constexpr (N::exact) {

@@ -2,6 +2,7 @@
 #include "estimators/posterior_votes.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -94,46 +95,67 @@ std::string name_of(std::span<const VoteCount> counts) {
 
 }  // namespace
 
-PosteriorVotes::PosteriorVotes(CallModel model, Isa isa) : model_(std::move(model)), stages_(vote_stages(isa)) {
-  const Sums sums = sums_over(std::vector<double>(model_.width, 1.0));
-  mean_ = sums.quality;
-  square_ = sums.square;
+PosteriorVotes::PosteriorVotes(CallModel model, Isa isa) : model_(std::move(model)), stages_(vote_stages(isa)), isa_(isa) {
+  unseen_ = sums_over(std::vector<double>(model_.width, 1.0));
+  divide(unseen_);
 }
 
-/// Sums over responses of P(response | state) weight[response] times 1, quality and (x - b)^2.
-PosteriorVotes::Sums PosteriorVotes::sums_over(const std::vector<double>& weight) const {
-  const auto times = [&](const std::vector<double>& of_response) {
-    std::vector<double> product(weight);
-    for (std::size_t r = 0; r < of_response.size(); ++r) product[r] *= of_response[r];
+/// Sums over responses of P(response | state) weight[response] times 1, quality, quality^2 and (x - b)^2.
+PosteriorVotes::Sums PosteriorVotes::sums_over(std::vector<double> weight) const {
+  // of the likeliest response. A world has states whose responses are everywhere; those of a file's may all be unlikely
+  const double negligible = model_.of_world() ? 1e-40 : 0;
+  const std::size_t responses = model_.responses(), states = model_.states();
+  std::vector<std::uint32_t> likely;
+  for (std::size_t r = 0; r < responses; ++r)
+    if (weight[r] > negligible) likely.push_back(static_cast<std::uint32_t>(r));
+    else weight[r] = 0;
+  const auto times = [&](const std::vector<double>& weight_of, const std::vector<double>& of_response) {
+    std::vector<double> product(weight_of);
+    for (const std::uint32_t r : likely) product[r] *= of_response[r];
     return product;
   };
-  Sums sums{std::vector<double>(model_.states()), std::vector<double>(model_.states()), {}};
-  stages_.spread(model_, weight.data(), times(model_.quality).data(), sums.one.data(), sums.quality.data());
+  const std::vector<double> quality = times(weight, model_.quality), quality_squares = times(quality, model_.quality);
+  Sums sums{std::vector<double>(states), std::vector<double>(states), std::vector<double>(states), {}};
+  const std::array<const double*, 3> of{weight.data(), quality.data(), quality_squares.data()};
+  const std::array<double*, 3> to{sums.one.data(), sums.quality.data(), sums.variance.data()};
+  stages_.spread(model_, likely, of, to);
   if (model_.place.empty()) return sums;
   // (x - b)^2 = x^2 + b (b - 2 x)
-  std::vector<double> x(model_.states());
-  const std::vector<double> place = times(model_.place);
-  std::vector<double> squares(place);
-  for (std::size_t r = 0; r < model_.responses(); ++r) squares[r] *= model_.place[r];
-  sums.square.resize(model_.states());
-  stages_.spread(model_, place.data(), squares.data(), x.data(), sums.square.data());
-  for (std::size_t c = 0; c < x.size(); ++c) {
+  std::vector<double> x(states);
+  const std::vector<double> place = times(weight, model_.place), place_squares = times(place, model_.place);
+  sums.square.resize(states);
+  const std::array<const double*, 2> of_places{place.data(), place_squares.data()};
+  const std::array<double*, 2> to_places{x.data(), sums.square.data()};
+  stages_.spread(model_, likely, of_places, to_places);
+  for (std::size_t c = 0; c < states; ++c) {
     const double b = model_.prompts.centre[c];
     sums.square[c] += b * (b * sums.one[c] - 2 * x[c]);
   }
   return sums;
 }
 
-std::shared_ptr<const VoteRow> PosteriorVotes::make_row(std::string votes, std::span<const VoteCount> counts) const {
-  Sums sums = sums_over(relative_likelihood(model_, stages_, counts));
-  const double highest = *std::max_element(sums.one.begin(), sums.one.end());
+/// Sums to means and a variance. Where the votes are impossible: those of the responses before any vote is seen.
+void PosteriorVotes::divide(Sums& sums) const {
   for (std::size_t c = 0; c < sums.one.size(); ++c) {
     const double p = sums.one[c];
-    sums.quality[c] = p > 0 ? sums.quality[c] / p : mean_[c];
-    if (!square_.empty()) sums.square[c] = p > 0 ? sums.square[c] / p : square_[c];
-    sums.one[c] = highest > 0 ? p / highest : 1;  // no state explains the votes better than another
+    if (p > 0) {
+      sums.quality[c] /= p;
+      sums.variance[c] = std::max(0.0, sums.variance[c] / p - sums.quality[c] * sums.quality[c]);
+      if (!sums.square.empty()) sums.square[c] /= p;
+    } else {
+      sums.quality[c] = unseen_.quality[c], sums.variance[c] = unseen_.variance[c];
+      if (!sums.square.empty()) sums.square[c] = unseen_.square[c];
+    }
   }
-  return std::make_shared<const VoteRow>(VoteRow{std::move(votes), std::move(sums.one), std::move(sums.quality), std::move(sums.square)});
+}
+
+std::shared_ptr<const VoteRow> PosteriorVotes::make_row(std::string votes, std::span<const VoteCount> counts) const {
+  Sums sums = sums_over(relative_likelihood(model_, stages_, counts));
+  divide(sums);
+  const double highest = *std::max_element(sums.one.begin(), sums.one.end());
+  for (double& p : sums.one) p = highest > 0 ? p / highest : 1;  // no state explains the votes better than another
+  return std::make_shared<const VoteRow>(
+      VoteRow{std::move(votes), std::move(sums.one), std::move(sums.quality), std::move(sums.variance), std::move(sums.square)});
 }
 
 std::shared_ptr<const VoteRow> PosteriorVotes::row(std::span<const std::uint8_t> seen, int judge) const {
@@ -154,8 +176,8 @@ std::shared_ptr<const VoteRow> PosteriorVotes::row(std::span<const std::uint8_t>
   return row;
 }
 
-void PosteriorVoteGroup::values(const PosteriorVotes& votes, const StatePrior& prior, std::span<const std::uint8_t> seen, int judge,
-                                std::span<double> value) {
+double PosteriorVoteGroup::values(const PosteriorVotes& votes, const StatePrior& prior, std::span<const std::uint8_t> seen, int judge,
+                                  std::span<double> value) {
   row_.clear();
   sorted_.clear();
   const std::size_t each = value.empty() ? 0 : seen.size() / value.size();
@@ -166,18 +188,25 @@ void PosteriorVoteGroup::values(const PosteriorVotes& votes, const StatePrior& p
   // ascending: the sums of a group do not depend on the order of its members
   std::sort(sorted_.begin(), sorted_.end(), [](const VoteRow* a, const VoteRow* b) { return a->votes < b->votes; });
   factor_.clear();
-  for (const VoteRow* row : sorted_) factor_.push_back({row->relative.data(), nullptr, 1});
-  state_weights(prior, factor_, weight_);
-  value_.clear();
-  for (const auto& row : row_)
-    if (row) value_.push_back(mean_of(weight_, row->expected.data()));
+  rows_.clear();
+  for (const VoteRow* row : sorted_) {
+    factor_.push_back({row->relative.data(), nullptr, 1});
+    rows_.push_back({row->expected.data(), row->variance.data(), 1.0 / static_cast<double>(sorted_.size())});
+  }
+  posterior_.set(prior, factor_);
+  value_.resize(rows_.size());
+  const double open = sorted_.empty() ? 0 : posterior_.values_and_variance(rows_, static_cast<int>(sorted_.size()), value_);
   even_out(value_);
-  for (std::size_t i = 0, n = 0; i < value.size(); ++i) value[i] = row_[i] ? value_[n++] : std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    const auto place = std::find(sorted_.begin(), sorted_.end(), row_[i].get());
+    value[i] = row_[i] ? value_[static_cast<std::size_t>(place - sorted_.begin())] : std::numeric_limits<double>::quiet_NaN();
+  }
+  return open;
 }
 
 double PosteriorVoteGroup::mean_square() const {
   double sum = 0;
-  for (const VoteRow* row : sorted_) sum += mean_of(weight_, row->square.data());
+  for (const VoteRow* row : sorted_) sum += posterior_.mean_of(row->square.data());
   return sorted_.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(sorted_.size());
 }
 

@@ -20,10 +20,11 @@ struct VoteRow {
   std::string votes;             ///< which votes: equal for equal counts
   std::vector<double> relative;  ///< P(votes | c) over that of the state that makes them likeliest
   std::vector<double> expected;  ///< E[quality | votes, c], levels
+  std::vector<double> variance;  ///< Var(quality | votes, c)
   std::vector<double> square;    ///< E[(x - b)^2 | votes, c]; only with prior = "moments"
   /// With its name once more, and its place among those that are kept.
   std::size_t bytes() const {
-    return 128 + sizeof(VoteRow) + 2 * votes.size() + (relative.size() + expected.size() + square.size()) * sizeof(double);
+    return 128 + sizeof(VoteRow) + 2 * votes.size() + (relative.size() + expected.size() + variance.size() + square.size()) * sizeof(double);
   }
 };
 
@@ -35,6 +36,7 @@ class PosteriorVotes {
   /// take turns. Null where there is no vote.
   std::shared_ptr<const VoteRow> row(std::span<const std::uint8_t> seen, int judge) const;
   const CallModel& model() const { return model_; }
+  Isa isa() const { return isa_; }
   /// The model and the rows that may be kept.
   std::size_t bytes() const { return model_.bytes() + most_kept; }
 
@@ -42,13 +44,15 @@ class PosteriorVotes {
 
  private:
   struct Sums {
-    std::vector<double> one, quality, square;  ///< [states]
+    std::vector<double> one, quality, variance, square;  ///< [states]
   };
-  Sums sums_over(const std::vector<double>& weight) const;
+  Sums sums_over(std::vector<double> weight) const;
+  void divide(Sums& sums) const;
   std::shared_ptr<const VoteRow> make_row(std::string votes, std::span<const VoteCount> counts) const;
   CallModel model_;
   const VoteStages& stages_;
-  std::vector<double> mean_, square_;  ///< [states] of the responses, before any vote is seen
+  Isa isa_;
+  Sums unseen_;  ///< of the responses, before any vote is seen
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::shared_ptr<const VoteRow>> kept_;
   mutable std::size_t kept_bytes_ = 0;
@@ -57,12 +61,13 @@ class PosteriorVotes {
 /// Posterior scores of one group at a time. Keeps its memory, so that batches do not allocate.
 class PosteriorVoteGroup {
  public:
-  explicit PosteriorVoteGroup(const PosteriorVotes& votes) : weight_(votes.model().states()) {}
+  explicit PosteriorVoteGroup(const PosteriorVotes& votes) : posterior_(votes.model().states(), votes.isa()) {}
   /// value[n] of the responses with the votes seen[n][votes]: E[quality | own votes, all votes of the group]; NaN where there is none.
   /// P(c | group) is proportional to P(c) prod over responses of P(votes | c). `judge`: of all responses, as in PosteriorVotes::row.
-  void values(const PosteriorVotes& votes, const StatePrior& prior, std::span<const std::uint8_t> seen, int judge, std::span<double> value);
+  /// Returns GroupPosterior::values_and_variance().
+  double values(const PosteriorVotes& votes, const StatePrior& prior, std::span<const std::uint8_t> seen, int judge, std::span<double> value);
   /// P(c | group) of the last group.
-  std::span<const double> weights() const { return weight_; }
+  std::span<const double> weights() const { return posterior_.weights(); }
   /// Mean over its members that have votes of E[(x - b)^2 | votes, group]; NaN when there is none. Of a model with moments.
   double mean_square() const;
 
@@ -70,7 +75,9 @@ class PosteriorVoteGroup {
   std::vector<std::shared_ptr<const VoteRow>> row_;  ///< [n]
   std::vector<const VoteRow*> sorted_;
   std::vector<StateFactor> factor_;
-  std::vector<double> value_, weight_;
+  std::vector<StateRows> rows_;
+  std::vector<double> value_;
+  GroupPosterior posterior_;
 };
 
 }  // namespace odrpo

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "estimators/state_stages.hpp"
 #include "kernels/math.hpp"
 #include "kernels/score_model.hpp"
 
@@ -22,38 +23,36 @@ class StatePrior {
   /// It moves towards what batches show: P(c) <- keep P(c) + (1 - keep) mean over groups of P(c | group).
   void follow(std::span<const double> mean_weights, double keep);
   std::span<const double> probability() const { return probability_; }
-  std::span<const double> logarithm() const { return log_; }
   /// P(c) of a model whose world has other moments than it began with: normal centres, log-normal spreads.
   void set_moments(const PromptStates& states, const WorldMoments& moments);
 
  private:
-  std::vector<double> probability_, log_;  ///< [states]
+  std::vector<double> probability_;  ///< [states]
 };
 
-/// How likely each state makes something that a group shows `count` times, over the state that makes it likeliest.
-struct StateFactor {
-  const double* relative;   ///< [states]
-  const double* logarithm;  ///< [states] log_of() of the likelihood, up to a constant; null: that of `relative`
-  int count;
+/// P(state | everything that a group shows), and means over it. Keeps its memory.
+class GroupPosterior {
+ public:
+  GroupPosterior(std::size_t states, Isa isa) : stages_(&state_stages(isa)), weight_(states), tile_sum_((states + 15) / 16) {}
+  /// Proportional to P(state) prod over factors of likelihood^count. The prior where there are none.
+  void set(const StatePrior& prior, std::span<const StateFactor> factors);
+  std::span<const double> weights() const { return weight_; }
+  /// value[rows] = E[quality | row, group].
+  void values(std::span<const StateRows> rows, std::span<double> value);
+  /// The same. Returns the mean over members of Var(quality - mean quality of the group | group), levels^2: what their values leave open of
+  /// how far they lie apart. With their own variance it is E[(1/G) sum (q - mean q)^2 | group], G = members.
+  double values_and_variance(std::span<const StateRows> rows, int members, std::span<double> value);
+  /// Sum over states of weight times row.
+  double mean_of(const double* row) const;
+
+ private:
+  bool multiply(const StatePrior& prior, std::span<const StateFactor> factors);
+  void divide_by(double total);
+  const StateStages* stages_;
+  std::vector<double> weight_;        ///< [states]
+  std::vector<double> tile_sum_;      ///< of 16 weights
+  std::vector<std::uint32_t> tiles_;  ///< of 16 states, those that weigh something
+  std::vector<double> sums_;          ///< memory
 };
-
-/// Sum of at(0), ..., at(n - 1) as eight sums side by side, always in this order.
-template <class At>
-double sum_by_eights(std::size_t n, At at) {
-  double part[8] = {};
-  std::size_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (std::size_t j = 0; j < 8; ++j) part[j] += at(i + j);
-  for (; i < n; ++i) part[i % 8] += at(i);
-  return ((part[0] + part[4]) + (part[2] + part[6])) + ((part[1] + part[5]) + (part[3] + part[7]));
-}
-
-/// Sum over states of weight times row.
-inline double mean_of(std::span<const double> weights, const double* row) {
-  return sum_by_eights(weights.size(), [&](std::size_t c) { return weights[c] * row[c]; });
-}
-
-/// out[states] = P(state | all factors), proportional to P(state) prod over factors of likelihood^count. The prior where there are none.
-void state_weights(const StatePrior& prior, std::span<const StateFactor> factors, std::span<double> out);
 
 }  // namespace odrpo

@@ -1,6 +1,7 @@
 // How likely all votes of a response are: sums over kinds of responses, traits and states, compiled once per instruction set.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "kernels/call_model.hpp"
@@ -17,8 +18,10 @@ struct VoteStages {
   /// out[width] = P(votes | response) = sum over traits of P(trait) prod over judges of mean over classes of prod_k P(k)^(n_k). `votes`:
   /// those of a judge together.
   void (*likelihood)(const CallModel& model, std::span<const VoteCount> votes, double* out);
-  /// to[states] = sum over responses of P(response | state) first[responses], in their order; second_to likewise of `second`.
-  void (*spread)(const CallModel& model, const double* first, const double* second, double* to, double* second_to);
+  /// to[n][states] = sum over the listed responses of P(response | state) of[n][response], in their order; those that are not listed have
+  /// weights of 0.
+  void (*spread)(const CallModel& model, std::span<const std::uint32_t> responses, std::span<const double* const> of,
+                 std::span<double* const> to);
 };
 const VoteStages& vote_stages(Isa isa);
 

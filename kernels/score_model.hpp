@@ -37,9 +37,10 @@ struct ScoreModel {
   PromptStates prompts;
   std::vector<double> likelihood;  ///< [states][scores] P(score | state)
   std::vector<double> expected;    ///< [states][scores] E[quality | score, state], levels
+  std::vector<double> variance;    ///< [states][scores] Var(quality | score, state), levels^2
   std::vector<double> square;      ///< [states][scores] E[(x - b)^2 | score, state]; only with prior = "moments"
 
-  std::size_t bytes() const { return prompts.bytes() + (likelihood.size() + expected.size() + square.size()) * sizeof(double); }
+  std::size_t bytes() const { return prompts.bytes() + (likelihood.size() + expected.size() + variance.size() + square.size()) * sizeof(double); }
   std::size_t states() const { return prompts.size(); }
   /// The number of a score given in levels.
   int number_of(double score) const { return std::clamp(static_cast<int>(std::floor((score - lowest) * per_level + 0.5)), 0, scores - 1); }

@@ -26,6 +26,12 @@ struct Assign {
   void optional_number(std::string_view k, std::optional<double>& field, double, double, std::string_view, const OnlyIf& = no_condition) {
     if (k == key) field = std::get<double>(value);
   }
+  void word_or_number(std::string_view k, std::optional<double>& field, std::string_view, double, double, std::string_view,
+                      const OnlyIf& = no_condition) {
+    if (k != key) return;
+    const auto* number = std::get_if<double>(&value);
+    field = number != nullptr ? std::optional(*number) : std::nullopt;
+  }
   template <class E>
   void word(std::string_view k, E& field, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
     if (k == key) field = *find_word(words, std::get<std::string>(value));

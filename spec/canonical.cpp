@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> newer_keys[] = {
     {"rater.parallel", "1"},    {"rater.price_per_call", "unset"}, {"rater.order", "turn"}, {"rater.stop", "0"},
     {"rater.seconds", "unset"},   {"rater.prices", "unset"},
     {"policy.tilt", "0"},          {"estimator.model", "rater"}, {"estimator.prior", "following"}, {"estimator.keep", "0.95"},
-    {"estimator.values", "unset"}};
+    {"estimator.values", "unset"}, {"estimator.floor", "posterior"}};
 
 template <class C>
 void write_section(std::string_view section, C config, const FieldWriter::Out& out) {

@@ -21,8 +21,7 @@
 namespace odrpo {
 
 std::string FieldInfo::allowed() const {
-  if (min && max) return value_text(*min) + ".." + value_text(*max);
-  std::string all;
+  std::string all = min && max ? value_text(*min) + ".." + value_text(*max) : "";
   for (const auto& w : words) all.append(all.empty() ? "" : " | ").append(w.word);
   return all;
 }

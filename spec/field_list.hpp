@@ -21,7 +21,7 @@ namespace odrpo {
 
 /// One key as its description tells it.
 struct FieldInfo {
-  std::string key, type;  ///< type: integer, number, word, name, string, baselines, words, integers, entries, limits or models
+  std::string key, type;  ///< type: integer, number, word, word or number, name, string, baselines, words, integers, entries, limits or models
   std::string value;      ///< default as text; "unset" for an optional number
   std::string help;
   std::optional<AxisValue> min, max;
@@ -48,6 +48,11 @@ class FieldLister {
   void optional_number(std::string_view key, std::optional<double>& value, double min, double max, std::string_view help,
                        const OnlyIf& rule = no_condition) {
     fields.push_back({std::string(key), "number", value ? number_text(*value) : "unset", std::string(help), min, max, {}, rule});
+  }
+  void word_or_number(std::string_view key, std::optional<double>& value, std::string_view word, double min, double max, std::string_view help,
+                      const OnlyIf& rule = no_condition) {
+    fields.push_back({std::string(key), "word or number", value ? number_text(*value) : std::string(word), std::string(help), min, max,
+                      {{word, ""}}, rule});
   }
   template <class E>
   void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view help, const OnlyIf& rule = no_condition) {

@@ -49,7 +49,8 @@ namespace {
 
 std::string range_text(const Allowed& a) {
   if (a.kind == Allowed::Kind::integer) return fmt::format("{}..{}", a.least, a.most);
-  if (a.kind == Allowed::Kind::number) return fmt::format("{}..{}", number_text(a.min), number_text(a.max));
+  if (a.kind == Allowed::Kind::number)
+    return fmt::format("{}..{}{}{}", number_text(a.min), number_text(a.max), a.words.empty() ? "" : " or ", one_of(a.words));
   return a.kind == Allowed::Kind::word ? one_of(a.words) : "";
 }
 
@@ -102,6 +103,8 @@ std::optional<AxisValue> FieldReader::checked(std::string_view key, const Node& 
       return std::nullopt;
     case Allowed::Kind::number:
       if ((real || whole) && node.number >= a.min && node.number <= a.max) return node.number == 0 ? 0.0 : node.number;
+      for (const auto word : a.words)
+        if (node.kind == Node::Kind::text && same_word(word, node.text)) return std::string(word);
       errors_.add(node.place,
                   real && !std::isfinite(node.number)
                       ? fmt::format("{} must be a finite number, not {}", label(key), number_text(node.number))

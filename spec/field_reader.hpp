@@ -22,7 +22,7 @@ struct Allowed {
   enum class Kind { integer, number, word, name } kind = Kind::integer;
   std::int64_t least = 0, most = 0;     ///< integer
   double min = 0, max = 0;              ///< number
-  std::vector<std::string_view> words;  ///< word
+  std::vector<std::string_view> words;  ///< word; of a number, words that may stand in its place
 };
 
 class FieldReader {
@@ -40,6 +40,14 @@ class FieldReader {
   void optional_number(std::string_view key, std::optional<double>& value, double min, double max, std::string_view,
                        const OnlyIf& = no_condition) {
     if (const auto v = scalar(key, {Allowed::Kind::number, 0, 0, min, max, {}})) value = std::get<double>(*v);
+  }
+  /// A number, or the one word that means none.
+  void word_or_number(std::string_view key, std::optional<double>& value, std::string_view word, double min, double max, std::string_view,
+                      const OnlyIf& = no_condition) {
+    const auto v = scalar(key, {Allowed::Kind::number, 0, 0, min, max, {word}});
+    if (!v) return;
+    const auto* number = std::get_if<double>(&*v);
+    value = number != nullptr ? std::optional(*number) : std::nullopt;
   }
   template <class E>
   void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {

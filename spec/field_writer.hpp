@@ -34,6 +34,10 @@ class FieldWriter {
   void optional_number(std::string_view key, std::optional<double>& value, double, double, std::string_view, const OnlyIf& = no_condition) {
     out_(key, value ? number_text(*value) : "unset", false);
   }
+  void word_or_number(std::string_view key, std::optional<double>& value, std::string_view word, double, double, std::string_view,
+                      const OnlyIf& = no_condition) {
+    out_(key, value ? number_text(*value) : std::string(word), !value);
+  }
   template <class E>
   void word(std::string_view key, E& value, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
     out_(key, std::string(word_of(words, value)), true);

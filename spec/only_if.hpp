@@ -34,6 +34,12 @@ struct ValueOf {
   void optional_number(std::string_view k, std::optional<double>& v, double, double, std::string_view, const OnlyIf& = no_condition) {
     if (k == key && v) value = *v;
   }
+  void word_or_number(std::string_view k, std::optional<double>& v, std::string_view word, double, double, std::string_view,
+                      const OnlyIf& = no_condition) {
+    if (k != key) return;
+    if (v) value = *v;
+    else value = std::string(word);
+  }
   template <class E>
   void word(std::string_view k, E& v, std::span<const Word<E>> words, std::string_view, const OnlyIf& = no_condition) {
     if (k == key) value = std::string(word_of(words, v));
@@ -83,6 +89,10 @@ class Conditional {
   }
   void optional_number(std::string_view key, std::optional<double>& value, double, double, std::string_view,
                        const OnlyIf& rule = no_condition) {
+    field(key, value, rule);
+  }
+  void word_or_number(std::string_view key, std::optional<double>& value, std::string_view, double, double, std::string_view,
+                      const OnlyIf& rule = no_condition) {
     field(key, value, rule);
   }
   template <class E>

@@ -26,7 +26,9 @@ void assign(RunSpec& spec, const GridAxis& axis, const AxisValue& value) {
   Assign visitor{axis.key, value};
   const auto section = std::string_view(axis.section).substr(0, axis.section.find('.'));
   describe_in(section, visitor, spec.learn, spec.env, spec.rater, spec.policy, spec.estimator);
-  spec.axes.emplace_back(axis.name, value);
+  const auto is_text = [](const AxisValue& v) { return std::holds_alternative<std::string>(v); };
+  const bool texts = std::any_of(axis.values.begin(), axis.values.end(), is_text);  // a column of results is of one kind
+  spec.axes.emplace_back(axis.name, texts ? AxisValue(value_text(value)) : value);
 }
 
 // One computation has one canonical text, whatever axes it came from: brings what has no effect in this run to its default.

@@ -44,7 +44,7 @@ RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, c
                      first_median(b.kind.levels));
   if (posterior.any()) {
     b.posterior.emplace(spec.estimator, posterior, learn.rollouts);
-    if (!posterior.advantages) b.value.resize(rollouts);
+    if (!posterior.advantages) b.value.resize(rollouts), b.floor.resize(static_cast<std::size_t>(learn.batch));
     if (posterior.judges() > 1) b.first_judge.resize(static_cast<std::size_t>(learn.batch));
   }
   if (b.kind.real) b.reward.resize(rollouts);
@@ -99,10 +99,10 @@ void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
 }
 
 void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
-  if (b.kind.votes > 1) b.posterior->values_of_votes(b.score.data(), b.kind.votes, b.first_judge, learn.batch, b.value.data());
+  if (b.kind.votes > 1) b.posterior->values_of_votes(b.score.data(), b.kind.votes, b.first_judge, learn.batch, b.value.data(), b.floor.data());
   else if (b.posterior->look_up(b.score.data(), learn.batch, b.raw.data())) return;
-  else with_rewards(b, [&](const auto& seen) { b.posterior->values(seen.data(), learn.batch, b.value.data()); });
-  b.estimator.real(b.value.data(), learn.batch, b.raw.data());
+  else with_rewards(b, [&](const auto& seen) { b.posterior->values(seen.data(), learn.batch, b.value.data(), b.floor.data()); });
+  b.estimator.real(b.value.data(), b.floor.data(), learn.batch, b.raw.data());
 }
 
 }  // namespace

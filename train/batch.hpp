@@ -44,6 +44,7 @@ struct RewardBatch {
   std::vector<std::uint8_t> mask{};           ///< 1 = takes part in the update; empty when all do
   std::vector<float> raw{}, advantage{};      ///< as the estimator gives them, and as the update uses them
   std::vector<double> value{};                ///< [B][G] posterior scores; empty when there are none, or their advantages are looked up
+  std::vector<double> floor{};                ///< [B] floor_squared() of their groups
   std::vector<float> of_vote{};               ///< [B][G][N] the estimator's; empty when votes are no members of a group
   std::vector<int> first_judge{};             ///< [B] who answers the first call about a prompt's responses; empty unless an estimator asks
 

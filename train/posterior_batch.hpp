@@ -17,7 +17,7 @@ namespace odrpo {
 struct PosteriorModel {
   ScoreModel model;
   PosteriorScores scores;
-  explicit PosteriorModel(ScoreModel of) : model(std::move(of)), scores(model) {}
+  PosteriorModel(ScoreModel of, Isa isa) : model(std::move(of)), scores(model, isa) {}
   std::size_t bytes() const { return model.bytes() + scores.bytes(); }
 };
 
@@ -34,9 +34,10 @@ struct PosteriorTables {
   /// Judges whose votes are told apart; 1 = none are.
   int judges() const { return votes ? votes->model().judges : 1; }
 };
-/// Advantages of every histogram of `rollouts` scores on 1..levels under the model's prior; null where such groups have no table.
-std::shared_ptr<const HistogramTable> posterior_table(const PosteriorModel& model, const BatchEstimator& estimator, int levels,
-                                                      int rollouts);
+/// Advantages of every histogram of `rollouts` scores on 1..levels under the model's prior, `estimator` made of the config's form; null where
+/// such groups have no table.
+std::shared_ptr<const HistogramTable> posterior_table(const EstimatorConfig& config, const PosteriorModel& model,
+                                                      const BatchEstimator& estimator, int levels, int rollouts);
 
 /// Of one run.
 class PosteriorBatch {
@@ -47,13 +48,13 @@ class PosteriorBatch {
   bool look_up(const std::uint8_t* score, int groups, float* out) const;
   /// A prior that follows takes over what the last batch showed.
   void begin_batch();
-  /// value[groups][rollouts] of score[groups][rollouts], whole or real-valued: posterior means of quality, NaN where there is no score.
-  /// Remembers what the groups show of their prompts.
+  /// value[groups][rollouts] of score[groups][rollouts], whole or real-valued: posterior means of quality, NaN where there is no score; and
+  /// floor[groups] (floor_squared()). Remembers what the groups show of their prompts.
   template <class T>
-  void values(const T* score, int groups, double* value);
+  void values(const T* score, int groups, double* value, double* floor);
   /// The same of all votes seen[groups][rollouts][votes]; judge[groups]: who answers the first call about a prompt's responses, where
   /// judges are told apart (else empty).
-  void values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value);
+  void values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value, double* floor);
 
   /// What a checkpoint keeps (train/archive.hpp).
   template <class Archive>
@@ -74,8 +75,8 @@ class PosteriorBatch {
   StatePrior prior_;
   std::optional<PosteriorGroup> group_;
   std::optional<PosteriorVoteGroup> vote_group_;
-  PriorRule rule_;
-  double keep_;
+  EstimatorConfig config_;
+  bool variance_;  ///< the floor asks for it
   WorldMoments moments_,
       seen_{};               ///< rule `moments`: in force; sums of E[b | group], E[b^2 | group] and E[(x - b)^2 | group] over those groups
   int groups_ = 0;           ///< of the last values()

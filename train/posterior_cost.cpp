@@ -21,12 +21,14 @@ constexpr double seconds_of_response = 0.7e-6, seconds_of_vote = 15e-9;  ///< to
 constexpr double logarithms = 100;            ///< times as long, where products are too small for doubles …
 constexpr double votes_in_doubles = 400;      ///< … as from about so many votes
 
+double states_of(const Belief& belief) { return static_cast<double>(count_states(belief.world, belief.rater, belief.grid)); }
+
 /// The size of a model of all votes.
 struct Size {
   double states, responses, cells;  ///< cells: combinations of judges, lasting traits and responses
 };
 Size size_of(const Belief& belief, int levels) {
-  return {static_cast<double>(belief.grid.most_states()), believed_responses(belief.rater, levels), call_cells(belief.rater, levels)};
+  return {states_of(belief), believed_responses(belief.rater, levels), call_cells(belief.rater, levels)};
 }
 
 /// Different sets of N votes among so many responses: there are about c N^2 common ones, and rarer ones go on coming.
@@ -45,10 +47,11 @@ double posterior_bytes(const RunSpec& spec, double responses) {
   const int levels = spec.env.levels();
   if (!belief.all_votes) {
     const double scores = levels * (reward_kind(spec).real ? per_level_of_reals : 1);
-    return 5 * sizeof(double) * scores * static_cast<double>(belief.grid.most_states());
+    const double rows = belief.grid.moments ? 9 : 7;  // of ScoreModel and PosteriorScores
+    return rows * sizeof(double) * scores * states_of(belief);
   }
   const Size size = size_of(belief, levels);
-  const double row = 256 + 3 * sizeof(double) * size.states;
+  const double row = 256 + (belief.grid.moments ? 4 : 3) * sizeof(double) * size.states;
   return std::min(static_cast<double>(PosteriorVotes::most_kept), row * different_sets(spec.votes, levels, responses)) +
          call_model_bytes(belief.rater, levels) + sizeof(double) * size.responses * size.states;
 }
@@ -59,7 +62,7 @@ double posterior_seconds(const RunSpec& spec) {
   const double groups = static_cast<double>(spec.learn.steps) * spec.learn.batch;
   if (!belief.all_votes && spec.estimator.prior == PriorRule::fixed) return 0;
   const double of_response = belief.all_votes ? seconds_of_response + seconds_of_vote * spec.votes : 0;
-  return groups * (seconds_of_state * static_cast<double>(belief.grid.most_states()) + of_response * spec.learn.rollouts);
+  return groups * (seconds_of_state * states_of(belief) + of_response * spec.learn.rollouts);
 }
 
 double posterior_model_seconds(const RunSpec& spec, double responses) {

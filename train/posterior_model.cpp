@@ -47,9 +47,9 @@ BanditConfig believed_world(const RunSpec& spec) {
 
 Belief belief_of(const RunSpec& spec) {
   Belief belief{believed_rater(spec), believed_world(spec), {}, {}, scores_of_response(spec.rater, spec.votes) > 1};
-  belief.grid = prior_grid(spec.estimator.prior, belief.world);
-  belief.key = fmt::format("{} {} levels {} votes {} prior {}", canonical_fields(belief.world), canonical_fields(belief.rater),
-                           spec.env.levels(), spec.votes, word_of(std::span<const Word<PriorRule>>(prior_words), spec.estimator.prior));
+  belief.grid = prior_grid(spec.estimator.prior, belief.world, belief.rater, spec.votes, spec.learn.rollouts);
+  belief.key = fmt::format("{} {} levels {} votes {} members {} prior {}", canonical_fields(belief.world), canonical_fields(belief.rater),
+                           spec.env.levels(), spec.votes, belief.grid.members, word_of(std::span<const Word<PriorRule>>(prior_words), spec.estimator.prior));
   return belief;
 }
 
@@ -67,7 +67,7 @@ PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const Bat
     return tables;
   }
   tables.model = cache.posterior_model(belief.key, [&] {
-    return std::make_shared<const PosteriorModel>(make_score_model(belief.rater, source(), levels, spec.votes, belief.grid));
+    return std::make_shared<const PosteriorModel>(make_score_model(belief.rater, source(), levels, spec.votes, belief.grid), isa);
   });
   tables.look_up = &group_table_stages(isa);
   const RewardKind kind = reward_kind(spec);
@@ -75,7 +75,7 @@ PosteriorTables posterior_tables(const RunSpec& spec, RunCache& cache, const Bat
   if (whole && static_cast<double>(spec.learn.steps) * spec.learn.batch >= pays_from * HistogramTable::rows(levels, rollouts))
     tables.advantages = cache.posterior_table(
         fmt::format("{} {} {} group {}", belief.key, estimator_word(spec.estimator), canonical_fields(spec.estimator), rollouts),
-        [&] { return posterior_table(*tables.model, estimator, levels, rollouts); });
+        [&] { return posterior_table(spec.estimator, *tables.model, estimator, levels, rollouts); });
   return tables;
 }
 

@@ -122,7 +122,7 @@ void check_seconds(const TheoryBoundOptions& o, const std::vector<Case>& cases, 
 /// What an estimator gives; a posterior one under the rater's own model.
 std::vector<double> map_of(const EstimatorConfig& config, const TheoryBoundOptions& o, const Case& c, const UpdateMoments& moments) {
   if (!config.posterior) return estimator_map(config, read_values(o, c.levels), moments.index());
-  const ScoreModel model = first_score_model(c.config, c.levels, c.votes, config.prior);
+  const ScoreModel model = first_score_model(c.config, c.levels, c.votes, config.prior, moments.index().members());
   const int rounds = config.prior == PriorRule::fixed ? 0 : following_rounds;
   return posterior_map(config, model, followed_prior(model, moments, rounds), moments.index());
 }

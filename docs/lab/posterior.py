@@ -89,25 +89,37 @@ def exact_laws(p):
     return np.array(laws), np.array(weights)
 
 
-def exact_states(p, scales=(1.0,)):
-    """Prior weights [C], and P(quality | state) [C][Q]."""
-    zb, wb = hermegauss(41)
-    zs, ws = hermegauss(5)
+def even_nodes(p, scale, members, votes):
+    """Nodes z of b and of log s with their weights, as docs/posterior.md has them: as far apart as the posterior of a group allows."""
+    n, error = max(members, 8), (1 / 12 + (p["sigma"] * np.exp(-1.7 * p["ts"])) ** 2) / votes
+    small, large = (scale * p["sr"] * np.exp(p["tau"] * z) for z in (-1, 2))
+    clear = large**2 / (large**2 + error)
+    made = []
+    for sd, reach, step, information in ((p["sb"], 4, 1.25, n / (small**2 + error)), (p["tau"], 4.5, 1.2, 2 * (n - 1) * clear**2)):
+        intervals = int(np.ceil(2 * reach * sd * np.sqrt(1 / sd**2 + information) / step))
+        z = np.linspace(-reach, reach, intervals + 1)
+        made += [z, np.exp(-z * z / 2) / np.exp(-z * z / 2).sum()]
+    return made
+
+
+def exact_states(p, scales=(1.0,), members=8, votes=1):
+    """Prior weights [C], and P(quality | state) [C][Q], for groups of so many members with so many votes each."""
     prior, mass = [], []
     between = (qualities[:-1] + qualities[1:]) / 2
-    for b, pb in zip(p["mu"] + p["sb"] * zb, wb / wb.sum()):
-        for s, ps in zip(p["sr"] * np.exp(p["tau"] * zs), ws / ws.sum()):
-            for scale in scales:
+    for scale in scales:
+        zb, wb, zs, ws = even_nodes(p, scale, members, votes)
+        for b, pb in zip(p["mu"] + p["sb"] * zb, wb):
+            for s, ps in zip(p["sr"] * np.exp(p["tau"] * zs), ws):
                 mass.append(intervals((between - b) / (scale * s)))
                 prior.append(pb * ps / len(scales))
     return np.array(prior), np.array(mass)
 
 
-def exact_tables(p, scales=(1.0,)):
+def exact_tables(p, scales=(1.0,), members=8):
     """The same tables from these."""
     laws, weight = exact_laws(p)
     law = np.tensordot(weight, laws, 1)
-    prior, mass = exact_states(p, scales)
+    prior, mass = exact_states(p, scales, members)
     L = mass @ law
     return prior, L, (mass * qualities) @ law / np.maximum(L, 1e-300)
 
@@ -115,7 +127,7 @@ def exact_tables(p, scales=(1.0,)):
 def values_of_votes(p, votes, scales=(1.0,)):
     """E[quality | own votes, all votes] of each response of a group: votes = a list of scores for each."""
     laws, weight = exact_laws(p)
-    prior, mass = exact_states(p, scales)
+    prior, mass = exact_states(p, scales, len(votes), max(map(len, votes)))
     with np.errstate(divide="ignore"):
         log_laws = np.log(laws)
         log_w = np.log(prior)

@@ -2,11 +2,12 @@
 #include "envs/bandit/believed_prompts.hpp"
 
 #include <algorithm>
+#include <variant>
 
 #include "envs/rater/quality_curve.hpp"
+#include "envs/rater/rater.hpp"
 #include "envs/rater/scored_responses.hpp"
 #include "kernels/math.hpp"
-#include "kernels/normal_nodes.hpp"
 
 namespace odrpo {
 namespace {
@@ -22,34 +23,69 @@ struct Prompts {
   double mean = 0, sd = 0;
   double spread = 0, log_spread_sd = 0;  ///< the spread's median
 };
-Prompts prompts_of(const WorldSource& source) {
-  if (source.curve) return {0, math::sqrt(source.prompt_share), math::sqrt(1 - source.prompt_share), 0};
-  return {source.profile.mean, source.profile.mean_sd, source.profile.spread, source.profile.spread_sd};
-}
+Prompts on_scale(double prompt_share) { return {0, math::sqrt(prompt_share), math::sqrt(1 - prompt_share), 0}; }
+Prompts of_profile(const WorldProfile& p) { return {p.mean, p.mean_sd, p.spread, p.spread_sd}; }
+Prompts prompts_of(const WorldSource& source) { return source.curve ? on_scale(source.prompt_share) : of_profile(source.profile); }
 
-/// Gauss-Hermite nodes, and smaller spreads beside the world's.
-std::vector<Kind> nodes(const Prompts& p, const PromptGrid& grid) {
-  const NormalNodes b = normal_nodes(p.sd > 0 ? grid.centres : 1), s = normal_nodes(p.log_spread_sd > 0 ? grid.spreads : 1);
-  const double share = 1.0 / static_cast<double>(grid.spread_scales.size());
-  std::vector<Kind> out;
-  for (std::size_t i = 0; i < b.point.size(); ++i)
-    for (std::size_t j = 0; j < s.point.size(); ++j)
-      for (const double scale : grid.spread_scales)
-        out.push_back(
-            {p.mean + p.sd * b.point[i], scale * p.spread * math::exp(p.log_spread_sd * s.point[j]), b.weight[i] * s.weight[j] * share});
-  return out;
-}
+/// n nodes, evenly from `low` to `high`.
+struct EvenNodes {
+  int n;
+  double low, high;
+  double at(int i) const { return n > 1 ? low + (high - low) * i / (n - 1) : (low + high) / 2; }
+};
 
-/// Evenly spaced centres over 4.5 standard deviations to each side, and spreads from a tenth of the median to twice it; their probabilities
-/// follow from moments.
+/// Nodes of b and of log s for one scale of spreads. How far they may be apart follows from how sharp the posterior of b and log s can be:
+/// its sd is at least 1 / sqrt(1 / prior variance + information of G scores), which is G / (s^2 + e^2) of b, s the smallest spread, and
+/// 2 (G - 1) (s^2 / (s^2 + e^2))^2 of log s, s the largest; e^2 = error_variance. A sum over even nodes h apart of a normal density of
+/// sd d is off by 2 exp(-2 pi^2 d^2 / h^2).
+constexpr double centre_step = 1.25, spread_step = 1.2; ///< of these sds
+constexpr double centre_reach = 4, spread_reach = 4.5;  ///< prior sds to each side
+constexpr int most_centres = 401, most_spreads = 101;
+struct KindNodes {
+  EvenNodes centre, log_spread;
+};
+EvenNodes even_nodes(double low, double high, double step, int most) {
+  return {high > low ? std::min(1 - static_cast<int>(math::floor((low - high) / step)), most) : 1, low, high};
+}
+KindNodes kind_nodes(const PromptGrid& grid, EvenNodes centre, double sd, EvenNodes log_spread, double log_spread_sd, double small, double large) {
+  const double squares = large * large, clear = squares > 0 ? squares / (squares + grid.error_variance) : 0, n = grid.members;
+  const double of_centre = sd > 0 ? 1 / (sd * sd) + n / std::max(small * small + grid.error_variance, 1e-9) : 1;
+  const double of_spread = log_spread_sd > 0 ? 1 / (log_spread_sd * log_spread_sd) + 2 * (n - 1) * clear * clear : 1;
+  return {even_nodes(centre.low, centre.high, centre_step / math::sqrt(of_centre), most_centres),
+          even_nodes(log_spread.low, log_spread.high, spread_step / math::sqrt(of_spread), most_spreads)};
+}
+/// Over prior sds to each side, of prompts whose spread is `scale` times the world's.
+KindNodes scaled_nodes(const Prompts& p, const PromptGrid& grid, double scale) {
+  const double middle = math::log(std::max(scale * p.spread, 1e-300)), b = centre_reach * p.sd, s = spread_reach * p.log_spread_sd;
+  return kind_nodes(grid, {1, p.mean - b, p.mean + b}, p.sd, {1, middle - s, middle + s}, p.log_spread_sd,
+                    scale * p.spread * math::exp(-p.log_spread_sd), scale * p.spread * math::exp(2 * p.log_spread_sd));
+}
+/// Of `moments`: further to each side, and spreads from a tenth of the median to twice it; their probabilities follow from moments.
 constexpr double least_sd = 0.05, least_log_spread_sd = 0.25;
-std::vector<Kind> even_nodes(const Prompts& p, const PromptGrid& grid) {
-  const int spreads = grid.even_spreads;
-  const double sd = std::max(p.sd, least_sd), low = math::log(0.1), high = math::log(2.0);
+KindNodes moments_nodes(const Prompts& p, const PromptGrid& grid) {
+  const double sd = std::max(p.sd, least_sd), t = std::max(p.log_spread_sd, least_log_spread_sd), low = 0.1 * p.spread, high = 2 * p.spread;
+  return kind_nodes(grid, {1, p.mean - 4.5 * sd, p.mean + 4.5 * sd}, sd, {1, math::log(low), math::log(high)}, t, low, high);
+}
+
+std::vector<Kind> nodes(const Prompts& p, const PromptGrid& grid) {
   std::vector<Kind> out;
-  for (int i = 0; i < grid.centres; ++i)
-    for (int j = 0; j < spreads; ++j)
-      out.push_back({p.mean + sd * (9.0 * i / (grid.centres - 1) - 4.5), p.spread * math::exp(low + (high - low) * j / (spreads - 1)), 1});
+  const auto add = [&](const KindNodes& nodes, double share) {
+    const std::size_t first = out.size();
+    double total = 0;
+    for (int i = 0; i < nodes.centre.n; ++i)
+      for (int j = 0; j < nodes.log_spread.n; ++j) {
+        const double zb = p.sd > 0 ? (nodes.centre.at(i) - p.mean) / p.sd : 0,
+                     zs = nodes.log_spread.n > 1 ? (nodes.log_spread.at(j) - nodes.log_spread.at(0)) / p.log_spread_sd - spread_reach : 0;
+        const double weight = grid.moments ? 1 : math::exp(-0.5 * (zb * zb + zs * zs));
+        out.push_back({nodes.centre.at(i), p.spread > 0 ? math::exp(nodes.log_spread.at(j)) : 0, weight});
+        total += weight;
+      }
+    if (grid.moments) return;
+    for (std::size_t c = first; c < out.size(); ++c) out[c].probability *= share / total;
+  };
+  if (grid.moments) add(moments_nodes(p, grid), 1);
+  else
+    for (const double scale : grid.spread_scales) add(scaled_nodes(p, grid, scale), 1.0 / static_cast<double>(grid.spread_scales.size()));
   return out;
 }
 
@@ -100,7 +136,7 @@ void add_kinds(const WorldSource& source, int levels, const PromptGrid& grid, Be
   const Prompts prompts = prompts_of(source);
   const std::vector<double> edges = quality_edges(source.curve.get(), per_level, levels);
   std::vector<double> mass(qualities);
-  for (const Kind& kind : grid.moments ? even_nodes(prompts, grid) : nodes(prompts, grid)) {
+  for (const Kind& kind : nodes(prompts, grid)) {
     masses(kind, edges, mass);
     for (std::size_t q = 0; q < qualities; ++q)
       if (mass[q] > 0) out.member.push_back({static_cast<std::uint32_t>(q), mass[q]});
@@ -144,6 +180,29 @@ void add_file_prompts(const ScoredResponses& file, const PromptGrid& grid, Belie
 }
 
 }  // namespace
+
+double least_error_variance(const BanditConfig& world, const RaterConfig& rater, int votes) {
+  const auto of_lowest_class = [](double sigma, double spread) {
+    const double least = sigma * math::exp(-1.7 * spread);  // the lowest of the classes of sigma is so many sds below the median
+    return least * least;
+  };
+  const LatentScale* scale = latent_scale(rater.noise);
+  if (scale != nullptr && brings_world(world, rater)) return of_lowest_class(scale->sigma, scale->spread) / votes;
+  const auto* gaussian = std::get_if<GaussianNoise>(&rater.noise.front());
+  return (1.0 / 12 + (gaussian != nullptr ? of_lowest_class(gaussian->sigma, gaussian->spread) : 0)) / votes;
+}
+
+std::size_t count_states(const BanditConfig& world, const RaterConfig& rater, const PromptGrid& grid) {
+  if (const ScoredResponses* file = scored_responses(rater.noise))
+    return std::min(most_file_states, file->prompts()) * grid.spread_scales.size();
+  const LatentScale* scale = brings_world(world, rater) ? latent_scale(rater.noise) : nullptr;
+  const Prompts p = scale != nullptr ? on_scale(scale->prompt_share) : of_profile(resolve_profile(world, rater.world));
+  const auto count = [](const KindNodes& nodes) { return static_cast<std::size_t>(nodes.centre.n) * static_cast<std::size_t>(nodes.log_spread.n); };
+  if (grid.moments) return count(moments_nodes(p, grid));
+  std::size_t states = 0;
+  for (const double share : grid.spread_scales) states += count(scaled_nodes(p, grid, share));
+  return states;
+}
 
 BelievedPrompts believe_prompts(const WorldSource& source, int levels, const PromptGrid& grid) {
   BelievedPrompts out;

@@ -14,19 +14,21 @@ namespace odrpo {
 /// learned answers with responses that are alike.
 inline constexpr double following_scales[] = {1, 0.5, 0.25};
 
-/// Gauss-Hermite nodes over prompts, and factors of their spread.
+/// Even nodes over prompts, and factors of their spread. The nodes of centres and of the logarithm of spreads are as far apart as the
+/// scores of a group allow: sums over them are then integrals (docs/posterior.md, Nodes).
 struct PromptGrid {
-  int centres = 41, spreads = 5;
-  int even_spreads = 13;  ///< of `moments`
+  int members = 8;            ///< scores of a group
+  double error_variance = 0;  ///< of a response's score, at least, on the scale where quality is normal (least_error_variance())
   std::vector<double> spread_scales = {1};
   int qualities_per_level = 16;  ///< 1 where the world's quality is whole levels
-  bool moments = false;          ///< the prior is to be told by moments: evenly spaced states instead. Not of a file's responses
-  /// Of a normal world or one on a latent scale; those of a file may be some more.
-  std::size_t most_states() const {
-    return static_cast<std::size_t>(centres) *
-           (moments ? static_cast<std::size_t>(even_spreads) : static_cast<std::size_t>(spreads) * spread_scales.size());
-  }
+  bool moments = false;          ///< the prior is to be told by moments: the same states for any moments. Not of a file's responses
 };
+
+/// Of what `votes` calls of a rater say about a response of that world, at least: sigma of its noise, and the rounding to whole levels.
+double least_error_variance(const BanditConfig& world, const RaterConfig& rater, int votes);
+
+/// How many states the prompts of such a world have.
+std::size_t count_states(const BanditConfig& world, const RaterConfig& rater, const PromptGrid& grid);
 
 /// Kinds of responses: every quality of a world, 1/16 level apart, or the laws of a file's responses.
 struct BelievedPrompts {

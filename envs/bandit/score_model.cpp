@@ -89,14 +89,17 @@ class ScoreLaw {
 class StateSums {
  public:
   explicit StateSums(const ScoreModel& numbers)
-      : likelihood_(static_cast<std::size_t>(numbers.scores)), quality_sum_(likelihood_.size()), square_sum_(likelihood_.size()) {}
+      : likelihood_(static_cast<std::size_t>(numbers.scores)), quality_sum_(likelihood_.size()), quality_squares_(likelihood_.size()),
+        square_sum_(likelihood_.size()) {}
   void add(double probability, double quality, double place, std::span<const double> row) {
     mean_ += probability * quality;
+    mean_square_ += probability * quality * quality;
     square_ += probability * place * place;
     for (std::size_t k = 0; k < row.size(); ++k) {
       const double p = probability * row[k];
       likelihood_[k] += p;
       quality_sum_[k] += p * quality;
+      quality_squares_[k] += p * quality * quality;
       square_sum_[k] += p * place * place;
     }
   }
@@ -104,14 +107,16 @@ class StateSums {
     for (std::size_t k = 0; k < likelihood_.size(); ++k) {
       const bool possible = likelihood_[k] > 0;
       model.likelihood.push_back(likelihood_[k]);
-      model.expected.push_back(possible ? quality_sum_[k] / likelihood_[k] : mean_);
+      const double mean = possible ? quality_sum_[k] / likelihood_[k] : mean_;
+      model.expected.push_back(mean);
+      model.variance.push_back(std::max(0.0, (possible ? quality_squares_[k] / likelihood_[k] : mean_square_) - mean * mean));
       if (moments) model.square.push_back(possible ? square_sum_[k] / likelihood_[k] : square_);
     }
   }
 
  private:
-  std::vector<double> likelihood_, quality_sum_, square_sum_;
-  double mean_ = 0, square_ = 0;
+  std::vector<double> likelihood_, quality_sum_, quality_squares_, square_sum_;
+  double mean_ = 0, mean_square_ = 0, square_ = 0;
 };
 
 }  // namespace
@@ -128,6 +133,8 @@ ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source,
     if (believed.of_file()) traits.law = static_cast<int>(r);
     law.add(traits, 1, std::span(row).subspan(r * scores, scores));
   }
+  for (std::vector<double>* rows : {&model.likelihood, &model.expected, &model.variance}) rows->reserve(believed.states.size() * scores);
+  if (grid.moments) model.square.reserve(believed.states.size() * scores);
   for (std::size_t c = 0; c < believed.states.size(); ++c) {
     StateSums sums(model);
     for (const BelievedPrompts::Member& m : believed.members(c)) {

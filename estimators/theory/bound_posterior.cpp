@@ -34,8 +34,8 @@ std::vector<double> posterior_map(const EstimatorConfig& config, const ScoreMode
   PosteriorGroup group(posterior);
   std::vector<double> map, value(static_cast<std::size_t>(index.members())), advantage(value.size());
   for_each_group(model, index, [&](std::size_t, const std::vector<int>& numbers) {
-    group.values(posterior, prior, numbers, value);
-    advantages(form, index.levels(), value, no_median, advantage);
+    const double variance = group.values_and_variance(posterior, prior, numbers, value);
+    advantages(form, index.levels(), value, no_median, advantage, floor_squared(config, variance));
     for (std::size_t i = 0; i < numbers.size(); ++i)
       if (i == 0 || numbers[i] != numbers[i - 1]) map.push_back(advantage[i]);
   });

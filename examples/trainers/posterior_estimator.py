@@ -11,7 +11,7 @@ import base64, io, json
 
 import numpy as np
 
-FORMAT, VERSION = "odrpo-bench posterior estimator", 1
+FORMAT, VERSION = "odrpo-bench posterior estimator", 2
 DATA = ""  # of an exported .py: a .npz file in base64
 LOG_NEVER = -700.0  # log P of a score that a state never gives
 LEAST_RANGE = 1e-9  # levels; values of a group that differ by less are equal
@@ -52,11 +52,12 @@ class Posterior:
         self.tables = t = load(path)
         self.form, self.rule = str(t["form"]), str(t["prior_rule"])
         self.lowest, self.per_level, self.keep = int(t["lowest"]), int(t["per_level"]), float(t["keep"])
-        self.log_likelihood, self.expected = log_of(t["likelihood"]), t["expected"]  # [states, scores]
+        self.floor = str(t["floor"])  # "posterior", or levels
+        self.log_likelihood, self.expected, self.variance = log_of(t["likelihood"]), t["expected"], t["variance"]  # [states, scores]
         self.prior = np.array(t["prior"])  # [states]
         self.moments = np.array(t["moments"]) if self.rule == "moments" else np.zeros(0)  # mean, variance, square
-        rows = zip(t["histograms"].astype(np.uint16), t["values"]) if "histograms" in t else ()
-        self.map = {histogram.tobytes(): value for histogram, value in rows}
+        rows = zip(t["histograms"].astype(np.uint16), t["values"], t["variances"]) if "histograms" in t else ()
+        self.map = {histogram.tobytes(): (value, open) for histogram, value, open in rows}
 
     def values(self, scores, update=True):
         """values[B, G] of scores[B, G], a batch of groups; NaN where a score is missing. A prior that moves then takes over what the batch
@@ -65,29 +66,42 @@ class Posterior:
         if scores.ndim != 2:
             raise ValueError(f"scores of a batch are [groups, members], not {scores.shape}; one group is [[3, 7, 7, 9]]")
         group = np.repeat(np.arange(len(scores)), scores.shape[1])
-        return like(self._values(scores.ravel(), group, len(scores), update).reshape(scores.shape))
+        return like(self._values(scores.ravel(), group, len(scores), update)[0].reshape(scores.shape))
 
     def _values(self, scores, group, groups, update):
-        """value[n] of score[n] in group[n] = 0..groups-1: P(c | group) ~ P(c) prod_k P(k | c)^n_k, value = sum_c P(c | group) E[q | k, c]."""
+        """value[n] of score[n] in group[n] = 0..groups-1: P(c | group) ~ P(c) prod_k P(k | c)^n_k, value = sum_c P(c | group) E[q | k, c].
+        And open[groups]: mean over members of Var(q - mean q | group)."""
         number = self._number(scores)
         here = number >= 0
         counts = np.zeros((groups, self.expected.shape[1]))
         np.add.at(counts, (group[here], number[here]), 1)
-        row = [self.map.get(histogram.tobytes()) for histogram in counts.astype(np.uint16)] if self.map else [None]
-        if groups and any(r is None for r in row):
+        known = [self.map.get(histogram.tobytes()) for histogram in counts.astype(np.uint16)] if self.map else [None] * groups
+        if any(k is None for k in known):
             weight = log_of(self.prior) + counts @ self.log_likelihood.T
             weight = np.exp(weight - weight.max(axis=1, keepdims=True))
             weight /= weight.sum(axis=1, keepdims=True)
             row = weight @ self.expected
             low = np.where(counts > 0, row, np.inf).min(axis=1, keepdims=True)
             high = np.where(counts > 0, row, -np.inf).max(axis=1, keepdims=True)
+            open = self._open(counts, weight, row)
             row = np.where(high - low < LEAST_RANGE, low, row)
             if update and self.rule != "fixed":
                 self._move(counts, weight)
+        else:
+            row, open = [value for value, _ in known], np.array([variance for _, variance in known])
         value = np.full(len(scores), np.nan)
         if here.any():
             value[here] = np.asarray(row)[group[here], number[here]]
-        return value
+        return value, open
+
+    def _open(self, counts, weight, row):
+        """E[(1/G) sum (q - mean q)^2 | group] less the variance of the values, of groups with these counts[B, scores]."""
+        size = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        share = counts / size
+        mean = share @ self.expected.T  # [B, states]
+        squares = weight @ self.expected**2 + (1 - 1 / size) * (weight @ self.variance)
+        known = (share * row**2).sum(axis=1) - (share * row).sum(axis=1) ** 2
+        return np.maximum((share * squares).sum(axis=1) - (weight * mean**2).sum(axis=1) - known, 0)
 
     def _number(self, scores):
         """The numbers 0, 1, … of scores in the tables; -1 where there is none."""
@@ -134,7 +148,7 @@ class Posterior:
 
     def verl(self, token_level_rewards, response_mask, index, update=True, **_):
         """verl's advantage estimators: (advantages, returns)[bs, T] of token_level_rewards[bs, T], response_mask[bs, T] and the prompts'
-        uids index[bs]. A response's score is the sum of its rewards. GRPO divides by sd (ddof 1) + 1e-6."""
+        uids index[bs]. A response's score is the sum of its rewards. GRPO divides by sd (ddof 1, raised by the floor) + 1e-6."""
         rewards, like = numbers(token_level_rewards)
         place = {}
         group = np.array([place.setdefault(uid, len(place)) for uid in getattr(index, "tolist", lambda: list(index))()], int)
@@ -143,7 +157,7 @@ class Posterior:
         return out, out
 
     def trl(self, rewards, num_generations, update=True):
-        """As TRL's GRPOTrainer: advantages[B * G] of rewards[B * G], groups of num_generations in a row. GRPO divides by sd (ddof 1) + 1e-4."""
+        """As TRL's GRPOTrainer: advantages[B * G] of rewards[B * G], groups of num_generations in a row. GRPO divides by sd (ddof 1, raised by the floor) + 1e-4."""
         rewards, like = numbers(rewards)
         if rewards.ndim != 1 or num_generations < 1 or len(rewards) % num_generations:
             raise ValueError(f"rewards of shape {rewards.shape} are no groups of {num_generations}")
@@ -156,7 +170,7 @@ class Posterior:
             raise ValueError(f"verl and TRL have no {self.form}: take values() and apply it yourself")
         if len(scores) != len(group):
             raise ValueError(f"{len(scores)} scores, but {len(group)} members of groups")
-        value = self._values(scores, group, groups, update)
+        value, open = self._values(scores, group, groups, update)
         here = ~np.isnan(value)
         low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
         np.minimum.at(low, group[here], value[here])
@@ -170,7 +184,8 @@ class Posterior:
         mean = sums(value) / size
         away = np.where(here, value - mean[group], 0)
         if self.form == "grpo":
-            return away / (np.sqrt(sums(away**2) / (size - 1)) + eps)[group]
+            floor = open if self.floor == "posterior" else float(self.floor) ** 2
+            return away / (np.sqrt((sums(away**2) + size * floor) / (size - 1)) + eps)[group]
         if self.form == "rloo":
             return away * (size / (size - 1))[group]
         return away / np.where(here, mean[group] + 1e-6, 1) if self.form == "maxrl" else away

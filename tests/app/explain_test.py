@@ -222,7 +222,7 @@ if len(words) < 14 or len(systems) < 9:
 for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [1, 7, 8, 8, 7, 8, 9, 7]]:
     listed = ",".join(map(str, group))
     asked = [a for w in posterior for a in ("--estimator", w)]
-    answer = json.loads(run("--rewards", listed, "--json", "--model", "mixed", *asked)[0])
+    answer = json.loads(run("--rewards", listed, "--json", "--model", "mixed", "--floor", "0", *asked)[0])
     values = answer["posterior"]["scores"]
     if answer["posterior"]["model"] != "mixed" or len(values) != len(group) or not all(1 <= v <= 10 for v in values):
         fail(f"posterior scores of {listed}: {answer['posterior']}")
@@ -237,6 +237,9 @@ for group in [[3, 7, 7, 9], [1, 10], [5, 5, 5], [1, 7, 8, 8, 7, 8, 9, 7]]:
 for wrong, why in [
     (["--rewards", "1,2", "--estimator", "posterior(grpo)"], "needs --model"),
     (["--rewards", "1,2", "--estimator", "grpo", "--model", "mixed"], "none is asked for"),
+    (["--rewards", "1,2", "--estimator", "posterior(rank-grpo)", "--model", "mixed", "--floor", "1"], "divide by a deviation have one, and none is asked for"),
+    (["--rewards", "1,2", "--estimator", "posterior(grpo)", "--model", "mixed", "--floor", "nan"], '--floor is "nan": posterior or a number 0..100 is wanted'),
+    (["--rewards", "1,2", "--estimator", "posterior(grpo)", "--model", "mixed", "--floor", "101"], '--floor is "101"'),
     (["--rewards", "1,2", "--estimator", "posterior(grpo)", "--model", "mixd"], "did you mean"),
     (["--rewards", "1.5,2", "--estimator", "posterior(grpo)", "--model", "mixed"], "1.5 is none"),
     (["--rewards", "0,2", "--estimator", "posterior(grpo)", "--model", "mixed"], "0 is none"),

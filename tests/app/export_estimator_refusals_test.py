@@ -92,7 +92,7 @@ refuses("verl and TRL have no rank-grpo", lambda: loaded(export("mixed", "--esti
 refuses("no path is given", trainer.Posterior)
 refuses("another estimator", lambda: posterior.restore(loaded(export("mixed")).state()))
 open("other.json", "w").write('{"format": "another", "format_version": 1}')
-refuses("is no posterior estimator of format 1", lambda: trainer.Posterior("other.json"))
+refuses("is no posterior estimator of format 2", lambda: trainer.Posterior("other.json"))
 
 # --- an exported module alone, elsewhere
 os.mkdir("alone")

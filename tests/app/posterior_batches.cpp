@@ -34,9 +34,9 @@ int main(int argc, char** argv) {
     std::vector<float> scores;
     for (const auto& group : batch)
       for (const auto& score : group) scores.push_back(score.is_null() ? std::numeric_limits<float>::quiet_NaN() : score.get<float>());
-    std::vector<double> value(scores.size());
+    std::vector<double> value(scores.size()), floor(batch.size());
     posterior.begin_batch();
-    posterior.values(scores.data(), static_cast<int>(batch.size()), value.data());
+    posterior.values(scores.data(), static_cast<int>(batch.size()), value.data(), floor.data());
     nlohmann::json out = nlohmann::json::array();
     for (const double v : value) out.push_back(std::isnan(v) ? nlohmann::json(nullptr) : nlohmann::json(v));
     std::puts(out.dump().c_str());

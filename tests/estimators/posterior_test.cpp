@@ -28,7 +28,7 @@ ScoreModel random_model(std::mt19937& g, bool moments) {
     double sum = 0;
     for (int k = 0; k < m.scores; ++k) sum += m.likelihood.emplace_back(k > 0 && u(g) < 0.2 ? 0 : u(g) + 0.01);
     for (int k = 0; k < m.scores; ++k) m.likelihood[m.likelihood.size() - 1 - static_cast<std::size_t>(k)] /= sum;
-    for (int k = 0; k < m.scores; ++k) m.expected.push_back(1 + 4 * u(g));
+    for (int k = 0; k < m.scores; ++k) m.expected.push_back(1 + 4 * u(g)), m.variance.push_back(u(g));
   }
   if (!moments) return m;
   for (int c = 0; c < states; ++c) m.prompts.centre.push_back(4 * u(g)), m.prompts.log_spread.push_back(u(g) - 0.5);
@@ -59,6 +59,28 @@ long double value_of(const ScoreModel& m, const std::vector<long double>& w, int
   return sum;
 }
 
+/// Mean over members of Var(q_i - mean q | group): a quality is E + an independent rest, in each state.
+long double open_by_rule(const ScoreModel& m, const std::vector<long double>& w, const std::vector<int>& seen) {
+  std::vector<int> there;
+  for (const int k : seen)
+    if (k >= 0) there.push_back(k);
+  const long double n = static_cast<long double>(there.size());
+  long double open = 0;
+  for (const int own : there) {
+    long double first = 0, second = 0;
+    for (std::size_t c = 0; c < w.size(); ++c) {
+      const auto at = [&](const std::vector<double>& of, int k) -> long double {
+        return of[c * static_cast<std::size_t>(m.scores) + static_cast<std::size_t>(k)];
+      };
+      long double distance = at(m.expected, own), rest = (1 - 2 / n) * at(m.variance, own);
+      for (const int k : there) distance -= at(m.expected, k) / n, rest += at(m.variance, k) / (n * n);
+      first += w[c] * distance, second += w[c] * (distance * distance + rest);
+    }
+    open += (second - first * first) / n;
+  }
+  return open;
+}
+
 std::vector<int> random_scores(std::mt19937& g, const ScoreModel& m) {
   std::vector<int> seen(g() % 8 == 0 ? 40 + g() % 30 : 1 + g() % 9);  // more than 32 take logarithms
   for (int& k : seen) k = g() % 7 == 0 ? -1 : static_cast<int>(g() % static_cast<unsigned>(m.scores));
@@ -86,6 +108,10 @@ TEST_CASE("posterior scores are what Bayes' rule gives, whatever the order of a 
       if (seen[i] < 0) CHECK(std::isnan(value[i]));
       else CHECK(value[i] == Approx(static_cast<double>(value_of(m, w, seen[i]))).epsilon(1e-12));
     }
+    const double open = group.values_and_variance(scores, prior, seen, again);
+    CHECK(open == Approx(static_cast<double>(open_by_rule(m, w, seen))).margin(1e-12));
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      if (seen[i] >= 0) CHECK(again[i] == value[i]);
     std::vector<int> turned(seen.rbegin(), seen.rend());
     group.values(scores, prior, turned, again);
     for (std::size_t i = 0; i < seen.size(); ++i)
@@ -101,6 +127,7 @@ TEST_CASE("scores that no state makes possible have finite values, and a group w
   m.prompts.prior = {0.5, 0.5};
   m.likelihood = {1, 0, 0, 0.5, 0.5, 0};
   m.expected = {1, 2, 2, 1, 2, 3};
+  m.variance.assign(6, 0);
   const PosteriorScores scores(m);
   PosteriorGroup group(scores);
   std::vector<double> value(2);
@@ -119,6 +146,7 @@ TEST_CASE("values that differ by less than 1e-9 are equal, so that the group get
   m.likelihood = {0.5, 0.5};
   for (const double apart : {0.5e-9, 1e-6}) {
     m.expected = {1, 1 + apart};
+    m.variance = {0, 0};
     const PosteriorScores scores(m);
     PosteriorGroup group(scores);
     std::vector<double> value(4);
@@ -152,7 +180,7 @@ TEST_CASE("a group of any size starts from the prior that moved: scores that tel
   ScoreModel m;
   m.scores = 1;
   m.prompts.prior = {0.25, 0.75};
-  m.likelihood = m.expected = {1, 1};
+  m.likelihood = m.expected = m.variance = {1, 1};
   m.prompts.centre = {1, 2}, m.prompts.log_spread = {0, 0};
   m.prompts.log_spread_sd = 1;
   const PosteriorScores scores(m);
@@ -171,6 +199,35 @@ TEST_CASE("a group of any size starts from the prior that moved: scores that tel
   check(0.625);
   prior.set_moments(m.prompts, {1, 1, std::exp(2.0)});  // log spread ~ N(0, 1): densities 1 and exp(-1/2)
   check(1 / (1 + std::exp(-0.5)));
+}
+
+TEST_CASE("a floor raises the deviation that a form divides by, and forms without one have no use for it") {
+  // values 1, 2, 4, 9: deviations -3, -2, 0, 5, sum of squares 38; floor^2 = 2; the others of 9: 1, 2, 4 (variance 7/3)
+  const std::vector<double> value{1, 2, 4, 9};
+  const auto get = [&](const char* word, Compat compat, double floor) {
+    EstimatorConfig c = form_of(*parse_estimator(word));
+    c.compat = compat;
+    std::vector<double> out(4);
+    std::vector<float> fast(4);
+    advantages(c, 10, value, no_median, out, floor);
+    BatchEstimator(c, 10, 4).real(value.data(), &floor, 1, fast.data());
+    for (std::size_t i = 0; i < 4; ++i) CHECK(static_cast<double>(fast[i]) == Approx(out[i]).epsilon(1e-6));
+    return out;
+  };
+  CHECK(get("posterior(grpo)", Compat::paper, 2)[3] == Approx(5 / std::sqrt(38 / 4.0 + 2)));
+  CHECK(get("posterior(grpo)", Compat::verl, 2)[3] == Approx(5 / (std::sqrt((38 + 4 * 2) / 3.0) + 1e-6)));
+  CHECK(get("posterior(grpo)", Compat::nemo, 2)[3] == Approx((9 - 7 / 3.0) / (std::sqrt(7 / 3.0 + 2 * 3 / 2.0) + 1e-6)));
+  CHECK(get("posterior(grpo)", Compat::paper, 0)[3] == Approx(5 / std::sqrt(38 / 4.0)));
+  CHECK(get("posterior(mc-grpo)", Compat::paper, 3)[3] == Approx(7 / (std::sqrt(1 + 3.0) + mad_eps) * 4 / 3));  // distances 1, 0, 2, 7
+  EstimatorConfig c = *parse_estimator("posterior(grpo)");
+  CHECK(floor_squared(c, 0.25) == 0.25);
+  c.floor = 0.5;
+  CHECK(floor_squared(c, 9) == 0.25);
+  for (const auto word : posterior_catalogue()) {
+    const bool floors = word == "posterior(grpo)" || word == "posterior(mc-grpo)";
+    CHECK(floor_squared(*parse_estimator(word), 0.25) == (floors ? 0.25 : 0));
+  }
+  CHECK(floor_squared(*parse_estimator("grpo"), 0.25) == 0);
 }
 
 TEST_CASE("what takes scores alone refuses a posterior estimator") {

@@ -112,6 +112,7 @@ struct Truth {
   std::vector<long double> weight;  ///< [states]
   std::vector<long double> value;   ///< [n]
   long double square = 0;           ///< mean over members
+  long double open = 0;             ///< E[mean of (q - mean q)^2] less the variance of the values
 };
 Truth by_rule(const CallModel& m, std::span<const double> prior, std::span<const std::uint8_t> seen, std::size_t each, int judge) {
   const std::size_t n = seen.size() / each, states = m.states();
@@ -119,16 +120,17 @@ Truth by_rule(const CallModel& m, std::span<const double> prior, std::span<const
     return std::any_of(seen.begin() + static_cast<std::ptrdiff_t>(i * each), seen.begin() + static_cast<std::ptrdiff_t>((i + 1) * each),
                        [](std::uint8_t s) { return s != no_score; });
   };
-  std::vector<std::vector<long double>> one(n), quality(n), square(n);
+  std::vector<std::vector<long double>> one(n), quality(n), quality_squares(n), square(n);
   Truth truth{std::vector<long double>(prior.begin(), prior.end()), std::vector<long double>(n)};
   for (std::size_t i = 0; i < n; ++i) {
-    one[i].resize(states), quality[i].resize(states), square[i].resize(states);
+    one[i].resize(states), quality[i].resize(states), quality_squares[i].resize(states), square[i].resize(states);
     for (std::size_t r = 0; r < m.responses(); ++r) {
       const long double p = likelihood(m, seen.subspan(i * each, each), judge, r);
       for (std::size_t c = 0; c < states; ++c) {
         const long double joint = p * share_of(m, c, r);
         one[i][c] += joint;
         quality[i][c] += joint * m.quality[r];
+        quality_squares[i][c] += joint * m.quality[r] * m.quality[r];
         if (m.place.empty()) continue;
         const long double d = static_cast<long double>(m.place[r]) - m.prompts.centre[c];
         square[i][c] += joint * d * d;
@@ -151,6 +153,26 @@ Truth by_rule(const CallModel& m, std::span<const double> prior, std::span<const
     }
   }
   truth.square /= std::max(members, 1);
+  if (members == 0) return truth;
+  long double mean = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    if (any(i)) mean += truth.value[i] / members;
+  for (std::size_t i = 0; i < n; ++i)
+    if (any(i)) truth.open -= (truth.value[i] - mean) * (truth.value[i] - mean) / members;
+  for (std::size_t c = 0; c < states; ++c) {
+    long double centre = 0, squares = 0, own = 0;
+    bool possible = true;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (!any(i)) continue;
+      if (one[i][c] == 0) {
+        possible = false;
+        break;
+      }
+      const long double e = quality[i][c] / one[i][c];
+      centre += e / members, squares += e * e / members, own += (quality_squares[i][c] / one[i][c] - e * e) / members;
+    }
+    if (possible) truth.open += truth.weight[c] * ((1 - 1.0L / members) * own + squares - centre * centre);
+  }
   return truth;
 }
 
@@ -188,7 +210,8 @@ TEST_CASE("posterior scores of all votes are what Bayes' rule gives, whatever th
     const StatePrior prior(m.prompts.prior);
     PosteriorVoteGroup group(votes);
     std::vector<double> value(responses), again(responses);
-    group.values(votes, prior, seen, judge, value);
+    const double open = group.values(votes, prior, seen, judge, value);
+    CHECK(open == Approx(std::max(0.0, static_cast<double>(truth.open))).margin(1e-10));
     for (std::size_t c = 0; c < m.states(); ++c) CHECK(group.weights()[c] == Approx(static_cast<double>(truth.weight[c])).margin(1e-10));
     bool any = false;
     for (std::size_t i = 0; i < responses; ++i) {

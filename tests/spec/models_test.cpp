@@ -59,6 +59,26 @@ TEST_CASE("models are an axis, and the resolved suite names the same judges") {
   CHECK(texts.size() == suite.runs.size());
 }
 
+TEST_CASE("a floor is a word or a number, and may be an axis of both") {
+  const Suite suite = loaded(suite_with("floor = [0, 0.05, \"posterior\"]\n"));
+  REQUIRE(suite.runs.size() == 2 * (1 + 3));
+  const Suite again = loaded(suite.resolved);
+  REQUIRE(again.runs.size() == suite.runs.size());
+  std::set<std::string> texts;
+  for (std::size_t i = 0; i < suite.runs.size(); ++i) {
+    CHECK(canonical_text(suite.runs[i]) == canonical_text(again.runs[i]));
+    CHECK(suite.runs[i].id == again.runs[i].id);
+    for (const auto& [name, value] : suite.runs[i].axes) CHECK(std::holds_alternative<std::string>(value));  // one kind in results
+    texts.insert(canonical_text(suite.runs[i]));
+  }
+  CHECK(texts.size() == 2 * 3);  // "posterior" is the default: the estimator without the key
+  CHECK(loaded(suite_with("floor = 0\n")).runs[1].estimator.floor.value_or(9) == 0);
+  CHECK_FALSE(loaded(suite_with("floor = \"posterior\"\n")).runs[1].estimator.floor);
+  const Suite numbers = loaded(suite_with("floor = [0, 1]\n"));
+  for (const RunSpec& run : numbers.runs)
+    for (const auto& [name, value] : run.axes) CHECK(std::holds_alternative<double>(value));
+}
+
 TEST_CASE("a model may be a judge's file, relative to the suite") {
   const TestFolder folder;
   std::filesystem::create_directories(folder.path / "judges");
@@ -91,6 +111,14 @@ TEST_CASE("models that cannot be") {
        {"several judges", "low.p"}},
       {"another number of levels", suite_with("model = \"panel-dialogue\"\n"), "8:9", {"has 5 levels", "have 10"}},
       {"a form without a judge", small_suite + "[estimator.grpo]\nmodel = \"veto\"\n", "6:1", {"model", "posterior"}},
+      {"a floor of another word", suite_with("floor = \"posteriour\"\n"), "8:9", {"must be a number, not the string \"posteriour\"", "0..100 or posterior"}},
+      {"a floor below 0", suite_with("floor = -1\n"), "8:9", {"is -1, out of range", "0..100 or posterior"}},
+      {"a floor twice", suite_with("floor = [0, 0.0]\n"), "8:13", {"has 0 twice"}},
+      {"a floor of a form that divides by no deviation",
+       "[suite]\nname = \"f\"\n[grid]\nestimator = \"p\"\n[estimator.p]\nbase = \"posterior(rank-grpo)\"\nfloor = 0.1\n",
+       "7:1",
+       {"`floor` has no effect on posterior(rank-grpo): the form divides by no deviation of posterior scores"}},
+      {"a floor of scores themselves", small_suite + "[estimator.grpo]\nfloor = 0\n", "6:1", {"`floor` has no effect"}},
       {"keep of a fixed prior", suite_with("prior = \"fixed\"\nkeep = 0.5\n"), "9:1", {"keep"}},
       {"the same with votes",
        "[suite]\nname = \"f\"\n[grid]\nestimator = [\"posterior(grpo)\"]\nvotes = 4\n[rater.mixed]\naggregate = \"fraction\"\n",

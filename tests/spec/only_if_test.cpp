@@ -36,12 +36,13 @@ double largest(const FieldInfo& f) {
   return f.type == "integer" ? static_cast<double>(std::get<std::int64_t>(*f.max)) : std::get<double>(*f.max);
 }
 AxisValue default_of(const FieldInfo& f) {
-  if (f.type == "word" || f.type == "name") return f.value;
+  if (f.type == "word" || f.type == "name" || f.type == "word or number") return f.value;
   return number_like(f, std::stod(f.value));
 }
 // a value that is not the default
 AxisValue other_of(const FieldInfo& f) {
   if (f.type == "word") return std::string(f.words[f.words[0].word == f.value ? 1 : 0].word);
+  if (f.type == "word or number") return largest(f) / 2;
   if (f.type == "name") return std::string("veto");  // of [estimator.NAME] model
   const double usual = std::stod(f.value);
   if (f.key == "stop") return number_like(f, 2);  // 1 is refused
@@ -267,7 +268,7 @@ int check_section() {
 TEST_CASE("a key that needs another one is refused where it is idle in all runs, and leaves no trace where it is idle in one") {
   CHECK(check_section<RaterConfig>() == 16);
   CHECK(check_section<PolicyConfig>() == 3);
-  CHECK(check_section<EstimatorConfig>() == 10);
+  CHECK(check_section<EstimatorConfig>() == 11);
   CHECK(check_section<LearnConfig>() == 7);
   CHECK(check_section<TableConfig>() == 3);
 }

@@ -24,6 +24,7 @@ RunSpec random_run(std::mt19937& g) {
   RunSpec r = small_run(any(g, {PolicyKind::tabular, PolicyKind::linear}), std::string(words[g() % words.size()]));
   r.estimator.prior = any(g, {PriorRule::following, PriorRule::moments, PriorRule::fixed});
   r.estimator.keep = any(g, {0.95, 0.5, 0.0, 1.0});
+  if (divides_by_deviation(r.estimator.form)) r.estimator.floor = any(g, {std::optional<double>(), std::optional(0.0), std::optional(0.3)});
   r.rater = rater_presets()[g() % 6].config;
   if (g() % 3 == 0) r.model = rater_presets()[g() % 6].config;
   r.votes = any(g, {1, 3});
@@ -70,6 +71,22 @@ struct Believed {
     for (double& x : w) total += x = std::exp(x - highest);
     for (double& x : w) x /= total;
     return w;
+  }
+  /// E[mean of (q - mean q)^2 | group] less the variance of the values.
+  double open(const Values& w, const std::vector<int>& seen) const {
+    const double n = static_cast<double>(seen.size());
+    double all = 0, mean_value = 0;
+    for (const int k : seen) mean_value += mean(w, model.expected, k) / n;
+    for (std::size_t c = 0; c < w.size(); ++c) {
+      double own = 0, centre = 0, squares = 0;
+      for (const int k : seen) {
+        const double e = model.expected[cell(c, k)];
+        own += model.variance[cell(c, k)] / n, centre += e / n, squares += e * e / n;
+      }
+      if (n > 0) all += w[c] * ((1 - 1 / n) * own + squares - centre * centre);
+    }
+    for (const int k : seen) all -= std::pow(mean(w, model.expected, k) - mean_value, 2) / n;
+    return std::max(all, 0.0);
   }
   double mean(const Values& w, const Values& of, int k) const {
     double sum = 0;
@@ -124,7 +141,8 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
         for (std::size_t i = 0; i < seen.size() && leaves_pivot(spec.estimator.form); ++i)
           for (std::size_t j = 0; j < i; ++j) undecided = undecided || (seen[i] != seen[j] && std::fabs(value[i] - value[j]) < 1e-12);
         Values out(value.size());
-        if (!value.empty()) advantages(form_of(spec.estimator), spec.env.bandit.levels, value, no_median, out);
+        const double floor = floor_squared(spec.estimator, believed.open(w, seen));
+        if (!value.empty()) advantages(form_of(spec.estimator), spec.env.bandit.levels, value, no_median, out, floor);
         for (int i = 0, next = 0; i < rollouts; ++i) {
           const std::size_t k = static_cast<std::size_t>(group * rollouts + i);
           const bool there = !std::isnan(reward_of(b, k));
@@ -196,10 +214,11 @@ TEST_CASE("a prior that keeps everything is the world's prior with smaller sprea
   BanditRun s(problem);
   const std::vector<std::uint8_t> score{1, 7, 8, 8, 7, 8, 9, 7};
   Values before(score.size()), after(score.size());
-  s.step.batch.posterior->values(score.data(), 1, before.data());
+  double floor = 0;
+  s.step.batch.posterior->values(score.data(), 1, before.data(), &floor);
   for (int t = 0; t < 20; ++t) train_step(s, t, {}, never);
   s.step.batch.posterior->begin_batch();
-  s.step.batch.posterior->values(score.data(), 1, after.data());
+  s.step.batch.posterior->values(score.data(), 1, after.data(), &floor);
   for (std::size_t i = 0; i < before.size(); ++i) CHECK(before[i] == Approx(after[i]).epsilon(1e-12));
 }
 

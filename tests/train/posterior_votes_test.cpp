@@ -64,12 +64,12 @@ double share_of(const CallModel& m, std::size_t state, std::size_t response) {
   return m.share[(state / lanes * m.responses() + response) * lanes + state % lanes];  // of worlds
 }
 
-/// Of one response: sums over qualities of P(votes | quality) share times 1, quality, (place - b)^2; [states] each.
+/// Of one response: sums over qualities of P(votes | quality) share times 1, quality, its square, (place - b)^2; [states] each.
 struct Sums {
-  Values one, quality, square;
+  Values one, quality, quality_squares, square;
 };
 Sums sums_of(const CallModel& m, const std::vector<std::pair<int, int>>& votes) {  // judge, score number
-  Sums s{Values(m.states()), Values(m.states()), Values(m.states())};
+  Sums s{Values(m.states()), Values(m.states()), Values(m.states()), Values(m.states())};
   for (std::size_t r = 0; r < m.responses(); ++r) {
     double p = 0;
     for (int t = 0; t < m.traits; ++t) {
@@ -92,7 +92,8 @@ Sums sums_of(const CallModel& m, const std::vector<std::pair<int, int>>& votes) 
     }
     for (std::size_t c = 0; c < m.states(); ++c) {
       const double joint = p * share_of(m, c, r), d = m.place.empty() ? 0 : m.place[r] - m.prompts.centre[c];
-      s.one[c] += joint, s.quality[c] += joint * m.quality[r], s.square[c] += joint * d * d;
+      s.one[c] += joint, s.quality[c] += joint * m.quality[r], s.quality_squares[c] += joint * m.quality[r] * m.quality[r];
+      s.square[c] += joint * d * d;
     }
   }
   return s;
@@ -153,6 +154,20 @@ TEST_CASE("steps with all votes are what Bayes' rule says, batch after batch", "
             if (sums[i].one[c] > 0) mean += w[c] * sums[i].quality[c] / sums[i].one[c], square += w[c] * sums[i].square[c] / sums[i].one[c];
           value.push_back(mean);
         }
+        // E[mean of (q - mean q)^2] less the variance of the values
+        double open = 0, mean_value = 0;
+        const double n = static_cast<double>(value.size());
+        for (const double x : value) mean_value += x / n;
+        for (std::size_t c = 0; c < w.size() && n > 0; ++c) {
+          double own = 0, mean = 0, squares = 0;
+          for (std::size_t i = 0; i < sums.size(); ++i) {
+            if (!there[i] || !(sums[i].one[c] > 0)) continue;
+            const double e = sums[i].quality[c] / sums[i].one[c];
+            mean += e / n, squares += e * e / n, own += (sums[i].quality_squares[c] / sums[i].one[c] - e * e) / n;
+          }
+          open += w[c] * ((1 - 1 / n) * own + squares - mean * mean);
+        }
+        for (const double x : value) open -= (x - mean_value) * (x - mean_value) / n;
         bool even = true;
         for (const double x : value) even = even && std::fabs(x - value[0]) < 1e-9;
         if (even) std::fill(value.begin(), value.end(), value.empty() ? 0 : value[0]);
@@ -161,7 +176,7 @@ TEST_CASE("steps with all votes are what Bayes' rule says, batch after batch", "
           for (std::size_t j = 0; j < i; ++j)
             undecided = undecided || (leaves_pivot(spec.estimator.form) && value[i] != value[j] && std::fabs(value[i] - value[j]) < 1e-9);
         Values out(value.size());
-        if (!value.empty()) advantages(form_of(spec.estimator), spec.env.bandit.levels, value, no_median, out);
+        if (!value.empty()) advantages(form_of(spec.estimator), spec.env.bandit.levels, value, no_median, out, floor_squared(spec.estimator, open));
         for (int i = 0, next = 0; i < spec.learn.rollouts; ++i) {
           const auto k = static_cast<std::size_t>(group * spec.learn.rollouts + i);
           const double wanted = there[static_cast<std::size_t>(i)] ? out[static_cast<std::size_t>(next++)] : 0;
