@@ -123,7 +123,7 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
   for (const AdviceCheck& c : a.checks)
     if (c.holds && c.name.ends_with("fits too"))  // what the model decides
       other += paragraph(fmt::format("With {} the advised choice has {}.", c.name,
-                                      std::isnan(c.less.mean) ? "the best gain" : plus_minus(c.less, true) + " points against the best there"),
+                                      std::isnan(c.less.mean) ? "the best gain" : difference_text(c.less, false) + " points against the best there"),
                           0);
   if (a.checks.empty()) return "";
   std::string names;
