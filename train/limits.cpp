@@ -101,6 +101,8 @@ class SharedBytes {
     if (largest_ == 0) return 0;
     return std::min(all_, largest_ * std::max(in_use, std::floor(static_cast<double>(RunCache::unused_bytes) / largest_)));
   }
+  double largest() const { return largest_; }
+  double all() const { return all_; }
 
  private:
   double largest_ = 0, all_ = 0;
@@ -135,7 +137,7 @@ double assembly_memory(const Suite& suite, double disk_bytes) {
 Cost total_cost(const Suite& suite, int jobs) {
   Cost total;
   double largest = 0, largest_making = 0, largest_record = 0, largest_checkpoint = 0;
-  SharedBytes world, rated, law, model, estimator_tables;
+  SharedBytes world, rated, law, score_model, vote_model, estimator_tables;
   // rows of law are made once, a world once a seed
   using enum GridPart;
   Different laws(suite.runs, {env, rater, votes}, law_text), worlds(suite.runs, {env, rater, policy}, world_text),
@@ -186,14 +188,18 @@ Cost total_cost(const Suite& suite, int jobs) {
   for (const auto& [choice, first] : believed) {
     const RunSpec run = suite.runs[first];
     total.cpu_seconds += posterior_model_seconds(run, asked[choice]);
-    model.add(posterior_bytes(run, asked[choice]));
+    (belief_of(run).all_votes ? vote_model : score_model).add(posterior_bytes(run, asked[choice]));
   }
   total.cpu_seconds += program_seconds + suite.learning_seconds;
   const double runs = static_cast<double>(suite.runs.size()), at_a_time = std::min(static_cast<double>(std::max(jobs, 1)), runs);
   total.disk_bytes += largest_checkpoint * at_a_time;
   // a worker holds one world at a time (RunShares); while the last runs are committed, nothing is trained
   const double in_use = std::min(at_a_time, static_cast<double>(worlds.count()) * suite.seeds);
-  const double shared = world.held(in_use) + rated.held(in_use) + law.held(in_use) + model.held(in_use) + estimator_tables.held(in_use);
+  // while a model is made, the one before it is still kept
+  const double others = std::max(in_use - 1, 0.0), of_models = std::min(score_model.all() + vote_model.all(),
+                                                                     score_model.held(others) + vote_model.held(others) +
+                                                                         std::max(score_model.largest(), vote_model.largest()));
+  const double shared = world.held(in_use) + rated.held(in_use) + law.held(in_use) + of_models + estimator_tables.held(in_use);
   const double training = std::max(largest * at_a_time, largest_making * in_use), committing = commit_memory(total, largest_record, jobs);
   total.memory_bytes =
       program_bytes + std::max(shared + bookkeeping_bytes(suite) + (runs > at_a_time ? training + committing : std::max(training, committing)),
