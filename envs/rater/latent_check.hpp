@@ -28,7 +28,7 @@ enum class FitVerdict {
 struct CheckedStatistic {
   Moment moment{};
   std::string_view name;              ///< "median W"
-  double tolerance = 0;               ///< .02; of deviations .02 (K - 1) / 4 levels
+  double tolerance = 0;               ///< moment_tolerance()
   std::array<CheckedMoment, 2> fold;  ///< each: fitted to the other half of the prompts
   CheckedMoment mean;                 ///< over the folds; error of the mean
   FitVerdict verdict = FitVerdict::undefined;

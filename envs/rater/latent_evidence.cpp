@@ -132,6 +132,20 @@ std::vector<double> level_shares(const ScoreTable& table, std::span<const std::u
   return share;
 }
 
+bool scored_twice(const ScoreTable& table) {
+  for (const auto& response : table.responses) {
+    std::uint32_t last = 0;
+    bool first = true, twice = false;
+    for_each_score(table, response, [&](int, std::uint32_t column) {
+      const std::uint32_t judge = table.columns[column].judge;
+      twice = twice || (!first && judge == last);
+      first = false, last = judge;
+    });
+    if (twice) return true;
+  }
+  return false;
+}
+
 ScoreTable take_prompts(const ScoreTable& table, std::span<const std::uint32_t> prompts) {
   ScoreTable out;
   out.values = table.values;

@@ -25,6 +25,9 @@ Evidence evidence_of(const ScoreTable& table);
 /// Throws Failure(Exit::bad_input) where no judge can be fitted, in the words of fit_latent_scale.
 void refuse_what_says_nothing(const ScoreTable& table, const Evidence& evidence);
 
+/// Did a judge score a response twice or more?
+bool scored_twice(const ScoreTable& table);
+
 /// 0, 1, .., n - 1.
 std::vector<std::uint32_t> numbers_to(std::size_t n);
 

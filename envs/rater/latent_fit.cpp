@@ -129,8 +129,10 @@ Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vecto
 
 /// Is every moment of rows within its tolerance and two errors?
 bool rows_fit(const Moments& simulated, const Moments& observed, const Moments& error, int levels) {
-  for (std::size_t i = first_row_moment; i < moment_count; ++i)
-    if (math::abs(simulated[i] - observed[i]) > moment_tolerance(static_cast<Moment>(i), levels, observed[i]) + 2 * error[i]) return false;
+  for (std::size_t i = first_row_moment; i < moment_count; ++i) {
+    const double limit = moment_tolerance(static_cast<Moment>(i), levels, observed[i]) + 2 * error[i];
+    if (observed[i] == observed[i] && !(math::abs(simulated[i] - observed[i]) <= limit)) return false;
+  }
   return true;
 }
 
@@ -186,13 +188,15 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
   }
   OutlierFit found;
   Moments error_of_rows{};
-  OutlierSearch search{free, {}, nullptr, options.intervals, options.seed};
+  const bool intervals = options.intervals && fit.prompts >= fewest_prompts;
+  OutlierSearch search{free, {}, nullptr, intervals, options.seed};
   if (options.whole != nullptr) search.known = &options.whole->outliers;
   else if (options.outliers)
     error_of_rows = sampling_errors(prompts, options.seed), search.among = suspected_outliers(fit.observed, fit.simulated, error_of_rows, table.levels());
   if (search.known != nullptr ? search.known->any() : std::any_of(search.among.begin(), search.among.end(), [](bool b) { return b; }))
     found = fit_outliers(table, fit.judge, search);
   if (options.whole == nullptr && found.outliers.any()) {  // the model that is not chosen
+    settle_thresholds(found.judge, table.levels(), shares_without(found.outliers, table.values.size(), share));
     const Moments without = fit.simulated, with = moments_of(draw_scores(found.judge, table, 2, options.seed, found.outliers).table, MomentSet::with_rows);
     if (rows_fit(found.chosen ? without : with, fit.observed, error_of_rows, table.levels()))
       fit.other = found.chosen ? LatentModel{fit.judge, {}} : LatentModel{found.judge, found.outliers};
@@ -203,10 +207,14 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     least = least_squares(residual_at, bounds, free.start(found.judge));
     set_judge(least.at);
   }
+  if (least.residual.empty()) {  // a part whose outliers came out as none
+    least = least_squares(residual_at, bounds, free.start());
+    set_judge(least.at);
+  }
   fit.distance = dot(least.residual, least.residual);
 
   Vector error(least.at.size(), unknown);
-  if (options.intervals && fit.prompts >= fewest_prompts)
+  if (intervals)
     error = standard_errors(slopes(residual_at, bounds, least.at), covariance(table, residual, fit.judge, fit.outliers, repeats, options.seed));
   // a free number and its error to the parameter's, by `value`, which increases, and its slope
   std::size_t next = 0;
@@ -237,8 +245,8 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     LatentParameter& p = fit.outlier[k];
     p.value = fit.outliers[kind];
     p.fitted = p.value > 0;
-    p.error = p.fitted && options.intervals ? math::sqrt(found.covariance[k][k]) : unknown;
-    p.low = p.fitted && options.intervals ? found.low[k] : unknown, p.high = p.fitted && options.intervals ? found.high[k] : unknown;
+    p.error = p.fitted && intervals ? math::sqrt(found.covariance[k][k]) : unknown;
+    p.low = p.fitted && intervals ? found.low[k] : unknown, p.high = p.fitted && intervals ? found.high[k] : unknown;
     if (!p.fitted) p.reason = options.outliers ? "the rows do not ask for it" : "not looked for";
   }
   return fit;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "envs/rater/latent_evidence.hpp"
 #include "envs/rater/prompt_statistics.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
@@ -126,13 +127,13 @@ double median(std::vector<double>& v) {
 
 }  // namespace
 
-bool rows_of_judges(const ScoreTable& table) { return table.judges.size() > 1 && table.columns.size() > table.judges.size(); }
+bool rows_of_judges(const ScoreTable& table) { return table.judges.size() > 1 && scored_twice(table); }
 
 int far_levels(int levels) { return std::max(2, (2 * (levels - 1) + 4) / 5); }
 
 std::vector<PromptMoments> prompt_moments(const ScoreTable& table, MomentSet set) {
   const auto statistics = prompt_statistics(table);
-  const bool repeats = rows_of_judges(table);
+  const bool repeats = table.judges.size() > 1 && table.columns.size() > table.judges.size(), by_judge = rows_of_judges(table);
   std::vector<PromptMoments> out(statistics.size());
   std::vector<int> row;
   std::vector<double> column_mean, centred;
@@ -152,7 +153,7 @@ std::vector<PromptMoments> prompt_moments(const ScoreTable& table, MomentSet set
         row.clear();
       };
       for_each_score(table, response, [&](int level, std::uint32_t column) {
-        if (repeats && table.columns[column].judge != judge) close_row();
+        if (by_judge && table.columns[column].judge != judge) close_row();
         judge = table.columns[column].judge;
         row.push_back(level), centred.push_back(level - column_mean[column]);
       });

@@ -39,15 +39,18 @@ Counts count(const ScoreTable& table, RowCentre centre) {
 }  // namespace
 
 std::size_t level_of(const ScoreTable& table, const ScoreTable::Response& response, RowCentre centre) {
-  std::vector<std::size_t> scores;
-  for_each_score(table, response, [&](int level, std::uint32_t) { scores.push_back(static_cast<std::size_t>(level)); });
-  const std::size_t n = scores.size();
-  std::size_t sum = 0, parts = 0;  // of each score, as many quarters as lie in the part that counts
-  std::sort(scores.begin(), scores.end());
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t from = std::max(4 * i, n), to = std::min(4 * i + 4, 3 * n);
-    const std::size_t part = centre == RowCentre::mean ? 1 : from < to ? to - from : 0;
-    sum += part * scores[i], parts += part;
+  std::size_t n = 0, sum = 0;
+  for_each_score(table, response, [&](int level, std::uint32_t) { ++n, sum += static_cast<std::size_t>(level); });
+  std::size_t parts = n;
+  if (centre == RowCentre::middle) {
+    std::vector<std::size_t> scores;
+    for_each_score(table, response, [&](int level, std::uint32_t) { scores.push_back(static_cast<std::size_t>(level)); });
+    std::sort(scores.begin(), scores.end());
+    sum = parts = 0;  // of each score, as many quarters as lie in the middle half
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t from = std::max(4 * i, n), to = std::min(4 * i + 4, 3 * n), part = from < to ? to - from : 0;
+      sum += part * scores[i], parts += part;
+    }
   }
   return (2 * sum + parts) / (2 * parts) - 1;
 }

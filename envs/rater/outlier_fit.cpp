@@ -39,6 +39,15 @@ struct Climbed {
   double sum = 0;
 };
 
+/// Between nodes of x.
+double spacing_of(const LatentScale& judge) { return std::clamp(0.6 * judge.sigma, 0.03, 0.125); }
+
+/// A second start: the likelihood has two local maxima, noise that varies much and outliers beside even noise.
+Point even_noise(Point at) {
+  at[2] = std::min(at[2], 0.2), at[0] = std::max(at[0] - 0.2, lowest[0]);
+  return at;
+}
+
 double sum_of(const Vector& v) {
   double sum = 0;
   for (const double x : v) sum += x;
@@ -51,7 +60,7 @@ class Search {
       : table_(table),
         search_(search),
         share_(level_shares(table, numbers_to(table.prompts.size()))),
-        likelihood_(table, std::clamp(0.6 * start.sigma, 0.03, 0.125),
+        likelihood_(table, spacing_of(start),
                     std::max<std::uint32_t>(2, most_calls / static_cast<std::uint32_t>(table.judges.size()))) {
     const auto logit = [](double p) { return math::log(p / (1 - p)); };
     start_ = {math::log(start.sigma), search.free.prompt_share ? logit(std::clamp(start.prompt_share, 0.001, 0.99)) : lowest[1], start.spread,
@@ -175,12 +184,13 @@ bool Search::rows_show(const Climbed& with, Outlier kind) const {
   const bool low = kind == Outlier::low || kind == Outlier::veto, high = kind == Outlier::high;
   const int levels = table_.levels(), far = far_levels(levels);
   int responses = 0;
+  const bool by_judge = rows_of_judges(table_);
   for (const auto& response : table_.responses) {
     int least = levels, most = 1;
     std::uint32_t judge = 0;
     bool shown = false;
     for_each_score(table_, response, [&](int level, std::uint32_t column) {
-      if (rows_of_judges(table_) && table_.columns[column].judge != judge) least = levels, most = 1;
+      if (by_judge && table_.columns[column].judge != judge) least = levels, most = 1;
       judge = table_.columns[column].judge;
       least = std::min(least, level), most = std::max(most, level);
       shown = shown || (most - least >= far && (!low || least == 1) && (!high || most == levels));
@@ -224,8 +234,16 @@ void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
   for (std::size_t i = 0; i < n; ++i)
     for (double& x : psi[i]) x -= here[i] / static_cast<double>(prompts);
   // how each prompt moves the frequencies, and they the scores
-  std::vector<Vector> own;
-  for (std::uint32_t p = 0; p < prompts; ++p) own.push_back(level_shares(table_, std::span(&p, 1)));
+  const std::size_t levels = table_.values.size();
+  std::vector<Vector> own, calls;  // of each prompt: shares of levels, and by judge how many scores
+  Vector all_calls(table_.judges.size(), 0);
+  for (std::uint32_t p = 0; p < prompts; ++p) {
+    own.push_back(level_shares(table_, std::span(&p, 1)));
+    Vector& n = calls.emplace_back(all_calls.size(), 0);
+    for (const auto& response : table_.responses_of(table_.prompts[p]))
+      for_each_score(table_, response, [&](int, std::uint32_t column) { n[table_.columns[column].judge] += 1; });
+    for (std::size_t j = 0; j < n.size(); ++j) all_calls[j] += n[j];
+  }
   for (std::size_t f = 0; f < share_.size(); ++f) {
     if (share_[f] == 0) continue;
     Vector moved = share_;
@@ -234,7 +252,7 @@ void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
     const Vector there = total(at.at, moved);
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t p = 0; p < prompts; ++p)
-        psi[i][p] += (own[p][f] - share_[f]) * (there[i] - here[i]) / h / static_cast<double>(prompts);
+        psi[i][p] += (own[p][f] - share_[f]) * calls[p][f / levels] / all_calls[f / levels] * (there[i] - here[i]) / h;
   }
   std::vector<Vector> inverse;
   for (std::size_t i = 0; i < n; ++i) {
@@ -277,6 +295,7 @@ OutlierFit Search::fit() {
     best = climb(std::move(free), at);
   } else {
     best = climb(free_, start_);
+    if (Climbed other = climb(free_, even_noise(best.at)); other.sum > best.sum) best = std::move(other);
     const double needed = 10 + static_cast<double>(likelihood_.prompts()) / 10;
     for (std::size_t added = 0; added < most_kinds; ++added) {
       std::vector<std::pair<Outlier, Climbed>> tried;
@@ -285,10 +304,7 @@ OutlierFit Search::fit() {
         if (!search_.among[static_cast<std::size_t>(kind)] || best.at[place] > 0) continue;
         std::vector<Point> starts;
         if (score_test(best, place) > 1) starts.push_back(best.at);
-        if (added == 0) {  // the likelihood has two tops: noise that varies much, and outliers beside even noise
-          starts.push_back(best.at);
-          starts.back()[2] = std::min(best.at[2], 0.2), starts.back()[0] -= 0.2;
-        }
+        if (added == 0) starts.push_back(even_noise(best.at));
         for (Point& start : starts) {
           start[place] = first_share[static_cast<std::size_t>(kind)];
           tried.emplace_back(kind, climb(with(best.free, place), start, first_steps));
@@ -308,6 +324,7 @@ OutlierFit Search::fit() {
         break;
       }
       best = std::move(good->second);
+      std::erase_if(best.free, [&](std::size_t place) { return place >= smooth_parameters && best.at[place] == 0; });
     }
   }
   out.chosen = outliers_at(best.at).any();
@@ -343,7 +360,11 @@ OutlierFit fit_outliers(const ScoreTable& whole, const LatentScale& start, const
     if (any) scored.push_back(p);
   }
   const ScoreTable table = take_prompts(whole, thinned(whole, scored, PromptSize::ratings, most_scores));
-  return Search(table, start, search).fit();
+  const OutlierFit fit = Search(table, start, search).fit();
+  if (!fit.chosen || spacing_of(fit.judge) >= spacing_of(start)) return fit;
+  OutlierSearch finer = search;  // outliers were in the noise that the nodes of the likelihood were chosen for
+  finer.known = &fit.outliers;
+  return Search(table, fit.judge, finer).fit();
 }
 
 }  // namespace odrpo

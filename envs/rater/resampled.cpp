@@ -152,20 +152,6 @@ double fit_concentration(const Distance& distance) {
   return math::exp(0.5 * (low + high));
 }
 
-bool scored_twice(const ScoreTable& table) {
-  for (const auto& response : table.responses) {
-    std::uint32_t last = 0;
-    bool first = true, twice = false;
-    for_each_score(table, response, [&](int, std::uint32_t column) {
-      const std::uint32_t judge = table.columns[column].judge;
-      twice = twice || (!first && judge == last);
-      first = false, last = judge;
-    });
-    if (twice) return true;
-  }
-  return false;
-}
-
 /// A choice of prompts whose laws have room.
 ScoreTable with_room(const ScoreTable& whole) {
   const std::uint64_t judges = whole.judges.size(), levels = whole.values.size();
