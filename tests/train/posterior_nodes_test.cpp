@@ -208,7 +208,7 @@ TEST_CASE("posterior scores of groups agree with dense integration, and so do th
         const Agreement a = agreement(word, rule, members, many ? rounds(60, 5000) : rounds(32, 320));
         INFO(word << " prior " << static_cast<int>(rule) << " of " << members);
         CHECK(a.error / a.groups < 1e-4);  // mean over groups of the largest error of a value, levels
-        CHECK(a.worst < 2e-3);
+        CHECK(a.worst < 3e-3);
         CHECK(a.floor_error < 1e-3);
         all.groups += a.groups, all.wrong_signs += a.wrong_signs;
       }
