@@ -91,7 +91,7 @@ class Search {
   Vector likelihood_at(const Point& at, std::span<const double> share) const { return likelihood_(judge_at(at, share), outliers_at(at)); }
   std::vector<Vector> scores(const Point& at, const std::vector<std::size_t>& of, const Vector& base, std::span<const double> share) const;
   Climbed climb(std::vector<std::size_t> free, Point at, int most_steps = 40) const;
-  double score_test(const Climbed& from, std::size_t place) const;
+  double score_test(const Climbed& from, const std::vector<Vector>& g, std::size_t place) const;
   bool rows_show(const Climbed& with, Outlier kind) const;
   void set_intervals(const Climbed& at, OutlierFit& fit) const;
 
@@ -159,9 +159,8 @@ Climbed Search::climb(std::vector<std::size_t> free, Point at, int most_steps) c
   return now;
 }
 
-// Robust score statistic of a share at 0, signed: in sds, positive where more of it raises the likelihood.
-double Search::score_test(const Climbed& from, std::size_t place) const {
-  const std::vector<Vector> g = scores(from.at, from.free, from.prompt, share_);
+// Robust score statistic of a share at 0, signed: in sds, positive where more of it raises the likelihood. `g`: scores of the free parameters.
+double Search::score_test(const Climbed& from, const std::vector<Vector>& g, std::size_t place) const {
   const Vector of = scores(from.at, {place}, from.prompt, share_).front();
   const std::size_t n = g.size();
   Vector square(n * n), with(n), factor;
@@ -222,7 +221,8 @@ void Search::set_intervals(const Climbed& at, OutlierFit& fit) const {
     return sums;
   };
   std::vector<Vector> psi = scores(at.at, free, at.prompt, share_);
-  const Vector here = total(at.at, share_);
+  Vector here;
+  for (const Vector& g : psi) here.push_back(sum_of(g));
   Vector curvature(n * n);
   for (std::size_t i = 0; i < n; ++i) {
     Point probe = at.at;
@@ -299,11 +299,12 @@ OutlierFit Search::fit() {
     const double needed = 10 + static_cast<double>(likelihood_.prompts()) / 10;
     for (std::size_t added = 0; added < most_kinds; ++added) {
       std::vector<std::pair<Outlier, Climbed>> tried;
+      const std::vector<Vector> g = scores(best.at, best.free, best.prompt, share_);
       for (const Outlier kind : all_outliers) {
         const std::size_t place = place_of(kind);
         if (!search_.among[static_cast<std::size_t>(kind)] || best.at[place] > 0) continue;
         std::vector<Point> starts;
-        if (score_test(best, place) > 1) starts.push_back(best.at);
+        if (score_test(best, g, place) > 1) starts.push_back(best.at);
         if (added == 0) starts.push_back(even_noise(best.at));
         for (Point& start : starts) {
           start[place] = first_share[static_cast<std::size_t>(kind)];
