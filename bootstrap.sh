@@ -218,8 +218,8 @@ tests=(ctest --test-dir "$build" --no-tests=error --output-on-failure -j "$(npro
 case $goal in
   test)
     code=0
-    "${tests[@]}" -LE '^(slow|planted|gpu|install)$' || code=$?
-    say "left out: slow tests, builds with planted faults, stand-ins for a GPU, the installation, microbenchmarks; './bootstrap.sh test --all' has them"
+    "${tests[@]}" -LE '^(slow|full|planted|gpu|install)$' || code=$?
+    say "left out: slow tests and those with many draws, builds with planted faults, stand-ins for a GPU, the installation, microbenchmarks; './bootstrap.sh test --all' has them"
     exit "$code" ;;
   test-all) exec "${tests[@]}" "$@" ;;
   test-module) exec "$build/tests/$([[ $module == compute ]] && echo app || echo "$module")/test_$module" "$@" ;;

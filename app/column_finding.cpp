@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/printable.hpp"
+#include "app/report_commands.hpp"
 #include "app/score_options.hpp"
 
 namespace odrpo::app {
@@ -42,13 +43,6 @@ std::optional<std::string> rater_text(const ScoreTable& table, const ColumnReadi
   if (reading.in_turn) return fmt::format("{} % {}", sample, reading.m);
   if (*first % reading.m == 0) return fmt::format("{} / {}", sample, reading.m);
   return fmt::format("({} {} {}) / {}", sample, *first < 0 ? '+' : '-', std::abs(*first), reading.m);
-}
-
-/// As a shell takes it for one word.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : printable_line(text)) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 std::string listed(const std::vector<std::string>& items, std::string_view between) {
@@ -106,7 +100,7 @@ std::string columns_warning(const std::optional<ColumnFinding>& finding) {
       "Sample columns differ, as calls of one judge do not (permutation test, p = {:.3f}): {}. Several judges scored the responses, or the "
       "judge changed between calls. If several did: {}; samples of each, and its constant in levels: {}. If one did: --rater none.",
       e.test.p, differences_text(e),
-      finding->rater ? "--rater " + quoted(*finding->rater) : std::string("give the file a column rater_id with the judge of each score"),
+      finding->rater ? "--rater " + shell_word(*finding->rater) : std::string("give the file a column rater_id with the judge of each score"),
       listed(groups, "; "));
 }
 

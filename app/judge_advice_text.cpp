@@ -8,6 +8,7 @@
 
 #include "app/page.hpp"
 #include "app/progress.hpp"
+#include "app/report_commands.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/words.hpp"
 #include "spec/text.hpp"
@@ -151,13 +152,15 @@ std::string estimator_text(const Advice& a, const AdviceQuestion& q, const Advic
   if (choice.votes > 1 && choice.rule != VoteRule::mode)
     key = choice.rule == VoteRule::stop ? fmt::format("stop = {}", choice.stop)
                                         : fmt::format("aggregate = \"{}\"", word_of(std::span<const Word<VoteRule>>(vote_rule_words), choice.rule));
+  const bool made = !file && !key.empty() && !in.name.ends_with(".toml");  // of a preset
   text += paragraph(fmt::format("In a trainer (docs/export-estimator.md):{}{}",
-                                file ? fmt::format(" `odrpo-bench judge fit {} -o judge.toml`, with the same flags for its columns;", in.name)
-                                     : std::string(),
-                                key.empty() ? "" : fmt::format(" `{}` in the section [rater.NAME] of a judge's file;", key)),
+                                file ? fmt::format(" `odrpo-bench judge fit {} -o judge.toml`, with the same flags for its columns;", file_word(in.name))
+                                : made ? fmt::format(" a file judge.toml of the lines `[rater.judge]`, `base = \"{}\"` and `{}`;", in.name, key)
+                                       : std::string(),
+                                key.empty() || made ? "" : fmt::format(" `{}` in the section [rater.NAME] of a judge's file;", key)),
                     2);
   return text + fmt::format("  odrpo-bench export-estimator {} --estimator '{}' --group-size {}{} -o estimator.py\n",
-                            file || (!key.empty() && !in.name.ends_with(".toml")) ? "judge.toml" : in.name, name, choice.rollouts,
+                            file || made ? "judge.toml" : file_word(in.name), name, choice.rollouts,
                             choice.votes > 1 ? fmt::format(" --votes {}", choice.votes) : "");
 }
 

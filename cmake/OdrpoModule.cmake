@@ -19,21 +19,22 @@ target_include_directories(odrpo_flags INTERFACE ${PROJECT_SOURCE_DIR})
 target_link_libraries(odrpo_flags INTERFACE Threads::Threads)
 
 # odrpo_precompiled(TARGET [O1] [FUZZED]): compiles TARGET's sources with the standard library precompiled, one header for all targets of the same
-# options. O1: code whose time nobody sees, -O1 in Release and -O0 under sanitizers (RelWithDebInfo). FUZZED: fuzz targets read files and text with
-# it, so they are told which way it went; other O1 code does without the checks of each pointer that address sanitizer makes too, which double its
-# build. ODRPO_PCH=OFF finds missing includes.
+# options. O1: code whose time nobody sees, -O1 in Release and -O0 under sanitizers (RelWithDebInfo); other code has ODRPO_NUMERIC_OPTIONS. FUZZED:
+# fuzz targets read files and text with it, so they are told which way it went; under sanitizers other code does without the checks of each pointer
+# that address sanitizer makes too, which cost a third of its build. ODRPO_PCH=OFF finds missing includes.
 option(ODRPO_PCH "precompile the headers of the standard library" ${PROJECT_IS_TOP_LEVEL})
+set(ODRPO_NUMERIC_OPTIONS "" CACHE STRING "more compiler options for what computes digests (.ci/digest); reading, tables and pages do without")
 function(odrpo_precompiled target)
   set(library odrpo_std)
-  set(options "")
+  set(options ${ODRPO_NUMERIC_OPTIONS})
   if("O1" IN_LIST ARGN)
     string(APPEND library _o1)
-    list(APPEND options $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
+    set(options $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
   endif()
   if(ODRPO_FUZZ AND "FUZZED" IN_LIST ARGN)
     string(APPEND library _fuzzed)
     list(APPEND options -fsanitize=fuzzer-no-link)
-  elseif(ODRPO_FUZZ AND "O1" IN_LIST ARGN)
+  elseif(ODRPO_FUZZ)
     list(APPEND options -fno-sanitize=null,alignment,pointer-overflow)
   endif()
   target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${options}>")
@@ -88,7 +89,8 @@ function(odrpo_stage target file)
     target_link_libraries(${lib} PRIVATE odrpo_flags)
     target_include_directories(${lib} SYSTEM PRIVATE ${ODRPO_R123_INC})
     target_compile_definitions(${lib} PRIVATE ODRPO_ISA=${isa})
-    target_compile_options(${lib} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3>)
+    target_compile_options(${lib} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-O3> ${ODRPO_NUMERIC_OPTIONS}
+      $<$<BOOL:${ODRPO_FUZZ}>:-fno-sanitize=null,alignment,pointer-overflow>)
     if(isa STREQUAL avx2 AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
       target_compile_options(${lib} PRIVATE -mavx2)
     endif()

@@ -12,6 +12,7 @@ struct Lead {
   MeanInterval by;                                ///< n, mean and sd
   bool share = false;                             ///< of runs: by McNemar's test and Newcombe's interval, from the counts
   double whole = 1;                               ///< what a share of 1 is shown as
+  double with_first = 1;                          ///< over seeds: its correlation with the first lead of its list
   int both = 0, ahead = 0, behind = 0, none = 0;  ///< pairs in which both, the one, the other, and neither count
 };
 Lead lead_of(std::span<const double> one, std::span<const double> other);

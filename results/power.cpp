@@ -98,6 +98,34 @@ int pairs_needed(double difference, double sd, double alpha, double power) {
   });
 }
 
+int pairs_for_all(std::span<const AssumedMean> means, double alpha, double power) {
+  double guess = 0;
+  for (const AssumedMean& m : means) {
+    if (!(m.mean > 0) || !(m.sd >= 0) || !std::isfinite(m.sd)) return 0;
+    if (m.sd > 0) guess = std::max(guess, normal_pairs(alpha / 2, power, m.mean / m.sd));
+  }
+  if (means.size() == 1 || guess == 0) return means.empty() ? 0 : pairs_needed(means[0].mean, means[0].sd, alpha, power);
+  const auto all_found = [&](int n) {
+    const double limit = student_factor(n, 1 - alpha);
+    const auto away = [&](const AssumedMean& m) { return m.mean / std::max(m.sd, 1e-9 * m.mean) * std::sqrt(n); };
+    const double first = away(means[0]), found = normal_cdf(first - limit);
+    // the others' share, with errors that are known: given by how much the first is above its mean
+    const auto others = [&](double above) {
+      double product = std::exp(-0.5 * above * above) / std::sqrt(2 * std::numbers::pi);
+      for (const AssumedMean& m : means.subspan(1)) {
+        const double along = std::clamp(m.with_first, -1.0, 1.0), apart = std::sqrt(std::max(1 - along * along, 1e-12));
+        product *= normal_cdf((away(m) - limit + along * above) / apart);
+      }
+      return product;
+    };
+    if (!(found > 0)) return false;
+    double share = 0;  // of the two together
+    for (double at = std::max(limit - first, -9.0); at < 9; ++at) share += boost::math::quadrature::gauss<double, 15>::integrate(others, at, std::min(at + 1, 9.0));
+    return rejection_probability({.factor = limit}, first, n - 1) * std::min(share / found, 1.0) >= power;
+  };
+  return fewest(guess, all_found);
+}
+
 int pairs_for_equivalence(double margin, double sd, double difference, double alpha, double power) {
   const double near = margin - std::abs(difference);
   if (!(near > 0) || !(sd >= 0) || !std::isfinite(sd)) return 0;

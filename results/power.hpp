@@ -1,5 +1,6 @@
 // What paired t tests find, and how many pairs they need: probabilities over the law of a normal sample's mean and standard deviation.
 #pragma once
+#include <span>
 
 namespace odrpo {
 
@@ -19,6 +20,16 @@ double detectable_mean(const Rejection& rule, double freedom, double power);
 /// The fewest pairs with which a two-sided paired t test at `alpha` finds a true mean difference with probability `power`, when the
 /// differences have standard deviation sd. 0 where a million pairs are not enough, or sd is NaN or the difference not above 0.
 int pairs_needed(double difference, double sd, double alpha = 0.05, double power = 0.8);
+
+/// A mean that a test must find, with the standard deviation of its pairs and their correlation with those of the first mean.
+struct AssumedMean {
+  double mean, sd, with_first = 1;
+};
+
+/// The fewest pairs with which one-sided paired t tests at alpha / 2 all find their means with probability `power`, the star of two arms that chose
+/// (chosen_comparison.hpp). Given the first, the others are taken as independent; what they share beside makes the truth a little less. 0 where a
+/// million pairs are not enough, a mean is not above 0, or a standard deviation is NaN.
+int pairs_for_all(std::span<const AssumedMean> means, double alpha = 0.05, double power = 0.8);
 
 /// The fewest pairs with which two one-sided tests at alpha both say that a mean difference lies within -margin .. margin, with at least
 /// probability `power`, where the true one is `difference` and differences have standard deviation sd. 2 where sd is 0; 0 where a million pairs

@@ -118,7 +118,10 @@ class BlockMaker {
   /// By how much the row is better than the baseline, and than each other choice that the baseline might have made.
   std::vector<Lead> leads_over(const SeedValues& row, const SeedValues& baseline, const std::vector<SeedValues>& others, std::size_t of) const {
     std::vector<Lead> leads{lead(row, baseline, of)};
-    for (const SeedValues& other : others) leads.push_back(lead(row, other, of));
+    for (const SeedValues& other : others) {
+      leads.push_back(lead(row, other, of));
+      leads.back().with_first = correlation_of_leads(row, baseline, row, other);
+    }
     return leads;
   }
   Lead lead(const SeedValues& row, const SeedValues& baseline, std::size_t of) const {

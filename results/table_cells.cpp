@@ -167,6 +167,23 @@ Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, co
   return kind.more_is_better ? more : reversed(more);
 }
 
+double correlation_of_leads(const SeedValues& row, const SeedValues& baseline, const SeedValues& other_row, const SeedValues& other_baseline) {
+  const auto lead = [](const SeedValues& of, const SeedValues& over) {
+    SeedValues by;
+    each_pair(of, over, [&](int seed, double a, double b) { by.emplace_back(seed, a - b); });
+    return by;
+  };
+  const auto [a, b] = pairs_of(lead(row, baseline), lead(other_row, other_baseline));
+  const double mean_a = mean_interval(a).mean, mean_b = mean_interval(b).mean;
+  double aa = 0, bb = 0, ab = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    aa += (a[i] - mean_a) * (a[i] - mean_a);
+    bb += (b[i] - mean_b) * (b[i] - mean_b);
+    ab += (a[i] - mean_a) * (b[i] - mean_b);
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 1;
+}
+
 SeedValues in_percent_of(const SeedValues& values, const SeedValues& baseline) {
   SeedValues percents;
   each_pair(values, baseline, [&](int seed, double number, double whole) {

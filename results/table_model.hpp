@@ -91,7 +91,8 @@ bool is_significant(const Comparison& comparison, const TableSpec& spec);
 
 /// How many reported seeds find a true difference of spec.power_difference with probability .8, judged by the standard deviation of a
 /// comparison's differences: by a two-sided t test at .05, with the 95 % interval that comes from that deviation's own, and at .05 / m for
-/// m tests, Holm's strictest step. 0 = more than a million, or not known.
+/// m tests, Holm's strictest step. Of rows that chose: by the star's test, where the baseline's other choices are as good as the chosen one, which
+/// a few tuning seeds do not tell, but for those that lie more than two standard deviations of a pair below. 0 = more than a million, or not known.
 struct SeedsNeeded {
   int alone, lo, hi, among_all;
 };

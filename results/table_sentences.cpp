@@ -90,12 +90,15 @@ std::vector<std::string> power_sentences(const TableModel& table, std::size_t va
       fmt::format("column \"{}\"{}: standard deviation of the {} from {}, paired by seed", headings[0], name,
                   of.percent ? "change in percent" : "difference", baseline_name(table)),
       fmt::format(
-          "column \"{}\"{}: seeds with which a two-sided paired t test at .05 finds a true difference of {}{}{} with probability .8 "
+          "column \"{}\"{}: seeds with which {} finds a true difference of {}{}{} with probability .8 "
           "[95 % interval, from that of the standard deviation]",
-          headings[1], name, table.spec.power_difference, unit.empty() ? "" : " ", unit),
+          headings[1], name,
+          table.spec.chose_apart() ? fmt::format("a test at .05 against every {} of the other, taken for equally good,", fmt::join(table.spec.best, ", "))
+                                   : "a two-sided paired t test at .05",
+          table.spec.power_difference, unit.empty() ? "" : " ", unit),
       fmt::format("column \"{}\"{}: the same at .05 / {}, the strictest step of Holm's correction", headings[2], name,
                   std::max(table.tested[value], 1))};
-  if (table.spec.chose_apart()) said.back() += "; seeds to choose on come on top, and a star between rows that chose needs more";
+  if (table.spec.chose_apart()) said.back() += "; seeds to choose on come on top";
   return said;
 }
 

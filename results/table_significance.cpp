@@ -60,7 +60,17 @@ SeedsNeeded seeds_needed(const Comparison& comparison, const TableModel& table, 
   const MeanInterval& d = comparison.difference;
   if (d.n < 2) return {0, 0, 0, 0};
   const SdInterval sd = sd_interval(d.sd, d.n);
-  const auto needed = [&](double s, double level) { return pairs_needed(table.spec.power_difference, s, level); };
+  const std::vector<Lead>& leads = comparison.among_choices.row_leads;
+  const auto needed = [&](double s, double level) {
+    const double wanted = table.spec.power_difference;
+    if (leads.empty()) return pairs_needed(wanted, s, level);
+    std::vector<AssumedMean> means;
+    for (const Lead& lead : leads) {
+      const double further = lead.by.mean - leads[0].by.mean;
+      means.push_back({wanted + (further > 2 * lead.by.sd ? further : 0), lead.by.sd * (d.sd > 0 ? s / d.sd : 1), lead.with_first});
+    }
+    return pairs_for_all(means, level);
+  };
   const int tests = std::max(table.tested[value], 1);
   return {needed(d.sd, star_level), needed(sd.lo, star_level), needed(sd.hi, star_level), needed(d.sd, star_level / tests)};
 }

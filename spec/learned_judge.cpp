@@ -7,6 +7,7 @@
 #include <climits>
 #include <utility>
 
+#include "envs/rater/exchangeability.hpp"
 #include "envs/rater/heard_judges.hpp"
 #include "envs/rater/latent_fit.hpp"
 #include "envs/rater/resampled.hpp"
@@ -28,6 +29,13 @@ std::string levels_text(const ScoreTable& table) {
   const std::string text = fmt::format("{} levels", table.levels());
   if (table.values.front() == 1 && table.values.back() == table.levels()) return text;
   return fmt::format("{} (scores {})", text, scale_text(table.values));
+}
+
+/// Of a file that does not say who judged: its sample columns are not the calls of one judge. Else empty.
+std::string columns_text(const ScoreTable& table) {
+  if (table.judges.size() != 1 || !table.judges[0].name.empty()) return "";
+  const Exchangeability e = test_exchangeability(table, 1);
+  return e.differ() ? fmt::format("; its sample columns differ, as calls of one judge do not (p = {:.3f}): `judge analyze` tells whose they may be", e.test.p) : "";
 }
 
 LearnedJudge learn_latent(const ScoreTable& whole) {
@@ -86,7 +94,9 @@ std::string besides_text(const ScoreTable& table) {
 
 LearnedJudge learn_rater(const ScoreTable& table, LearnedWorld world, const std::string& file) {
   try {
-    return world == LearnedWorld::latent ? learn_latent(table) : learn_resampled(table);
+    LearnedJudge judge = world == LearnedWorld::latent ? learn_latent(table) : learn_resampled(table);
+    judge.found += columns_text(table);
+    return judge;
   } catch (const Failure& failure) {
     throw Failure(failure.code, fmt::format("{}: {}", file, failure.what()));
   }

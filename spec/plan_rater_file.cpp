@@ -6,6 +6,7 @@
 #include "kernels/failure.hpp"
 #include "spec/fit_mark.hpp"
 #include "spec/parse_toml.hpp"
+#include "spec/read_base.hpp"
 #include "spec/read_file.hpp"
 #include "spec/text.hpp"
 
@@ -30,14 +31,18 @@ RaterConfig parse_rater(const std::string& file, const std::string& text, std::v
   RaterConfig config;
   if (parse_toml(text, root, errors))
     if (const Node* rater = only_rater(root, errors)) {
-      FieldReader fields(rater, fmt::format("rater.{}", shown(rater->key)), false, errors);
+      const std::string label = fmt::format("rater.{}", shown(rater->key));
+      FieldReader fields(rater, label, false, errors);
+      if (const Node* base = fields.extra(base_key))
+        if (auto start = read_base<RaterConfig>(*base, label, errors)) config = std::move(start->config);
       describe(fields, config);
       fields.finish();
       if (edited_since_fit(text, *rater))
         notes.push_back(fmt::format("{}: edited since the fit: its numbers are not those that `judge fit` wrote", file));
       if (config.noise.empty() && !errors.any())
         errors.add(rater->key_place,
-                   fmt::format("[rater.{}] needs a noise model, such as [rater.{}.latent]", shown(rater->key), shown(rater->key)));
+                   fmt::format("[rater.{}] needs a noise model, such as [rater.{}.latent], or `base = \"...\"`, the rater it starts from", shown(rater->key),
+                               shown(rater->key)));
     }
   errors.finish();
   return config;

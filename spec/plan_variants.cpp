@@ -10,6 +10,7 @@
 #include "spec/plan.hpp"
 #include "spec/plan_rater_file.hpp"
 #include "spec/plan_scores.hpp"
+#include "spec/read_base.hpp"
 #include "spec/text.hpp"
 
 namespace odrpo {
@@ -18,7 +19,7 @@ namespace {
 
 // what the variant starts from: its base, or itself when it is a word of the catalogue
 template <class C>
-std::optional<Entry<C>> read_base(const Node& section, const std::string& label, const Node* base, const std::optional<Entry<C>>& itself,
+std::optional<Entry<C>> start_of(const Node& section, const std::string& label, const Node* base, const std::optional<Entry<C>>& itself,
                                   bool needed, Diagnostics& errors) {
   using Catalogue = CatalogueOf<C>;
   if (base == nullptr) {
@@ -27,21 +28,9 @@ std::optional<Entry<C>> read_base(const Node& section, const std::string& label,
                  one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(section.key, Catalogue::words()) : "");
     return itself;
   }
-  if (base->kind != Node::Kind::text) {
-    errors.add(base->place, fmt::format("`{}.base` must be a word in quotes, not {}", label, kind_text(base->kind)),
-               one_of(Catalogue::words()));
-    return itself;
-  }
-  auto entry = Catalogue::find(base->text);
-  if (!entry) {
-    errors.add(
-        base->place,
-        fmt::format("`{}.base` must be a word of the catalogue, and there is no {} \"{}\"", label, section_of<C>(), shown(base->text)),
-        one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(base->text, Catalogue::words()) : "");
-  } else if (itself && itself->word != entry->word) {
-    errors.add(base->place, fmt::format("[{}] would make the word \"{}\" mean \"{}\": give the variant a name of its own", label,
-                                        itself->word, entry->word));
-  }
+  auto entry = read_base<C>(*base, label, errors);
+  if (entry && itself && itself->word != entry->word)
+    errors.add(base->place, fmt::format("[{}] would make the word \"{}\" mean \"{}\": give the variant a name of its own", label, itself->word, entry->word));
   return entry ? entry : itself;
 }
 
@@ -57,7 +46,7 @@ Variant<C> read_variant(const Node& section, Reading& reading) {
   FieldReader fields(&section, label, true, errors);
   const Node* base = fields.extra(base_key);
   constexpr bool is_rater = std::is_same_v<C, RaterConfig>;
-  const auto start = read_base<C>(section, label, base, itself, reading.sound && !is_rater, errors);
+  const auto start = start_of<C>(section, label, base, itself, reading.sound && !is_rater, errors);
   Variant<C> variant{itself ? itself->word : section.key, section.key_place, start ? start->config : C{}, {}};
   bool from_file = false;
   if constexpr (is_rater) {

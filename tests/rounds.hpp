@@ -1,4 +1,4 @@
-// How often a test draws: a few times for a person, many times for the label slow.
+// How often a test draws: a few times at each landing, many times for the label full.
 #pragma once
 #include <cstdlib>
 

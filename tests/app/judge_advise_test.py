@@ -130,6 +130,12 @@ for judge in ("mixed", "judge.toml"):
     os.remove("estimator.py")
 page = " ".join(checks.call("judge", "advise", "judge.toml", *tiny, "--votes", "2").split())
 check("`aggregate = \"mean\"` in the section [rater.NAME]" in page and "--votes 2 -o estimator.py" in page, f"several calls: {page}")
+page = " ".join(checks.call("judge", "advise", "mixed", *tiny, "--votes", "2").split())
+check("a file judge.toml of the lines `[rater.judge]`, `base = \"mixed\"` and `aggregate = \"mean\"`" in page and "export-estimator judge.toml" in page,
+      f"several calls of a preset: {page}")
+open("lines.toml", "w").write('[rater.judge]\nbase = "mixed"\naggregate = "mean"\n')
+checks.call("export-estimator", "lines.toml", "--estimator", "posterior(grpo)", "--group-size", "8", "--votes", "2", "-o", "estimator.py")
+os.remove("estimator.py")
 page = " ".join(checks.call("judge", "advise", "scores.csv", *tiny, "--votes", "1", "--drawn-judges", "1").split())
 check("judge fit scores.csv -o judge.toml" in page and "export-estimator judge.toml" in page, f"a file: {page}")
 check("Sampled judge: fitted to a random half" in page, "the legend explains sampled judges")

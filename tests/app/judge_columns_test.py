@@ -161,4 +161,24 @@ for flag in ("none", "sample_id / 2"):
     check(not any("--rater" in doubt for doubt in asked["doubts"]) and asked["columns"] is None, f"advise --rater {flag}: {asked['doubts']}")
     check(asked["certain"] == all(c["holds"] for c in asked["checks"]), f"advise --rater {flag}: certain")
 
+# a suite that learns a judge from the file says it too
+with open("panel.toml", "w") as file:
+    file.write("""[suite]
+name = "panel"
+seed = 1
+seeds = 1
+[grid]
+rater = ["own"]
+policy = ["tabular"]
+estimator = ["grpo"]
+votes = [1]
+[rater.own]
+scores = "scores.csv"
+""")
+for world in ("latent", "resample"):
+    said = " ".join(call("check", "panel.toml", "--set", f"rater.own.world={world}").split())
+    check("its sample columns differ" in said and "`judge analyze`" in said, f"a suite of a panel read as one judge: {said}")
+judges.write_scores("scores.csv", simulated("mixed", {}, 60, 8, 4, SEED))
+check("columns differ" not in call("check", "panel.toml"), "a suite of one judge")
+
 checks.finish()

@@ -1,15 +1,16 @@
-"""The memory that `check` names against the most that `run` had resident, within 15 %: small and large worlds, records, judges, models.
+"""The memory that `check` names against the most that `run` had resident, within 15 %: small and large worlds, records, judges, models. Runs side by
+side need not be largest at one moment, so two jobs may take less: up to 35 %.
 
-Usage: memory_test.py PROGRAM SUITES [--all]. Without --all, suites of a few seconds."""
+Usage: memory_test.py PROGRAM SUITES [--long]. Suites of a few seconds, or the long ones."""
 import json, os, subprocess, sys
 
-everything = "--all" in sys.argv
-if everything:
-    sys.argv.remove("--all")
+long = "--long" in sys.argv
+if long:
+    sys.argv.remove("--long")
 from checks import call, check, finish, paths, program
 
 (suites,) = paths
-tolerance = 0.15
+tolerance = {"1": 0.15, "2": 0.35}  # by jobs: named above taken; named below taken is .15 for both
 MIB = 1 << 20
 
 
@@ -97,8 +98,8 @@ cases = [
     ("a judge of a file, resampled", (in_bandit("resampled.toml", '[rater.own]\nscores = "scores.csv"\nworld = "resample"\n', rater="own", seeds=2, votes=8),)),
     ("a panel with 128 votes", (in_bandit("panel.toml", rater="panel-essays", votes=128),)),
 ]
-if everything:
-    cases += [
+if long:
+    cases = [
         ("toy-lm-quickstart", (f"{suites}/toy-lm-quickstart.toml", *one_seed)),
         ("posterior-votes", (f"{suites}/posterior-votes.toml", *one_seed, "--set", "table.tune_seeds=0")),
         ("65,536 prompts x 64 actions", (in_bandit("large.toml", prompts=65536, actions=64),)),
@@ -108,5 +109,5 @@ for name, arguments in cases:
         named = json.loads(call("check", *arguments, "--json", "--jobs", jobs))["cost"]["memory_bytes"]
         took = most_resident("run", *arguments, "-o", "out.h5", "--force", "-q", "--jobs", jobs)
         print(f"{name}, {jobs} job(s): {named / MIB:.1f} MiB named, {took / MIB:.1f} MiB taken, ratio {named / took:.2f}")
-        check(abs(named / took - 1) <= tolerance, f"{name}, {jobs} job(s): check names {named / MIB:.1f} MiB, run took {took / MIB:.1f} MiB")
+        check(0.85 <= named / took <= 1 + tolerance[jobs], f"{name}, {jobs} job(s): check names {named / MIB:.1f} MiB, run took {took / MIB:.1f} MiB")
 finish()

@@ -34,8 +34,9 @@ components() {
   "$cmake" -S "$out" -B "$out/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF >"$work/log" 2>&1
 }
 
-use() {  # PREFIX: configure, build and run consumers outside of the source tree
+use() {  # PREFIX TARGET…: configure, build and run consumers outside of the source tree; the targets of tests/install/every_header
   local prefix=$1 out=$work/use program
+  shift
   rm -rf "$out"
   cp -r "$prefix/share/odrpo-bench/examples/core" "$out-example"
   cp -r "$source/tests/install/every_header" "$out-every"
@@ -43,8 +44,9 @@ use() {  # PREFIX: configure, build and run consumers outside of the source tree
     quiet "$cmake" -S "$out-$what" -B "$out/$what" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix" \
       -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF || return
     grep -q "^odrpo_DIR:PATH=$prefix/" "$out/$what/CMakeCache.txt" || fail "$what found another package than that of $prefix"
-    quiet "$cmake" --build "$out/$what" || return
   done
+  quiet "$cmake" --build "$out/example" || return
+  quiet "$cmake" --build "$out/every" --target "$@" || return
   components "$prefix" estimators || { cat "$work/log"; fail "component estimators is not found"; }
   components "$prefix" core kernels envs policies OPTIONAL_COMPONENTS roof || { cat "$work/log"; fail "components are not found"; }
   components "$prefix" estimators roof && fail "component roof is found"
@@ -82,9 +84,11 @@ else
   [[ -f $first/share/odrpo-bench/README.md && -f $first/share/odrpo-bench/docs/library.md ]] || fail "the pages are not installed"
 fi
 
-use "$first"
+targets=(rooms)
+[[ -n $alone ]] || targets+=(headers)  # the numerics alone install some of them; above is looked whether what these include is there
+use "$first" "${targets[@]}"
 mv "$first" "$second"
-use "$second"
+use "$second" rooms
 
 # the source tree inside another project: the numerics alone, as they are, and nothing else of it
 if [[ -z $alone ]]; then

@@ -94,6 +94,41 @@ TEST_CASE("pairs needed have the power that is asked for, and one pair less has 
   }
 }
 
+TEST_CASE("pairs that find all means have the power that is asked for, and few of them are too many") {
+  const unsigned seed = 9;
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  // a row against four choices of a baseline: `shared` of a lead's variance is the row's and what the choices have in common
+  for (const double shared : {0.0, 0.5, 0.9})
+    for (const auto& ahead : {std::vector<double>{0.7}, {0.7, 0.7, 0.7, 0.7}, {0.7, 1, 0.6}, {0.5, 2, 3, 4}}) {
+      std::vector<AssumedMean> means;
+      for (const double mean : ahead) means.push_back({mean, 1, means.empty() ? 1 : shared});
+      const int n = pairs_for_all(means);
+      CAPTURE(shared, ahead.size(), ahead.back(), n);
+      REQUIRE(n > 2);
+      if (ahead.size() == 1 || ahead.back() == 4) CHECK(n == pairs_needed(ahead[0], 1));  // what is far ahead asks for nothing
+      const auto power = [&](int pairs) {
+        int found = 0;
+        const int tries = 10'000;
+        std::vector<std::vector<double>> leads(ahead.size(), std::vector<double>(static_cast<std::size_t>(pairs)));
+        for (int t = 0; t < tries; ++t) {
+          for (std::size_t i = 0; i < static_cast<std::size_t>(pairs); ++i) {
+            const double common = std::sqrt(shared) * normal(random);
+            for (std::size_t j = 0; j < ahead.size(); ++j) leads[j][i] = ahead[j] + common + std::sqrt(1 - shared) * normal(random);
+          }
+          found += std::all_of(leads.begin(), leads.end(), [](const std::vector<double>& values) { return mean_interval(values).lo > 0; });
+        }
+        return static_cast<double>(found) / tries;
+      };
+      CHECK(power(n) > 0.8 - 4 * 0.004);
+      CHECK(power(n - 1) < 0.8 + (ahead.size() > 1 ? 0.05 : 0) + 4 * 0.004);
+    }
+  CHECK(pairs_for_all(std::vector<AssumedMean>{{1, 1, 1}, {0, 1, 0}}) == 0);  // another choice is as good as the row
+  CHECK(pairs_for_all(std::vector<AssumedMean>{{1, 1, 1}, {1, sample::nan, 0}}) == 0);
+  CHECK(pairs_for_all({}) == 0);
+}
+
 TEST_CASE("pairs for equivalence: four of five samples pass, with fewer pairs fewer, and less than four of five with one pair less") {
   const unsigned seed = 8;
   INFO("seed " << seed);

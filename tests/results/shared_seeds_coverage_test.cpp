@@ -1,4 +1,4 @@
-// How often intervals hold the truth where seeds serve several tasks, or both rows: 400 tables of each shape. Slow; prints its figures.
+// How often intervals hold the truth where seeds serve several tasks, or both rows: 100 tables of each shape, 400 in full. Prints its figures.
 #include <cmath>
 #include <cstdio>
 #include <random>
@@ -13,13 +13,14 @@
 #include "results/unit_scores.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/null_tables.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 using namespace odrpo::null_tables;
 
 namespace {
 
-constexpr int tables = 400;
+const int tables = rounds(100, 400);
 
 /// Gains of cells that share the worlds of their seeds: normal around 50 with standard deviation 1, of whose variance the world makes .8.
 TableModel table_of_shared_worlds(int rows, int tasks, int seeds, unsigned seed) {
@@ -46,7 +47,7 @@ struct Held {
   double share_before() const { return before * 1.0 / counted; }
 };
 
-constexpr double least_coverage = 0.92;  // of 400 intervals that cover .95, fewer hold the truth with probability .005
+const double least_coverage = rounds(0.885, 0.92);  // of 100 and 400 intervals that cover .95, fewer hold the truth with probability .004 and .005
 
 }  // namespace
 
@@ -115,7 +116,7 @@ TEST_CASE("bands of a performance profile over columns that share seeds hold the
     }
     std::printf("profile of 20 seeds, %d columns: coverage of 95 %% bands %.3f (resampled within columns %.3f)\n", tasks, held.share(),
                 held.share_before());
-    CHECK(held.share() >= 0.94);
+    CHECK(held.share() >= rounds(0.93, 0.94));
     if (tasks > 1) CHECK(held.share_before() < 0.92);
   }
 }

@@ -143,6 +143,22 @@ TEST_CASE("a rater in a file of its own is the one that its section would be, an
         Exit::ok);
 }
 
+TEST_CASE("a judge's file may start from a word of the catalogue") {
+  const TestFolder folder;
+  folder.file("mean.toml", "[rater.judge]\nbase = \"mixed\"\naggregate = \"mean\"\n");
+  Suite from_file, written;
+  const Refusal a = file_refusal(folder.file("a.toml", suite_with("file = \"mean.toml\"")), {}, &from_file);
+  INFO(a.message);
+  REQUIRE(a.code == Exit::ok);
+  REQUIRE(file_refusal(folder.file("b.toml", suite_with("base = \"mixed\"\naggregate = \"mean\"")), {}, &written).code == Exit::ok);
+  REQUIRE(from_file.runs.size() == written.runs.size());
+  for (std::size_t i = 0; i < written.runs.size(); ++i) CHECK(canonical_text(written.runs[i]) == canonical_text(from_file.runs[i]));
+  folder.file("mean.toml", "[rater.judge]\nbase = \"mixt\"\n");
+  const Refusal b = file_refusal(folder.file("a.toml", suite_with("file = \"mean.toml\"")));
+  CHECK(b.code == Exit::suite);
+  CHECK_THAT(b.message, Catch::Contains("mean.toml:2:8: error: `rater.judge.base` must be a word of the catalogue, and there is no rater \"mixt\""));
+}
+
 TEST_CASE("judges that cannot be are refused at their places") {
   const TestFolder folder;
   folder.file("panel.toml", panel_text);

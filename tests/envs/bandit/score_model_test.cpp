@@ -7,6 +7,7 @@
 #include "envs/bandit/rate.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
+#include "tests/rounds.hpp"
 
 using namespace odrpo;
 
@@ -141,7 +142,7 @@ TEST_CASE("score models agree with the worlds and raters that they are of: one q
 }
 
 TEST_CASE("score models agree with the worlds and raters that they are of: all questions", "[.slow]") {
-  for (const Question& question : questions()) check_against_worlds(question, 48);
+  for (const Question& question : questions()) check_against_worlds(question, rounds(12, 48));
 }
 
 TEST_CASE("score models of expected scores") {
