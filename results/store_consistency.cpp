@@ -128,6 +128,11 @@ std::string contradiction_in(const RunRecord& run) {
   return contradiction_of_qualities(run);
 }
 
+std::string contradiction_of(const RunRecord& run) {
+  const std::string why = contradiction_in(run);
+  return why.empty() ? "" : "run '" + run.id + "' contradicts itself: " + why;
+}
+
 std::string contradiction_in(const std::string& curve, std::span<const double> values) {
   const auto range = std::find_if(std::begin(curve_ranges), std::end(curve_ranges), [&](const Range& r) { return r.name == curve; });
   const std::span<const Range> ranges = range == std::end(curve_ranges) ? std::span<const Range>() : std::span(&*range, 1);
@@ -136,19 +141,23 @@ std::string contradiction_in(const std::string& curve, std::span<const double> v
   return bad == values.end() ? "" : out_of_range(ranges, curve, *bad);
 }
 
+std::string Reader::fault_of_suite() const {
+  return head_.suite.empty() || head_.suite.front() == '.' || head_.suite.find('/') != std::string::npos ? "the name of its suite is not valid" : "";
+}
+
 void Reader::check_runs() {
-  if (head_.suite.empty() || head_.suite.front() == '.' || head_.suite.find('/') != std::string::npos) throw Hdf5Error("the name of its suite is not valid");
+  if (const std::string fault = fault_of_suite(); !fault.empty()) throw Hdf5Error(fault);
   std::unordered_set<std::size_t> ids;
   const unsigned long long bytes = 4ull * sizeof(std::size_t) * head_.runs;
   budget_.charge(bytes, "id");
   ids.reserve(head_.runs);
   each_slab(Parts::words, [&](std::vector<RunRecord>& some) {
     for (const RunRecord& run : some) {
-      std::string why = contradiction_in(run);
-      if (why.empty() && !ids.insert(std::hash<std::string>{}(run.id)).second) why = "another run has its id";
-      if (why.empty()) continue;
+      std::string fault = contradiction_of(run);
+      if (fault.empty() && !ids.insert(std::hash<std::string>{}(run.id)).second) fault = "two runs have the id '" + run.id + "'";
+      if (fault.empty()) continue;
       check_contents();  // damage is told as such
-      throw Hdf5Error("run '" + run.id + "' contradicts itself: " + why);
+      throw Hdf5Error(fault);
     }
   });
   budget_.give_back(bytes);

@@ -15,6 +15,9 @@ inline constexpr double largest_value = 1e30;
 /// ranges, gain and regret follow from the qualities within roundings.
 std::string contradiction_in(const RunRecord& run);
 
+/// "run 'ID' contradicts itself: …", or empty.
+std::string contradiction_of(const RunRecord& run);
+
 /// Why no curve (or evaluation) of this name has these values; empty where one can. NaN is undefined.
 std::string contradiction_in(const std::string& curve, std::span<const double> values);
 

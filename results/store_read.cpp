@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels/failure.hpp"
+#include "results/store_consistency.hpp"
 
 namespace odrpo::store {
 namespace {
@@ -214,16 +215,22 @@ void Reader::check_contents() {
   });
 }
 
-std::string Reader::digest() {
+std::string Reader::digest(std::string* sense) {
+  if (sense) *sense = fault_of_suite();
+  unsigned long long charged = 0;
+  const auto charge = [&](unsigned long long bytes) {
+    charged += bytes;
+    budget_.charge(bytes, "id");
+  };
   open_worlds();
   TextList ids;
   column("id", {}, [&](const std::vector<std::string>& texts) {
     for (const std::string& id : texts) {
-      budget_.charge(id.size() + 2 * sizeof(std::uint64_t), "id");
+      charge(id.size() + 2 * sizeof(std::uint64_t));
       ids.add(id);
     }
   });
-  budget_.charge(ids.size() * sizeof(std::uint32_t), "id");
+  charge(ids.size() * sizeof(std::uint32_t));
   const std::vector<std::uint32_t> order = id_order(ids);
   for (std::size_t i = 1; i < order.size(); ++i)
     if (ids[order[i - 1]] == ids[order[i]]) throw Hdf5Error("two runs have the id '" + std::string(ids[order[i]]) + "'");
@@ -244,8 +251,12 @@ std::string Reader::digest() {
       auto read = runs(from, wanted[to - 1].first - from + 1, Parts::values);
       for (; i < to; ++i) held[wanted[i].second] = std::move(read[wanted[i].first - from]);
     }
-    for (const RunRecord& run : held) digest.add(run);
+    for (const RunRecord& run : held) {
+      digest.add(run);
+      if (sense && sense->empty()) *sense = contradiction_of(run);
+    }
   }
+  budget_.give_back(charged);
   return digest.hex();
 }
 

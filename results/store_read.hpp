@@ -49,8 +49,9 @@ class Reader {
   void check_runs();
   /// Compares every data set with its checksum (schema 2).
   void check_contents();
-  /// The result digest of the runs, whatever the file claims. Throws when two runs have one id.
-  std::string digest();
+  /// The result digest of the runs, whatever the file claims. Throws when two runs have one id. `sense` also gets what check_runs() would throw
+  /// of a suite's name or of the first run, by id, that contradicts itself; else it is left empty.
+  std::string digest(std::string* sense = nullptr);
 
  private:
   struct World {
@@ -64,6 +65,7 @@ class Reader {
   void read_columns(hid_t root);
   void read_provenance(hid_t root);
   void check_root_sum(hid_t root);
+  std::string fault_of_suite() const;
   void check_status();
   void open_worlds();
   /// Calls visit(group of the root, env, group of the world) for every group of a world, those of the curves first.

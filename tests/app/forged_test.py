@@ -71,7 +71,7 @@ kinds = [
     ("a seed below 0", put("seed", 3, -1), "'seed' has a refused value"),
     ("another learning rate", put("lr", 3, 0.7), "its lr is not that of its id"),
     ("an axis that is not there", put("id", 0, b"bandit/mixed/tabular/grpo/n1/kl=1/s0"), "its id names an axis that it does not have"),
-    ("a run twice", same_run, "two runs|another run has its id"),
+    ("a run twice", same_run, "two runs have the id"),
     ("a gain of 5", put("final_gain", 3, 5), "its final_gain is 5, its qualities make"),
     ("an infinite gain", put("final_gain", 3, np.inf), "its final_gain is inf"),
     ("another quality", lambda f: f["final_quality"].__setitem__(3, f["final_quality"][3] + 1e-9), "its regret is"),

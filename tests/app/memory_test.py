@@ -100,9 +100,9 @@ cases = [
 ]
 if long:
     cases = [
-        ("toy-lm-quickstart", (f"{suites}/toy-lm-quickstart.toml", *one_seed)),
+        ("toy-lm-quickstart", (f"{suites}/toy-lm-quickstart.toml", *one_seed, "--set", "learn.steps=20")),
         ("posterior-votes", (f"{suites}/posterior-votes.toml", *one_seed, "--set", "table.tune_seeds=0")),
-        ("65,536 prompts x 64 actions", (in_bandit("large.toml", prompts=65536, actions=64),)),
+        ("65,536 prompts x 64 actions", (in_bandit("large.toml", prompts=65536, actions=64, steps=100),)),
     ]
 for name, arguments in cases:
     for jobs in ("1", "2"):

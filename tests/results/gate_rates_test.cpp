@@ -85,7 +85,7 @@ const Model models[] = {
 
 }  // namespace
 
-TEST_CASE("gate: false alarms, coverage and power on a made-up clock") {
+TEST_CASE("gate: false alarms, coverage and power on a made-up clock", "[unsanitized]") {
   const Model& model = models[GENERATE(range(0, 6))];
   const int equal = 2000, slower = 400;
   Host host;
@@ -111,7 +111,7 @@ TEST_CASE("gate: false alarms, coverage and power on a made-up clock") {
   CHECK(found >= model.power * slower);
 }
 
-TEST_CASE("gate: twenty cases, one of them slower") {
+TEST_CASE("gate: twenty cases, one of them slower", "[unsanitized]") {
   Random seeds(20261124);
   int alarms = 0, found = 0;
   const int trials = 200, family = 20;

@@ -236,7 +236,7 @@ TEST_CASE("science: curves of equal worlds and other draws are called moved in a
   CHECK(mean.hi > -0.01);
 }
 
-TEST_CASE("science: the difference of gain that could have been found is found four times of five", "[slow]") {
+TEST_CASE("science: the difference of gain that could have been found is found four times of five", "[slow][unsanitized]") {
   const unsigned seed = 12;
   INFO("seed " << seed);
   std::mt19937_64 random(seed);

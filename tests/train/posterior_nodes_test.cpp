@@ -199,13 +199,13 @@ Agreement agreement(const char* word, PriorRule rule, int members, int groups) {
 
 }  // namespace
 
-TEST_CASE("posterior scores of groups agree with dense integration, and so do the signs of advantages", "[slow]") {
+TEST_CASE("posterior scores of groups agree with dense integration, and so do the signs of advantages", "[slow][unsanitized]") {
   Agreement all;
   for (const char* word : {"mixed", "veto", "low20"})
     for (const int members : {8, 16, 64})
       for (const PriorRule rule : {PriorRule::fixed, PriorRule::following}) {
         const bool many = rule == PriorRule::fixed && members == 8;
-        const Agreement a = agreement(word, rule, members, many ? rounds(60, 5000) : rounds(32, 320));
+        const Agreement a = agreement(word, rule, members, many ? rounds(40, 5000) : rounds(12, 320));
         INFO(word << " prior " << static_cast<int>(rule) << " of " << members);
         CHECK(a.error / a.groups < 1e-4);  // mean over groups of the largest error of a value, levels
         CHECK(a.worst < 3e-3);
@@ -245,7 +245,7 @@ TEST_CASE("values and floors that were integrated by another program") {
   }
 }
 
-TEST_CASE("nodes are closer together the larger a group is, the surer a judge and the more he is asked") {
+TEST_CASE("nodes are closer together the larger a group is, the surer a judge and the more he is asked", "[unsanitized]") {
   const auto states = [](PriorRule rule, double sigma, int votes, int members) {
     RaterConfig rater = preset("mixed");
     std::get<GaussianNoise>(rater.noise.front()).sigma = sigma;

@@ -102,7 +102,7 @@ double reward_of(const RewardBatch& b, std::size_t k) {
 
 }  // namespace
 
-TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after batch", "[slow]") {
+TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after batch", "[slow][unsanitized]") {
   const unsigned seed = 23;
   CAPTURE(seed);
   std::mt19937 g(seed);
@@ -181,7 +181,7 @@ TEST_CASE("steps with posterior scores are what Bayes' rule says, batch after ba
   CHECK(missing > rounds(10, 100));
 }
 
-TEST_CASE("advantages by histogram are those of single groups, bit by bit") {
+TEST_CASE("advantages by histogram are those of single groups, bit by bit", "[unsanitized]") {
   for (const std::string_view word : posterior_catalogue()) {
     RunSpec spec = small_run(PolicyKind::tabular, std::string(word));
     if (leaves_pivot(spec.estimator.form)) continue;

@@ -101,7 +101,7 @@ Sums sums_of(const CallModel& m, const std::vector<std::pair<int, int>>& votes) 
 
 }  // namespace
 
-TEST_CASE("steps with all votes are what Bayes' rule says, batch after batch", "[slow]") {
+TEST_CASE("steps with all votes are what Bayes' rule says, batch after batch", "[slow][unsanitized]") {
   const unsigned seed = 31;
   CAPTURE(seed);
   std::mt19937 g(seed);
@@ -220,7 +220,7 @@ TEST_CASE("one vote is the score of one call, whatever it is called") {
   CHECK(final_of(run(spec), "final_quality") == one);
 }
 
-TEST_CASE("all votes of a good judge are worth more than one") {
+TEST_CASE("all votes of a good judge are worth more than one", "[unsanitized]") {
   RunSpec spec = small_run(PolicyKind::tabular, "posterior(grpo)");
   spec.rater = preset("s2");
   spec.learn.steps = 400;

@@ -33,7 +33,7 @@ TEST_CASE("an advice does not depend on the number of threads, nor on a stop bet
   REQUIRE_FALSE(stopped.ask(q, mixed));
 }
 
-TEST_CASE("what an advice reports") {
+TEST_CASE("what an advice reports", "[unsanitized]") {
   const AdviceQuestion q = small_question(20'000, {"grpo", "maxrl", "odrpo-gini-median(maxrl)"});
   Asked asked;
   const auto a = asked.ask(q, judge_named("mixed"), {judge_named("low20")});
@@ -141,7 +141,7 @@ TEST_CASE("where answers cost ten times a call, one call of mixed is best, as on
   REQUIRE((eight.less.lo < -0.58 && eight.less.hi > -1.04));
 }
 
-TEST_CASE("with prices the advised choice is the best of those that cost about the same, however many answers it has") {
+TEST_CASE("with prices the advised choice is the best of those that cost about the same, however many answers it has", "[unsanitized]") {
   AdviceQuestion q = small_question(40'000, {"grpo"});
   q.prices = {1, 10};
   q.rollouts = {4, 8}, q.votes = {1, 4};

@@ -304,7 +304,7 @@ TEST_CASE("what cannot be batched says why") {
   CHECK(wide.find("too large") != std::string::npos);
 }
 
-TEST_CASE("the general kind is for what needs it, and takes the largest groups, scales and numbers of votes") {
+TEST_CASE("the general kind is for what needs it, and takes the largest groups, scales and numbers of votes", "[unsanitized]") {
   RunSpec plain = base_run(PolicyKind::tabular, "odrpo-gini-median(grpo)");
   plain.env.bandit.levels = 100;
   plain.env.bandit.prompts = 13;
