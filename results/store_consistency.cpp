@@ -9,9 +9,6 @@
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
-
-#include "results/store_read.hpp"
 
 namespace odrpo::store {
 namespace {
@@ -139,28 +136,6 @@ std::string contradiction_in(const std::string& curve, std::span<const double> v
   const double lo = ranges.empty() ? -largest_value : std::max(range->lo, -largest_value), hi = ranges.empty() ? largest_value : std::min(range->hi, largest_value);
   const auto bad = std::find_if(values.begin(), values.end(), [&](double x) { return x < lo || x > hi; });
   return bad == values.end() ? "" : out_of_range(ranges, curve, *bad);
-}
-
-std::string Reader::fault_of_suite() const {
-  return head_.suite.empty() || head_.suite.front() == '.' || head_.suite.find('/') != std::string::npos ? "the name of its suite is not valid" : "";
-}
-
-void Reader::check_runs() {
-  if (const std::string fault = fault_of_suite(); !fault.empty()) throw Hdf5Error(fault);
-  std::unordered_set<std::size_t> ids;
-  const unsigned long long bytes = 4ull * sizeof(std::size_t) * head_.runs;
-  budget_.charge(bytes, "id");
-  ids.reserve(head_.runs);
-  each_slab(Parts::words, [&](std::vector<RunRecord>& some) {
-    for (const RunRecord& run : some) {
-      std::string fault = contradiction_of(run);
-      if (fault.empty() && !ids.insert(std::hash<std::string>{}(run.id)).second) fault = "two runs have the id '" + run.id + "'";
-      if (fault.empty()) continue;
-      check_contents();  // damage is told as such
-      throw Hdf5Error(fault);
-    }
-  });
-  budget_.give_back(bytes);
 }
 
 }  // namespace odrpo::store

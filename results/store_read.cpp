@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <functional>
 #include <set>
+#include <unordered_set>
 
 #include "kernels/failure.hpp"
 #include "results/store_consistency.hpp"
@@ -213,6 +215,28 @@ void Reader::check_contents() {
   each_world([&](const std::string& kind, const std::string& env, const Hid& world) {
     for (const std::string& name : link_names(world, env)) check_sum(Source(world, name), kind + "/" + env + "/" + name);
   });
+}
+
+std::string Reader::fault_of_suite() const {
+  return head_.suite.empty() || head_.suite.front() == '.' || head_.suite.find('/') != std::string::npos ? "the name of its suite is not valid" : "";
+}
+
+void Reader::check_runs() {
+  if (const std::string fault = fault_of_suite(); !fault.empty()) throw Hdf5Error(fault);
+  std::unordered_set<std::size_t> ids;
+  const unsigned long long bytes = 4ull * sizeof(std::size_t) * head_.runs;
+  budget_.charge(bytes, "id");
+  ids.reserve(head_.runs);
+  each_slab(Parts::words, [&](std::vector<RunRecord>& some) {
+    for (const RunRecord& run : some) {
+      std::string fault = contradiction_of(run);
+      if (fault.empty() && !ids.insert(std::hash<std::string>{}(run.id)).second) fault = "two runs have the id '" + run.id + "'";
+      if (fault.empty()) continue;
+      check_contents();  // damage is told as such
+      throw Hdf5Error(fault);
+    }
+  });
+  budget_.give_back(bytes);
 }
 
 std::string Reader::digest(std::string* sense) {

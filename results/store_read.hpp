@@ -44,7 +44,7 @@ class Reader {
               const std::function<void(std::uint32_t run, const std::vector<std::int32_t>& places, const double* values)>& visit);
   /// All runs in file order, in slabs.
   void each_slab(Parts parts, const std::function<void(std::vector<RunRecord>&)>& visit);
-  /// Throws where a run contradicts itself or comes twice, or the suite's name is none (results/store_consistency.hpp). Curves are looked at when they
+  /// Throws where a run contradicts itself or comes twice, or the suite's name is none (contradiction_in()). Curves are looked at when they
   /// are read.
   void check_runs();
   /// Compares every data set with its checksum (schema 2).
