@@ -73,7 +73,10 @@ std::string differences_text(const Exchangeability& e) {
 
 std::optional<ColumnFinding> column_finding(const ScoreTable& table, const ScoreOptions& o, std::uint64_t seed) {
   if (!o.rater.empty() || table.judges.size() != 1 || !table.judges[0].name.empty()) return {};
-  ColumnFinding finding{test_exchangeability(table, seed), {}, {}};
+  ColumnFinding finding{test_exchangeability(table, seed), {}, {}, {}};
+  if (finding.test.prompts == 0 && table.columns.size() > 1)
+    finding.untested = table.columns.size() > most_tested_columns ? fmt::format("there are more than {}", most_tested_columns)
+                                                                  : "of no prompt all responses have scores in the same two";
   const auto& reading = finding.test.reading;
   if (!reading) return finding;
   finding.rater = rater_text(table, *reading, score_reading(o).columns.sample);
@@ -93,7 +96,7 @@ std::string columns_warning(const std::optional<ColumnFinding>& finding) {
   for (std::uint32_t j = 0; j < finding->judges.size(); ++j) {
     double offset = 0, times = 0;
     for (std::uint32_t c = 0; c < e.columns; ++c)
-      if (e.reading->judge_of(c) == j) offset += e.offset[c], ++times;
+      if (e.reading->judge_of(c) == j && !std::isnan(e.offset[c])) offset += e.offset[c], ++times;
     groups.push_back(fmt::format("{} ({:+.2f})", finding->judges[j], offset / times));
   }
   return fmt::format(
@@ -105,7 +108,9 @@ std::string columns_warning(const std::optional<ColumnFinding>& finding) {
 }
 
 std::string columns_remark(const std::optional<ColumnFinding>& finding) {
-  if (!finding || finding->test.prompts == 0 || finding->test.reading) return "";
+  if (!finding || finding->test.reading) return "";
+  if (!finding->untested.empty()) return fmt::format("whether several judges scored was not tested: columns of samples cannot be compared, {}", finding->untested);
+  if (finding->test.prompts == 0) return "";
   return fmt::format("columns of samples do not differ (permutation test, p = {:.3f})", finding->test.test.p);
 }
 
@@ -115,7 +120,7 @@ Json columns_json(const std::optional<ColumnFinding>& finding) {
   const auto number = [](double x) { return std::isnan(x) ? Json(nullptr) : Json(x); };
   Json out = {{"prompts", e.prompts}, {"responses", e.responses}, {"columns", e.columns}, {"differ", e.differ()}, {"p", e.test.p}};
   for (std::size_t k = 0; k < column_effects; ++k) out["p_of"][effect_words[k]] = e.test.of[k];
-  out["offsets"] = e.offset;
+  for (const double offset : e.offset) out["offsets"].push_back(number(offset));
   out["constant_share"] = e.constant_share;
   out["correlation"] = {{"one_judge", number(e.mean_correlation(true))},
                         {"two_judges", number(e.mean_correlation(false))},

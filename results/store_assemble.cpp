@@ -139,7 +139,7 @@ void WorkFolder::State::put_into_place() {
                                 (found ? "another file took its place" : "a file appeared there") +
                                 " while the suite was running, and is not replaced; " + saved() +
                                 ": move that file away, and the same command " + (forced ? "without --force " : "") + "finishes");
-  if (placed == store::Placed::stranded) {
+  if (placed == store::Placed::displaced) {
     not_ours_aside = true;
     throw Failure(Exit::io, "another file took the place of " + store::quoted(output) + " at the last moment; it is now " +
                                 store::quoted(folder.path_of(aside())) + ": move it to where it belongs");

@@ -55,7 +55,7 @@ std::optional<double> final_of(const RunRecord& run, std::string_view name) {
 }
 
 /// Is a value what others make of it? `scale`: the largest of what it is made of, in the unit of the value.
-std::string unlike(std::string_view name, std::optional<double> value, double made, double scale) {
+std::string mismatch(std::string_view name, std::optional<double> value, double made, double scale) {
   const double close = 4 * std::numeric_limits<double>::epsilon() * (std::abs(scale) + std::abs(made));
   return !value || std::abs(*value - made) <= close ? "" : fmt::format("its {} is {:g}, its qualities make {:g}", name, *value, made);
 }
@@ -69,10 +69,10 @@ std::string contradiction_of_qualities(const RunRecord& run) {
   if (!start || !best) return final_of(run, "regret") && !best ? "it has a regret without a best quality" : "";
   const double largest = std::max({std::abs(*start), std::abs(*best), std::abs(last.value_or(0)), std::abs(mean.value_or(0))}), headroom = *best - *start;
   std::string why;
-  if (last) why = unlike("regret", final_of(run, "regret"), *best - *last, largest);
+  if (last) why = mismatch("regret", final_of(run, "regret"), *best - *last, largest);
   if (headroom > 0) {
-    if (why.empty() && last) why = unlike("final_gain", final_of(run, "final_gain"), (*last - *start) / headroom, largest / headroom);
-    if (why.empty() && mean) why = unlike("auc_gain", final_of(run, "auc_gain"), (*mean - *start) / headroom, largest / headroom);
+    if (why.empty() && last) why = mismatch("final_gain", final_of(run, "final_gain"), (*last - *start) / headroom, largest / headroom);
+    if (why.empty() && mean) why = mismatch("auc_gain", final_of(run, "auc_gain"), (*mean - *start) / headroom, largest / headroom);
   }
   return why;
 }

@@ -109,7 +109,7 @@ Placed place_file(const Folder& folder, const std::string& from, const Folder& t
   if (there && error == -ENOENT) error = rename(RENAME_NOREPLACE);  // it went away just now
   if (there && error == 0) {
     if (const auto out = file_at(folder, from); out && !unchanged(*seen, *out))  // it was replaced just now: back again
-      return rename(RENAME_EXCHANGE) == 0 ? Placed::taken : Placed::stranded;
+      return rename(RENAME_EXCHANGE) == 0 ? Placed::taken : Placed::displaced;
   } else if (!there && unsupported(error)) {
     error = again([&] { return folder.system().link(folder.number(), from.c_str(), to_folder.number(), to.c_str()); });
     if (error == -EEXIST) return Placed::taken;
@@ -123,7 +123,7 @@ Placed place_file(const Folder& folder, const std::string& from, const Folder& t
   return Placed::done;
 }
 
-void remove_seen(const Folder& folder, const std::string& name, const struct stat& seen, const std::string& away) {
+void remove_if_unchanged(const Folder& folder, const std::string& name, const struct stat& seen, const std::string& away) {
   const System& system = folder.system();
   const int error = again([&] { return system.rename(folder.number(), name.c_str(), folder.number(), away.c_str(), 0); });
   if (error == -ENOENT) return;
@@ -152,7 +152,7 @@ void write_safely(const Folder& folder, const std::string& name, std::initialize
     system.unlink(folder.number(), aside.c_str(), 0);  // what fills the disk helps nobody
     throw;
   }
-  if (placed == Placed::stranded) throw Failure(Exit::io, "another file took the place of " + quoted(folder.path_of(name)) + " at the last moment");
+  if (placed == Placed::displaced) throw Failure(Exit::io, "another file took the place of " + quoted(folder.path_of(name)) + " at the last moment");
   sync_folder(folder);
   if (file_at(folder, aside)) remove_file(folder, aside);
 }

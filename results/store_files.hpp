@@ -84,7 +84,7 @@ inline std::string temporary(const Folder& folder, const std::string& name) { re
 /// The file at a name, if there is one.
 std::optional<struct stat> file_at(const Folder& folder, const std::string& name);
 
-enum class Placed { done, taken, stranded };  ///< taken: another file is there, and stays; stranded: another one is now where ours was
+enum class Placed { done, taken, displaced };  ///< taken: another file is there, and stays; displaced: another one is now where ours was
 /// Gives a folder's file `from` the name `to` in a folder of the same file system, in place of the very file `seen` there, or of none. After
 /// `done` a file that was replaced, or a second name of ours, may be left at `from`. Failure io where it cannot be, with `what` before the
 /// reason. File systems that can neither exchange names nor refuse to replace have a moment between look and rename.
@@ -92,7 +92,7 @@ Placed place_file(const Folder& folder, const std::string& from, const Folder& t
                   const std::optional<struct stat>& seen, const std::string& what);
 /// Removes the very file `seen` that has a name, by way of the name `away`, which nobody else uses; another file that has it by then gets it back.
 /// Failure io.
-void remove_seen(const Folder& folder, const std::string& name, const struct stat& seen, const std::string& away);
+void remove_if_unchanged(const Folder& folder, const std::string& name, const struct stat& seen, const std::string& away);
 
 /// Writes a temporary file, fsync, close, rename, fsync of the folder; leaves nothing half-written. A file that another process has put there in
 /// the meantime stays. Failure io. Several threads may write different files.

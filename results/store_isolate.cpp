@@ -48,8 +48,17 @@ void limit(int what, unsigned long long value) {
 /// A terminal sends these to the whole process group. What they mean is the parent's to decide: it asks its suite to stop, or dies.
 constexpr int for_the_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
 
-/// Starts a process as fork() does; in the child those signals are ignored, and no handler of the parent ever runs there.
-pid_t start_reader() {
+/// Closes what a child inherited but for stdin, stdout, stderr and these two: a lock must not outlive the process that took it.
+void close_others(int one, int two) {
+  const int low = std::min(one, two), high = std::max(one, two);
+  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
+  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
+  ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
+}
+
+/// Starts a process as fork() does; in the child those signals are ignored, no handler of the parent ever runs there, and it has of the parent's
+/// files `out` and `keep`.
+pid_t start_reader(int out, int keep) {
   sigset_t held, before;
   ::sigemptyset(&held);
   for (int s : for_the_parent) ::sigaddset(&held, s);
@@ -57,6 +66,7 @@ pid_t start_reader() {
   const pid_t parent = ::getpid(), reader = ::fork();
   const int error = errno;
   if (reader == 0) {
+    close_others(out, keep);  // first: a process that is killed lets go of its memory before its files, which takes long
     for (int s : for_the_parent) ::signal(s, SIG_IGN);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for the answer then
     if (::getppid() != parent) ::_exit(1);
@@ -136,17 +146,14 @@ void work_and_report(int out, const std::function<void(const Send&)>& work) {
 }
 
 /// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
-[[noreturn]] void child(int out, const std::function<void(const Send&)>& work, double seconds, std::size_t memory, int keep) {
+[[noreturn]] void child(int out, const std::function<void(const Send&)>& work, double seconds, std::size_t memory) {
   ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library's last words go to stderr, which is shut, not to the terminal
   const int nowhere = ::open("/dev/null", O_RDWR);
   if (nowhere >= 0) {
     ::dup2(nowhere, 1);
     ::dup2(nowhere, 2);
+    if (nowhere > 2) ::close(nowhere);
   }
-  const int low = std::min(out, keep), high = std::max(out, keep);  // a lock must not outlive the process that took it
-  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
-  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
-  ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
   for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
   limit(RLIMIT_CORE, 0);
   rlimit time{};
@@ -217,14 +224,14 @@ void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t 
   const double seconds = seconds_allowed(limits, file.size());
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe to read", path, errno);
-  const pid_t reader = start_reader();
+  const pid_t reader = start_reader(ends[1], file.file.number());
   if (reader < 0) {
     const int error = errno;
     ::close(ends[0]);
     ::close(ends[1]);
     fail_io("start a process to read", path, error);
   }
-  if (reader == 0) child(ends[1], work, seconds, memory, file.file.number());
+  if (reader == 0) child(ends[1], work, seconds, memory);
   ::close(ends[1]);
   Child process{reader, ends[0]};
   const std::string refused = quoted(path) + " is not a result file of odrpo-bench, or is damaged: ";

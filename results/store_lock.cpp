@@ -249,7 +249,7 @@ class Lock::Try {
     const File mark = open_file(folder_.system(), folder_.number(), turn, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
     if (mark.number() == -EEXIST) {
       if (const auto its = file_at(folder_, turn); its && age_of(*its) > rules_.silence)  // of a process that was killed just there
-        remove_seen(folder_, turn, *its, name_beside(name_, rules_.self));
+        remove_if_unchanged(folder_, turn, *its, name_beside(name_, rules_.self));
       return again = true, false;
     }
     if (!mark) fail_io("write", folder_.path_of(turn), -mark.number());
@@ -257,7 +257,7 @@ class Lock::Try {
     if (::fstat(mark.number(), &my_turn) != 0) fail_io("read", folder_.path_of(turn), errno);
     const Last last{[&] {
       try {
-        remove_seen(folder_, turn, my_turn, name_beside(name_, rules_.self));
+        remove_if_unchanged(folder_, turn, my_turn, name_beside(name_, rules_.self));
       } catch (const Failure&) {
         // it goes when it is old
       }
@@ -270,7 +270,7 @@ class Lock::Try {
     const double age = age_of(its), unmoved = watch_.seconds(its);
     other = judge(text_in(theirs, path), age < 0 && unmoved > rules_.silence ? unmoved : age, folder_.system().flock(theirs.number()), rules_);
     if (other.held) return false;
-    remove_seen(folder_, name_, its, name_beside(name_, rules_.self));
+    remove_if_unchanged(folder_, name_, its, name_beside(name_, rules_.self));
     return true;
   }
   /// How much older than our file one is, both by the clock of the file system's machine.

@@ -312,7 +312,7 @@ void WorkFolder::State::remove_own(const std::vector<std::string>& names) const 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const bool nobody_elses = store::is_shard(names[i]) || place_of_mark(names[i]) != std::string::npos;  // nobody else writes under such a name
     if (nobody_elses) store::remove_file(folder, names[i]);
-    else if (seen[i]) store::remove_seen(folder, names[i], *seen[i], store::temporary(folder, names[i]));
+    else if (seen[i]) store::remove_if_unchanged(folder, names[i], *seen[i], store::temporary(folder, names[i]));
   }
 }
 

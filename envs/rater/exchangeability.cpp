@@ -228,9 +228,13 @@ void describe_columns(const Sample& sample, Exchangeability& e) {
       e.offset[c] += x, times[c] += 1;
       variance += x * x / static_cast<double>(sample.rows[i].size() * sample.rows.size());
     });
-  for (std::uint32_t c = 0; c < n; ++c) e.offset[c] /= std::max(times[c], 1.0);
-  const double mean = mean_of(e.offset);
-  for (const double o : e.offset) e.constant_share += (o - mean) * (o - mean) / (n - 1);
+  std::vector<double> used;
+  for (std::uint32_t c = 0; c < n; ++c) {
+    e.offset[c] /= times[c];  // NaN of a column without scores
+    if (times[c] > 0) used.push_back(e.offset[c]);
+  }
+  const double mean = mean_of(used);
+  for (const double o : used) e.constant_share += (o - mean) * (o - mean) / static_cast<double>(used.size() - 1);
   e.constant_share = variance > 0 ? e.constant_share / variance : 0;
 
   std::vector<double> product(static_cast<std::size_t>(n) * n, 0.0), first(product), second(product);

@@ -37,7 +37,7 @@ struct Exchangeability {
   std::size_t prompts = 0, responses = 0;  ///< that were used
   std::uint32_t columns = 0;               ///< N of the file
   PermutationTest test;
-  std::vector<double> offset;            ///< [N] mean of score - mean of the response's calls; levels
+  std::vector<double> offset;            ///< [N] mean of score - mean of the response's calls; levels; NaN of a column without scores that were used
   double constant_share = 0;             ///< variance (n - 1) of offsets / mean variance (n) of a row
   std::vector<double> correlation;       ///< [N][N] of residuals: score - mean of the response's calls - offset; NaN where there is none
   std::optional<ColumnReading> reading;  ///< where columns differ: the fewest judges whose calls do not differ within a judge

@@ -36,12 +36,12 @@ void append_normals(LatentNormals& out, const ScoreTable& table, std::uint32_t p
   }
 }
 
-void append_fates(std::vector<Fate>& out, const Outliers& outliers, const ScoreTable& table, std::uint32_t p, std::uint64_t seed) {
+void append_replacements(std::vector<Replacement>& out, const Outliers& outliers, const ScoreTable& table, std::uint32_t p, std::uint64_t seed) {
   if (!outliers.any()) return;
   const auto responses = table.responses_of(table.prompts[p]);
   for (std::uint32_t r = 0; r < responses.size(); ++r) {
     out.resize(out.size() + responses[r].count);
-    draw_fates(outliers, table.levels(), seed, p, r, std::span(out).last(responses[r].count));
+    draw_replacements(outliers, table.levels(), seed, p, r, std::span(out).last(responses[r].count));
   }
 }
 
@@ -64,8 +64,8 @@ void score_prompt(const LatentScale& judge, const LatentNormals& normals, Cursor
       const double error = (u ? judge.judge_sigma * u[j] : 0.0) + judge.sigma * normals.eps[at.call], y = x + s * error;
       unsigned level = 1;
       for (const double cut : judge.thresholds(static_cast<int>(j))) level += y > cut;
-      if (const Fate fate = normals.fate.empty() ? kept_score : normals.fate[at.call]; fate != kept_score)
-        level = fate == mirrored_score ? static_cast<unsigned>(judge.levels) + 1 - level : fate;
+      if (const Replacement replacement = normals.replacement.empty() ? kept_score : normals.replacement[at.call]; replacement != kept_score)
+        level = replacement == mirrored_score ? static_cast<unsigned>(judge.levels) + 1 - level : replacement;
       table.level[i] = static_cast<std::uint8_t>(level);
       ++at.call;
     }
@@ -131,9 +131,9 @@ DrawnScores fill(const LatentScale& judge, ScoreTable table, std::uint64_t seed,
   LatentNormals normals;
   for (std::uint32_t p = 0; p < out.table.prompts.size(); ++p) {
     for (auto* part : {&normals.b, &normals.e, &normals.z, &normals.u, &normals.eps}) part->clear();
-    normals.fate.clear();
+    normals.replacement.clear();
     append_normals(normals, out.table, p, seed, judge.judge_sigma > 0);
-    append_fates(normals.fate, outliers, out.table, p, seed);
+    append_replacements(normals.replacement, outliers, out.table, p, seed);
     Cursor start;
     score_prompt(judge, normals, start, out.table, p, &out.place);
   }
@@ -165,8 +165,8 @@ ScoreDraws::ScoreDraws(const ScoreTable& like, int repeats, std::uint64_t seed) 
 }
 
 void ScoreDraws::set_outliers(const Outliers& outliers) {
-  normals_.fate.clear();
-  for (std::uint32_t p = 0; p < table_.prompts.size(); ++p) append_fates(normals_.fate, outliers, table_, p, seed_);
+  normals_.replacement.clear();
+  for (std::uint32_t p = 0; p < table_.prompts.size(); ++p) append_replacements(normals_.replacement, outliers, table_, p, seed_);
 }
 
 const ScoreTable& ScoreDraws::scores(const LatentScale& judge) {

@@ -36,7 +36,7 @@ DrawnScores draw_scores(const LatentScale& judge, const ScoreTable& like, int re
 /// where there are none.
 struct LatentNormals {
   std::vector<double> b, e, z, u, eps;
-  std::vector<Fate> fate;
+  std::vector<Replacement> replacement;
 };
 
 /// Scores of many judges on one latent scale from the same normals: functions of the judge without noise between two of them.

@@ -73,18 +73,18 @@ std::vector<double> shares_without(const Outliers& outliers, std::size_t levels,
   return clean;
 }
 
-void draw_fates(const Outliers& outliers, int levels, std::uint64_t seed, std::uint32_t prompt, std::uint32_t response,
-                std::span<Fate> fate) {
+void draw_replacements(const Outliers& outliers, int levels, std::uint64_t seed, std::uint32_t prompt, std::uint32_t response,
+                       std::span<Replacement> replacement) {
   const Words4 of_response = draw(seed, Purpose::latent_outlier, response, prompt, 0);
   const double own = unit(of_response.x[0]) < outliers[Outlier::veto] ? unit(of_response.x[1]) : 0;
   Words4 words{};
-  for (std::uint32_t i = 0; i < fate.size(); ++i) {  // the last outlier first: it decides
+  for (std::uint32_t i = 0; i < replacement.size(); ++i) {  // the last outlier first: it decides
     if (i % 2 == 0) words = draw(seed, Purpose::latent_outlier, response, prompt, 1 + i / 2);
     double u = unit(words.x[i % 2 * 2]);
-    if (hit(u, outliers[Outlier::low]) || hit(u, own)) fate[i] = 1;
-    else if (hit(u, outliers[Outlier::high])) fate[i] = static_cast<Fate>(levels);
-    else if (hit(u, outliers[Outlier::uniform])) fate[i] = static_cast<Fate>(1 + uniform_below(words.x[i % 2 * 2 + 1], static_cast<std::uint32_t>(levels)));
-    else fate[i] = hit(u, outliers[Outlier::mirror]) ? mirrored_score : kept_score;
+    if (hit(u, outliers[Outlier::low]) || hit(u, own)) replacement[i] = 1;
+    else if (hit(u, outliers[Outlier::high])) replacement[i] = static_cast<Replacement>(levels);
+    else if (hit(u, outliers[Outlier::uniform])) replacement[i] = static_cast<Replacement>(1 + uniform_below(words.x[i % 2 * 2 + 1], static_cast<std::uint32_t>(levels)));
+    else replacement[i] = hit(u, outliers[Outlier::mirror]) ? mirrored_score : kept_score;
   }
 }
 

@@ -37,11 +37,11 @@ std::vector<Noise> noise_of(const LatentScale& judge, const Outliers& outliers);
 std::vector<double> shares_without(const Outliers& outliers, std::size_t levels, std::span<const double> share);
 
 /// What an outlier makes of one call's score.
-using Fate = std::uint8_t;
-inline constexpr Fate kept_score = 0, mirrored_score = 255;  ///< the others: the level that the call gets
+using Replacement = std::uint8_t;
+inline constexpr Replacement kept_score = 0, mirrored_score = 255;  ///< the others: the level that the call gets
 
-/// Fates of the calls about response `response` of prompt `prompt`, one for each entry; the same bits everywhere.
-void draw_fates(const Outliers& outliers, int levels, std::uint64_t seed, std::uint32_t prompt, std::uint32_t response,
-                std::span<Fate> fate);
+/// Replacements of the calls about response `response` of prompt `prompt`, one for each entry; the same bits everywhere.
+void draw_replacements(const Outliers& outliers, int levels, std::uint64_t seed, std::uint32_t prompt, std::uint32_t response,
+                       std::span<Replacement> replacement);
 
 }  // namespace odrpo

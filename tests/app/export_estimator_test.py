@@ -133,7 +133,7 @@ for rater, levels, rule, keep, size, votes in (("mixed", 10, "following", 0.5, 8
     name = f"{rater} {rule} {keep} {size} x {votes}"
     posterior = loaded(export(rater, "--levels", str(levels), "--prior", rule, "--group-size", str(size), "--votes", str(votes),
                               *([] if keep is None else ["--keep", str(keep)]), form=rng.choice(("npz", "py"))))
-    batches = [gaps([group_of(size, levels) for _ in range(4)]) for _ in range(4)]
+    batches = [gaps([group_of(size, levels) for _ in range(2)]) for _ in range(4)]
     batches[1][0] = [None] * size
     if rater == "zero.toml":
         batches = [[[0 if x is not None and rng.random() < 0.2 else x for x in g] for g in b] for b in batches]

@@ -143,6 +143,10 @@ judges.write_scores("named_judges.csv", scores, judges.make("panel", judges=2, b
 check(found("named_judges.csv") is None, "a file that names its judges")
 check(found(renamed("one.csv", ["gpt"], "prompt_id,response_id,rater_id,score", scores[..., :1])) is None, "a file that names one judge")
 check(json.loads(call("judge", "analyze", "mixed", "--json", "--resamples", "1000"))["columns"] is None, "a rater is no file")
+with open("apart.csv", "w") as file:  # each response was scored in columns of its own
+    file.write("prompt_id,response_id,sample_id,score\n" + "".join(f"{p},{r},{2 * r + k},{1 + (p + r + k) % 4}\n" for p in range(30) for r in range(3) for k in range(2)))
+text = " ".join(call("judge", "analyze", "apart.csv", "--resamples", "1000").split())
+check("was not tested" in text and "of no prompt all responses have scores in the same two" in text, f"columns that cannot be compared: {text}")
 judges.write_scores("single.csv", scores[..., :1])
 check(found("single.csv") is None, "one call each")
 

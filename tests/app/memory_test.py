@@ -105,7 +105,7 @@ if long:
         ("65,536 prompts x 64 actions", (in_bandit("large.toml", prompts=65536, actions=64, steps=100),)),
     ]
 for name, arguments in cases:
-    for jobs in ("1", "2"):
+    for jobs in ("1",) if name == "posterior-votes" else ("2",) if long else ("1", "2"):  # long ones once
         named = json.loads(call("check", *arguments, "--json", "--jobs", jobs))["cost"]["memory_bytes"]
         took = most_resident("run", *arguments, "-o", "out.h5", "--force", "-q", "--jobs", jobs)
         print(f"{name}, {jobs} job(s): {named / MIB:.1f} MiB named, {took / MIB:.1f} MiB taken, ratio {named / took:.2f}")
