@@ -72,7 +72,7 @@ std::string differences_text(const Exchangeability& e) {
 }  // namespace
 
 std::optional<ColumnFinding> column_finding(const ScoreTable& table, const ScoreOptions& o, std::uint64_t seed) {
-  if (!o.rater.empty() || table.judges.size() != 1 || !table.judges[0].name.empty()) return {};
+  if (!o.rater.empty() || says_who_judged(table)) return {};
   ColumnFinding finding{test_exchangeability(table, seed), {}, {}, {}};
   if (finding.test.prompts == 0 && table.columns.size() > 1)
     finding.untested = table.columns.size() > most_tested_columns ? fmt::format("there are more than {}", most_tested_columns)

@@ -107,9 +107,7 @@ std::string contradiction_of_id(const RunRecord& run) {
   return "";
 }
 
-}  // namespace
-
-std::string contradiction_in(const RunRecord& run) {
+std::string fault_in(const RunRecord& run) {
   for (const auto& [what, word] : {std::pair("world", &run.env), {"judge", &run.rater}, {"policy", &run.policy}})
     if (word->empty()) return fmt::format("its {} has no name", what);
   if (run.votes < 1) return fmt::format("it has {} votes", run.votes);
@@ -125,8 +123,10 @@ std::string contradiction_in(const RunRecord& run) {
   return contradiction_of_qualities(run);
 }
 
-std::string contradiction_of(const RunRecord& run) {
-  const std::string why = contradiction_in(run);
+}  // namespace
+
+std::string contradiction_in(const RunRecord& run) {
+  const std::string why = fault_in(run);
   return why.empty() ? "" : "run '" + run.id + "' contradicts itself: " + why;
 }
 

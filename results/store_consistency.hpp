@@ -11,12 +11,9 @@ namespace odrpo::store {
 /// No value that means anything is as large.
 inline constexpr double largest_value = 1e30;
 
-/// Why the words and final values of a run contradict each other; empty where they do not: its id is made of its words, numbers lie in their
+/// "run 'ID' contradicts itself: …", of words and final values; empty where they do not: its id is made of its words, numbers lie in their
 /// ranges, gain and regret follow from the qualities within roundings.
 std::string contradiction_in(const RunRecord& run);
-
-/// "run 'ID' contradicts itself: …", or empty.
-std::string contradiction_of(const RunRecord& run);
 
 /// Why no curve (or evaluation) of this name has these values; empty where one can. NaN is undefined.
 std::string contradiction_in(const std::string& curve, std::span<const double> values);

@@ -229,7 +229,7 @@ void Reader::check_runs() {
   ids.reserve(head_.runs);
   each_slab(Parts::words, [&](std::vector<RunRecord>& some) {
     for (const RunRecord& run : some) {
-      std::string fault = contradiction_of(run);
+      std::string fault = contradiction_in(run);
       if (fault.empty() && !ids.insert(std::hash<std::string>{}(run.id)).second) fault = "two runs have the id '" + run.id + "'";
       if (fault.empty()) continue;
       check_contents();  // damage is told as such
@@ -277,7 +277,7 @@ std::string Reader::digest(std::string* sense) {
     }
     for (const RunRecord& run : held) {
       digest.add(run);
-      if (sense && sense->empty()) *sense = contradiction_of(run);
+      if (sense && sense->empty()) *sense = contradiction_in(run);
     }
   }
   budget_.give_back(charged);

@@ -120,7 +120,7 @@ class BlockMaker {
     std::vector<Lead> leads{lead(row, baseline, of)};
     for (const SeedValues& other : others) {
       leads.push_back(lead(row, other, of));
-      leads.back().with_first = correlation_of_leads(row, baseline, row, other);
+      leads.back().with_first = correlation_of_leads(row, baseline, other);
     }
     return leads;
   }

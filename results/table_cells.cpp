@@ -167,13 +167,13 @@ Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, co
   return kind.more_is_better ? more : reversed(more);
 }
 
-double correlation_of_leads(const SeedValues& row, const SeedValues& baseline, const SeedValues& other_row, const SeedValues& other_baseline) {
-  const auto lead = [](const SeedValues& of, const SeedValues& over) {
+double correlation_of_leads(const SeedValues& row, const SeedValues& baseline, const SeedValues& other) {
+  const auto lead_over = [&](const SeedValues& there) {
     SeedValues by;
-    each_pair(of, over, [&](int seed, double a, double b) { by.emplace_back(seed, a - b); });
+    each_pair(row, there, [&](int seed, double a, double b) { by.emplace_back(seed, a - b); });
     return by;
   };
-  const auto [a, b] = pairs_of(lead(row, baseline), lead(other_row, other_baseline));
+  const auto [a, b] = pairs_of(lead_over(baseline), lead_over(other));
   const double mean_a = mean_interval(a).mean, mean_b = mean_interval(b).mean;
   double aa = 0, bb = 0, ab = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

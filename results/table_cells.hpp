@@ -50,8 +50,8 @@ Comparison compare_cells(const TableCell& cell, const TableCell& baseline, doubl
 /// By how much the row is better than the baseline over the seeds that both report; where it is not known whether more is better, by how much
 /// it is more.
 Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, const TableValue& kind);
-/// Over seeds, the correlation of row - baseline with another row - baseline; 1 where it has none.
-double correlation_of_leads(const SeedValues& row, const SeedValues& baseline, const SeedValues& other_row, const SeedValues& other_baseline);
+/// Over seeds, the correlation of row - baseline with row - other; 1 where it has none.
+double correlation_of_leads(const SeedValues& row, const SeedValues& baseline, const SeedValues& other);
 
 /// Each value in percent of the baseline's at its seed; without those that have none (paired_percent).
 SeedValues in_percent_of(const SeedValues& values, const SeedValues& baseline);

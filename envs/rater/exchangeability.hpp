@@ -50,6 +50,9 @@ struct Exchangeability {
 
 inline constexpr std::uint32_t most_tested_columns = 64;
 
+/// Does the file name its judges, or one judge? Else its columns may be those of several.
+inline bool says_who_judged(const ScoreTable& table) { return table.judges.size() != 1 || !table.judges[0].name.empty(); }
+
 /// Under one judge the calls about a prompt are exchangeable: any order of its columns is equally likely, however scores are distributed
 /// and whatever a call's scores of one prompt share. So the columns of each prompt are permuted, all of its responses together: 999 times,
 /// which is exact. Statistics are sums of squares about their mean, over columns: of the sum of ranks within the response (constant); of
