@@ -34,8 +34,8 @@ std::string levels_text(const ScoreTable& table) {
 /// Of a file that does not say who judged: its sample columns are not the calls of one judge. Else empty.
 std::string columns_text(const ScoreTable& table) {
   if (says_who_judged(table)) return "";
-  const Exchangeability e = test_exchangeability(table, 1);
-  return e.differ() ? fmt::format("; its sample columns differ, as calls of one judge do not (p = {:.3f}): `judge analyze` tells whose they may be", e.test.p) : "";
+  const PermutationTest columns = test_columns(table, 1);
+  return columns.differ() ? fmt::format("; its sample columns differ, as calls of one judge do not (p = {:.3f}): `judge analyze` tells whose they may be", columns.p) : "";
 }
 
 LearnedJudge learn_latent(const ScoreTable& whole) {

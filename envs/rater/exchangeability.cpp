@@ -265,6 +265,11 @@ double Exchangeability::mean_correlation(bool one_judge) const {
   return pairs > 0 ? sum / pairs : std::nan("");
 }
 
+PermutationTest test_columns(const ScoreTable& table, std::uint64_t seed) {
+  const Sample sample = sample_of(table);
+  return permuted(sample, std::vector<std::uint32_t>(sample.columns, 0), seed);
+}
+
 Exchangeability test_exchangeability(const ScoreTable& table, std::uint64_t seed) {
   const Sample sample = sample_of(table);
   Exchangeability e;

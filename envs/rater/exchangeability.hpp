@@ -31,6 +31,8 @@ inline constexpr std::size_t column_effects = 4;
 struct PermutationTest {
   double p = 1;
   std::array<double, column_effects> of{1, 1, 1, 1};  ///< by ColumnEffect
+  /// Calls of one judge are taken to differ in one of 200 files.
+  bool differ() const { return p <= 0.005; }
 };
 
 struct Exchangeability {
@@ -42,8 +44,7 @@ struct Exchangeability {
   std::vector<double> correlation;       ///< [N][N] of residuals: score - mean of the response's calls - offset; NaN where there is none
   std::optional<ColumnReading> reading;  ///< where columns differ: the fewest judges whose calls do not differ within a judge
 
-  /// Calls of one judge are taken to differ in one of 200 files.
-  bool differ() const { return test.p <= 0.005; }
+  bool differ() const { return test.differ(); }
   /// Mean correlation of residuals over pairs of columns of one judge of the reading (without one: all pairs), or of two. NaN of no pair.
   double mean_correlation(bool one_judge) const;
 };
@@ -61,5 +62,7 @@ inline bool says_who_judged(const ScoreTable& table) { return table.judges.size(
 /// responses, evenly chosen: smaller differences than they show change no advice. With fewer than two columns, or more than
 /// most_tested_columns, p is 1 and nothing else is set.
 Exchangeability test_exchangeability(const ScoreTable& table, std::uint64_t seed);
+/// Its test alone, without offsets and readings, which take most of the time where columns differ.
+PermutationTest test_columns(const ScoreTable& table, std::uint64_t seed);
 
 }  // namespace odrpo
