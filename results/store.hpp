@@ -79,7 +79,10 @@ class WorkFolder {
   /// empty one never. An output that already holds this very suite complete is kept and reported by complete(), and no folder is made then.
   /// A folder that is a link, has another owner or can be written by others is refused. Never touches anything it did not make. The output
   /// is that of output_target().
-  WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system());
+  /// Once `stop` is set, assemble() and merge() end with a Failure `stopped`, and what is committed stays; so does this constructor while it
+  /// watches a lock that is dated in the future.
+  WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system(),
+             const std::atomic<bool>* stop = nullptr);
   /// One of several processes that write into the folder of a process that holds its lock: this one commits and keeps checkpoints, and that one
   /// adopt()s its shards and assembles. Failure io when there is no such folder.
   struct Member {};
@@ -121,8 +124,6 @@ class WorkFolder {
   /// The same of runs that other machines trained: takes those of `sources`, beside what the folder and the output hold already. `check` is
   /// asked about every run that comes, with its place in the suite (none = not of this suite, and left out), and may refuse it by a Failure. A run that comes twice with equal numbers counts once; where numbers differ, and where runs are missing, nothing is written.
   MergeReport merge(std::span<const RunSource> sources, const CheckRun& check);
-  /// Once it is set, assemble() and merge() end with a Failure `stopped`; what is committed stays.
-  void stop_when(const std::atomic<bool>* stop);
 
  private:
   struct State;

@@ -203,8 +203,6 @@ std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>&
   throw;
 }
 
-void WorkFolder::stop_when(const std::atomic<bool>* stop) { state_->stop = stop; }
-
 std::string WorkFolder::assemble() {
   store::quiet();
   State& s = *state_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -35,7 +36,8 @@ struct LockRules {
   double beat = 10;     ///< seconds between two signs of life
   double silence = 60;  ///< seconds without one after which the owner may be dead
   double patience = 0.2;  ///< seconds to wait for an owner that may be going
-  bool watches = true;    ///< a lock that is dated in the future is watched for `silence`
+  bool watches = true;    ///< a lock that is dated in the future is watched for `silence` …
+  const std::atomic<bool>* stop = nullptr;  ///< … until this is set
 };
 
 /// What a lock's file says to whoever does not hold it.
@@ -57,7 +59,8 @@ class Lock {
   ~Lock() { release(); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
-  /// Tries for LockRules::patience; watches a lock that is dated in the future for LockRules::silence. Failure io when it cannot be made.
+  /// Tries for LockRules::patience; watches a lock that is dated in the future for LockRules::silence. Failure io when it cannot be made, `stopped` when
+  /// LockRules::stop is set while it watches.
   Result take(const Folder& folder, const std::string& name, const LockRules& rules = {});
   /// Who has it, after `taken`.
   const LockState& other() const { return other_; }

@@ -43,7 +43,7 @@ bool is_work(const std::string& name) { return store::is_shard(name) || is_old_s
 
 }  // namespace
 
-WorkFolder::State::State(const std::string& wanted, const SuiteFacts& suite, const System& calls)
+WorkFolder::State::State(const std::string& wanted, const SuiteFacts& suite, const System& calls, const std::atomic<bool>* stops)
     : system(calls),
       facts(suite),
       output(output_target(wanted)),
@@ -51,7 +51,8 @@ WorkFolder::State::State(const std::string& wanted, const SuiteFacts& suite, con
       folder_name(name + ".work"),
       beside(store::open_folder(system, store::folder_of(output), "write " + store::quoted(output) + ": cannot open its folder")),
       index(facts),
-      done(facts.runs, false) {}
+      done(facts.runs, false),
+      stop(stops) {}
 
 bool WorkFolder::State::holds_work() const {
   const auto names = store::names_in(folder);
@@ -129,6 +130,7 @@ bool WorkFolder::State::take_folder(bool make, bool force) {
       throw Failure(Exit::io, store::quoted(path) + " holds " + store::quoted(there) + ", which this program did not make; move it away");
   store::LockRules rules;
   rules.watches = make;  // what is left over of a complete output is not worth a minute
+  rules.stop = stop;
   switch (lock.take(folder, lock_name, rules)) {
     case store::Lock::Result::gone: return false;
     case store::Lock::Result::taken:
@@ -330,10 +332,10 @@ void WorkFolder::State::remove_folder() {
   system.unlink(beside.number(), folder_name.c_str(), AT_REMOVEDIR);  // fails when somebody put a file there: theirs
 }
 
-WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system) {
+WorkFolder::WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system, const std::atomic<bool>* stop) {
   need_room(store::hdf5_room);  // also for opening the library
   store::quiet();
-  state_ = std::make_unique<State>(output, facts, system);
+  state_ = std::make_unique<State>(output, facts, system, stop);
   State& s = *state_;
   s.open(force);
   if (!s.lock) return;

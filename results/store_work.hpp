@@ -70,12 +70,12 @@ struct WorkFolder::State {
   bool forced = false;                         ///< the same call again would begin anew
   bool not_ours_aside = false;                 ///< somebody else's file lies where the new output was
   std::optional<struct stat> found;            ///< the file at the output, as it was when it was looked at
-  const std::atomic<bool>* stop = nullptr;     ///< set = give up making the output
+  const std::atomic<bool>* stop;               ///< set = give up making the output, and watching a lock
   bool merging = false;                        ///< the runs come from parts elsewhere
   std::vector<std::pair<std::string, std::string>> output_provenance;  ///< of the output, when it was looked at
   mutable std::atomic<bool> provenance_due{false};  ///< the folder says who trained until now, not that this call does
 
-  State(const std::string& output, const SuiteFacts& facts, const System& system);
+  State(const std::string& output, const SuiteFacts& facts, const System& system, const std::atomic<bool>* stop = nullptr);
   void open(bool force);
   void join();
   void look_at_output(bool force);

@@ -32,8 +32,7 @@ std::string contradiction(const RunRecord& run, const RunSpec& spec) {
 
 MergedParts merge_parts(const Suite& suite, const SuiteFacts& facts, std::span<const Part> parts, const MergeSettings& settings) {
   MergedParts out;
-  WorkFolder folder(settings.output, facts, settings.force, settings.system);
-  folder.stop_when(settings.limits.stop);
+  WorkFolder folder(settings.output, facts, settings.force, settings.system, settings.limits.stop);
   if (folder.complete()) {
     out.complete = true;
     out.notes = folder.notes();

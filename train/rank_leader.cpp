@@ -231,7 +231,7 @@ RunReport Leader::run() {
   greet();
   std::optional<WorkFolder> opened;
   try {
-    opened.emplace(settings_.output, facts_, settings_.force, settings_.system);
+    opened.emplace(settings_.output, facts_, settings_.force, settings_.system, settings_.stop);
   } catch (const Failure& failure) {
     refuse(failure);
   }

@@ -7,7 +7,7 @@
 namespace odrpo {
 
 RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings) {
-  WorkFolder folder(settings.output, facts, settings.force, settings.system);
+  WorkFolder folder(settings.output, facts, settings.force, settings.system, settings.stop);
   SuiteCall call(suite, settings, folder);
   RunReport& report = call.report;
   if (folder.complete()) {

@@ -124,7 +124,6 @@ bool train_missing(SuiteCall& call, const Suite& suite, const RunSettings& setti
 
 void assemble_or_train_again(SuiteCall& call, const Suite& suite, const RunSettings& settings, WorkFolder& folder) {
   RunReport& report = call.report;
-  folder.stop_when(settings.stop);
   for (int times = 0; report.digest.empty(); ++times) {
     if (times == most_assemblies)
       throw Failure(Exit::bad_input, "finished runs are damaged on the disk again and again: " + folder.notes().back());

@@ -9,6 +9,13 @@ does, when = how.get("does"), how.get("when", 20)  # what it does wrong, at whic
 asked = 0
 
 
+def command_line(pid):
+    try:
+        return open(f"/proc/{pid}/cmdline").read()
+    except OSError:
+        return ""  # it has ended meanwhile
+
+
 def life_factor():
     """Of the block's lives of this command line, the one that was started last is slower by the block's factor in how["later"]. how["lives"] =
     [a file that counts lives, how many come before the first block: the gate lists and calibrates]."""
@@ -17,7 +24,7 @@ def life_factor():
         return 1
     parent = os.getppid()
     children = [int(pid) for pid in open(f"/proc/{parent}/task/{parent}/children").read().split()]  # in the order of their starts
-    alike = [pid for pid in children if open(f"/proc/{pid}/cmdline").read() == open("/proc/self/cmdline").read()]
+    alike = [pid for pid in children if command_line(pid) == command_line("self")]
     return how["later"][(life - before) // len(alike) % len(how["later"])] if alike[-1] == os.getpid() else 1
 
 

@@ -206,6 +206,22 @@ TEST_CASE("a lock dated in the future is silent once it has been watched without
   }
 }
 
+TEST_CASE("a call that is to stop watches no lock") {
+  const sample::Scratch scratch;
+  const System system = system_with(true);
+  const store::Folder folder = folder_at(system, scratch.path.string());
+  const std::atomic<bool> stop = true;
+  LockRules me = process_on("here", "boot here");
+  me.patience = 0, me.silence = 3600, me.stop = &stop;
+  LockOwner owner = me.self;
+  owner.host = "there", owner.boot = "boot there";
+  write_lock(scratch, owner, -100'000);
+  Lock lock;
+  CHECK(sample::failure_of([&] { lock.take(folder, "lock", me); }).first == Exit::stopped);
+  CHECK(sample::bytes_of(scratch.file("lock")) == owner.text());
+  CHECK(sample::failure_of([&] { WorkFolder(scratch.file(), sample::facts(sample::runs(1)), false, system, &stop); }).first == Exit::ok);
+}
+
 TEST_CASE("a killed holder's lock is free at once, and a stopped one's is not") {
   const sample::Scratch scratch;
   const System system = posix_system();

@@ -24,7 +24,7 @@ using sample::contains, sample::failure_of;
 
 namespace {
 
-enum class Disk { whole, plain };  ///< plain: without hard links and flock
+enum class Disk { whole, plain };  ///< plain: without hard links, flock and flags of a rename
 
 /// An owner's system calls: writes down what it makes, removes and replaces, and waits once, before a call, for the parent.
 struct Watched {
@@ -60,8 +60,9 @@ System watched_system(Watched& w, Disk disk) {
   };
   s.write = [&w, real](int file, const void* from, std::size_t size, off_t at) { return w.call(), real.write(file, from, size, at); };
   s.sync = [&w](int) { return w.call(), 0; };
-  s.rename = [&w, real](int folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  s.rename = [&w, real, disk](int folder, const char* from, int to_folder, const char* to, unsigned flags) {
     w.call();
+    if (disk == Disk::plain && flags != 0) return -EINVAL;
     const unsigned long replaced = flags == 0 ? number_at(to_folder, to) : 0;
     const int result = real.rename(folder, from, to_folder, to, flags);
     if (result == 0 && replaced != 0) w.note("removed", replaced);

@@ -217,8 +217,7 @@ TEST_CASE("a merge that is stopped leaves nothing behind") {
                                                               slab(some);
                                                             }}};
   {
-    WorkFolder folder(scratch.file(), facts, false);
-    folder.stop_when(&stop);
+    WorkFolder folder(scratch.file(), facts, false, posix_system(), &stop);
     CHECK(failure_of([&] { folder.merge(sources, any); }).first == Exit::stopped);
   }
   CHECK(fs::is_empty(scratch.path));

@@ -28,10 +28,9 @@ TEST_CASE("a stop while the output is made loses nothing, whenever it comes", "[
     std::atomic<bool> stop{trial == 1};  // that one is stopped for sure
     Exit code = Exit::ok;
     {
-      WorkFolder work(scratch.file(), facts, false);
+      WorkFolder work(scratch.file(), facts, false, posix_system(), &stop);
       work.commit(std::span(all).first(100));
       work.commit(std::span(all).subspan(100));
-      work.stop_when(&stop);
       const auto wait = std::chrono::duration<double>(longest * static_cast<double>(rng() % 1000) / 1000);
       std::thread stopper([&] {
         std::this_thread::sleep_for(trial == 0 ? std::chrono::duration<double>(0) : wait);
