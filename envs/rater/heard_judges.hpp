@@ -1,8 +1,13 @@
-// The judges of a table that gave at least one score.
+// A table of scores with some of its judges.
 #pragma once
+#include <vector>
+
 #include "kernels/score_table.hpp"
 
 namespace odrpo {
+
+/// The table with the ratings and columns of these judges ([judges of the table] true) alone. All responses stay, also without ratings.
+ScoreTable keep_judges(ScoreTable table, const std::vector<bool>& kept);
 
 /// The table without judges none of whose answers could be read, with a note for each; the table itself where there are none such.
 ScoreTable heard_judges(ScoreTable table);

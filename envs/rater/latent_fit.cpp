@@ -187,18 +187,13 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     fit.judge = options.whole->judge;
   }
   OutlierFit found;
-  Moments error_of_rows{};
   const bool intervals = options.intervals && fit.prompts >= fewest_prompts;
-  OutlierSearch search{free, {}, nullptr, intervals, options.seed};
-  if (options.whole != nullptr) search.known = &options.whole->outliers;
-  else if (options.outliers)
-    error_of_rows = sampling_errors(prompts, options.seed), search.among = suspected_outliers(fit.observed, fit.simulated, error_of_rows, table.levels());
-  if (search.known != nullptr ? search.known->any() : std::any_of(search.among.begin(), search.among.end(), [](bool b) { return b; }))
-    found = fit_outliers(table, fit.judge, search);
+  const OutlierSearch search{free, options.whole != nullptr ? &options.whole->outliers : nullptr, intervals, options.seed};
+  if (search.known != nullptr ? search.known->any() : options.outliers) found = fit_outliers(table, fit.judge, search);
   if (options.whole == nullptr && found.outliers.any()) {  // the model that is not chosen
     settle_thresholds(found.judge, table.levels(), shares_without(found.outliers, table.values.size(), share));
     const Moments without = fit.simulated, with = moments_of(draw_scores(found.judge, table, 2, options.seed, found.outliers).table, MomentSet::with_rows);
-    if (rows_fit(found.chosen ? without : with, fit.observed, error_of_rows, table.levels()))
+    if (rows_fit(found.chosen ? without : with, fit.observed, sampling_errors(prompts, options.seed), table.levels()))
       fit.other = found.chosen ? LatentModel{fit.judge, {}} : LatentModel{found.judge, found.outliers};
   }
   if (found.chosen) {

@@ -7,16 +7,19 @@
 #include <span>
 #include <utility>
 
+#include "envs/rater/heard_judges.hpp"
 #include "envs/rater/latent_draw.hpp"
 #include "envs/rater/latent_evidence.hpp"
 #include "envs/rater/least_squares.hpp"
 #include "envs/rater/outlier_likelihood.hpp"
 #include "kernels/math.hpp"
+#include "kernels/shuffle.hpp"
 
 namespace odrpo {
 namespace {
 
 constexpr std::uint64_t most_scores = 10'000;
+constexpr std::size_t most_thresholds = 64;  // of all judges together: a likelihood takes time for each, and outliers are the same for all
 constexpr std::uint32_t most_calls = 16;  // of a response, all judges together; of each judge two or more
 constexpr std::size_t most_kinds = 4;
 constexpr int first_steps = 4;           // of each climb; then the best go on
@@ -302,7 +305,7 @@ OutlierFit Search::fit() {
       const std::vector<Vector> g = scores(best.at, best.free, best.prompt, share_);
       for (const Outlier kind : all_outliers) {
         const std::size_t place = place_of(kind);
-        if (!search_.among[static_cast<std::size_t>(kind)] || best.at[place] > 0) continue;
+        if (best.at[place] > 0) continue;
         std::vector<Point> starts;
         if (score_test(best, g, place) > 1) starts.push_back(best.at);
         if (added == 0) starts.push_back(even_noise(best.at));
@@ -321,7 +324,7 @@ OutlierFit Search::fit() {
       const auto good = std::find_if(tried.begin(), tried.end(),
                                      [&](const auto& t) { return 2 * (t.second.sum - best.sum) >= needed && rows_show(t.second, t.first); });
       if (good == tried.end()) {
-        if (added == 0 && !tried.empty()) rejected = std::move(tried.front().second);
+        if (added == 0 && !tried.empty() && 2 * (tried.front().second.sum - best.sum) > needed / 2) rejected = std::move(tried.front().second);
         break;
       }
       best = std::move(good->second);
@@ -336,24 +339,20 @@ OutlierFit Search::fit() {
   return out;
 }
 
-}  // namespace
-
-std::array<bool, all_outliers.size()> suspected_outliers(const Moments& observed, const Moments& simulated, const Moments& error, int levels) {
-  const auto above = [&](Moment m, double margin) {
-    const auto i = static_cast<std::size_t>(m);
-    return observed[i] - simulated[i] > error[i] + margin * moment_tolerance(m, levels, observed[i]);
-  };
-  const auto skewness = static_cast<std::size_t>(Moment::row_skewness);
-  const double skewed = observed[skewness] - simulated[skewness];
-  const bool tails = above(Moment::difference_kurtosis, 0.2), low = tails || (skewed < -error[skewness] && above(Moment::far_lowest, 0.3)),
-             high = tails || (skewed > error[skewness] && above(Moment::far_highest, 0.3));
-  std::array<bool, all_outliers.size()> among{};
-  const auto set = [&](Outlier kind, bool suspected) { among[static_cast<std::size_t>(kind)] = suspected; };
-  set(Outlier::low, low), set(Outlier::veto, low), set(Outlier::high, high), set(Outlier::uniform, tails), set(Outlier::mirror, tails);
-  return among;
+/// A random choice of judges, always the same.
+ScoreTable some_judges(const ScoreTable& table, std::size_t most) {
+  std::vector<std::uint32_t> order(table.judges.size());
+  shuffle_epoch(0, 0, static_cast<std::uint32_t>(order.size()), order.data());
+  std::vector<bool> kept(order.size(), false);
+  for (std::size_t i = 0; i < most; ++i) kept[order[i]] = true;
+  return keep_judges(table, kept);
 }
 
+}  // namespace
+
 OutlierFit fit_outliers(const ScoreTable& whole, const LatentScale& start, const OutlierSearch& search) {
+  if (const std::size_t most = std::max<std::size_t>(2, most_thresholds / whole.values.size()); whole.judges.size() > most)
+    return fit_outliers(some_judges(whole, most), start, search);
   std::vector<std::uint32_t> scored;  // prompts with a score
   for (std::uint32_t p = 0; p < whole.prompts.size(); ++p) {
     bool any = false;

@@ -18,30 +18,24 @@ struct FreeParameters {
 };
 
 struct OutlierFit {
-  bool chosen = false;                                     ///< false: nothing that was tried is asked for; the others are of the best of it
-  Outliers outliers;                                       ///< all 0 where nothing was tried
-  LatentScale judge;                                       ///< beside them, by maximum likelihood
+  bool chosen = false;                                     ///< false: the scores ask for none; the others are of the kind that came half way, if one did
+  Outliers outliers;                                       ///< all 0 where none came half way
+  LatentScale judge;                                       ///< beside them, by maximum likelihood; with thresholds of the judges that were looked at
   std::array<double, all_outliers.size()> low{}, high{};   ///< 95 % intervals over prompts; 0 where there are none
   std::array<std::array<double, all_outliers.size()>, all_outliers.size()> covariance{};  ///< of the estimated shares; NaN = not known
 };
 
 struct OutlierSearch {
   FreeParameters free;
-  std::array<bool, all_outliers.size()> among{};  ///< kinds that are looked for
   const Outliers* known = nullptr;                ///< these are estimated, from here on, and none is looked for; null = they are
   bool intervals = true;
   std::uint64_t seed = 1;  ///< of simulated scores and of the choice of prompts
 };
 
-/// Kinds that the moments of rows ask for, each beyond `error` (standard error of `observed`): all of them where differences of calls have
-/// heavier tails in the table than in simulated scores of the judge without outliers; low and veto where rows are more skewed down and calls
-/// far apart reach the lowest level more often; high likewise.
-std::array<bool, all_outliers.size()> suspected_outliers(const Moments& observed, const Moments& simulated, const Moments& error, int levels);
-
 /// Outliers beside the smooth judge `start`, which has been fitted to the table without them. Added one kind at a time, at most four: the
 /// kind that raises 2 log likelihood most, by more than 10 + prompts / 10, where five responses or more have two calls far apart of which
 /// one is at the outlier's level, and such pairs are not much rarer in the table than the judge with the outlier makes them. A random choice
-/// of prompts with at most 10,000 scores is used. The same bits everywhere.
+/// of prompts with at most 10,000 scores is used, and of a large panel one of judges with at most 64 levels together. The same bits everywhere.
 OutlierFit fit_outliers(const ScoreTable& table, const LatentScale& start, const OutlierSearch& search);
 
 }  // namespace odrpo

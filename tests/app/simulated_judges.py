@@ -33,6 +33,7 @@ class World:
     veto: np.ndarray       # probability that a call scores an ambiguous response 1; 0 of the others
     length: np.ndarray     # of the text, median 1; independent of quality
     lasting: np.ndarray    # [P, R, members] standard normal
+    late: np.ndarray       # [P, 1]: of a prompt after Judge.changes_after
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ class Judge:
                           self.hardness_of_responses * rng.normal(size=shape))
         veto = np.where(rng.random(shape) < self.veto, rng.random(shape), 0)
         quality = self.expected_score(places) if self.thresholds else places
-        return World(places, quality, hardness, veto, np.exp(0.7 * rng.normal(size=shape)), rng.normal(size=shape + (len(self.members),)))
+        late = (np.arange(prompts) >= self.changes_after * prompts)[:, None]
+        return World(places, quality, hardness, veto, np.exp(0.7 * rng.normal(size=shape)), rng.normal(size=shape + (len(self.members),)), late)
 
     def expected_score(self, places):
         """Mean score over members, hardness of responses and errors; of judges on a latent scale without outliers."""
@@ -122,11 +124,10 @@ class Judge:
         shape = world.place.shape
         j = self.member_of(column)
         m = self.members[j]
-        late = (np.arange(shape[0]) >= self.changes_after * shape[0])[:, None]
         error = rng.standard_t(self.tails, shape) if self.tails else rng.normal(size=shape)
-        error = m.lasting * world.lasting[..., j] + self.sigma * m.sigma * np.where(late, self.late_sigma, 1) * error
+        error = m.lasting * world.lasting[..., j] + self.sigma * m.sigma * np.where(world.late, self.late_sigma, 1) * error
         heard = self.middle() + m.stretch * (world.place - self.middle()) + m.severity + self.drift * column
-        heard = heard + np.where(late, self.late_severity, 0) + world.hardness * error
+        heard = heard + np.where(world.late, self.late_severity, 0) + world.hardness * error
         score = 1 + np.searchsorted(self.edges(), heard, side="right")
         hits = lambda p: rng.random(shape) < p
         score = np.where(hits(self.mirror), self.levels + 1 - score, score)

@@ -2,6 +2,7 @@
 #include "envs/rater/outlier_fit.hpp"
 
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "envs/bandit/simulate_scores.hpp"
@@ -37,6 +38,29 @@ TEST_CASE("outliers of one kind are found, as often as they are", "[latent][unsa
       else CHECK(fit.outliers[other] < 0.02);
     CHECK(fit.judge.sigma == Approx(0.3).margin(0.06));
   }
+}
+
+TEST_CASE("outliers that look like noise which varies are found too", "[latent][unsanitized]") {
+  const LatentScale judge = latent_judge(0.3, 0.4, 0.4, 0, 8, std::vector<double>(8, 0.125));
+  for (const auto& [kind, share] : {std::pair(Outlier::uniform, 0.1), std::pair(Outlier::veto, 0.05)}) {
+    Outliers truth;
+    truth[kind] = share;
+    const LatentFit fit = fit_of(draw_scores(judge, ScoreShape{200, 8, 4}, 20261139, truth).table);
+    INFO(outlier_word(kind));
+    CHECK(fit.outliers[kind] == Approx(share).margin(0.03));
+  }
+}
+
+TEST_CASE("outliers of a large panel are those of some of its judges", "[latent][unsanitized]") {
+  Outliers truth;
+  truth[Outlier::low] = 0.1;
+  std::vector<double> all;
+  for (int j = 0; j < 12; ++j) all.insert(all.end(), shares.begin(), shares.end());
+  const LatentScale panel = latent_judge(0.4, 0.4, 0, 0, 8, all);
+  const LatentFit fit = fit_of(draw_scores(panel, ScoreShape{30, 4, 2}, 20261140, truth).table);
+  CHECK(fit.outliers[Outlier::low] == Approx(0.1).margin(0.03));
+  CHECK(fit.judge.judges() == 12);
+  CHECK(fit.judge.sigma == Approx(0.4).margin(0.08));
 }
 
 TEST_CASE("a smooth judge has no outliers, and the fit is that without the search", "[latent]") {
