@@ -14,6 +14,8 @@ struct BuildFacts {
   std::string suites_of_sources, suites_installed;  ///< folders of shipped suites, from the program's own: built, installed
 };
 BuildFacts build_facts();
+/// Names this build for what only the same build takes over: two that git does not tell apart differ in the program's bytes.
+std::string build_name();
 
 /// Known when it runs.
 struct HostFacts {

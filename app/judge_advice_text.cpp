@@ -122,7 +122,7 @@ std::string checks_text(const Advice& a, const AdviceQuestion& q) {
   }
   std::string other;
   for (const AdviceCheck& c : a.checks)
-    if (c.holds && c.name.ends_with("fits too"))  // what the model decides
+    if (c.holds && c.kind == CheckKind::other_model)  // what the model decides
       other += paragraph(fmt::format("With {} the advised choice has {}.", c.name,
                                       std::isnan(c.less.mean) ? "the best gain" : difference_text(c.less, false) + " points against the best there"),
                           0);
@@ -202,9 +202,11 @@ std::string legend_text(const Advice& a, const AdviceQuestion& q) {
       "grid of rates could add {:.1f} points at most.",
       q.batch, policies_text(q), q.report_seeds, a.report.size() - 1, q.tuning_seeds, a.race.choices, finer);
   if (a.advised != 0) text += cheapest_text(q);
-  const auto sampled = [](const AdviceCheck& check) { return check.name.starts_with("sampled judge"); };
+  const auto sampled = [](const AdviceCheck& check) { return check.kind == CheckKind::sampled_judge; };
   if (std::any_of(a.checks.begin(), a.checks.end(), sampled))
     text += " Sampled judge: fitted to a random half of the prompts, and so as far from the fitted judge as that from the true one.";
+  if (q.fit_error > 0)
+    text += fmt::format(" Intervals of differences hold the error of the fit too: {:g} % of a difference, one standard deviation.", 100 * q.fit_error);
   return paragraph(text, 0, 2);
 }
 

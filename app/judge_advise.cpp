@@ -40,17 +40,17 @@ std::string saved_name(const AdviceQuestion& q, const JudgeWorld& judge) {
 }
 
 // Takes over what an earlier call has saved, if it can be read and is whole.
-void load_saved(const std::string& path, const std::string& version, Trials& trials) {
+void load_saved(const std::string& path, const std::string& build, Trials& trials) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return;
   try {
-    if (trials.load(read_scores_file(path), version)) {
+    if (trials.load(read_scores_file(path), build)) {
       print_note(fmt::format("note: goes on with {} trainings of {}", trials.known(), path));
       return;
     }
   } catch (const Failure&) {
   }
-  print_note(fmt::format("note: {} is damaged or another version's: ignored", path));
+  print_note(fmt::format("note: {} is damaged or another build's: ignored", path));
 }
 
 // Nothing else that may have that name is touched.
@@ -88,6 +88,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
   AdviceInput input{printable_line(o.path), "", {}};
   std::optional<FileJudges> judges;
   if (file) {
+    question.fit_error = usual_fit_error;
     const ScoreTable table = read_score_table(o.path, how);
     input.found = table_text(table) + besides_text(table);
     input.columns = column_finding(table, o.scores, question.seed);
@@ -107,8 +108,8 @@ int judge_advise(const JudgeAdviseOptions& o) {
 
   // the race, unless it was begun before
   Trials trials(jobs, stop);
-  const std::string saved = saved_name(question, judges->fitted), version = build_facts().version;
-  load_saved(saved, version, trials);
+  const std::string saved = saved_name(question, judges->fitted), build = build_name();
+  load_saved(saved, build, trials);
   const ProgressStyle style = progress_style(o.quiet);
   ProgressBar bar(style);
   AdviceWork work([&](const AdviceProgress& at) {
@@ -116,7 +117,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     bar.show(tally_of(at, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   });
   const auto save = [&] {
-    write_output(saved, trials.saved(version));
+    write_output(saved, trials.saved(build));
     return fmt::format("{} trainings are saved in {}; the same command continues", trials.known(), saved);
   };
   try {

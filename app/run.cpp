@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -27,7 +26,6 @@
 #include "app/suite_facts.hpp"
 #include "app/usage.hpp"
 #include "app/win_rate_over.hpp"
-#include "results/digest.hpp"
 #include "results/export_json.hpp"
 #include "results/store.hpp"
 #include "results/table.hpp"
@@ -92,22 +90,6 @@ Failure starved(const Tally& tally, const RunSettings& settings) {
   report.total = tally.total;
   report.saved = tally.saved;
   return {Exit::limits, "out of memory: " + saved_text(report, settings) + less};
-}
-
-// Names this build for checkpoints: two that git does not tell apart differ in the program's bytes.
-std::string build_name() {
-  const BuildFacts build = build_facts();
-  const std::string text = fmt::format("{} {} {} {} {}", build.version, build.revision, build.compiler, build.build_type, build.flags);
-  std::ifstream program("/proc/self/exe", std::ios::binary);
-  Sha256 hash;
-  std::vector<char> part(std::size_t{1} << 16);
-  std::streamsize size = 0;
-  while (program.good()) {
-    program.read(part.data(), static_cast<std::streamsize>(part.size()));
-    hash.add(part.data(), static_cast<std::size_t>(program.gcount()));
-    size += program.gcount();
-  }
-  return size > 0 && program.eof() ? text + ' ' + hash.hex().substr(0, 16) : text;
 }
 
 // The device of a rank among those of its machine: ranks share them where there are more ranks.

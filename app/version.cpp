@@ -7,11 +7,13 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "built.hpp"
 #include "kernels/isa.hpp"
+#include "results/digest.hpp"
 #include "results/store.hpp"
 #include "revision.hpp"
 
@@ -40,6 +42,21 @@ int usable_cores() {
 BuildFacts build_facts() {
   return {built::version, built::revision, built::compiler,          built::flags,           built::build_type, built::hdf5,
           built::mpi,     built::cuda,     built::suites_of_sources, built::suites_installed};
+}
+
+std::string build_name() {
+  const BuildFacts build = build_facts();
+  const std::string text = fmt::format("{} {} {} {} {}", build.version, build.revision, build.compiler, build.build_type, build.flags);
+  std::ifstream program("/proc/self/exe", std::ios::binary);
+  Sha256 hash;
+  std::vector<char> part(std::size_t{1} << 16);
+  std::streamsize size = 0;
+  while (program.good()) {
+    program.read(part.data(), static_cast<std::streamsize>(part.size()));
+    hash.add(part.data(), static_cast<std::size_t>(program.gcount()));
+    size += program.gcount();
+  }
+  return size > 0 && program.eof() ? text + ' ' + hash.hex().substr(0, 16) : text;
 }
 
 HostFacts host_facts() {

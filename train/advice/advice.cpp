@@ -67,7 +67,7 @@ class Adviser {
   Advice advice;
 
  private:
-  void add_check(const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain);
+  void add_check(CheckKind kind, const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain);
 
   const AdviceQuestion& question_;
   Trials& trials_;
@@ -147,7 +147,7 @@ void Adviser::compare() {
   std::vector<const ReportedChoice*> left;
   for (std::size_t i = 0; i < gain.size(); ++i) {
     ReportedChoice& choice = advice.report[i];
-    choice.less = all.more[i], choice.p = all.p[i], choice.p_holm = all.p_holm[i];
+    choice.less = with_fit_error(all.more[i], question_.fit_error), choice.p = all.p[i], choice.p_holm = all.p_holm[i];
     choice.worse = choice.p_holm < advice_level;
     if (!choice.worse) left.push_back(&choice);
   }
@@ -180,17 +180,17 @@ void Adviser::compare_votes() {
   const Beside fewest = beside(gain, finer, 0);
   for (const auto& [votes, i] : best) {
     const std::size_t row = advice.votes.size();
-    advice.votes.push_back({i, fewest.more[row], fewest.p_holm[row]});
+    advice.votes.push_back({i, with_fit_error(fewest.more[row], question_.fit_error), fewest.p_holm[row]});
   }
 }
 
 // `of`: places in the report, in the order of `gain`; the advised choice is among them
-void Adviser::add_check(const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain) {
+void Adviser::add_check(CheckKind kind, const std::string& name, const std::vector<std::size_t>& of, const std::vector<std::vector<double>>& gain) {
   std::vector<GainsAtRates> at_own_rates;
   for (const std::vector<double>& seeds : gain) at_own_rates.push_back({seeds});
   const Beside all = beside_best(at_own_rates, std::vector<double>(gain.size(), 0.0));
   const auto at = static_cast<std::size_t>(std::find(of.begin(), of.end(), advice.advised) - of.begin());
-  advice.checks.push_back({name, of[all.other], all.more[at], all.p_holm[at]});
+  advice.checks.push_back({kind, name, of[all.other], all.more[at], all.p_holm[at]});
 }
 
 void Adviser::check_policies() {
@@ -198,7 +198,7 @@ void Adviser::check_policies() {
   for (std::size_t p = 0; p < question_.policies.size(); ++p) {
     std::vector<std::vector<double>> gain;
     for (const Gains& of : gains_) gain.push_back(of[p]);
-    add_check(fmt::format("policy {} alone", word_of(std::span<const Word<PolicyKind>>(policy_words), question_.policies[p])),
+    add_check(CheckKind::policy, fmt::format("policy {} alone", word_of(std::span<const Word<PolicyKind>>(policy_words), question_.policies[p])),
               all_choices(), gain);
   }
 }
@@ -219,7 +219,7 @@ bool Adviser::check(const CheckWorld& world, const std::vector<std::size_t>& of,
   std::vector<std::vector<double>> mean;
   for (std::size_t i = 0; i < of.size(); ++i)
     if (!(*gains)[i].empty()) compared.push_back(of[i]), mean.push_back(mean_over_policies((*gains)[i]));
-  add_check(world.name, compared, mean);
+  add_check(world.kind, world.name, compared, mean);
   return true;
 }
 

@@ -25,7 +25,7 @@ struct ReportedChoice {
   std::vector<MeanInterval> policy_gain;    ///< of each policy
   GainsAtRates gain_at_rates;               ///< [rates][seed] mean over policies; the first at its own rates
   MeanInterval mean;                        ///< of `gain()`
-  MeanInterval less;                        ///< less the best's gain, with the interval of its test (Beside); NaN of the best
+  MeanInterval less;                        ///< less the best's gain, with the interval of its test (Beside) and the fit's error; NaN of the best
   double p = 0, p_holm = 0;                 ///< that it is as good as the best; NaN of the best
   bool worse = false;                       ///< p_holm < .05
   int failed = 0;                           ///< trainings that diverged, whose gain counts as 0
@@ -44,6 +44,7 @@ inline constexpr double check_margin = 1;  ///< points: a smaller difference cha
 
 /// The advised choice with another judge, or one policy alone.
 struct AdviceCheck {
+  CheckKind kind;
   std::string name;
   std::size_t best = 0;  ///< place in Advice::report of the best one there
   MeanInterval less;     ///< the advised one's gain less the best's; NaN where it is the best

@@ -38,11 +38,11 @@ std::vector<bool> reaches_best(const GainsAtRates& tuning, std::size_t needed) {
 }  // namespace
 
 CheckWorld other_judge(const AdviceQuestion& question, const JudgeWorld& judge) {
-  return {judge.name, &judge, question.policies, {}, 4, question.check_seeds};
+  return {judge.kind, judge.name, &judge, question.policies, {}, 4, question.check_seeds};
 }
 
 CheckWorld toy_language_model(const JudgeWorld& judge) {
-  return {"the toy language model", &judge, {PolicyKind::transformer}, {std::begin(toy_rates), std::end(toy_rates)}, 2, 8};
+  return {CheckKind::toy_language_model, "the toy language model", &judge, {PolicyKind::transformer}, {std::begin(toy_rates), std::end(toy_rates)}, 2, 8};
 }
 
 double runs_of(const CheckWorld& world, std::size_t choices) {

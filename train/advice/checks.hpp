@@ -13,6 +13,7 @@ namespace odrpo {
 
 /// What is trained for a check.
 struct CheckWorld {
+  CheckKind kind;
   std::string name;
   const JudgeWorld* judge = nullptr;
   std::vector<PolicyKind> policies;

@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::uint32_t half_draws = 0x68616c66;  // tells the key of these draws from the keys of seeds
 
-JudgeWorld judge_world(const std::string& name, const LatentScale& judge, const Outliers& outliers) {
+JudgeWorld judge_world(const std::string& name, const LatentScale& judge, const Outliers& outliers, CheckKind kind = CheckKind::sampled_judge) {
   RaterConfig rater;
   rater.noise = noise_of(judge, outliers);
-  return {name, std::move(rater)};
+  return {name, std::move(rater), kind};
 }
 
 std::vector<std::uint32_t> half_of(std::size_t prompts, std::uint64_t seed, int which) {
@@ -67,7 +67,7 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
     } else if (i == 1) {
       RaterConfig rater;
       rater.noise = {ResampleNoise{resample_responses(table, RowCentre::middle).responses}};
-      made[i] = {"the file's responses", std::move(rater)};
+      made[i] = {"the file's responses", std::move(rater), CheckKind::file_responses};
     } else {
       LatentFitOptions half = options;
       half.prompts = half_of(table.prompts.size(), seed, static_cast<int>(i));
@@ -110,7 +110,7 @@ std::optional<FileJudges> judges_of(const ScoreTable& whole, const std::string& 
     else ++missing, why[0] = why[0].empty() ? why[i] : why[0];
   if (fit.other)
     judges.others.push_back(judge_world(fit.outliers.any() ? "the judge without outliers, which fits too" : "a judge with outliers, which fits too",
-                                        fit.other->judge, fit.other->outliers));
+                                        fit.other->judge, fit.other->outliers, CheckKind::other_model));
   if (made[1]) judges.others.push_back(std::move(*made[1]));
   else judges.notes.push_back("not checked with the file's responses themselves: " + why[1]);
   if (missing > 0)

@@ -11,6 +11,9 @@
 
 namespace odrpo {
 
+/// AdviceQuestion::fit_error of a judge fitted to a file: what makes intervals hold under known judges that wrote files (docs/lab/advice_truth.py).
+inline constexpr double usual_fit_error = 0.05;
+
 struct FileJudges {
   JudgeWorld fitted;               ///< on a latent scale (fit_latent_scale)
   std::vector<JudgeWorld> others;  ///< sampled from the fit's uncertainty: each fitted to a random half of the prompts; with, or without,

@@ -41,10 +41,14 @@ struct NamedEstimator {
   EstimatorConfig config;
 };
 
+/// What an advice is checked with.
+enum class CheckKind { policy, sampled_judge, other_model, file_responses, toy_language_model };
+
 /// A judge, in the world that it brings.
 struct JudgeWorld {
   std::string name;
   RaterConfig rater;
+  CheckKind kind = CheckKind::sampled_judge;  ///< of a judge that the advice is checked with
 };
 
 /// Price of a call and of generating an answer, in one unit.
@@ -70,6 +74,7 @@ struct AdviceQuestion {
   int tuning_seeds = 16, report_seeds = 40;
   int check_seeds = 24;   ///< of each other judge that the advice is checked with
   bool thorough = false;  ///< check it on the toy language model too
+  double fit_error = 0;   ///< sd of a difference of gains under the judge from that under the one it was fitted to, a share of the difference
   std::uint64_t seed = 1;
 };
 

@@ -94,8 +94,8 @@ std::optional<std::vector<Outcome>> Trials::train(std::span<const RunSpec> runs,
   return outcomes;
 }
 
-std::string Trials::saved(std::string_view version) const {
-  std::string text = fmt::format("odrpo-bench {} advice\n", version);
+std::string Trials::saved(std::string_view build) const {
+  std::string text = fmt::format("odrpo-bench {} advice\n", build);
   for (const auto& [key, outcome] : known_) {
     text += fmt::format("{} {:a} {:a} {:d} {}", key, outcome.gain, outcome.calls, outcome.failed, outcome.gains.size());
     for (std::size_t i = 0; i < outcome.gains.size(); ++i) text += fmt::format(" {} {:a}", outcome.steps[i], outcome.gains[i]);
@@ -104,12 +104,12 @@ std::string Trials::saved(std::string_view version) const {
   return text + "end " + sha256_hex(text) + '\n';
 }
 
-bool Trials::load(std::string_view text, std::string_view version) {
+bool Trials::load(std::string_view text, std::string_view build) {
   const std::size_t end = text.rfind("end ");
   if (end == std::string_view::npos || text.substr(end) != "end " + sha256_hex(text.substr(0, end)) + '\n') return false;
   std::istringstream lines{std::string(text.substr(0, end))};
   std::string line;
-  if (!std::getline(lines, line) || line != fmt::format("odrpo-bench {} advice", version)) return false;
+  if (!std::getline(lines, line) || line != fmt::format("odrpo-bench {} advice", build)) return false;
   std::map<std::string, Outcome> found;
   const auto real = [](std::istringstream& fields) {  // streams do not read what {:a} wrote
     std::string word;

@@ -37,10 +37,10 @@ class Trials {
 
   std::size_t known() const { return known_.size(); }
   std::size_t trained() const { return trained_; }  ///< by this object
-  /// All outcomes as text, for `load` of the same program version; a line at its end tells damaged text.
-  std::string saved(std::string_view version) const;
-  /// Takes saved outcomes over. False where the text is damaged or another version's: nothing is taken over.
-  bool load(std::string_view text, std::string_view version);
+  /// All outcomes as text, for `load` of the same build; a line at its end tells damaged text.
+  std::string saved(std::string_view build) const;
+  /// Takes saved outcomes over. False where the text is damaged or another build's: nothing is taken over.
+  bool load(std::string_view text, std::string_view build);
 
  private:
   const std::size_t jobs_;

@@ -23,6 +23,19 @@ std::vector<GainsAtRates> of_one_rate(const std::vector<std::vector<double>>& ga
 
 }  // namespace
 
+TEST_CASE("the error of a fit widens an interval by its share of the difference, and not beyond 0") {
+  const MeanInterval given{40, -10, 1, -11, -9};
+  const MeanInterval wide = with_fit_error(given, 0.05);
+  CHECK(wide.mean == -10);
+  CHECK(wide.lo == Approx(-10 - std::sqrt(1 + 0.98 * 0.98)));
+  CHECK(wide.hi == Approx(-10 + std::sqrt(1 + 0.98 * 0.98)));
+  MeanInterval star = given;
+  star.hi = -0.001;
+  CHECK(with_fit_error(star, 0.05).hi == -0.001);
+  CHECK(with_fit_error(given, 0).hi == Approx(-9));
+  CHECK(std::isnan(with_fit_error(no_interval(), 0.05).lo));
+}
+
 TEST_CASE("each choice is compared with the best, pair by pair") {
   const std::vector<GainsAtRates> gain = of_one_rate({{1, 2, 3, 4}, {2, 4, 4, 6}, {1.5, 4.5, 3.5, 6.5}});
   const Beside all = beside_best(gain, {0, 0, 0});
