@@ -82,7 +82,7 @@ long double open_by_rule(const ScoreModel& m, const std::vector<long double>& w,
 }
 
 std::vector<int> random_scores(std::mt19937& g, const ScoreModel& m) {
-  std::vector<int> seen(g() % 16 == 0 ? 500 : g() % 8 == 0 ? 40 + g() % 30 : 1 + g() % 9);  // the product of 500 is too small for a double
+  std::vector<int> seen(g() % 16 == 0 ? 2000 : g() % 8 == 0 ? 40 + g() % 30 : 1 + g() % 9);  // the product of 2,000 is too small for a double
   for (int& k : seen) k = g() % 7 == 0 ? -1 : static_cast<int>(g() % static_cast<unsigned>(m.scores));
   return seen;
 }

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+# Tables of docs/posterior.md: for each policy the gain of the baseline, and the differences of the other rows, by column. Bold: a star of the table.
+#   odrpo-bench table posterior.h5 --json | python3 docs/lab/posterior_tables.py [COLUMN ...]      columns in this order; default: as the table has them
+import json
+import sys
+
+table = json.load(sys.stdin)
+
+
+def cell_text(cell):
+    d = cell.get("difference")
+    if d is None:
+        return f"{cell['mean']:.1f} ± {(cell['hi'] - cell['lo']) / 2:.1f}"
+    text = f"{d['mean']:+.1f} [{d['lo']:.1f}, {d['hi']:.1f}]"
+    return f"**{text}**" if d["star"] else text
+
+
+for block in table["blocks"]:
+    cells = {(c["row"], c["column"]): c for c in block["cells"]}
+    rows = list(dict.fromkeys(row for row, _ in cells))
+    columns = sys.argv[1:] or list(dict.fromkeys(column for _, column in cells))
+    print(", ".join(f"{key}={value}" for key, value in block["fixed"].items()), "\n")
+    print("|  | " + " | ".join(f"`{column}`" for column in columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for row in rows:
+        name = f"`{row}`, gain" if row == table["baseline"] else f"`{row}`"
+        print(f"| {name} | " + " | ".join(cell_text(cells[row, column]) for column in columns) + " |")
+    print()
