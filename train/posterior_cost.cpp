@@ -16,7 +16,9 @@ namespace {
 constexpr double seconds_of_law = 8e-7;       ///< of a call, for each level
 constexpr double seconds_of_product = 1e-9;   ///< of a response's votes with one kind of traits of one quality
 constexpr double seconds_of_share = 1.2e-10;  ///< of one quality in one state
-constexpr double seconds_of_state = 4e-9;      ///< of a state, for each group
+constexpr double seconds_of_state = 2e-9;      ///< of a state, for each group, of scores
+constexpr double seconds_of_votes_state = 1e-9;  ///< of a state, for each response, of all votes
+constexpr double seconds_of_floor = 0.7e-9, seconds_of_known_floor = 0.7e-6;  ///< of a state for each group; of a group whose prior is fixed
 constexpr double seconds_of_response = 0.7e-6, seconds_of_vote = 15e-9;  ///< to find the row of a response's votes
 constexpr double logarithms = 100;            ///< times as long, where products are too small for doubles …
 constexpr double votes_in_doubles = 400;      ///< … as from about so many votes
@@ -31,12 +33,11 @@ Size size_of(const Belief& belief, int levels) {
   return {states_of(belief), believed_responses(belief.rater, levels), call_cells(belief.rater, levels)};
 }
 
-/// Different sets of N votes among so many responses: there are about c N^2 common ones, and rarer ones go on coming.
+/// Different sets of N votes among so many responses: rarer ones go on coming (as counted for 8 and 32 votes).
 double different_sets(double votes, int levels, double responses) {
   double all = 1;
   for (int k = 1; k < levels; ++k) all *= (votes + k) / k;
-  const double common = 10 * votes * votes;
-  return std::min({all, responses, common * (1 - math::log(common / (common + responses)))});
+  return std::min({all, responses, 0.04 * votes * math::sqrt(votes) * math::exp(0.8 * math::log(responses))});
 }
 
 }  // namespace
@@ -60,9 +61,12 @@ double posterior_seconds(const RunSpec& spec) {
   if (!spec.estimator.posterior) return 0;
   const Belief belief = belief_of(spec);
   const double groups = static_cast<double>(spec.learn.steps) * spec.learn.batch;
-  if (!belief.all_votes && spec.estimator.prior == PriorRule::fixed) return 0;
-  const double of_response = belief.all_votes ? seconds_of_response + seconds_of_vote * spec.votes : 0;
-  return groups * (seconds_of_state * states_of(belief) + of_response * spec.learn.rollouts);
+  const double rollouts = spec.learn.rollouts;
+  if (belief.all_votes)
+    return groups * rollouts * (seconds_of_votes_state * states_of(belief) + seconds_of_response + seconds_of_vote * spec.votes);
+  const bool floor = divides_by_deviation(spec.estimator.form) && !spec.estimator.floor;
+  if (spec.estimator.prior == PriorRule::fixed) return floor ? groups * seconds_of_known_floor : 0;
+  return groups * (seconds_of_state + (floor ? seconds_of_floor : 0)) * states_of(belief);
 }
 
 double posterior_model_seconds(const RunSpec& spec, double responses) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # How well `judge fit` knows judges whose truth is known: files of tests/app/simulated_judges.py, which shares no code with the program.
 # Of each file: statistics of fresh scores of the fitted judge against fresh scores of the true one, inside the tolerance that the fit's page names plus two
-# sampling errors of the file's halves; what 2, 4 and 8 calls are worth against the ratio of variances. Usage: judge_fit.py PROGRAM [SEEDS [KIND…]]
+# sampling errors of the file's halves; what 2, 4 and 8 calls are worth against the ratio of variances. Usage: judge_fit.py PROGRAM [SEEDS [KIND[,PARAMETER=VALUE…]…]]
 import json, os, subprocess, sys, tempfile
 
 import numpy as np
@@ -10,7 +10,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import simulated_judges as judges
 
 program, seeds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 4
-kinds = sys.argv[3:] or ["mixed", "veto", "low5", "low20", "high10", "uniform10", "mirror10", "gauss16", "drift", "panel"]
+kinds = sys.argv[3:] or ["mixed", "veto", "low5", "low20", "high10", "uniform10", "mirror10", "gauss16", "drift", "panel",
+                         "latent,levels=8,veto=0.05", "latent,levels=8,uniform=0.1"]
 SHAPE = (300, 8, 8)
 
 
@@ -47,7 +48,8 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for kind in kinds:
         for seed in range(1, seeds + 1):
-            judge, rng = judges.make(kind), np.random.default_rng([seed, 43])
+            base, *parameters = kind.split(",")
+            judge, rng = judges.make(base, **{key: json.loads(value) for key, value in (p.split("=") for p in parameters)}), np.random.default_rng([seed, 43])
             prompts, responses, calls = SHAPE
             columns = [judge.column_of(i % len(judge.members)) for i in range(calls)] if kind == "panel" else list(range(calls))
             columns = sorted(columns)
