@@ -182,7 +182,7 @@ int judge_advise(const JudgeAdviseOptions&);
 
 struct ExportEstimatorOptions {
   std::string rater;                          ///< a word of `list raters`, or a judge's file
-  std::string output;                         ///< .json, .npz or .py
+  std::string output;                         ///< .json or .py
   std::string estimator = "posterior(grpo)";  ///< a word of posterior_catalogue()
   int group_size = 8;
   int levels = 0;              ///< 0 = the judge's own, or 10

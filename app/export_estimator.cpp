@@ -16,7 +16,6 @@
 #include "app/usage.hpp"
 #include "kernels/failure.hpp"
 #include "kernels/words.hpp"
-#include "results/base64.hpp"
 #include "results/export_arrays.hpp"
 #include "results/suggest.hpp"
 #include "spec/canonical_fields.hpp"
@@ -31,7 +30,7 @@ constexpr int format_version = 2;
 
 /// The decisions of the command line.
 struct Request {
-  std::string ending;  ///< .json, .npz or .py
+  std::string ending;  ///< .json or .py
   EstimatorConfig estimator;
   RaterConfig rater;
   int levels = 10;
@@ -84,8 +83,11 @@ void check_rater(const ExportEstimatorOptions& o, const Request& r) {
 Request read_request(const ExportEstimatorOptions& o) {
   Request r;
   r.ending = std::filesystem::path(o.output).extension().string();
-  if (r.ending != ".json" && r.ending != ".npz" && r.ending != ".py")
-    refuse(fmt::format("-o {}: an estimator is written as .json, .npz or .py", printable_line(o.output)));
+  if (r.ending != ".json" && r.ending != ".py")
+    refuse(fmt::format("-o {}: an estimator is written as .json or .py{}", printable_line(o.output),
+                       r.ending == ".npz" ? "; numpy makes a .npz of judge.py by\n  python3 -c 'import numpy, judge; numpy.savez(\"judge.npz\", "
+                                            "**judge.Posterior().tables)'"
+                                          : ""));
   r.estimator = read_posterior(o.estimator);
   read_prior(o, r.estimator);
   set_floor(o, r.estimator);
@@ -96,17 +98,15 @@ Request read_request(const ExportEstimatorOptions& o) {
   return r;
 }
 
-NamedArray format_array() { return {"format", std::string(format_name)}; }
-
-/// Every file that this command writes begins with the name of the format: as text, or as the first array of an archive.
+/// Every file that this command writes begins with the name of the format.
 void check_replaced(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error) || std::filesystem::file_size(path, error) == 0) return;
   std::ifstream in(path, std::ios::binary);
   std::string head(1024, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
-  constexpr std::size_t begins = 64;  // behind a comment sign, a key or a header of the archive
-  if (head.find(format_name) >= begins && head.find(array_npy(format_array())) >= begins)
+  constexpr std::size_t begins = 64;  // behind a comment sign or a key
+  if (head.find(format_name) >= begins)
     throw Failure(Exit::io, fmt::format("'{}' is there already, and export-estimator did not write it; choose another -o, or replace it "
                                         "with --force",
                                         printable_line(path)));
@@ -122,7 +122,7 @@ std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Requ
   const BuildFacts built = build_facts();
   const auto states = model.states(), scores = static_cast<std::size_t>(model.scores);
   std::vector<NamedArray> all{
-      format_array(),
+      {"format", std::string(format_name)},
       number("format_version", format_version),
       {"program", fmt::format("odrpo-bench {} ({})", built.version, built.revision)},
       {"estimator", estimator_word(r.estimator)},
@@ -171,14 +171,10 @@ std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Requ
 
 /// examples/trainers/posterior_estimator.py with the tables in it.
 std::string python_module(const ExportEstimatorOptions& o, const Request& r, const std::vector<NamedArray>& arrays) {
-  constexpr std::size_t line = 120;
-  const std::string data = base64(arrays_npz(arrays));
   std::string text = fmt::format("# {} {}: {} of rater {}, written by `odrpo-bench export-estimator`.\n", format_name, format_version,
                                  estimator_word(r.estimator), printable_line(o.rater));
   text += trainer_module;
-  text += "\nDATA = \"\"\"\n";
-  for (std::size_t i = 0; i < data.size(); i += line) text.append(data, i, line).append("\n");
-  return text + "\"\"\"\n";
+  return text + "\nDATA = r\"\"\"" + arrays_json(arrays) + "\"\"\"\n";  // no text of JSON has three quotes in a row
 }
 
 }  // namespace
@@ -188,9 +184,7 @@ int export_estimator(const ExportEstimatorOptions& o) {
   check_output(o.output, o.rater);
   if (!o.force) check_replaced(o.output);
   const std::vector<NamedArray> arrays = named_arrays(o, request);
-  write_output(o.output, request.ending == ".json"  ? arrays_json(arrays)
-                         : request.ending == ".npz" ? arrays_npz(arrays)
-                                                    : python_module(o, request, arrays));
+  write_output(o.output, request.ending == ".json" ? arrays_json(arrays) : python_module(o, request, arrays));
   return static_cast<int>(Exit::ok);
 }
 

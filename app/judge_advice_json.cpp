@@ -50,9 +50,11 @@ Json choice_json(const AdviceQuestion& q, const ReportedChoice& c) {
 
 std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceInput& in) {
   constexpr const char* units[] = {"calls", "price", "seconds"};
+  constexpr const char* kinds[] = {"policy", "sampled_judge", "other_model", "file_responses", "toy_language_model"};  // CheckKind
   Json json = {{"input", in.name},
                {"found", in.found},
                {"budget", {{"unit", units[static_cast<int>(cost_unit(q))]}, {"amount", budget_of(q)}, {"calls", q.calls}}},
+               {"fit_error", q.fit_error},
                {"batch", q.batch},
                {"seed", q.seed},
                {"certain", a.certain()},
@@ -71,7 +73,7 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
   json["checks"] = Json::array();
   for (const AdviceCheck& c : a.checks)
     json["checks"].push_back(
-        {{"name", c.name}, {"holds", c.holds}, {"best_place", c.best}, {"less_best", interval(c.less)}, {"p_holm", number(c.p_holm)}});
+        {{"name", c.name}, {"kind", kinds[static_cast<int>(c.kind)]}, {"holds", c.holds}, {"best_place", c.best}, {"less_best", interval(c.less)}, {"p_holm", number(c.p_holm)}});
   json["doubts"] = a.doubts;
   json["notes"] = in.notes;
   json["columns"] = columns_json(in.columns);

@@ -206,7 +206,8 @@ std::string legend_text(const Advice& a, const AdviceQuestion& q) {
   if (std::any_of(a.checks.begin(), a.checks.end(), sampled))
     text += " Sampled judge: fitted to a random half of the prompts, and so as far from the fitted judge as that from the true one.";
   if (q.fit_error > 0)
-    text += fmt::format(" Intervals of differences hold the error of the fit too: {:g} % of a difference, one standard deviation.", 100 * q.fit_error);
+    text += fmt::format(" Intervals of less best and of votes hold the error of the fit too, whose standard deviation is {:g} % of the difference.",
+                        100 * q.fit_error);
   return paragraph(text, 0, 2);
 }
 

@@ -116,7 +116,7 @@ std::string fit_report(const JudgeFit& f) {
       text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", outlier_word(kind), number(of.value), interval_text(of), outlier_help(kind));
       outliers = true;
     }
-  if (!outliers) text += "  outliers         none: the rows do not ask for any\n";
+  if (!outliers) text += "  outliers         none: the scores show none\n";
   text += fmt::format("  [ ] 95 % intervals over prompts{}\n", f.fit.prompts < 10 ? ": none for fewer than ten" : "") + check_text(f.check);
   text += worth_text(f.worth);
   text += "\nWhat the file cannot tell:\n";

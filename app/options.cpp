@@ -148,7 +148,7 @@ void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o) {
   app.add_option("rater", o.rater, "the judge: a word of `list raters`, or a judge's file (.toml), such as `judge fit` writes")
       ->required()
       ->type_name("RATER");
-  app.add_option("-o,--output", o.output, "file to write: .json, .npz (numpy) or .py (a module that holds the tables)")
+  app.add_option("-o,--output", o.output, "file to write: .json or .py (a module that holds the tables)")
       ->required()
       ->type_name("FILE");
   app.add_option("--estimator", o.estimator, "a posterior estimator of `list estimators` (default: posterior(grpo))")->type_name("WORD");

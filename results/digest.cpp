@@ -1,4 +1,4 @@
-// SHA-256 by OpenSSL's EVP interface; the only file that includes it.
+// Calls OpenSSL's EVP interface; the only file that includes it.
 #include "results/digest.hpp"
 
 #include <openssl/evp.h>
@@ -42,6 +42,13 @@ std::string sha256_hex(std::string_view text) {
   Sha256 sum;
   sum.add(text);
   return sum.hex();
+}
+
+std::string base64(std::string_view bytes) {
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // EVP ends it with a zero
+  const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
+  text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), from, static_cast<int>(bytes.size()))));
+  return text;
 }
 
 }  // namespace odrpo

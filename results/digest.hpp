@@ -1,4 +1,4 @@
-// SHA-256 (OpenSSL's door): hex digests of text and of streams of bytes.
+// Computes SHA-256 of text and of streams of bytes, and base64, by OpenSSL.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -26,5 +26,7 @@ class Sha256 {
 
 /// 64 lower-case hex digits of the SHA-256 of a text.
 std::string sha256_hex(std::string_view text);
+/// Bytes as base64 (RFC 4648).
+std::string base64(std::string_view bytes);
 
 }  // namespace odrpo

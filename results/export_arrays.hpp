@@ -1,4 +1,4 @@
-// Named arrays as a file for other programs: JSON, or the .npz of numpy.
+// Named arrays as a file for other programs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,11 +18,5 @@ struct NamedArray {
 
 /// An object by name; numbers that are not finite are null.
 std::string arrays_json(std::span<const NamedArray> arrays);
-
-/// Bytes of an .npz file, a zip of one .npy file for each array. The first one is stored as it is, the others are compressed. Equal arrays
-/// give equal bytes.
-std::string arrays_npz(std::span<const NamedArray> arrays);
-/// Bytes of an .npy file of format 1.0.
-std::string array_npy(const NamedArray& array);
 
 }  // namespace odrpo

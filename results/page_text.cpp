@@ -7,7 +7,6 @@
 #include <charconv>
 
 #include "kernels/utf8.hpp"
-#include "results/base64.hpp"
 #include "results/digest.hpp"
 
 namespace odrpo::page {

@@ -189,7 +189,7 @@ Lock::Result Lock::take(const Folder& folder, const std::string& name, const Loc
     const bool enough = spent > rules.patience && watched && (!again || tries > 100);
     if (result != Result::taken || enough) return result;
     const bool watching = spent > rules.patience && !watched;
-    if (watching && rules.stop != nullptr && *rules.stop) 
+    if (watching && rules.stop != nullptr && *rules.stop)
       throw Failure(Exit::stopped, "stopped while it watched the lock " + quoted(folder.path_of(name)));
     ::usleep(watching ? static_cast<unsigned>(1e6 * std::min(1.0, rules.silence / 10)) : again ? 1000 : 20'000);
   }

@@ -33,11 +33,11 @@ Size size_of(const Belief& belief, int levels) {
   return {states_of(belief), believed_responses(belief.rater, levels), call_cells(belief.rater, levels)};
 }
 
-/// Different sets of N votes among so many responses: rarer ones go on coming (as counted for 8 and 32 votes).
+/// Different sets of N votes among so many responses: rarer ones go on coming (as measured with 8 and 32 votes).
 double different_sets(double votes, int levels, double responses) {
   double all = 1;
   for (int k = 1; k < levels; ++k) all *= (votes + k) / k;
-  return std::min({all, responses, 0.04 * votes * math::sqrt(votes) * math::exp(0.8 * math::log(responses))});
+  return std::min({all, std::max(responses, 1.0), 1 + 0.04 * votes * math::sqrt(votes) * math::exp(0.8 * math::log(responses))});
 }
 
 }  // namespace

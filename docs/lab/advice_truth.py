@@ -37,6 +37,7 @@ parser.add_argument("kinds", nargs="*", default=["described"], metavar="KIND")
 parser.add_argument("--seeds", type=int, default=48)
 parser.add_argument("--budgets", default="30000,120000")
 given = parser.parse_args()
+program = os.path.abspath(given.program)
 lists = {"described": DESCRIBED, "undescribed": UNDESCRIBED}
 kinds = {}
 for word in given.kinds:
@@ -82,7 +83,7 @@ with tempfile.TemporaryDirectory() as folder:
         judges.write_scores("file.csv", judge.calls(judge.world(300, 8, rng), columns, rng))
         panel = ["--rater", "sample_id / 2"] if base == "panel" else []
         for budget in given.budgets.split(","):
-            page = json.loads(subprocess.run([given.program, "judge", "advise", "file.csv", *panel, "--calls", budget, "--json", "-q", "--jobs", "1"],
+            page = json.loads(subprocess.run([program, "judge", "advise", "file.csv", *panel, "--calls", budget, "--json", "-q", "--jobs", "1"],
                                              check=True, capture_output=True, text=True).stdout)
             truth = [true_gain(judge, c, 1000 * number + int(budget) % 997) for c in page["choices"]]
             gains = [t[0].mean() for t in truth]

@@ -93,7 +93,7 @@ def rewards(judge, choice, asked, rng):
 
 
 def advantages(r, estimator, levels):
-    """[rows, G] of rewards [rows, G], before the normalization over the batch: ../shared definitions of the paper, real rewards by steps."""
+    """[rows, G] of rewards [rows, G], before the normalization over the batch, by docs/estimators.md; real-valued rewards by steps."""
     r = r.astype(float)
     if estimator == "rank-grpo":
         r, estimator = ranks(r), "grpo"

@@ -9,7 +9,7 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests/app"))
 import simulated_judges as judges
 
-program, seeds = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 4
+program, seeds = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 4
 kinds = sys.argv[3:] or ["mixed", "veto", "low5", "low20", "high10", "uniform10", "mirror10", "gauss16", "drift", "panel",
                          "latent,levels=8,veto=0.05", "latent,levels=8,uniform=0.1"]
 SHAPE = (300, 8, 8)
@@ -49,19 +49,19 @@ with tempfile.TemporaryDirectory() as folder:
     for kind in kinds:
         for seed in range(1, seeds + 1):
             base, *parameters = kind.split(",")
-            judge, rng = judges.make(base, **{key: json.loads(value) for key, value in (p.split("=") for p in parameters)}), np.random.default_rng([seed, 43])
+            judge, rng = judges.make(base, **{key: judges._value(value) for key, value in (p.split("=") for p in parameters)}), np.random.default_rng([seed, 43])
             prompts, responses, calls = SHAPE
-            columns = [judge.column_of(i % len(judge.members)) for i in range(calls)] if kind == "panel" else list(range(calls))
+            columns = [judge.column_of(i % len(judge.members)) for i in range(calls)] if base == "panel" else list(range(calls))
             columns = sorted(columns)
             world = judge.world(prompts, responses, rng)
             judges.write_scores("file.csv", judge.calls(world, columns, rng))
-            panel = ["--rater", f"sample_id / {calls // len(judge.members)}"] if kind == "panel" else []
+            panel = ["--rater", f"sample_id / {calls // len(judge.members)}"] if base == "panel" else []
             page = json.loads(call("judge", "fit", "file.csv", *panel, "--json", "-o", "judge.toml"))
             os.replace("judge.toml", "fitted.toml")
             call("judge", "simulate", "fitted.toml", "--prompts", "3000", "--responses", str(responses), "--samples", str(calls), "-o", "fit.csv")
             os.replace("fit.csv", "drawn.csv")
             fresh = judge.calls(judge.world(3000, responses, rng), columns, rng)
-            truth, fitted = (statistics(scores, judge.levels, len(judge.members) if kind == "panel" else 1) for scores in (fresh, scores_of("drawn.csv", fresh.shape)))
+            truth, fitted = (statistics(scores, judge.levels, len(judge.members) if base == "panel" else 1) for scores in (fresh, scores_of("drawn.csv", fresh.shape)))
             lines = {line["name"]: line for line in page["goodness_of_fit"]["statistics"]}
             missed = []
             for name, value in truth.items():

@@ -7,11 +7,15 @@ import sys
 table = json.load(sys.stdin)
 
 
+def rounded(x, sign=""):
+    return f"{x if abs(x) >= 0.05 else 0.0:{sign}.1f}"
+
+
 def cell_text(cell):
     d = cell.get("difference")
     if d is None:
-        return f"{cell['mean']:.1f} ± {(cell['hi'] - cell['lo']) / 2:.1f}"
-    text = f"{d['mean']:+.1f} [{d['lo']:.1f}, {d['hi']:.1f}]"
+        return f"{rounded(cell['mean'])} ± {(cell['hi'] - cell['lo']) / 2:.1f}"
+    text = f"{rounded(d['mean'], '+' if abs(d['mean']) >= 0.05 else '')} [{rounded(d['lo'])}, {rounded(d['hi'])}]"
     return f"**{text}**" if d["star"] else text
 
 

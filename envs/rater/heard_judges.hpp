@@ -1,4 +1,4 @@
-// A table of scores with some of its judges.
+// Leaves judges out of a table of scores.
 #pragma once
 #include <vector>
 

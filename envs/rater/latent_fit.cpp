@@ -242,7 +242,7 @@ LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& opti
     p.fitted = p.value > 0;
     p.error = p.fitted && intervals ? math::sqrt(found.covariance[k][k]) : unknown;
     p.low = p.fitted && intervals ? found.low[k] : unknown, p.high = p.fitted && intervals ? found.high[k] : unknown;
-    if (!p.fitted) p.reason = options.outliers ? "the rows do not ask for it" : "not looked for";
+    if (!p.fitted) p.reason = options.outliers ? "the scores show none" : "not looked for";
   }
   return fit;
 }

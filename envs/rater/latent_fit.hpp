@@ -42,10 +42,12 @@ struct LatentModel {
 
 struct LatentFit {
   LatentScale judge;  ///< thresholds: each judge gives its levels as often as in the table
-  Outliers outliers;  ///< beside it; all 0 where the rows do not ask for any
+  Outliers outliers;  ///< beside it; all 0 where the scores show none
   LatentParameter prompt_share, sigma, spread, judge_sigma;
   std::array<LatentParameter, all_outliers.size()> outlier;  ///< of each kind
-  std::optional<LatentModel> other;  ///< the model with, or without, outliers that was not chosen, where its moments of rows fit too
+  /// The model with, or without, outliers that was not chosen, where its moments of rows fit too; with outliers, only where the likelihood rose by
+  /// more than half of what is needed.
+  std::optional<LatentModel> other;
   Moments observed{}, simulated{};                           ///< with those of rows; NaN = undefined
   double distance = 0;              ///< sum of squared differences of the moments over their tolerances
   std::uint32_t prompts = 0, responses = 0,
@@ -54,8 +56,7 @@ struct LatentFit {
 };
 
 /// The judge whose simulated scores have the moments of the table (simulated moments). Each moment counts by the tolerance of
-/// goodness_of_fit. Where the moments of rows, which are not fitted, differ, outliers are looked for (fit_outliers), and the judge is fitted
-/// beside them. Missing and unreadable answers are left out. The same bits everywhere.
+/// goodness_of_fit. Outliers are looked for by likelihood (fit_outliers), and the judge is fitted beside those that are found. Missing and unreadable answers are left out. The same bits everywhere.
 /// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than most_judges judges, no response with
 /// two scores from judges that give more than one level, no prompt in which scores differ.
 LatentFit fit_latent_scale(const ScoreTable& table, const LatentFitOptions& options = {});

@@ -13,7 +13,6 @@
 #include "envs/rater/least_squares.hpp"
 #include "envs/rater/outlier_likelihood.hpp"
 #include "kernels/math.hpp"
-#include "kernels/shuffle.hpp"
 
 namespace odrpo {
 namespace {
@@ -25,6 +24,7 @@ constexpr std::size_t most_kinds = 4;
 constexpr int first_steps = 4;           // of each climb; then the best go on
 constexpr std::size_t most_climbs = 3;
 constexpr int simulated_tables = 10;
+constexpr int fewest_far = 5;  // responses with calls far apart
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // parameters: log sigma, logit prompt_share, spread, judge_sigma, then the outliers' shares
@@ -95,12 +95,13 @@ class Search {
   std::vector<Vector> scores(const Point& at, const std::vector<std::size_t>& of, const Vector& base, std::span<const double> share) const;
   Climbed climb(std::vector<std::size_t> free, Point at, int most_steps = 40) const;
   double score_test(const Climbed& from, const std::vector<Vector>& g, std::size_t place) const;
-  bool rows_show(const Climbed& with, Outlier kind) const;
+  bool as_often(const Climbed& with, Outlier kind);
   void set_intervals(const Climbed& at, OutlierFit& fit) const;
 
   const ScoreTable& table_;
   const OutlierSearch& search_;
   Vector share_;  // of levels, [J][K]
+  std::vector<PromptMoments> moments_;  // of the table, once they are asked for
   OutlierLikelihood likelihood_;
   Point start_{};
   std::vector<std::size_t> free_;
@@ -181,31 +182,42 @@ double Search::score_test(const Climbed& from, const std::vector<Vector>& g, std
   return sum_of(of) / math::sqrt(squares);
 }
 
-// Are pairs of calls that reach the outlier's level there, and about as often as the judge with the outlier makes them?
-bool Search::rows_show(const Climbed& with, Outlier kind) const {
-  const bool low = kind == Outlier::low || kind == Outlier::veto, high = kind == Outlier::high;
-  const int levels = table_.levels(), far = far_levels(levels);
-  int responses = 0;
-  const bool by_judge = rows_of_judges(table_);
-  for (const auto& response : table_.responses) {
+/// Rows: the calls of one judge about a response, of all where no judge scored twice.
+enum class RowEnd { lowest, highest, any };
+RowEnd end_of(Outlier kind) {
+  return kind == Outlier::low || kind == Outlier::veto ? RowEnd::lowest : kind == Outlier::high ? RowEnd::highest : RowEnd::any;
+}
+
+/// Responses with two calls far apart, by the RowEnd that one of the two lies at.
+std::array<int, 3> far_responses(const ScoreTable& table) {
+  const int levels = table.levels(), far = far_levels(levels);
+  const bool by_judge = rows_of_judges(table);
+  std::array<int, 3> count{};
+  for (const auto& response : table.responses) {
     int least = levels, most = 1;
     std::uint32_t judge = 0;
-    bool shown = false;
-    for_each_score(table_, response, [&](int level, std::uint32_t column) {
-      if (by_judge && table_.columns[column].judge != judge) least = levels, most = 1;
-      judge = table_.columns[column].judge;
+    std::array<bool, 3> shown{};
+    for_each_score(table, response, [&](int level, std::uint32_t column) {
+      if (by_judge && table.columns[column].judge != judge) least = levels, most = 1;
+      judge = table.columns[column].judge;
       least = std::min(least, level), most = std::max(most, level);
-      shown = shown || (most - least >= far && (!low || least == 1) && (!high || most == levels));
+      if (most - least < far) return;
+      shown[0] = shown[0] || least == 1, shown[1] = shown[1] || most == levels, shown[2] = true;
     });
-    responses += shown;
+    for (std::size_t i = 0; i < count.size(); ++i) count[i] += shown[i];
   }
-  if (responses < 5) return false;
-  const Moment moment = low ? Moment::far_lowest : high ? Moment::far_highest : Moment::far_pairs;
-  const std::vector<PromptMoments> prompts = prompt_moments(table_, MomentSet::with_rows);
-  const double rate = moments_of(prompts, numbers_to(prompts.size()))[static_cast<std::size_t>(moment)];
+  return count;
+}
+
+// Are pairs of calls that reach the outlier's level about as often there as the judge with the outlier makes them?
+bool Search::as_often(const Climbed& with, Outlier kind) {
+  const RowEnd end = end_of(kind);
+  const Moment moment = end == RowEnd::lowest ? Moment::far_lowest : end == RowEnd::highest ? Moment::far_highest : Moment::far_pairs;
+  if (moments_.empty()) moments_ = prompt_moments(table_, MomentSet::with_rows);
+  const double rate = moments_of(moments_, numbers_to(moments_.size()))[static_cast<std::size_t>(moment)];
   double squares = 0.25, pairs = 0;
-  for (const PromptMoments& m : prompts) {
-    const double beyond = (low ? m.far_lowest : high ? m.far_highest : m.far) - rate * m.pairs;
+  for (const PromptMoments& m : moments_) {
+    const double beyond = (end == RowEnd::lowest ? m.far_lowest : end == RowEnd::highest ? m.far_highest : m.far) - rate * m.pairs;
     squares += beyond * beyond, pairs += m.pairs;
   }
   const auto simulated = draw_scores(judge_at(with.at, share_), table_, simulated_tables, search_.seed, outliers_at(with.at)).table;
@@ -297,6 +309,9 @@ OutlierFit Search::fit() {
       if ((*search_.known)[kind] > 0) free.push_back(place_of(kind)), at[place_of(kind)] = (*search_.known)[kind];
     best = climb(std::move(free), at);
   } else {
+    const std::array<int, 3> far = far_responses(table_);
+    const auto shown = [&](Outlier kind) { return far[static_cast<std::size_t>(end_of(kind))] >= fewest_far; };
+    if (std::none_of(all_outliers.begin(), all_outliers.end(), shown)) return out;
     best = climb(free_, start_);
     if (Climbed other = climb(free_, even_noise(best.at)); other.sum > best.sum) best = std::move(other);
     const double needed = 10 + static_cast<double>(likelihood_.prompts()) / 10;
@@ -305,7 +320,7 @@ OutlierFit Search::fit() {
       const std::vector<Vector> g = scores(best.at, best.free, best.prompt, share_);
       for (const Outlier kind : all_outliers) {
         const std::size_t place = place_of(kind);
-        if (best.at[place] > 0) continue;
+        if (best.at[place] > 0 || !shown(kind)) continue;
         std::vector<Point> starts;
         if (score_test(best, g, place) > 1) starts.push_back(best.at);
         if (added == 0) starts.push_back(even_noise(best.at));
@@ -322,7 +337,7 @@ OutlierFit Search::fit() {
         if (2 * (tried[i].second.sum - best.sum) > needed / 4) tried[i].second = climb(tried[i].second.free, tried[i].second.at);
       best_first();
       const auto good = std::find_if(tried.begin(), tried.end(),
-                                     [&](const auto& t) { return 2 * (t.second.sum - best.sum) >= needed && rows_show(t.second, t.first); });
+                                     [&](const auto& t) { return 2 * (t.second.sum - best.sum) >= needed && as_often(t.second, t.first); });
       if (good == tried.end()) {
         if (added == 0 && !tried.empty() && 2 * (tried.front().second.sum - best.sum) > needed / 2) rejected = std::move(tried.front().second);
         break;
@@ -339,20 +354,38 @@ OutlierFit Search::fit() {
   return out;
 }
 
-/// A random choice of judges, always the same.
+/// The judge with the most scores, then always the one that scored most of the responses that the others have scored.
 ScoreTable some_judges(const ScoreTable& table, std::size_t most) {
-  std::vector<std::uint32_t> order(table.judges.size());
-  shuffle_epoch(0, 0, static_cast<std::uint32_t>(order.size()), order.data());
-  std::vector<bool> kept(order.size(), false);
-  for (std::size_t i = 0; i < most; ++i) kept[order[i]] = true;
+  std::vector<bool> kept(table.judges.size(), false), scored(table.responses.size(), false);
+  for (std::size_t n = 0; n < most; ++n) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> count(kept.size());  // scores of those responses, and all scores
+    for (std::size_t r = 0; r < table.responses.size(); ++r)
+      for_each_score(table, table.responses[r], [&](int, std::uint32_t column) {
+        auto& [shared, all] = count[table.columns[column].judge];
+        shared += scored[r], ++all;
+      });
+    std::size_t best = kept.size();
+    for (std::size_t j = 0; j < kept.size(); ++j)
+      if (!kept[j] && (best == kept.size() || count[j] > count[best])) best = j;
+    kept[best] = true;
+    for (std::size_t r = 0; r < table.responses.size(); ++r)
+      for_each_score(table, table.responses[r], [&](int, std::uint32_t column) { scored[r] = scored[r] || table.columns[column].judge == best; });
+  }
   return keep_judges(table, kept);
 }
 
 }  // namespace
 
 OutlierFit fit_outliers(const ScoreTable& whole, const LatentScale& start, const OutlierSearch& search) {
-  if (const std::size_t most = std::max<std::size_t>(2, most_thresholds / whole.values.size()); whole.judges.size() > most)
-    return fit_outliers(some_judges(whole, most), start, search);
+  if (const std::size_t most = std::max<std::size_t>(2, most_thresholds / whole.values.size()); whole.judges.size() > most) {
+    const ScoreTable some = some_judges(whole, most);
+    const Evidence evidence = evidence_of(some);
+    OutlierSearch less = search;
+    less.free.prompt_share = less.free.prompt_share && evidence.groups;
+    less.free.spread = less.free.spread && (evidence.triples || some.levels() > 2);
+    less.free.judge_sigma = less.free.judge_sigma && evidence.shared && evidence.repeats;
+    return evidence.pairs ? fit_outliers(some, start, less) : OutlierFit{};
+  }
   std::vector<std::uint32_t> scored;  // prompts with a score
   for (std::uint32_t p = 0; p < whole.prompts.size(); ++p) {
     bool any = false;

@@ -35,7 +35,8 @@ struct OutlierSearch {
 /// Outliers beside the smooth judge `start`, which has been fitted to the table without them. Added one kind at a time, at most four: the
 /// kind that raises 2 log likelihood most, by more than 10 + prompts / 10, where five responses or more have two calls far apart of which
 /// one is at the outlier's level, and such pairs are not much rarer in the table than the judge with the outlier makes them. A random choice
-/// of prompts with at most 10,000 scores is used, and of a large panel one of judges with at most 64 levels together. The same bits everywhere.
+/// of prompts with at most 10,000 scores is used, and of a large panel 64 / K judges, at least two, that share many responses. The same bits
+/// everywhere.
 OutlierFit fit_outliers(const ScoreTable& table, const LatentScale& start, const OutlierSearch& search);
 
 }  // namespace odrpo

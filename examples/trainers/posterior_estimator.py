@@ -1,33 +1,36 @@
 # Posterior scores in a trainer: reads what `odrpo-bench export-estimator` wrote, and has the shapes of verl and TRL. Needs numpy alone.
 """Use:
 
-    posterior = Posterior("table.npz")                                   # or .json; of an exported .py: Posterior()
+    posterior = Posterior("table.json")                                  # of an exported .py: Posterior()
     values = posterior.values(scores)                                    # [B, G] to [B, G]
     advantages, returns = posterior.verl(token_level_rewards, response_mask, index)
     advantages = posterior.trl(rewards, num_generations)
 
 numpy arrays give numpy arrays; torch tensors give tensors of their type and device. docs/export-estimator.md of odrpo-bench explains the file."""
-import base64, io, json
+import json
 
 import numpy as np
 
 FORMAT, VERSION = "odrpo-bench posterior estimator", 2
-DATA = ""  # of an exported .py: a .npz file in base64
+DATA = ""  # of an exported .py: its tables, JSON
 LOG_NEVER = -700.0  # log P of a score that a state never gives
 LEAST_RANGE = 1e-9  # levels; values of a group that differ by less are equal
 LEAST_VARIANCE = 0.01  # levels^2; of moments
 
 
 def load(path=None):
-    """The named arrays of a .json or .npz file; without a path those of this module."""
+    """The named arrays of a .json file, or of a .npz file that numpy made of them; without a path those of this module."""
     if path is None and not DATA:
         raise ValueError("no path is given, and this module holds no estimator: odrpo-bench export-estimator -o FILE.py writes one that does")
-    if path is not None and str(path).endswith(".json"):
-        with open(path, encoding="utf-8") as file:
-            tables = {name: np.array(x, float if isinstance(x, list) else None) for name, x in json.load(file).items()}
-    else:
-        with np.load(io.BytesIO(base64.b64decode(DATA)) if path is None else path) as file:
+    if str(path).endswith(".npz"):
+        with np.load(path) as file:
             tables = {name: file[name] for name in file.files}
+    else:
+        text = DATA
+        if path is not None:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        tables = {name: np.array(x, float if isinstance(x, list) else None) for name, x in json.loads(text).items()}
     if str(tables.get("format")) != FORMAT or tables.get("format_version") != VERSION:
         raise ValueError(f"{path} is no posterior estimator of format {VERSION}")
     return tables

@@ -102,7 +102,7 @@ ran = subprocess.run([sys.executable, "-c", "import posterior_low20 as p; print(
 near(json.loads(ran.stdout or "[]"), computed("low20", "fixed", [[1, 7, 8, 8, 7, 8, 9, 7]]), f"a module alone {ran.stderr}")
 
 # --- files in the way: its own and empty ones are replaced, others with --force alone
-for form in ("npz", "json", "py"):
+for form in ("json", "py"):
     own = export("mixed", form=form)
     checks.call("export-estimator", "veto", "-o", own)
     check(str(loaded(own).tables["rater"]) == "veto", f"{form}: its own file is replaced")
@@ -117,7 +117,7 @@ for form in ("npz", "json", "py"):
     checks.call("export-estimator", "veto", "-o", f"empty.{form}")
 
 # --- command lines that cannot be
-TO = ("-o", "x.npz")
+TO = ("-o", "x.json")
 open("text.toml", "w").write("[rater.reader]\ngaussian = { sigma = 1 }\nlength_bias = 0.1\n")
 for code, words, arguments in (
     (2, 'there is no rater "mixd"', ("mixd", *TO)),
@@ -125,13 +125,14 @@ for code, words, arguments in (
     (2, "grpo is a function of scores alone", ("mixed", *TO, "--estimator", "grpo")),
     (2, "odrpo(grpo) is a function of scores alone", ("mixed", *TO, "--estimator", "odrpo(grpo)")),
     (2, 'there is no "posterior(odrpo)"', ("mixed", *TO, "--estimator", "posterior(odrpo)")),
-    (2, "is written as .json, .npz or .py", ("mixed", "-o", "x.csv")),
-    (2, "is written as .json, .npz or .py", ("mixed", "-o", "x")),
+    (2, "is written as .json or .py", ("mixed", "-o", "x.csv")),
+    (2, "is written as .json or .py", ("mixed", "-o", "x")),
+    (2, "**judge.Posterior().tables)", ("mixed", "-o", "x.npz")),
     (2, "--output is required", ("mixed",)),
     (2, "RATER is required", TO),
-    (5, "cannot write", ("mixed", "-o", "no/such/folder/x.npz")),
-    (5, "it is a directory", ("mixed", "-o", "folder.npz")),
-    (5, "it is not a regular file", ("mixed", "-o", "pipe.npz")),
+    (5, "cannot write", ("mixed", "-o", "no/such/folder/x.json")),
+    (5, "it is a directory", ("mixed", "-o", "folder.json")),
+    (5, "it is not a regular file", ("mixed", "-o", "pipe.json")),
     (2, "1 is not in 2..255", ("mixed", *TO, "--group-size", "1")),
     (2, "256 is not in 2..255", ("mixed", *TO, "--group-size", "256")),
     (2, "1 is not in 2..100", ("mixed", *TO, "--levels", "1")),
@@ -151,13 +152,13 @@ for code, words, arguments in (
     (2, "unknown flag", ("mixed", *TO, "--json")),
 ):
     if words == "it is a directory":
-        os.mkdir("folder.npz")
+        os.mkdir("folder.json")
     if words == "it is not a regular file":
-        os.mkfifo("pipe.npz")
+        os.mkfifo("pipe.json")
     checks.call("export-estimator", *arguments, code=code, words=words)
-check(not os.path.exists("x.npz"), "a refused command writes nothing")
+check(not os.path.exists("x.json"), "a refused command writes nothing")
 if os.getuid() != 0:
     os.mkdir("locked", 0o555)
-    checks.call("export-estimator", "mixed", "-o", "locked/x.npz", code=5, words="cannot write")
-checks.call("export-estimator", "fraction.toml", "-o", "one-vote.npz")  # the score of one call
+    checks.call("export-estimator", "mixed", "-o", "locked/x.json", code=5, words="cannot write")
+checks.call("export-estimator", "fraction.toml", "-o", "one-vote.json")  # the score of one call
 checks.finish()

@@ -26,7 +26,7 @@ def module_of(path):
 trainer = module_of(checks.paths[0])
 
 
-def export(rater, *flags, form="npz", **how):
+def export(rater, *flags, form="json", **how):
     """The path of a new file."""
     global made
     made += 1

@@ -46,9 +46,9 @@ void set_age(const std::string& path, double seconds) {
   REQUIRE(::utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
 }
 
-void write_lock(const sample::Scratch& scratch, const LockOwner& owner, double age) {
-  sample::write_bytes(scratch.file("lock"), owner.text());
-  set_age(scratch.file("lock"), age);
+void write_lock(const sample::Scratch& scratch, const LockOwner& owner, double age, const std::string& name = "lock") {
+  sample::write_bytes(scratch.file(name), owner.text());
+  set_age(scratch.file(name), age);
 }
 
 }  // namespace
@@ -219,7 +219,10 @@ TEST_CASE("a call that is to stop watches no lock") {
   Lock lock;
   CHECK(sample::failure_of([&] { lock.take(folder, "lock", me); }).first == Exit::stopped);
   CHECK(sample::bytes_of(scratch.file("lock")) == owner.text());
-  CHECK(sample::failure_of([&] { WorkFolder(scratch.file(), sample::facts(sample::runs(1)), false, system, &stop); }).first == Exit::ok);
+
+  std::filesystem::create_directories(scratch.file() + ".work");
+  write_lock(scratch, owner, -100'000, std::filesystem::path(scratch.file()).filename().string() + ".work/lock");
+  CHECK(sample::failure_of([&] { WorkFolder(scratch.file(), sample::facts(sample::runs(1)), false, system, &stop); }).first == Exit::stopped);
 }
 
 TEST_CASE("a killed holder's lock is free at once, and a stopped one's is not") {

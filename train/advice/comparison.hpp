@@ -39,8 +39,8 @@ Beside beside(const std::vector<GainsAtRates>& gain, const std::vector<double>& 
 /// a probability of at most the level, while no choice has been found worse yet.
 Beside beside_best(const std::vector<GainsAtRates>& gain, const std::vector<double>& finer);
 
-/// The interval of a difference between gains under a fitted judge as one under the judge it was fitted to: the sd of the fit's error is this
-/// share of the difference. It excludes 0 where the given one does.
+/// The interval of a difference between gains under a fitted judge as one under the judge it was fitted to: 1.96 sds of the fit's error are added to
+/// each side as squares; the sd is this share of the difference. It excludes 0 where the given one does.
 MeanInterval with_fit_error(const MeanInterval& difference, double share);
 
 /// n = 0, all NaN.

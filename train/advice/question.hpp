@@ -41,7 +41,8 @@ struct NamedEstimator {
   EstimatorConfig config;
 };
 
-/// What an advice is checked with.
+/// What an advice is checked with: one policy alone; a judge fitted to a random half of the file; the model with, or without, outliers; the
+/// responses of the file themselves; another world.
 enum class CheckKind { policy, sampled_judge, other_model, file_responses, toy_language_model };
 
 /// A judge, in the world that it brings.

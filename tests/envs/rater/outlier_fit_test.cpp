@@ -63,6 +63,19 @@ TEST_CASE("outliers of a large panel are those of some of its judges", "[latent]
   CHECK(fit.judge.sigma == Approx(0.4).margin(0.08));
 }
 
+TEST_CASE("outliers of a crowd, of whom three score each response twice", "[latent][unsanitized]") {
+  Outliers truth;
+  truth[Outlier::low] = 0.1;
+  std::vector<double> all;
+  for (int j = 0; j < 30; ++j) all.insert(all.end(), shares.begin(), shares.end());
+  ScoreTable table = draw_scores(latent_judge(0.4, 0.3, 0, 0, 8, all), ScoreShape{150, 4, 2}, 20261141, truth).table;
+  for (std::size_t r = 0; r < table.responses.size(); ++r)
+    for (std::uint32_t i = 0; i < table.responses[r].count; ++i)
+      if ((table.columns[table.column[table.responses[r].first + i]].judge + 30 - r % 30) % 30 > 2)
+        table.level[table.responses[r].first + i] = ScoreTable::unreadable;
+  CHECK(fit_of(table).outliers[Outlier::low] == Approx(0.1).margin(0.04));
+}
+
 TEST_CASE("a smooth judge has no outliers, and the fit is that without the search", "[latent]") {
   for (const LatentScale& judge : {single_judge(), essay_panel()}) {
     const ScoreTable table = draw_scores(judge, ScoreShape{100, 8, 2}, 20261133).table;
@@ -71,7 +84,7 @@ TEST_CASE("a smooth judge has no outliers, and the fit is that without the searc
     LatentFitOptions without;
     without.intervals = false, without.outliers = false;
     CHECK(fit.judge == fit_latent_scale(table, without).judge);
-    CHECK(fit.outlier[0].reason == "the rows do not ask for it");
+    CHECK(fit.outlier[0].reason == "the scores show none");
   }
 }
 
