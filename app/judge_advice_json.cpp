@@ -54,7 +54,7 @@ std::string advice_json(const Advice& a, const AdviceQuestion& q, const AdviceIn
   Json json = {{"input", in.name},
                {"found", in.found},
                {"budget", {{"unit", units[static_cast<int>(cost_unit(q))]}, {"amount", budget_of(q)}, {"calls", q.calls}}},
-               {"fit_error", q.fit_error},
+               {"fit_error", {{"points", q.fit_error.points}, {"share", q.fit_error.share}}},
                {"batch", q.batch},
                {"seed", q.seed},
                {"certain", a.certain()},

@@ -205,9 +205,10 @@ std::string legend_text(const Advice& a, const AdviceQuestion& q) {
   const auto sampled = [](const AdviceCheck& check) { return check.kind == CheckKind::sampled_judge; };
   if (std::any_of(a.checks.begin(), a.checks.end(), sampled))
     text += " Sampled judge: fitted to a random half of the prompts, and so as far from the fitted judge as that from the true one.";
-  if (q.fit_error > 0)
-    text += fmt::format(" Intervals of less best and of votes hold the error of the fit too, whose standard deviation is {:g} % of the difference.",
-                        100 * q.fit_error);
+  if (q.fit_error.points > 0)
+    text += fmt::format(" Intervals of less best and of votes allow for the error of the fit: standard deviations of {:g} points and of {:g} % of the "
+                        "difference.",
+                        q.fit_error.points, 100 * q.fit_error.share);
   return paragraph(text, 0, 2);
 }
 

@@ -26,7 +26,7 @@ UNDESCRIBED = {
     "midway": ("midway", {}),
     "midway-severe": ("midway", {"late_severity": -3.0, "late_sigma": 1.0}),
     "midway-early": ("midway", {"after": 0.25, "late_severity": 0.0, "late_sigma": 4.0}),
-    "heavy-veto": ("heavy", {"tails": 2.0, "veto": 0.1}),
+    "heavy-mirror": ("heavy", {"tails": 2.0, "mirror": 0.05}),
 }
 STEP = 1.33
 PANEL_CALLS = 8  # two of each of four judges, in blocks

@@ -36,7 +36,7 @@ struct ReportedChoice {
 /// The best choice of so many calls about an answer, beside the best with the fewest.
 struct VotesRow {
   std::size_t choice;  ///< place in Advice::report
-  MeanInterval more;   ///< gain less that of the row with the fewest calls (Beside); NaN in that row
+  MeanInterval more;   ///< gain less that of the row with the fewest calls (Beside), with the fit's error; NaN in that row
   double p_holm = 0;
 };
 

@@ -32,10 +32,10 @@ std::vector<double> mean_over_policies(const Gains& gains) {
   return mean;
 }
 
-MeanInterval with_fit_error(const MeanInterval& difference, double share) {
+MeanInterval with_fit_error(const MeanInterval& difference, const FitError& error) {
+  const double share = 1.96 * error.share * difference.mean, points = 1.96 * error.points;
+  const auto away = [&](double end) { return std::sqrt((end - difference.mean) * (end - difference.mean) + share * share + points * points); };
   MeanInterval out = difference;
-  const double fit = 1.96 * share * difference.mean;
-  const auto away = [&](double end) { return std::sqrt((end - difference.mean) * (end - difference.mean) + fit * fit); };
   out.lo = difference.mean - away(difference.lo), out.hi = difference.mean + away(difference.hi);
   if (difference.lo > 0 && out.lo <= 0) out.lo = difference.lo;
   if (difference.hi < 0 && out.hi >= 0) out.hi = difference.hi;

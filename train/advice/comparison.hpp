@@ -39,9 +39,14 @@ Beside beside(const std::vector<GainsAtRates>& gain, const std::vector<double>& 
 /// a probability of at most the level, while no choice has been found worse yet.
 Beside beside_best(const std::vector<GainsAtRates>& gain, const std::vector<double>& finer);
 
-/// The interval of a difference between gains under a fitted judge as one under the judge it was fitted to: 1.96 sds of the fit's error are added to
-/// each side as squares; the sd is this share of the difference. It excludes 0 where the given one does.
-MeanInterval with_fit_error(const MeanInterval& difference, double share);
+/// How far a difference of gains under a fitted judge lies from that under the judge it was fitted to: the sd has a part that is a share of the
+/// difference, and one in points.
+struct FitError {
+  double share = 0, points = 0;
+};
+/// The interval of a difference with that error: to the squares of its sides are added those of 1.96 sds. A side that would reach 0 where the
+/// given one does not stays as it is: whether the two differ is told by the test.
+MeanInterval with_fit_error(const MeanInterval& difference, const FitError& error);
 
 /// n = 0, all NaN.
 MeanInterval no_interval();

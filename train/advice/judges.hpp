@@ -12,7 +12,7 @@
 namespace odrpo {
 
 /// AdviceQuestion::fit_error of a judge fitted to a file: what makes intervals hold under known judges that wrote files (docs/lab/advice_truth.py).
-inline constexpr double usual_fit_error = 0.05;
+inline constexpr FitError usual_fit_error{0.05, 0.15};
 
 struct FileJudges {
   JudgeWorld fitted;               ///< on a latent scale (fit_latent_scale)

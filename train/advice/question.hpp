@@ -10,6 +10,7 @@
 #include "estimators/estimator.hpp"
 #include "kernels/word.hpp"
 #include "policies/policy.hpp"
+#include "train/advice/comparison.hpp"
 
 namespace odrpo {
 
@@ -75,7 +76,7 @@ struct AdviceQuestion {
   int tuning_seeds = 16, report_seeds = 40;
   int check_seeds = 24;   ///< of each other judge that the advice is checked with
   bool thorough = false;  ///< check it on the toy language model too
-  double fit_error = 0;   ///< sd of a difference of gains under the judge from that under the one it was fitted to, a share of the difference
+  FitError fit_error{};   ///< of a judge that was fitted
   std::uint64_t seed = 1;
 };
 

@@ -23,17 +23,16 @@ std::vector<GainsAtRates> of_one_rate(const std::vector<std::vector<double>>& ga
 
 }  // namespace
 
-TEST_CASE("the error of a fit widens an interval by its share of the difference, and not beyond 0") {
+TEST_CASE("the error of a fit widens an interval by a share of the difference and by points") {
   const MeanInterval given{40, -10, 1, -11, -9};
-  const MeanInterval wide = with_fit_error(given, 0.05);
+  const MeanInterval wide = with_fit_error(given, {0.05, 0.15});
   CHECK(wide.mean == -10);
-  CHECK(wide.lo == Approx(-10 - std::sqrt(1 + 0.98 * 0.98)));
-  CHECK(wide.hi == Approx(-10 + std::sqrt(1 + 0.98 * 0.98)));
-  MeanInterval star = given;
-  star.hi = -0.001;
-  CHECK(with_fit_error(star, 0.05).hi == -0.001);
-  CHECK(with_fit_error(given, 0).hi == Approx(-9));
-  CHECK(std::isnan(with_fit_error(no_interval(), 0.05).lo));
+  CHECK(wide.lo == Approx(-10 - std::sqrt(1 + 0.98 * 0.98 + 0.294 * 0.294)));
+  CHECK(wide.hi == Approx(-10 + std::sqrt(1 + 0.98 * 0.98 + 0.294 * 0.294)));
+  CHECK(with_fit_error({40, -0.3, 1, -0.5, -0.1}, {0, 0.15}).hi == -0.1);
+  CHECK(with_fit_error({40, 0.3, 1, 0.1, 0.5}, {0, 0.15}).lo == 0.1);
+  CHECK(with_fit_error(given, {}).hi == Approx(-9));
+  CHECK(std::isnan(with_fit_error(no_interval(), {0.05, 0.15}).lo));
 }
 
 TEST_CASE("each choice is compared with the best, pair by pair") {
