@@ -206,7 +206,8 @@ END
 
 section_toy-lm-lora() {
   title 'LoRA against full fine-tuning' <<'END'
-Adapters of two ranks and all weights, from one warm start, each at its best of several learning rates.
+Adapters of two ranks and all weights, from one warm start, each at its best of several learning rates. Seconds are of a machine that had
+other work too.
 END
   suite toy-lm-lora
   facts
