@@ -40,11 +40,11 @@ std::string saved_name(const AdviceQuestion& q, const JudgeWorld& judge) {
 }
 
 // Takes over what an earlier call has saved, if it can be read and is whole.
-void load_saved(const std::string& path, const std::string& build, Trials& trials) {
+void load_saved(const std::string& path, Trials& trials) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return;
   try {
-    if (trials.load(read_scores_file(path), build)) {
+    if (trials.load(read_scores_file(path), build_name())) {
       print_note(fmt::format("note: goes on with {} trainings of {}", trials.known(), path));
       return;
     }
@@ -108,8 +108,8 @@ int judge_advise(const JudgeAdviseOptions& o) {
 
   // the race, unless it was begun before
   Trials trials(jobs, stop);
-  const std::string saved = saved_name(question, judges->fitted), build = build_name();
-  load_saved(saved, build, trials);
+  const std::string saved = saved_name(question, judges->fitted);
+  load_saved(saved, trials);
   const ProgressStyle style = progress_style(o.quiet);
   ProgressBar bar(style);
   AdviceWork work([&](const AdviceProgress& at) {
@@ -117,7 +117,7 @@ int judge_advise(const JudgeAdviseOptions& o) {
     bar.show(tally_of(at, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   });
   const auto save = [&] {
-    write_output(saved, trials.saved(build));
+    write_output(saved, trials.saved(build_name()));
     return fmt::format("{} trainings are saved in {}; the same command continues", trials.known(), saved);
   };
   try {

@@ -56,7 +56,8 @@ struct LatentFit {
 };
 
 /// The judge whose simulated scores have the moments of the table (simulated moments). Each moment counts by the tolerance of
-/// goodness_of_fit. Outliers are looked for by likelihood (fit_outliers), and the judge is fitted beside those that are found. Missing and unreadable answers are left out. The same bits everywhere.
+/// goodness_of_fit. Outliers are looked for by likelihood (fit_outliers), and the judge is fitted beside those that are found. Missing and
+/// unreadable answers are left out. The same bits everywhere.
 /// Throws Failure(Exit::bad_input) where nothing can be fitted: a scale of one level, more than most_judges judges, no response with
 /// two scores from judges that give more than one level, no prompt in which scores differ.
 LatentFit fit_latent_scale(const ScoreTable& table, const LatentFitOptions& options = {});

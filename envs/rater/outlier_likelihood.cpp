@@ -31,34 +31,23 @@ NormalNodes lowest_nodes(const Outliers& outliers) {
   return nodes;
 }
 
-/// The normal distribution function from a table: cubic between its values and slopes, to 2e-10, and 3e-4 of itself at -38.
-class NormalTable {
- public:
-  NormalTable() : cell_(lowest_at * per_unit + 1) {
-    for (std::size_t i = 0; i < cell_.size(); ++i) {
-      const double x = -static_cast<double>(i) / per_unit;
-      cell_[i] = {math::normal_cdf(x), 0.3989422804014327 * math::exp(-0.5 * x * x) / per_unit};
-    }
-  }
-  double operator()(double x) const { return x > 0 ? 1 - lower(x) : lower(-x); }
-
- private:
-  static constexpr int lowest_at = 38, per_unit = 64;
-  struct Cell {
-    double value, slope;
-  };
-  double lower(double x) const {  // P(z < -x), x >= 0
-    const double at = x * per_unit;
-    if (!(at < lowest_at * per_unit)) return 0;
-    const auto i = static_cast<std::size_t>(at);
-    const double t = at - static_cast<double>(i), rest = 1 - t;
-    const Cell &a = cell_[i], &b = cell_[i + 1];
-    return rest * rest * ((1 + 2 * t) * a.value - t * a.slope) + t * t * ((1 + 2 * rest) * b.value + rest * b.slope);
-  }
-  std::vector<Cell> cell_;  // at 0, -1 / per_unit, ..
-};
-
 }  // namespace
+
+OutlierLikelihood::NormalTable::NormalTable() : cell_(lowest_at * per_unit + 1) {
+  for (std::size_t i = 0; i < cell_.size(); ++i) {
+    const double x = -static_cast<double>(i) / per_unit;
+    cell_[i] = {math::normal_cdf(x), 0.3989422804014327 * math::exp(-0.5 * x * x) / per_unit};
+  }
+}
+
+double OutlierLikelihood::NormalTable::lower(double x) const {
+  const double at = x * per_unit;
+  if (!(at < lowest_at * per_unit)) return 0;
+  const auto i = static_cast<std::size_t>(at);
+  const double t = at - static_cast<double>(i), rest = 1 - t;
+  const Cell &a = cell_[i], &b = cell_[i + 1];
+  return rest * rest * ((1 + 2 * t) * a.value - t * a.slope) + t * t * ((1 + 2 * rest) * b.value + rest * b.slope);
+}
 
 OutlierLikelihood::OutlierLikelihood(const ScoreTable& table, double spacing, std::uint32_t most_calls)
     : levels_(table.values.size()), judges_(table.judges.size()), counted_(judges_), most_times_(judges_, std::vector<std::uint32_t>(levels_)) {
@@ -102,7 +91,6 @@ OutlierLikelihood::OutlierLikelihood(const ScoreTable& table, double spacing, st
 std::vector<double> OutlierLikelihood::operator()(const LatentScale& judge, const Outliers& outliers) const {
   const NormalNodes z = normal_nodes(judge.spread > 0 ? spread_points : 1), u = normal_nodes(judge.judge_sigma > 0 ? bias_points : 1),
                     lowest = lowest_nodes(outliers);
-  static const NormalTable normal_cdf;
   const std::size_t nx = x_.size(), nz = z.point.size(), nu = u.point.size(), inner = nz * nx, cells = nu * inner;
   const double mirror = outliers[Outlier::mirror], uniform = outliers[Outlier::uniform] / static_cast<double>(levels_), high = outliers[Outlier::high],
                smooth = (1 - high) * (1 - outliers[Outlier::uniform]);
@@ -117,7 +105,7 @@ std::vector<double> OutlierLikelihood::operator()(const LatentScale& judge, cons
         for (std::size_t ix = 0; ix < nx; ++ix) {
           double before = 0;
           for (std::size_t k = 0; k < levels_; ++k) {
-            const double below = k + 1 == levels_ ? 1 : normal_cdf((judge.thresholds(static_cast<int>(j))[k] - x_[ix] - shift) / (s * judge.sigma));
+            const double below = k + 1 == levels_ ? 1 : normal_cdf_((judge.thresholds(static_cast<int>(j))[k] - x_[ix] - shift) / (s * judge.sigma));
             row[k] = std::max(below - before, 0.0);
             before = below;
           }

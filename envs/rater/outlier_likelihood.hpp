@@ -21,11 +21,26 @@ class OutlierLikelihood {
   std::size_t prompts() const { return first_.size() - 1; }
 
  private:
+  /// The normal distribution function: cubic between values and slopes of a table, to 2e-10, and 3e-4 of itself at -38.
+  class NormalTable {
+   public:
+    NormalTable();
+    double operator()(double x) const { return x > 0 ? 1 - lower(x) : lower(-x); }
+
+   private:
+    static constexpr int lowest_at = 38, per_unit = 64;
+    struct Cell {
+      double value, slope;
+    };
+    double lower(double x) const;  // P(z < -x), x >= 0
+    std::vector<Cell> cell_;       // at 0, -1 / per_unit, ..
+  };
   struct Counted {                  // levels that a judge gave to a response, and how often
     std::vector<std::uint8_t> level;  // 0..K-1
     std::vector<std::uint8_t> times;
     bool operator<(const Counted& o) const { return level != o.level ? level < o.level : times < o.times; }
   };
+  NormalTable normal_cdf_;
   std::size_t levels_ = 0, judges_ = 0;
   std::vector<double> x_;                             // nodes
   std::vector<std::vector<Counted>> counted_;         // [judge] different ones
