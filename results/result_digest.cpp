@@ -107,10 +107,11 @@ std::vector<std::uint32_t> id_order(const TextList& ids) {
 }
 
 std::string result_digest(std::span<const RunRecord> runs) {
-  TextList ids;
-  for (const RunRecord& run : runs) ids.add(run.id);
+  std::vector<const RunRecord*> in_order;
+  for (const RunRecord& run : runs) in_order.push_back(&run);
+  std::stable_sort(in_order.begin(), in_order.end(), [](const RunRecord* a, const RunRecord* b) { return a->id < b->id; });
   ResultDigest digest;
-  for (const std::uint32_t i : id_order(ids)) digest.add(runs[i]);
+  for (const RunRecord* run : in_order) digest.add(*run);
   return digest.hex();
 }
 

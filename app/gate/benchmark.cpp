@@ -204,17 +204,16 @@ GateKind benchmark_kind(const GateCommands& commands, ChildKeeper& keeper, std::
       std::vector<std::string> names;
       for (const std::size_t k : places) names.push_back(all[active[k]]);
       const std::string length = iterations ? iterations_text(repeat[active[places[0]]]) : by_time;
-      for (int pair = 0; pair < pairs_per_block; ++pair)
-        for (const Side side : random_order(commands, *random)) {
-          const auto results = results_of(side, commands, keeper, names, length);
-          for (const std::size_t k : places) {
-            const BenchmarkResult& r = results.at(all[active[k]]);
-            if (!r.error.empty())
-              refuse(side_names[side], fmt::format("benchmark \"{}\": {}", printable_line(r.name), printable_line(r.error)));
-            checksums[k]->add(side, r.checksum);
-            blocks[k].ns[side].push_back(r.ns);
-          }
+      for (const Turn& turn : turns_of_block(commands, false, *random)) {
+        const auto results = results_of(turn.side, commands, keeper, names, length);
+        for (const std::size_t k : places) {
+          const BenchmarkResult& r = results.at(all[active[k]]);
+          if (!r.error.empty())
+            refuse(side_names[turn.side], fmt::format("benchmark \"{}\": {}", printable_line(r.name), printable_line(r.error)));
+          checksums[k]->add(turn.side, r.checksum);
+          blocks[k].add(turn, r.ns);
         }
+      }
     }
   };
   return kind;

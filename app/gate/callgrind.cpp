@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 
+#include "app/gate/temporary_folder.hpp"
 #include "kernels/failure.hpp"
 
 namespace odrpo::app {
@@ -45,24 +46,6 @@ class Meter {
   double& spent_;
   const double cpu_ = ended_seconds();
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
-
-/// A folder that goes with everything in it.
-struct TemporaryFolder {
-  fs::path path;
-  TemporaryFolder() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "odrpo-gate-XXXXXX").string();
-    if (error || mkdtemp(name.data()) == nullptr)
-      throw Failure(Exit::io, fmt::format("cannot make a temporary folder: {}", std::strerror(errno)));
-    path = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code error;
-    fs::remove_all(path, error);
-  }
 };
 
 /// "==12== Collected : 228581" of a log of callgrind; nothing where it has none.

@@ -73,6 +73,23 @@ std::vector<Side> random_order(const GateCommands& commands, Random& random) {
   return out;
 }
 
+std::vector<Turn> turns_of_block(const GateCommands& commands, bool warm_up, Random& random) {
+  std::vector<Turn> out;
+  const auto pairs = [&](std::vector<Side> sides, int count, bool of_control) {
+    for (int pair = warm_up ? -1 : 0; pair < count; ++pair)
+      for (const std::size_t i : random_order(sides.size(), random)) out.push_back({sides[i], of_control, pair >= 0});
+  };
+  if (commands.alone()) {
+    pairs(commands.measured, pairs_per_block, false);
+    return out;
+  }
+  for (const std::size_t kind : random_order(2, random)) {
+    if (kind == 0) pairs({baseline, candidate}, pairs_per_block, false);
+    else pairs({baseline, control}, control_pairs, true);
+  }
+  return out;
+}
+
 int random_core(Random& random) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -127,7 +144,7 @@ GateRun measure(const GateKind& kind, const MeasureHow& how) {
           continue;
         }
         c.change.push_back(block_value(b.ns[baseline], b.ns[candidate]));
-        c.control.push_back(block_value(b.ns[baseline], b.ns[control]));
+        c.control.push_back(block_value(b.ns_beside_control, b.ns[control]));
         if (!b.cpu[baseline].empty()) run.cpu[active[k]].push_back(block_value(b.cpu[baseline], b.cpu[candidate]));
         times[active[k]].push_back(quartiles(b.ns[baseline]).median);
       }

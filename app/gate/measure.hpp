@@ -1,5 +1,4 @@
-// Measuring for a gate: blocks of interleaved pairs of three processes (baseline, candidate, a second baseline), until every case is
-// decided.
+// Measuring for a gate: blocks of interleaved pairs, of baseline and candidate and of two baselines, until every case is decided.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,7 +13,7 @@
 
 namespace odrpo::app {
 
-/// The three that are measured in turn; the second baseline is a live A/A control.
+/// What is measured; the second baseline is a live A/A control.
 enum Side { baseline, candidate, control };
 inline constexpr int side_count = 3;
 inline constexpr std::array<const char*, side_count> side_names = {"baseline", "candidate", "second baseline"};
@@ -38,10 +37,23 @@ GateCommands gate_commands(Side side, const std::string& command, const std::vec
 /// Is this a time in nanoseconds that a clock can have told? Others are a program's mistake.
 inline bool is_time(double ns) { return ns >= 1e-3 && ns <= 1e18; }
 
-/// A case's block: times above 0 of its repetitions, of the sides that are measured.
+/// A repetition within a block.
+struct Turn {
+  Side side;
+  bool of_control;  ///< in a pair of two baselines; else beside the candidate, or alone
+  bool counts;      ///< its time is recorded; a pair before the others warms up
+};
+
+inline constexpr int control_pairs = 5;  ///< of a block; as pairs_per_block
+/// A case's block: times above 0 of its repetitions. `ns` is of the clock that decides, `cpu` of another one that was read too, else empty.
 struct CaseBlock {
-  std::array<std::vector<double>, side_count> ns;   ///< [pairs_per_block], of the clock that decides
-  std::array<std::vector<double>, side_count> cpu;  ///< [pairs_per_block] where another clock was read too; else empty
+  std::array<std::vector<double>, side_count> ns;   ///< [pairs_per_block], of the second baseline [control_pairs]
+  std::array<std::vector<double>, side_count> cpu;  ///< [pairs_per_block] of baseline and candidate
+  std::vector<double> ns_beside_control;            ///< [control_pairs] of the baseline in pairs with the second one
+
+  void add(const Turn& turn, double time) {
+    (turn.of_control && turn.side == baseline ? ns_beside_control : ns[turn.side]).push_back(time);
+  }
 };
 
 /// What a case's repetitions computed, as far as its program tells.
@@ -67,6 +79,10 @@ using Random = std::mt19937_64;
 std::vector<std::size_t> random_order(std::size_t n, Random& random);
 /// The sides that are measured, in random order.
 std::vector<Side> random_order(const GateCommands& commands, Random& random);
+/// The turns of a block: one side alone, or pairs of baseline and candidate and pairs of two baselines, one kind of pair after the other
+/// and each pair in random order. Three processes in turn would not be fair: the two baselines keep the code of one file in the caches for
+/// each other, and a copy of the baseline was called 2 to 4 % slower.
+std::vector<Turn> turns_of_block(const GateCommands& commands, bool warm_up, Random& random);
 
 /// One of the cores that this process may use. The sides of a block share one: neighbours on a host make cores differ by tens of percent.
 int random_core(Random& random);

@@ -38,14 +38,13 @@ GateKind process_kind(const GateCommands& commands, ChildKeeper& keeper, const s
   const auto warm = std::make_shared<bool>(false);
   kind.block = [&commands, &keeper, random, warm](std::span<const std::size_t>, std::span<CaseBlock> blocks,
                                                   std::span<Checksums*> checksums) {
-    for (int pair = *warm ? 0 : -1; pair < pairs_per_block; ++pair)
-      for (const Side side : random_order(commands, *random)) {
-        const ProcessRun run = run_process(side_names[side], commands.side[side], commands.rules, keeper);
-        checksums[0]->add(side, run.checksum);
-        if (pair < 0) continue;
-        blocks[0].ns[side].push_back(run.wall_ns);
-        blocks[0].cpu[side].push_back(run.cpu_ns);
-      }
+    for (const Turn& turn : turns_of_block(commands, !*warm, *random)) {
+      const ProcessRun run = run_process(side_names[turn.side], commands.side[turn.side], commands.rules, keeper);
+      checksums[0]->add(turn.side, run.checksum);
+      if (!turn.counts) continue;
+      blocks[0].add(turn, run.wall_ns);
+      if (!turn.of_control) blocks[0].cpu[turn.side].push_back(run.cpu_ns);
+    }
     *warm = true;
   };
   return kind;

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "app/gate/temporary_folder.hpp"
 #include "app/gate/worker.hpp"
+#include "app/printable.hpp"
 #include "kernels/failure.hpp"
 #include "results/gate_rivals.hpp"
 
@@ -49,8 +51,13 @@ SelfTest run_self_test(const SelfTestOptions& o, ChildKeeper& keeper, const std:
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const auto worker_of = [&](Side side) { return find_command("--self-test", {self, "worker", "--self-test", side_names[side]}); };
-  const GateCommands commands = gate_commands(worker_of(baseline), worker_of(candidate), o.rules);
+  const TemporaryFolder folder;  // a copy, as two builds are two files, whose code the caches do not share
+  const std::string copy = folder.path / "odrpo-bench";
+  std::error_code error;
+  if (!std::filesystem::copy_file(self, copy, error))
+    throw Failure(Exit::io, fmt::format("cannot copy this program to {}: {}", printable_line(copy), error.message()));
+  const GateCommands commands = gate_commands(find_command("--self-test", {self, "worker", "--self-test", side_names[baseline]}),
+                                              find_command("--self-test", {copy, "worker", "--self-test", side_names[candidate]}), o.rules);
   std::vector<std::string> cases;
   for (const KnownChange& change : known_changes) cases.emplace_back(change.name);
   std::vector<GateLeftOut> left_out;

@@ -169,12 +169,11 @@ GateKind worker_kind(const GateCommands& commands, ChildKeeper& keeper, std::vec
     for (const std::size_t k : random_order(active.size(), *random)) {
       const std::string& name = names[active[k]];
       const long long units = repeats[active[k]];
-      for (int pair = -1; pair < pairs_per_block; ++pair)  // the one before the first warms up
-        for (const Side side : random_order(commands, *random)) {
-          const WorkerAnswer answer = workers[side]->measure(name, units);
-          checksums[k]->add(side, answer.checksum);
-          if (pair >= 0) blocks[k].ns[side].push_back(answer.ns);
-        }
+      for (const Turn& turn : turns_of_block(commands, true, *random)) {
+        const WorkerAnswer answer = workers[turn.side]->measure(name, units);
+        checksums[k]->add(turn.side, answer.checksum);
+        if (turn.counts) blocks[k].add(turn, answer.ns);
+      }
     }
     for (auto& worker : workers)
       if (worker) worker->close();

@@ -39,15 +39,25 @@ struct Host {
 };
 
 struct Block {
-  std::vector<double> ns[3];  // baseline, candidate, second baseline
+  std::vector<double> baseline, candidate;      // pairs
+  std::vector<double> beside_control, control;  // pairs of two baselines
+  double change() const { return block_value(baseline, candidate); }
+  double of_control() const { return block_value(beside_control, control); }
 };
 Block measure(Host& host, double change) {
   host.new_block();
   Block block;
-  for (int pair = 0; pair < pairs_per_block; ++pair) {
-    int order[3] = {0, 1, 2};
-    for (int i = 3; i > 1; --i) std::swap(order[i - 1], order[host.random() % static_cast<unsigned>(i)]);
-    for (const int side : order) block.ns[side].push_back(host.time(side) * (side == 1 ? 1 + change : 1));
+  const auto pairs = [&](int count, int other, std::vector<double>& first, std::vector<double>& second, double factor) {
+    for (int pair = 0; pair < count; ++pair) {
+      const bool other_first = host.random() % 2 == 1;
+      for (const bool turn_of_other : {other_first, !other_first})
+        (turn_of_other ? second : first).push_back(host.time(turn_of_other ? other : 0) * (turn_of_other ? factor : 1));
+    }
+  };
+  const bool control_first = host.random() % 2 == 1;
+  for (const bool of_control : {control_first, !control_first}) {
+    if (of_control) pairs(pairs_per_block / 2, 2, block.beside_control, block.control, 1);
+    else pairs(pairs_per_block, 1, block.baseline, block.candidate, 1 + change);
   }
   return block;
 }
@@ -59,8 +69,8 @@ GateVerdict gate(Host& host, double change, bool& covered) {
   for (const int look : rules.looks) {
     while (static_cast<int>(c.change.size()) < look) {
       const Block b = measure(host, change);
-      c.change.push_back(block_value(b.ns[0], b.ns[1]));
-      c.control.push_back(block_value(b.ns[0], b.ns[2]));
+      c.change.push_back(b.change());
+      c.control.push_back(b.of_control());
     }
     judge_look({&c, 1}, rules);
     if (look == rules.looks[0]) covered = c.estimate.lo <= std::log1p(change) && std::log1p(change) <= c.estimate.hi;
@@ -124,8 +134,8 @@ TEST_CASE("gate: twenty cases, one of them slower", "[unsanitized]") {
       for (int i = 0; i < family; ++i)
         while (!cases[i].verdict && static_cast<int>(cases[i].change.size()) < look) {
           const Block b = measure(hosts[i], i == 3 ? 0.05 : 0);
-          cases[i].change.push_back(block_value(b.ns[0], b.ns[1]));
-          cases[i].control.push_back(block_value(b.ns[0], b.ns[2]));
+          cases[i].change.push_back(b.change());
+          cases[i].control.push_back(b.of_control());
         }
       judge_look(cases, rules);
     }
@@ -150,7 +160,7 @@ TEST_CASE("gate: others on the same recordings, where the host drifts and interr
     std::vector<double> first, second;  // one after the other
     for (int block = 0; block < 10; ++block) {
       const Block b = measure(host, 0);
-      const std::vector<double>& of = b.ns[block < 5 ? 0 : 1];
+      const std::vector<double>& of = block < 5 ? b.baseline : b.candidate;
       auto& to = block < 5 ? first : second;
       to.insert(to.end(), of.begin(), of.end());
     }

@@ -30,6 +30,7 @@ struct MadeUp {
   std::vector<double> factor, sd;
   std::vector<int> blocks;
   Random random{7};
+  GateCommands all_sides{};
 
   GateKind kind() {
     GateKind kind;
@@ -39,12 +40,11 @@ struct MadeUp {
     kind.block = [this](std::span<const std::size_t> active, std::span<CaseBlock> out, std::span<Checksums*> sums) {
       for (std::size_t k = 0; k < active.size(); ++k) {
         ++blocks[active[k]];
-        for (int pair = 0; pair < pairs_per_block; ++pair)
-          for (const Side side : {baseline, candidate, control}) {
-            std::normal_distribution<double> noise(0, sd[active[k]]);
-            out[k].ns[side].push_back(1e6 * std::exp(noise(random)) * (side == candidate ? factor[active[k]] : 1));
-            sums[k]->add(side, "sum");
-          }
+        for (const Turn& turn : turns_of_block(all_sides, false, random)) {
+          std::normal_distribution<double> noise(0, sd[active[k]]);
+          out[k].add(turn, 1e6 * std::exp(noise(random)) * (turn.side == candidate ? factor[active[k]] : 1));
+          sums[k]->add(turn.side, "sum");
+        }
       }
     };
     return kind;
@@ -112,6 +112,42 @@ TEST_CASE("gate: an order is a permutation, and all orders of three come up equa
   for (int i = 0; i < draws; ++i) ++seen[random_order(3, random)];
   REQUIRE(seen.size() == 6);
   for (const auto& [order, count] : seen) CHECK(std::abs(count - draws / 6) < 5 * std::sqrt(draws / 6.0));
+}
+
+TEST_CASE("gate: a block measures candidate and control in pairs with the baseline, never three in turn") {
+  Random random(4);
+  int control_first = 0, baseline_first = 0;
+  const int draws = 1000;
+  for (int i = 0; i < draws; ++i) {
+    const std::vector<Turn> turns = turns_of_block({}, true, random);
+    REQUIRE(turns.size() == 2 * (pairs_per_block + 1) + 2 * (control_pairs + 1));
+    CaseBlock block;
+    int stretches = 1;
+    for (std::size_t t = 0; t < turns.size(); t += 2) {
+      const Turn &a = turns[t], &b = turns[t + 1];
+      const Side other = a.side == baseline ? b.side : a.side;
+      CHECK((a.side == baseline) != (b.side == baseline));
+      CHECK((a.of_control == b.of_control && a.of_control == (other == control) && a.counts == b.counts));
+      const bool begins = t == 0 || turns[t - 1].of_control != a.of_control;
+      CHECK(a.counts == !begins);  // the first pair of a stretch warms up
+      stretches += t > 0 && begins;
+      baseline_first += a.side == baseline;
+      for (const Turn& turn : {a, b})
+        if (turn.counts) block.add(turn, 1 + turn.side);
+    }
+    CHECK(stretches == 2);
+    control_first += turns[0].of_control;
+    CHECK(block.ns[baseline] == std::vector<double>(pairs_per_block, 1));
+    CHECK(block.ns[candidate] == std::vector<double>(pairs_per_block, 2));
+    CHECK(block.ns[control] == std::vector<double>(control_pairs, 3));
+    CHECK(block.ns_beside_control == std::vector<double>(control_pairs, 1));
+  }
+  CHECK(std::abs(control_first - draws / 2) < 5 * std::sqrt(draws / 4.0));
+  const int pairs = draws * (pairs_per_block + control_pairs + 2);
+  CHECK(std::abs(baseline_first - pairs / 2) < 5 * std::sqrt(pairs / 4.0));
+  GateCommands one;
+  one.measured = {candidate};
+  CHECK(turns_of_block(one, false, random).size() == pairs_per_block);
 }
 
 TEST_CASE("gate: command lines are split as by a shell, and refused with a reason") {
