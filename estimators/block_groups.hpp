@@ -1,23 +1,52 @@
 // A run's groups of whole scores, each by one thread of its block, so that runs of any estimators share a launch; and whitening by one tile.
+// What it computes of a group is the function of estimators/group.hpp, so the bits are the host's.
 #pragma once
-#include "estimators/group_pass.hpp"
+#include <cstdint>
+
+#include "estimators/batch.hpp"
+#include "estimators/group.hpp"
 #include "estimators/whitening_scale.hpp"
 #include "kernels/float_math.hpp"
 
 namespace odrpo::device {
 
-/// Rows of a column (group_pass::Column) that an estimator needs.
-ODRPO_HD int column_rows(int levels) { return group_pass::rows_by_counts(levels); }
+/// Numbers of one group, `stride` apart: a column of shared memory, where the lanes of a warp meet in no bank.
+struct ScoreColumn {
+  std::uint32_t* at;
+  int stride;
+};
+/// Advantages by score in a column.
+struct InColumn {
+  ScoreColumn column;
+  constexpr void put(int v, float x) const { column.at[v * column.stride] = __builtin_bit_cast(std::uint32_t, x); }
+  constexpr float get(int v) const { return __builtin_bit_cast(float, column.at[v * column.stride]); }
+};
+/// A group of estimators/group_entries.hpp whose counts are in a column: members that reach each score 0..levels + 1.
+struct CountsInColumn {
+  ScoreColumn column;
+  int levels, count;
+  constexpr int first() const { return 0; }
+  constexpr int end() const { return levels + 1; }
+  constexpr int next(int i) const { return i + 1; }
+  constexpr int value(int i) const { return i; }
+  constexpr int reach(int i) const { return static_cast<int>(column.at[i * column.stride]); }
+  constexpr int twice_rank(int i, int to) const { return 2 * count - reach(i) - reach(to); }
+};
 
-/// Reads one group's scores, two or more, and leaves in `c` what member() needs. Numbers: whether the terms stay (estimators/group.hpp).
+/// Rows of a column that an estimator needs.
+ODRPO_HD int column_rows(int levels) { return levels + 2; }
+
+/// Reads one group's scores, two or more, and leaves in `c` the advantages by score. Numbers: whether the terms stay (estimators/group.hpp).
 template <class Numbers = group::WholeNumbers>
-ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, group_pass::Column c) {
-  group_pass::prepare(group_pass::ByCounts<Numbers>{e}, group_pass::Loose{score, e.rollouts}, c);
+ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, ScoreColumn c) {
+  const int levels = e.levels;
+  for (int v = 0; v <= levels + 1; ++v) c.at[v * c.stride] = 0;
+  for (int i = 0; i < e.rollouts; ++i) ++c.at[(score[i] < levels ? score[i] : levels) * c.stride];
+  for (int v = levels - 1; v >= 0; --v) c.at[v * c.stride] += c.at[(v + 1) * c.stride];
+  group::estimate<Numbers>(e, CountsInColumn{c, levels, e.rollouts}, InColumn{c});
 }
 /// The advantage of a member of that group.
-ODRPO_HD float member(const EstimatorView& e, group_pass::Column c, int score) {
-  return group_pass::member(group_pass::ByCounts<>{e}, c, score, e.rollouts);
-}
+ODRPO_HD float member(ScoreColumn c, int score) { return InColumn{c}.get(score); }
 
 /// What whitening does to each advantage of a batch.
 struct Whitened {

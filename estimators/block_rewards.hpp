@@ -6,7 +6,7 @@
 
 namespace odrpo::device {
 
-/// Numbers of one group, `stride` apart, as in group_pass::Column.
+/// Numbers of one group, `stride` apart, as in ScoreColumn of block_groups.hpp.
 struct Cells {
   double* at;
   int stride;

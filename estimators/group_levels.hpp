@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "estimators/group_entries.hpp"
-#include "kernels/bytes.hpp"
+#include "kernels/portable.hpp"
 
 namespace odrpo::ODRPO_ISA::group {
 
@@ -21,12 +21,17 @@ ODRPO_HD T running_sums(int from, int to, At at, Keep keep) {
   return centre;
 }
 
-/// A term of a table, of a level that `count` members reach.
+/// A term of a table, of a level that `count` members reach. `still`: nobody writes the table meanwhile.
 template <bool still>
 ODRPO_HD LevelTerm term_at(const float* level, int count) {
-  if constexpr (!still) return {level[2 * count], level[2 * count + 1]};
-  const Two t = load_two(level + 2 * count);
-  return {t.x, t.y};
+  const float* at = level + 2 * count;
+#if defined(__CUDA_ARCH__)
+  if constexpr (still) {
+    const float2 t = __ldg(reinterpret_cast<const float2*>(at));
+    return {t.x, t.y};
+  }
+#endif
+  return {at[0], at[1]};
 }
 /// The terms of a group's median; reach(k) members reach level k.
 template <class Reach>

@@ -52,9 +52,9 @@ use() {  # PREFIX TARGET…: configure, build and run consumers outside of the s
   components "$prefix" estimators roof && fail "component roof is found"
   grep -q 'has no component "roof"' "$work/log" || { cat "$work/log"; fail "nobody says which component is missing"; }
   "$out/example/advantages" | diff "$work/expected" - || fail "the example prints something else than docs/library.md"
-  program=$("$out/every/rooms") || fail "rooms: exit $?"
+  program=$("$out/every/modules") || fail "modules: exit $?"
   # three votes of ten equal levels: 0.028 for two or three of the lowest, 0.216 for three different ones with the lowest among them
-  [[ $program == "law 0.2440 entropy 2.3" ]] || fail "rooms printed '$program'"
+  [[ $program == "law 0.2440 entropy 2.3" ]] || fail "modules printed '$program'"
   if [[ -z $alone ]]; then
     (cd / && env -i PATH=/usr/bin:/bin "$prefix/bin/odrpo-bench" list >"$work/list") || fail "the installed program does not run list"
     grep -q 'odrpo-gini-median' "$work/list" || fail "list of the installed program lacks the estimators"
@@ -84,11 +84,11 @@ else
   [[ -f $first/share/odrpo-bench/README.md && -f $first/share/odrpo-bench/docs/library.md ]] || fail "the pages are not installed"
 fi
 
-targets=(rooms)
+targets=(modules)
 [[ -n $alone ]] || targets+=(headers)  # the numerics alone install some of them; above is looked whether what these include is there
 use "$first" "${targets[@]}"
 mv "$first" "$second"
-use "$second" rooms
+use "$second" modules
 
 # the source tree inside another project: the numerics alone, as they are, and nothing else of it
 if [[ -z $alone ]]; then

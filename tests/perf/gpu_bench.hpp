@@ -5,7 +5,5 @@ namespace odrpo::perf {
 
 /// Registers gpu/…; where no device answers a single row says so.
 void register_gpu();
-/// Registers gpu/transformer/…, part of the above.
-void register_gpu_transformer();
 
 }  // namespace odrpo::perf

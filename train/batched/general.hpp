@@ -98,10 +98,9 @@ ODRPO_HD void read_group(const B& b, const W& w, const T* seen, std::uint8_t* ma
 
 // The advantage of member i of a group.
 template <class T>
-ODRPO_HD float advantage_of(const EstimatorView& whole, const EstimatorView& e, const T* seen, int i, Cells cells, int rollouts,
-                            int count) {
+ODRPO_HD float advantage_of(const EstimatorView& e, const T* seen, int i, Cells cells, int rollouts, int count) {
   if constexpr (std::is_same_v<T, std::uint8_t>)
-    if (count < 0) return member(whole, {reinterpret_cast<std::uint32_t*>(cells.at), 2 * cells.stride}, seen[i]);
+    if (count < 0) return member({reinterpret_cast<std::uint32_t*>(cells.at), 2 * cells.stride}, seen[i]);
   if (count == 0 || !present(seen[i])) return 0.0f;
   return static_cast<float>(cells[place_of(e, seen, i, rollouts)]);
 }
@@ -131,7 +130,7 @@ ODRPO_HD void estimate_seen(const B& b, const W& w, const T* seen) {
     }
     b.threads(groups * n, [&](int i) {
       const int g = i / n;
-      w.advantage[from + i] = advantage_of(w.run.estimator, e, seen + from + static_cast<std::size_t>(g) * n, i % n, cells(g), n, count(g));
+      w.advantage[from + i] = advantage_of(e, seen + from + static_cast<std::size_t>(g) * n, i % n, cells(g), n, count(g));
     });
   }
 }

@@ -122,7 +122,7 @@ ODRPO_HD void estimate_advantages(const B& b, const W& w) {
   const int n = layout.rollouts;
   for (int first = 0; first < layout.batch; first += layout.groups_at_once) {
     const int count = layout.batch - first < layout.groups_at_once ? layout.batch - first : layout.groups_at_once;
-    const auto column = [&](int g) { return group_pass::Column{w.columns + g, layout.groups_at_once}; };
+    const auto column = [&](int g) { return ScoreColumn{w.columns + g, layout.groups_at_once}; };
     b.threads(count, [&](int g) {
       const std::size_t at = static_cast<std::size_t>(first + g) * n;
       const std::uint8_t* score = w.score + at;
@@ -140,7 +140,7 @@ ODRPO_HD void estimate_advantages(const B& b, const W& w) {
     });
     b.threads(count * n, [&](int i) {
       const std::size_t at = static_cast<std::size_t>(first) * n + i;
-      w.advantage[at] = member(w.run.estimator, column(i / n), w.score[at]);
+      w.advantage[at] = member(column(i / n), w.score[at]);
     });
   }
 }

@@ -1,4 +1,4 @@
-// One call into each room of the installed library, so that the link needs all of them.
+// One call into each module of the installed library, so that the link needs all of them.
 #include <cstdio>
 #include <vector>
 
