@@ -5,8 +5,8 @@ set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 build=$root/build/release
 program=$build/odrpo-bench
-sources=(app suites spec train results policies envs estimators kernels cmake CMakeLists.txt CMakePresets.json bootstrap.sh .git/HEAD .git/logs/HEAD)
-modules=(kernels estimators envs policies results spec train compute app)  # each has a test program
+sources=(app suites config train gate results policies envs estimators kernels cmake CMakeLists.txt CMakePresets.json bootstrap.sh .git/HEAD .git/logs/HEAD)
+modules=(kernels estimators envs policies results gate config train compute app)  # each has a test program
 
 # what Debian calls the things we need
 need_run=(g++ cmake ninja-build git libtomlplusplus-dev libhdf5-dev libcli11-dev librandom123-dev libfmt-dev

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 
@@ -56,7 +56,7 @@ struct ListOptions {
   std::string what;  ///< empty = everything; envs, raters, noise, estimators, weights, policies, learn, …
   bool json = false;
   bool schema = false;   ///< the JSON Schema of suite files instead
-  std::string markdown;  ///< a page of docs/reference instead: a word of reference_pages() (app/list_reference.hpp)
+  std::string markdown;  ///< a page of docs/reference instead: a word of reference_pages() (app/reference/reference.hpp)
 };
 int list(const ListOptions&);
 
@@ -123,7 +123,7 @@ struct StatsOptions {
 };
 int stats(const StatsOptions&);
 
-/// How a file of scores is read (app/score_options.hpp). Columns: empty = as ScoreColumns has it; "none" = not there.
+/// How a file of scores is read (app/flags/score_options.hpp). Columns: empty = as ScoreColumns has it; "none" = not there.
 struct ScoreOptions {
   std::string prompt, response, sample, score, rater, gold;
   std::string scale;  ///< "0..5 by 0.5"; empty = of the scores

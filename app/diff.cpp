@@ -9,10 +9,10 @@
 #include "app/diff_text.hpp"
 #include "app/page.hpp"
 #include "app/printable.hpp"
-#include "app/read_limits.hpp"
+#include "app/flags/read_limits.hpp"
 #include "app/usage.hpp"
-#include "results/file_diff.hpp"
-#include "spec/text.hpp"
+#include "results/export/file_diff.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "app/page.hpp"
 #include "app/usage.hpp"
-#include "kernels/utf8.hpp"
-#include "spec/text.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

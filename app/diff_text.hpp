@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "results/file_diff.hpp"
+#include "results/export/file_diff.hpp"
 
 namespace odrpo::app {
 

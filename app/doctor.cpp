@@ -20,7 +20,7 @@
 #include "app/host_noise.hpp"
 #include "kernels/device/devices.hpp"
 #include "kernels/isa.hpp"
-#include "spec/text.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

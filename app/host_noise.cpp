@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "app/thread_clock.hpp"
-#include "results/statistics.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo::app {
 namespace {

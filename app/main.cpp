@@ -14,14 +14,14 @@
 #endif
 
 #include "app/command.hpp"
-#include "app/options.hpp"
-#include "app/options_gate.hpp"
-#include "app/options_judge.hpp"
-#include "app/options_theory.hpp"
-#include "app/shard.hpp"
+#include "app/options/options.hpp"
+#include "app/options/gate.hpp"
+#include "app/options/judge.hpp"
+#include "app/options/theory.hpp"
+#include "app/run/shard.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"
-#include "results/suggest.hpp"
+#include "kernels/shared/suggest.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "spec/text.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

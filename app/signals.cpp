@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

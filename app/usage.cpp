@@ -13,7 +13,7 @@
 #include <string>
 
 #include "app/printable.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 

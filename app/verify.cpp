@@ -7,10 +7,10 @@
 
 #include "app/command.hpp"
 #include "app/printable.hpp"
-#include "app/read_limits.hpp"
+#include "app/flags/read_limits.hpp"
 #include "app/usage.hpp"
-#include "results/store.hpp"
-#include "spec/text.hpp"
+#include "results/store/store.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -13,8 +13,8 @@
 #include "app/command.hpp"
 #include "built.hpp"
 #include "kernels/isa.hpp"
-#include "results/digest.hpp"
-#include "results/store.hpp"
+#include "results/store/digest.hpp"
+#include "results/store/store.hpp"
 #include "revision.hpp"
 
 namespace odrpo::app {

@@ -54,6 +54,18 @@ function(odrpo_precompiled target)
   target_precompile_headers(${target} REUSE_FROM ${library})
 endfunction()
 
+# odrpo_sources(VARIABLE FOLDER ...): the sources directly in these folders, without stage files (compiled once per instruction set) and *_none.cpp
+# (of builds without some part).
+function(odrpo_sources variable)
+  set(found)
+  foreach(folder IN LISTS ARGN)
+    file(GLOB here CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND found ${here})
+  endforeach()
+  list(FILTER found EXCLUDE REGEX "_(stage|none)[.]cpp$")
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 # odrpo_module(NAME [O1] [FUZZED] SOURCES a.cpp b.cpp [STAGES c.cpp] LINK odrpo_kernels ...): library odrpo_NAME.
 function(odrpo_module name)
   cmake_parse_arguments(R "O1;FUZZED" "" "SOURCES;STAGES;LINK" ${ARGN})

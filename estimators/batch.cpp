@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "estimators/group.hpp"
-#include "estimators/group_range.hpp"
+#include "estimators/group/group.hpp"
+#include "estimators/group/range.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "estimators/whitening_scale.hpp"
-#include "kernels/failure.hpp"
+#include "estimators/group/whitening_scale.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 

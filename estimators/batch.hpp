@@ -7,10 +7,10 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
-#include "estimators/estimator_view.hpp"
+#include "estimators/group/estimator_view.hpp"
 #include "kernels/group_table.hpp"
 #include "kernels/isa.hpp"
-#include "kernels/no_score.hpp"
+#include "kernels/shared/no_score.hpp"
 
 namespace odrpo {
 

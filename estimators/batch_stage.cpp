@@ -1,7 +1,7 @@
-// Batches of groups of whole scores, and whitening: the function of estimators/group.hpp, with faster passes for the usual groups.
+// Batches of groups of whole scores, and whitening: the function of estimators/group/group.hpp, with faster passes for the usual groups.
 #include "estimators/batch.hpp"
-#include "estimators/group.hpp"
-#include "estimators/whitening_scale.hpp"
+#include "estimators/group/group.hpp"
+#include "estimators/group/whitening_scale.hpp"
 #include "kernels/simd.hpp"
 
 namespace odrpo::ODRPO_ISA {

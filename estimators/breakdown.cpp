@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "estimators/bits.hpp"
+#include "estimators/group/bits.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/level_values.hpp"
 

@@ -5,8 +5,8 @@
 #include <array>
 
 #include "estimators/weights.hpp"
-#include "kernels/failure.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 namespace {

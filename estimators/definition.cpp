@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "estimators/bits.hpp"
+#include "estimators/group/bits.hpp"
 #include "estimators/level_values.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

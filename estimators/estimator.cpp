@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/failure.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 namespace {

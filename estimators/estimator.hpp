@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "estimators/weight.hpp"
-#include "kernels/only_if.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 
@@ -15,7 +15,7 @@ namespace odrpo {
 enum class Form { reinforce, rloo, grpo, rank_grpo, maxrl, convex_reinforce, max_at_k, max_at_k_centred, mc_grpo, odrpo, odrpo_bitwise };
 
 /// What a form compares: rewards, their ranks within the group, the levels (or gaps between real rewards) that they reach, or the bits of
-/// whole scores (estimators/bits.hpp).
+/// whole scores (estimators/group/bits.hpp).
 enum class Basis { reward, rank, level, bit };
 
 /// What is subtracted from a reward: the mean of the group, or of the other members; or the group's lower median, whose first holder, the
@@ -24,7 +24,7 @@ enum class Centre { group, others, median };
 
 /// One row of the catalogue, which names a form. `list`, `compute`, `explain`, the formula lines of tables, the checks of keys, the row of
 /// the convention `paper` and docs/reference/estimators.md follow from it. A new form is an enumerator and a row; where its divisor is
-/// new, a case of factor() in estimators/group.hpp or of level_shares() in estimators/weights.hpp.
+/// new, a case of factor() in estimators/group/group.hpp or of level_shares() in estimators/weights.hpp.
 struct FormRow {
   Form form;
   std::string_view word;
@@ -220,7 +220,7 @@ struct EstimatorConfig {
   int origin = 1;                 ///< maxrl only: 1 = scores as given (1..K), 0 = scores less one (0..K-1)
   std::vector<double> values{};   ///< [K] what the levels are worth, ascending; empty = 1..K (estimators/level_values.hpp)
   int k = 2;                      ///< forms that compare subsets of a group: their size, 2..G-1
-  bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior.hpp); not odrpo
+  bool posterior = false;         ///< scores are replaced by posterior means of quality first (estimators/posterior/posterior.hpp); not odrpo
   std::string model{own_rater};   ///< posterior only: whose judge is believed in; own_rater = the run's
   PriorRule prior = PriorRule::following;
   double keep = 0.95;  ///< prior = "following" or "moments": what a batch leaves of the prior

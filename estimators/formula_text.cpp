@@ -7,7 +7,7 @@
 
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/group_levels.hpp"
-#include "estimators/group_range.hpp"
-#include "kernels/failure.hpp"
+#include "estimators/group/level_forms.hpp"
+#include "estimators/group/range.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

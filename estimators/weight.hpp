@@ -1,6 +1,6 @@
 // Names what a level weighs and what is divided by: the choices of an estimator's config.
 #pragma once
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 

@@ -2,8 +2,8 @@
 #pragma once
 #include <span>
 
-#include "kernels/only_if.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/word.hpp"
 #include "policies/transformer/transformer.hpp"
 
 namespace odrpo {

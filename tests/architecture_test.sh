@@ -8,10 +8,10 @@ failed=0
 
 plain() {  # a tree without violations
   rm -rf "${tree:?}"/*
-  mkdir -p "$tree"/{kernels,estimators,envs,policies,results,spec,train,app,tests/perf,docs}
+  mkdir -p "$tree"/{kernels,estimators,envs,policies,results/stats,gate,config,train,app,tests/perf,docs}
   printf '// The clock of the house, for examples.\n#pragma once\nnamespace odrpo {}\n' >"$tree/kernels/clock.hpp"
-  printf '// Uses exp( and std::log( and virtual in words only.\n#include "kernels/clock.hpp"\n// std::exp(1)\nconst char* s = "std::exp(1) virtual #define";\ndouble f(double x) { return math::exp(x); }\n' >"$tree/envs/good.cpp"
-  printf '// Statistics with distributions from Boost.\n#include <boost/math/distributions.hpp>\n#include "kernels/clock.hpp"\n' >"$tree/results/statistics.cpp"
+  printf '// Uses exp( and std::log( and virtual in words only.\n#include "kernels/shared/clock.hpp"\n// std::exp(1)\nconst char* s = "std::exp(1) virtual #define";\ndouble f(double x) { return math::exp(x); }\n' >"$tree/envs/good.cpp"
+  printf '// Statistics with distributions from Boost.\n#include <boost/math/distributions.hpp>\n#include "kernels/shared/clock.hpp"\n' >"$tree/results/stats/statistics.cpp"
 }
 
 expect() {  # expect NAME WORDS: the check must fail and say WORDS
@@ -42,32 +42,32 @@ plant policies/a.cpp '#include "envs/x.hpp"' includes
 plant results/a.cpp '#include "train/x.hpp"' includes
 plant results/b.cpp '#include "envs/x.hpp"' includes
 plant train/a.cpp '#include "app/x.hpp"' includes
-plant spec/a.cpp '#include "train/x.hpp"' includes
+plant config/a.cpp '#include "train/x.hpp"' includes
 plant envs/rater/a.cpp '#include "envs/bandit/x.hpp"' includes
 plant policies/softmax/device/a.hpp '#include "policies/transformer/x.hpp"' includes 3
 plant envs/b.cpp '#include "neighbour.hpp"' includes
 # cycles: of two parts, and of three
-printf '// One half of a planted cycle.\n#pragma once\n#include "spec/b.hpp"\n' >"$tree/spec/a.hpp"
-printf '// The other half of a planted cycle.\n#include "spec/a.hpp"\n' >"$tree/spec/b.cpp"; expect 'a cycle of two' 'spec/b.cpp:2: cycles: spec/a -> spec/b -> spec/a'
+printf '// One half of a planted cycle.\n#pragma once\n#include "config/b.hpp"\n' >"$tree/config/a.hpp"
+printf '// The other half of a planted cycle.\n#include "config/a.hpp"\n' >"$tree/config/b.cpp"; expect 'a cycle of two' 'config/b.cpp:2: cycles: config/a -> config/b -> config/a'
 printf '// A third of a planted cycle.\n#pragma once\n#include "train/b.hpp"\n' >"$tree/train/a.hpp"
 printf '// A third of a planted cycle.\n#pragma once\n#include "train/c.hpp"\n' >"$tree/train/b.hpp"
 printf '// A third of a planted cycle.\n#include "train/a.hpp"\n' >"$tree/train/c.cpp"; expect 'a cycle of three' 'train/c.cpp:2: cycles: train/a -> train/b -> train/c -> train/a'
 # headers of the standard library that the precompiled header hides
-plant app/f.cpp '#include "kernels/clock.hpp"\nint f(int x) { return std::max(x, 0); }' 'standard headers: std::max without #include <algorithm>' 3
+plant app/f.cpp '#include "kernels/shared/clock.hpp"\nint f(int x) { return std::max(x, 0); }' 'standard headers: std::max without #include <algorithm>' 3
 # one place per dependency
-plant spec/spec.cpp '#include <toml++/toml.h>' 'one place: toml++'
-plant results/table.cpp '#include <hdf5.h>' 'one place: HDF5'
-plant spec/b.cpp '#include <openssl/evp.h>' 'one place: OpenSSL'
+plant config/spec.cpp '#include <toml++/toml.h>' 'one place: toml++'
+plant results/table/table.cpp '#include <hdf5.h>' 'one place: HDF5'
+plant config/b.cpp '#include <openssl/evp.h>' 'one place: OpenSSL'
 plant envs/c.cpp '#include <boost/math/x.hpp>' 'one place: Boost'
 plant train/c.cpp '#include <nlohmann/json.hpp>' 'one place: nlohmann'
-plant app/run.cpp '#include <CLI/CLI.hpp>' 'one place: CLI11'
+plant app/run/run.cpp '#include <CLI/CLI.hpp>' 'one place: CLI11'
 plant envs/d.cpp '#include <Random123/philox.h>' 'one place: Random123'
 plant envs/e.cpp '#include <immintrin.h>' 'one place: intrinsics'
 plant train/d.cpp '#include <thrust/sort.h>' 'one place: CUDA'
 plant policies/b.cpp '#include <cblas.h>' 'one place: BLAS'
 plant tests/perf_test.cpp '#include <benchmark/benchmark.h>' 'one place: Google Benchmark'
 plant kernels/b.cpp '#include <catch2/catch.hpp>' 'one place: Catch2'
-plant app/plot.cpp 'const char* tool = "gnuplot -";' 'one place: gnuplot'
+plant app/plot/plot.cpp 'const char* tool = "gnuplot -";' 'one place: gnuplot'
 # same bits
 plant envs/f.cpp 'double f(double x) { return std::exp(x); }' 'same bits'
 plant kernels/c.cpp 'double f(double x) { return pow(x, 2); }' 'same bits'

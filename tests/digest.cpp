@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "spec/parse.hpp"
-#include "train/run_suite.hpp"
+#include "config/read/parse.hpp"
+#include "train/schedule/run_suite.hpp"
 
 int main(int argc, char** argv) {
   if (argc < 4) {

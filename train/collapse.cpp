@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "spec/spec.hpp"
+#include "config/spec.hpp"
 
 namespace odrpo {
 namespace {

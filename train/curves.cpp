@@ -3,9 +3,9 @@
 
 #include <iterator>
 
-#include "spec/reward_kind.hpp"
-#include "spec/spec.hpp"
-#include "spec/world_kind.hpp"
+#include "config/catalogue/reward_kind.hpp"
+#include "config/spec.hpp"
+#include "config/catalogue/world_kind.hpp"
 
 namespace odrpo {
 namespace {

@@ -2,10 +2,10 @@
 #pragma once
 #include <string_view>
 
-#include "results/record.hpp"
-#include "train/batch.hpp"
+#include "results/store/record.hpp"
+#include "train/prompt_batch.hpp"
 #include "train/collapse.hpp"
-#include "train/cost.hpp"
+#include "train/schedule/cost.hpp"
 
 namespace odrpo {
 

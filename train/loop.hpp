@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "kernels/clock.hpp"
-#include "train/checkpoint.hpp"
+#include "kernels/shared/clock.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/collapse.hpp"
 #include "train/final_values.hpp"
-#include "train/record.hpp"
-#include "train/run_steps.hpp"
+#include "train/run_record.hpp"
+#include "train/schedule/run_steps.hpp"
 #include "train/train_step.hpp"
 
 namespace odrpo {
@@ -29,7 +29,7 @@ namespace odrpo {
 ///   void add_final_values(RunRecord&);                those of this world alone
 ///   static bool is_of_policy(CurveId);                does record_policy append to this curve
 ///   static constexpr bool measures_after_end;         does the last record have a batch of its own, which nothing learns from
-///   template <class A> void keep(A& archive);         the state that later steps read (train/archive.hpp)
+///   template <class A> void keep(A& archive);         the state that later steps read (train/checkpoint/archive.hpp)
 ///   void restored(int t);                             after keep() has read the state of step t
 template <class W>
 struct Run {

@@ -14,12 +14,12 @@
 #include "envs/bandit/world.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/estimator.hpp"
-#include "estimators/posterior_votes.hpp"
+#include "estimators/posterior/posterior_votes.hpp"
 #include "kernels/group_table.hpp"
-#include "spec/canonical_fields.hpp"
-#include "spec/reward_kind.hpp"
-#include "spec/spec.hpp"
-#include "train/posterior_batch.hpp"
+#include "config/write/canonical_fields.hpp"
+#include "config/catalogue/reward_kind.hpp"
+#include "config/spec.hpp"
+#include "train/worlds/posterior_batch.hpp"
 
 namespace odrpo {
 namespace {

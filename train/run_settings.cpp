@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "kernels/utf8.hpp"
-#include "spec/text.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo {
 

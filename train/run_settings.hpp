@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/failure.hpp"
-#include "results/store.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/store.hpp"
 #include "train/batched/engine.hpp"
-#include "train/scheduler.hpp"
-#include "train/workload.hpp"
+#include "train/schedule/scheduler.hpp"
+#include "train/schedule/workload.hpp"
 
 namespace odrpo {
 

@@ -3,9 +3,9 @@
 
 #include "kernels/isa.hpp"
 #include "kernels/subnormals.hpp"
-#include "train/bandit.hpp"
+#include "train/worlds/bandit.hpp"
 #include "train/loop.hpp"
-#include "train/toy_lm.hpp"
+#include "train/worlds/toy_lm.hpp"
 
 namespace odrpo {
 namespace {

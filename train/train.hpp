@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 
-#include "train/checkpoint_store.hpp"
+#include "train/checkpoint/checkpoint_store.hpp"
 
 namespace odrpo {
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/clock.hpp"
-#include "results/record.hpp"
-#include "train/batch.hpp"
+#include "kernels/shared/clock.hpp"
+#include "results/store/record.hpp"
+#include "train/prompt_batch.hpp"
 
 namespace odrpo {
 

@@ -14,7 +14,7 @@
 
 #include "app/gate/callgrind.hpp"
 #include "app/printable.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

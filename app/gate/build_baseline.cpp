@@ -15,7 +15,7 @@
 #include "app/gate/conditions.hpp"
 #include "app/gate/run_output.hpp"
 #include "app/printable.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -14,7 +14,7 @@
 #include <optional>
 
 #include "app/gate/temporary_folder.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

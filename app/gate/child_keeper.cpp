@@ -17,7 +17,7 @@
 
 #include "app/gate/child.hpp"
 #include "app/printable.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "app/printable.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -13,8 +13,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "kernels/failure.hpp"
-#include "results/statistics.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo::app {
 namespace {

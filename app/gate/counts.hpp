@@ -10,8 +10,8 @@
 #include "app/gate/child.hpp"
 #include "app/gate/measure.hpp"
 #include "app/gate/report.hpp"
-#include "kernels/failure.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo::app {
 

@@ -8,7 +8,7 @@
 #include <functional>
 
 #include "app/gate/output.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 

@@ -10,9 +10,9 @@
 #include "app/command.hpp"
 #include "app/gate/report.hpp"
 #include "app/printable.hpp"
-#include "kernels/failure.hpp"
-#include "kernels/words.hpp"
-#include "results/suggest.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/shared/suggest.hpp"
 
 namespace odrpo::app {
 

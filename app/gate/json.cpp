@@ -4,7 +4,7 @@
 #include "app/gate/report.hpp"
 #include "app/gate/report_words.hpp"
 #include "app/printable.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 namespace {

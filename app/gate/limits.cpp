@@ -9,11 +9,11 @@
 #include "app/gate/flags.hpp"
 #include "app/gate/output.hpp"
 #include "app/printable.hpp"
-#include "app/read_limits.hpp"
-#include "app/shipped_suites.hpp"
+#include "app/flags/read_limits.hpp"
+#include "app/run/shipped_suites.hpp"
 #include "app/usage.hpp"
-#include "kernels/failure.hpp"
-#include "results/store.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "app/command.hpp"
 #include "app/gate/finding.hpp"
-#include "results/gate_limit.hpp"
-#include "results/gate_limits.hpp"
+#include "results/stats/gate_limit.hpp"
+#include "gate/decide/limits.hpp"
 
 namespace odrpo {
 struct GateConfig;

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "results/statistics.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo::app {
 GateCommands gate_commands(const std::string& first, const std::string& second, const std::vector<std::string>& more,

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/gate/child.hpp"
-#include "results/gate.hpp"
+#include "gate/decide/decide.hpp"
 
 namespace odrpo::app {
 

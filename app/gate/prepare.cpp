@@ -13,7 +13,7 @@
 #include "app/gate/benchmark.hpp"
 #include "app/gate/process.hpp"
 #include "app/gate/worker.hpp"
-#include "app/shipped_suites.hpp"
+#include "app/run/shipped_suites.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "app/gate/callgrind.hpp"
-#include "kernels/failure.hpp"
-#include "results/digest.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/digest.hpp"
 
 namespace odrpo::app {
 

@@ -13,7 +13,7 @@
 #include "app/gate/report.hpp"
 #include "app/gate/report_words.hpp"
 #include "app/usage.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 namespace {

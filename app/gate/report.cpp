@@ -10,7 +10,7 @@
 #include <set>
 #include <tuple>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/gate/finding.hpp"
-#include "results/gate.hpp"
+#include "gate/decide/decide.hpp"
 
 namespace odrpo::app {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "app/printable.hpp"
-#include "kernels/utf8.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 namespace {

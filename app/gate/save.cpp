@@ -17,7 +17,7 @@
 #include "app/output_file.hpp"
 #include "app/page.hpp"
 #include "app/usage.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 namespace {

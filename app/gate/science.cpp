@@ -12,11 +12,11 @@
 #include "app/gate/output.hpp"
 #include "app/gate/report_words.hpp"
 #include "app/printable.hpp"
-#include "app/read_limits.hpp"
+#include "app/flags/read_limits.hpp"
 #include "app/usage.hpp"
-#include "kernels/failure.hpp"
-#include "results/store.hpp"
-#include "results/suggest.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/store.hpp"
+#include "kernels/shared/suggest.hpp"
 
 namespace odrpo::app {
 namespace {

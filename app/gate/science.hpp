@@ -6,8 +6,8 @@
 
 #include "app/command.hpp"
 #include "app/gate/finding.hpp"
-#include "results/file_diff.hpp"
-#include "results/science_gate.hpp"
+#include "results/export/file_diff.hpp"
+#include "gate/decide/science.hpp"
 
 namespace odrpo::app {
 

@@ -11,9 +11,9 @@
 #include "app/gate/science.hpp"
 #include "app/page.hpp"
 #include "app/printable.hpp"
-#include "kernels/utf8.hpp"
-#include "kernels/words.hpp"
-#include "spec/text.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

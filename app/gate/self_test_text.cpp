@@ -5,7 +5,7 @@
 
 #include "app/gate/self_test.hpp"
 #include "app/printable.hpp"
-#include "results/statistics.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -12,11 +12,11 @@
 
 #include "app/gate/flags.hpp"
 #include "app/printable.hpp"
-#include "app/unique_keys.hpp"
-#include "kernels/failure.hpp"
-#include "kernels/utf8.hpp"
-#include "kernels/words.hpp"
-#include "results/digest.hpp"
+#include "app/compute/unique_keys.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/store/digest.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "app/gate/report.hpp"
 #include "app/gate/report_words.hpp"
-#include "results/markup.hpp"
+#include "results/page/markup.hpp"
 
 namespace odrpo::app {
 namespace {

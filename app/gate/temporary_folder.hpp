@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 

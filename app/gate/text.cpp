@@ -8,8 +8,8 @@
 #include "app/gate/report_words.hpp"
 #include "app/page.hpp"
 #include "app/printable.hpp"
-#include "kernels/utf8.hpp"
-#include "results/statistics.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "app/gate/callgrind.hpp"
 #include "app/printable.hpp"
-#include "kernels/failure.hpp"
-#include "spec/glob.hpp"
+#include "kernels/shared/failure.hpp"
+#include "config/glob.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,20 +8,20 @@
 #include <limits>
 #include <utility>
 
-#include "app/first_posterior.hpp"
-#include "app/flag_word.hpp"
-#include "app/judge_rater.hpp"
-#include "app/number_list.hpp"
+#include "app/compute/first_posterior.hpp"
+#include "app/flags/flag_word.hpp"
+#include "app/flags/named_rater.hpp"
+#include "app/flags/number_list.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
-#include "app/theory/table.hpp"
+#include "app/theory/result_table.hpp"
 #include "app/usage.hpp"
 #include "envs/bandit/channel.hpp"
-#include "envs/rater/whole_scores.hpp"
+#include "envs/rater/rater.hpp"
 #include "estimators/theory/bound_posterior.hpp"
 #include "kernels/random.hpp"
-#include "kernels/words.hpp"
-#include "train/bound_world.hpp"
+#include "kernels/shared/words.hpp"
+#include "train/worlds/bound_world.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/figure_format.hpp"
+#include "app/plot/figure_format.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
-#include "app/shipped_suites.hpp"
+#include "app/run/shipped_suites.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
-#include "app/theory/table.hpp"
+#include "app/theory/result_table.hpp"
 #include "app/usage.hpp"
 #include "estimators/theory/field.hpp"
-#include "kernels/failure.hpp"
-#include "spec/spec.hpp"
+#include "kernels/shared/failure.hpp"
+#include "config/spec.hpp"
 
 namespace odrpo::app {
 namespace {

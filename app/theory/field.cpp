@@ -7,14 +7,14 @@
 #include <cmath>
 #include <limits>
 
-#include "app/theory/channel_field.hpp"
+#include "app/theory/judge_field.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
-#include "app/theory/table.hpp"
+#include "app/theory/result_table.hpp"
 #include "app/usage.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/theory/objective.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,13 +8,13 @@
 #include <functional>
 #include <limits>
 
-#include "app/figure_format.hpp"
+#include "app/plot/figure_format.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
-#include "app/series_style.hpp"
+#include "app/plot/series_style.hpp"
 #include "app/usage.hpp"
-#include "kernels/failure.hpp"
-#include "results/figure.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/figure/figure.hpp"
 
 namespace odrpo::app {
 namespace {

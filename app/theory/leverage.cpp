@@ -7,19 +7,19 @@
 #include <cmath>
 #include <limits>
 
-#include "app/figure_format.hpp"
-#include "app/judge_rater.hpp"
-#include "app/number_list.hpp"
+#include "app/plot/figure_format.hpp"
+#include "app/flags/named_rater.hpp"
+#include "app/flags/number_list.hpp"
 #include "app/output_file.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
-#include "app/theory/table.hpp"
+#include "app/theory/result_table.hpp"
 #include "app/usage.hpp"
-#include "envs/bandit/simulate_scores.hpp"
-#include "kernels/failure.hpp"
-#include "results/score_scale.hpp"
-#include "spec/text.hpp"
+#include "envs/judge/simulate_scores.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/scores/scale.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

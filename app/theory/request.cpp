@@ -6,16 +6,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/explain_group.hpp"
-#include "app/flag_word.hpp"
-#include "app/number_list.hpp"
+#include "app/explain/explain_group.hpp"
+#include "app/flags/flag_word.hpp"
+#include "app/flags/number_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/failure.hpp"
-#include "kernels/words.hpp"
-#include "spec/text.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/words.hpp"
+#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

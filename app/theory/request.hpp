@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/theory/command.hpp"
-#include "app/theory/table.hpp"
+#include "app/theory/result_table.hpp"
 #include "estimators/theory/setting.hpp"
 
 namespace odrpo::app {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 

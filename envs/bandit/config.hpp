@@ -3,7 +3,7 @@
 #include <span>
 
 #include "envs/rater/profile.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 

@@ -6,7 +6,7 @@
 
 #include "envs/rater/series.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

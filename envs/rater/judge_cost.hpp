@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/only_if.hpp"
+#include "kernels/shared/only_if.hpp"
 
 namespace odrpo {
 

@@ -7,7 +7,7 @@
 #include "envs/rater/series.hpp"
 #include "envs/rater/stop_law.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 
 namespace odrpo {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "envs/rater/quality_curve.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 

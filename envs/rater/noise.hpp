@@ -10,8 +10,8 @@
 
 #include "envs/rater/latent_scale.hpp"
 #include "envs/rater/scored_responses.hpp"
-#include "kernels/number_rows.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/number_rows.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 

@@ -1,6 +1,8 @@
 // Raters: a noise list, how N votes are aggregated and drawn, and the catalogue of presets (docs/raters.md).
 #pragma once
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,8 +10,8 @@
 #include "envs/rater/noise.hpp"
 #include "envs/rater/profile.hpp"
 #include "envs/rater/text_judge.hpp"
-#include "kernels/only_if.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 
@@ -157,5 +159,10 @@ struct RaterPreset {
 
 /// All presets: mixed, veto, wide, gauss, and the stress raters. `mixed` is the default.
 std::span<const RaterPreset> rater_presets();
+
+// Raters whose calls about a response become one whole score 1..K.
+
+/// Why `votes` calls of a rater do not become one whole score 1..K of every response, with an exact law; nothing where they do.
+std::optional<std::string> whole_score_refusal(const RaterConfig& rater, int votes);
 
 }  // namespace odrpo

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 

@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 

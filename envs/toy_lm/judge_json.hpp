@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 

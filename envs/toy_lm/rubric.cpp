@@ -1,7 +1,7 @@
 // The rubric of the toy world, one short function a requirement and a rubric.
 #include "envs/toy_lm/rubric.hpp"
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "envs/rater/word_class.hpp"
+#include "envs/rater/text_judge.hpp"
 #include "envs/toy_lm/config.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 

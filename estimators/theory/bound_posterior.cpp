@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "estimators/definition.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "estimators/posterior.hpp"
+#include "estimators/posterior/posterior.hpp"
 #include "estimators/theory/bound.hpp"
 
 namespace odrpo {

@@ -6,7 +6,7 @@
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "estimators/theory/companions.hpp"
 #include "estimators/theory/histograms.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 
 namespace odrpo {

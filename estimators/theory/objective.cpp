@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "estimators/bits.hpp"
+#include "estimators/group/bits.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

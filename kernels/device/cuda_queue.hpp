@@ -6,7 +6,7 @@
 
 #include "kernels/device/backend.hpp"
 #include "kernels/device/product.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 struct CUgraphExec_st;
 

@@ -5,7 +5,7 @@
 
 #include "kernels/device/check.cuh"
 #include "kernels/device/memory.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

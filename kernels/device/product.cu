@@ -10,7 +10,7 @@
 #include "kernels/device/column_major.hpp"
 #include "kernels/device/launch.cuh"
 #include "kernels/device/product.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,6 +1,6 @@
 // What a transformer in training weighs, from its shape alone: for preflight.
 #pragma once
-#include "policies/transformer/weights.hpp"
+#include "policies/transformer/parameters.hpp"
 
 namespace odrpo {
 

@@ -7,7 +7,7 @@
 
 #include "kernels/matmul.hpp"
 #include "policies/transformer/stages.hpp"
-#include "policies/transformer/weights.hpp"
+#include "policies/transformer/parameters.hpp"
 
 namespace odrpo {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "kernels/only_if.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
 

@@ -185,7 +185,7 @@ echo 'not a result' >text.h5
 expect 8 'text.h5' table text.h5
 absent tiny.h5 tiny.h5.work
 
-# --- devices: bad lists are exit 2; whether one is there is asked for only when somebody wants it (a machine with one: tests/app/devices_test.cpp)
+# --- devices: bad lists are exit 2; whether one is there is asked for only when somebody wants it (a machine with one: tests/app/run/device_choice_test.cpp)
 for list in , 0, ,0 0,,1 a 0x1 1.5 '0 1' 12345; do expect 2 '--devices takes numbers' run tiny.toml --devices "$list"; done
 for list in -1 -0,1; do expect 2 '--devices takes numbers' run tiny.toml --devices="$list"; done
 expect 2 'names device 1 twice' run tiny.toml --devices 0,1,1

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "app/judge_rater.hpp"
-#include "kernels/words.hpp"
-#include "spec/spec.hpp"
-#include "train/posterior_model.hpp"
+#include "app/flags/named_rater.hpp"
+#include "kernels/shared/words.hpp"
+#include "config/spec.hpp"
+#include "train/worlds/posterior_model.hpp"
 #include "train/run_cache.hpp"
 
 using namespace odrpo;

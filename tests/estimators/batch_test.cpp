@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "estimators/definition.hpp"
-#include "estimators/group_entries.hpp"
+#include "estimators/group/entries.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

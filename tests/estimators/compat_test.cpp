@@ -7,7 +7,7 @@
 
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/configs.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimators/compat.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "estimators/formula_text.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

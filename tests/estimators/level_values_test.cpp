@@ -11,7 +11,7 @@
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/theory/setting.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/configs.hpp"
 

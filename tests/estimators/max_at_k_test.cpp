@@ -7,7 +7,7 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -5,7 +5,7 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/definition.hpp"
-#include "estimators/group_range.hpp"
+#include "estimators/group/range.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "estimators/batch.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

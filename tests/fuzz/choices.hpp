@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/store_hdf5.hpp"
+#include "results/store/file/hdf5.hpp"
 
 namespace odrpo::fuzz {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "app/compute_line.hpp"
+#include "app/compute/line.hpp"
 #include "tests/fuzz/oracle.hpp"
 
 using namespace odrpo;

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-#include "app/compute_functions.hpp"
-#include "app/schema.hpp"
+#include "app/compute/functions.hpp"
+#include "app/reference/schema.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "results/export_json.hpp"
-#include "results/store_frames.hpp"
-#include "results/table.hpp"
+#include "results/export/table_json.hpp"
+#include "results/store/file/frames.hpp"
+#include "results/table/table.hpp"
 #include "tests/fuzz/edits.hpp"
 #include "tests/fuzz/oracle.hpp"
 #include "tests/results/sample.hpp"

@@ -66,10 +66,10 @@ SMALL = b'[suite]\nname = "small"\n[grid]\nestimator = ["grpo", "maxrl"]\n'
 
 
 def suites():
-    for pattern in ("suites/**/*.toml", "tests/spec/*.toml", "examples/**/*.toml"):
+    for pattern in ("suites/**/*.toml", "tests/config/*.toml", "examples/**/*.toml"):
         yield from (path.read_bytes() for path in sorted(ROOT.glob(pattern)))
     yield from fences("toml")
-    for text in all_of("tests/spec/*_test.cpp") + all_of("tests/train/*_test.cpp"):
+    for text in all_of("tests/config/*_test.cpp") + all_of("tests/train/**/*_test.cpp"):
         if b"\n" in text:
             yield text if text.startswith(b"[suite]") else SMALL + text
     yield SMALL + b'rater = "j"\n[rater.j]\nscores = "judge.csv"\n'
@@ -78,7 +78,7 @@ def suites():
 
 
 def sets():
-    texts = all_of("tests/spec/*_test.cpp") + all_of("tests/train/*_test.cpp") + [w for s in ("cli", "bad_input") for w in quoted_words(f"tests/app/{s}_test.sh")]
+    texts = all_of("tests/config/*_test.cpp") + all_of("tests/train/**/*_test.cpp") + [w for s in ("cli", "bad_input") for w in quoted_words(f"tests/app/{s}_test.sh")]
     for text in texts:
         if b"=" in text and b"\n" not in text and len(text) < 4096:
             yield text
@@ -91,17 +91,17 @@ def sets():
 
 
 def scores():
-    yield (ROOT / "tests/spec/judge.csv").read_bytes()
+    yield (ROOT / "tests/config/judge.csv").read_bytes()
     header = b"prompt_id,response_id,sample_id,score\n"
-    for text in literals("tests/results/score_file_test.cpp"):
+    for text in literals("tests/results/scores/score_file_test.cpp"):
         yield text
         if re.match(rb"-?\d+,", text):
             yield header + text
-    for text in literals("tests/results/score_forms_test.cpp"):
+    for text in literals("tests/results/scores/forms_test.cpp"):
         yield text
         yield header + text
         yield b"prompt_id\tresponse_id\tscore\n" + text
-    for text in literals("tests/spec/learned_judge_test.cpp"):
+    for text in literals("tests/config/learned_judge_test.cpp"):
         if b"," in text:
             yield text
             yield header + text
@@ -111,7 +111,7 @@ def scores():
 def compute():
     for case in json.loads((ROOT / "tests/golden/golden_public.json").read_text())["cases"]:
         yield json.dumps({"id": case["id"], "fn": case["fn"], "args": case["args"]}).encode()
-    for path in ("tests/app/compute_line_test.cpp", "tests/app/compute_stream_test.cpp"):
+    for path in ("tests/app/compute/line_test.cpp", "tests/app/compute/stream_test.cpp"):
         yield from (t for t in literals(path) if t.startswith(b"{"))
     for page in fences(r"\w*"):
         yield from (line for line in page.split(b"\n") if line.startswith(b'{"'))

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "kernels/failure.hpp"
-#include "kernels/utf8.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo::fuzz {
 

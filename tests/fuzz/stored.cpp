@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "kernels/failure.hpp"
-#include "results/digest.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/digest.hpp"
 #include "tests/fuzz/oracle.hpp"
 
 using namespace odrpo;

@@ -7,21 +7,21 @@
 #include <string_view>
 #include <vector>
 
-#include "spec/canonical.hpp"
-#include "spec/parse.hpp"
-#include "spec/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "config/read/parse.hpp"
+#include "config/spec.hpp"
 #include "tests/fuzz/oracle.hpp"
 #include "tests/source_path.hpp"
 
 namespace odrpo::fuzz {
 
-/// A folder with tests/spec/judge.csv in $TMPDIR. libFuzzer ends without destructors: run.sh removes it.
+/// A folder with tests/config/judge.csv in $TMPDIR. libFuzzer ends without destructors: run.sh removes it.
 struct SuiteFolder {
   std::filesystem::path path;
   SuiteFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "odrpo-fuzz-XXXXXX").string();
     path = ::mkdtemp(name.data());
-    std::filesystem::copy_file(source_path("tests/spec/judge.csv"), path / "judge.csv");
+    std::filesystem::copy_file(source_path("tests/config/judge.csv"), path / "judge.csv");
   }
   std::string suite() const { return (path / "suite.toml").string(); }
 };

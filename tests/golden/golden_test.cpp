@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "app/compute_line.hpp"
+#include "app/compute/line.hpp"
 #include "tests/catch.hpp"
 #include "tests/source_path.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/device/memory.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/gpu/functors.hpp"
 #include "tests/gpu/present.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/gpu/present.hpp"
 #include "tests/gpu/tile_ops.hpp"
 #include "tests/policies/transformer/host_backend.hpp"

@@ -1,6 +1,6 @@
 // A transformer on a GPU against the CPU's: each layer, logits, gradients, weights after ten steps, checkpoints; a table of how far they
 // are.
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "tests/gpu/present.hpp"
 #include "tests/policies/transformer/device_steps.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/gate/serve.hpp"
-#include "spec/spec.hpp"
+#include "config/spec.hpp"
 
 namespace odrpo::perf {
 

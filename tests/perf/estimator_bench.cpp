@@ -9,7 +9,7 @@
 
 #include "estimators/batch.hpp"
 #include "estimators/running_median.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 #include "tests/perf/bench.hpp"
 
 namespace odrpo::perf {

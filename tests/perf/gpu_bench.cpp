@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/device/devices.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/isa.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "tests/perf/gpu_bench.hpp"

@@ -8,7 +8,7 @@
 
 #include "app/build_facts.hpp"
 #include "app/usage.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/subnormals.hpp"
 #include "tests/perf/bench.hpp"

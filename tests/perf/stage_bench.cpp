@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "envs/rater/vote.hpp"
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 #include "tests/perf/bench.hpp"
-#include "train/bandit.hpp"
+#include "train/worlds/bandit.hpp"
 
 namespace odrpo::perf {
 namespace {

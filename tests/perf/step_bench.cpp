@@ -6,8 +6,8 @@
 #include <string>
 
 #include "kernels/random.hpp"
-#include "kernels/words.hpp"
-#include "results/result_digest.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/store/result_digest.hpp"
 #include "tests/perf/bench.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"

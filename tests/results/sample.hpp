@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/failure.hpp"
-#include "results/store.hpp"
-#include "results/store_isolate.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/store.hpp"
+#include "results/store/file/isolate.hpp"
 
 namespace odrpo::sample {
 

@@ -32,7 +32,7 @@ def philox(counter, key):
 
 
 def picks(stratum, n):
-    """The items of all resamples of a stratum, as results/bootstrap.hpp defines them: resamples x n."""
+    """The items of all resamples of a stratum, as results/stats/bootstrap.hpp defines them: resamples x n."""
     block = np.arange((n + 3) // 4)
     words = philox([PURPOSE, np.arange(RESAMPLES)[:, None], stratum, block[None, :]], [SEED & 0xFFFFFFFF, SEED >> 32])
     flat = np.stack(words, axis=-1).reshape(RESAMPLES, -1)[:, :n]

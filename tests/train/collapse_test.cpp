@@ -1,6 +1,6 @@
 // The collapse of a run against its definition, computed from the whole series: by hand, and over random series.
-#include "results/record.hpp"
-#include "spec/spec.hpp"
+#include "results/store/record.hpp"
+#include "config/spec.hpp"
 #include "train/collapse.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/catch.hpp"
-#include "tests/spec/loading.hpp"
+#include "tests/config/loading.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
 

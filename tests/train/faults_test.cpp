@@ -7,11 +7,11 @@
 #include <map>
 #include <string>
 
-#include "kernels/failure.hpp"
-#include "results/store.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/store.hpp"
 #include "tests/catch.hpp"
-#include "tests/results/faulty_system.hpp"
-#include "tests/results/recorded_system.hpp"
+#include "tests/results/store/work/faulty_system.hpp"
+#include "tests/results/store/work/recorded_system.hpp"
 #include "tests/rounds.hpp"
 #include "tests/train/tiny.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "spec/parse.hpp"
+#include "config/read/parse.hpp"
 #include "tests/catch.hpp"
-#include "train/run_suite.hpp"
+#include "train/schedule/run_suite.hpp"
 
 namespace odrpo {
 

@@ -5,12 +5,12 @@
 #include <thread>
 #include <vector>
 
-#include "spec/spec.hpp"
-#include "spec/suite.hpp"
+#include "config/spec.hpp"
+#include "config/suite.hpp"
 #include "tests/catch.hpp"
 #include "train/run_cache.hpp"
-#include "train/run_order.hpp"
-#include "train/run_suite.hpp"
+#include "train/schedule/run_order.hpp"
+#include "train/schedule/run_suite.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {

@@ -1,5 +1,5 @@
 // Training one run: what a record holds, that it learns, common random numbers, and what must not change a run.
-#include "spec/spec.hpp"
+#include "config/spec.hpp"
 #include "train/train.hpp"
 
 #include <cmath>
@@ -12,13 +12,13 @@
 #endif
 
 #include "kernels/random.hpp"
-#include "spec/canonical.hpp"
+#include "config/write/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
-#include "train/bandit.hpp"
+#include "train/worlds/bandit.hpp"
 #include "train/curves.hpp"
 #include "train/final_values.hpp"
-#include "train/record.hpp"
+#include "train/run_record.hpp"
 
 using namespace odrpo;
 

@@ -10,8 +10,8 @@
 #include "estimators/estimator.hpp"
 #include "kernels/random.hpp"
 #include "policies/policy.hpp"
-#include "results/record.hpp"
-#include "spec/spec.hpp"
+#include "results/store/record.hpp"
+#include "config/spec.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
 

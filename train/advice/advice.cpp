@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
-#include "kernels/words.hpp"
-#include "spec/spec.hpp"
+#include "kernels/shared/words.hpp"
+#include "config/spec.hpp"
 
 namespace odrpo {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "spec/spec.hpp"
+#include "config/spec.hpp"
 
 namespace odrpo {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "results/chosen_comparison.hpp"
+#include "results/stats/chosen_comparison.hpp"
 
 namespace odrpo {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "results/statistics.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo {
 

@@ -9,10 +9,10 @@
 #include <thread>
 #include <utility>
 
-#include "envs/rater/heard_judges.hpp"
-#include "envs/rater/latent_check.hpp"
-#include "envs/rater/resampled.hpp"
-#include "kernels/failure.hpp"
+#include "envs/judge/heard_judges.hpp"
+#include "envs/judge/latent/check.hpp"
+#include "envs/judge/resampled.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shuffle.hpp"
 #include "kernels/subnormals.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/score_table.hpp"
+#include "kernels/shared/score_table.hpp"
 #include "train/advice/question.hpp"
 
 namespace odrpo {

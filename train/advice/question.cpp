@@ -9,11 +9,11 @@
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
-#include "kernels/words.hpp"
-#include "spec/spec.hpp"
-#include "spec/text.hpp"
-#include "spec/world_kind.hpp"
-#include "train/cost.hpp"
+#include "kernels/shared/words.hpp"
+#include "config/spec.hpp"
+#include "config/read/text.hpp"
+#include "config/catalogue/world_kind.hpp"
+#include "train/schedule/cost.hpp"
 
 namespace odrpo {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 #include "policies/policy.hpp"
 #include "train/advice/comparison.hpp"
 

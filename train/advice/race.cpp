@@ -13,11 +13,11 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/failure.hpp"
-#include "results/statistics.hpp"
-#include "spec/spec.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/stats/statistics.hpp"
+#include "config/spec.hpp"
 #include "train/advice/rates.hpp"
-#include "train/cost.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "results/statistics.hpp"
+#include "results/stats/statistics.hpp"
 
 namespace odrpo {
 namespace {

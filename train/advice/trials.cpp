@@ -12,10 +12,10 @@
 #include <sstream>
 #include <thread>
 
-#include "kernels/failure.hpp"
-#include "results/digest.hpp"
-#include "spec/canonical.hpp"
-#include "spec/spec.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/digest.hpp"
+#include "config/write/canonical.hpp"
+#include "config/spec.hpp"
 #include "train/final_values.hpp"
 #include "train/train.hpp"
 

@@ -8,7 +8,7 @@
 #include "train/batched/cuda_bandit.hpp"
 #include "train/batched/cuda_lost.hpp"
 #include "train/batched/run_batch.hpp"
-#include "train/batched/step.hpp"
+#include "train/batched/block/step.hpp"
 
 namespace odrpo {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/device/memory.hpp"
-#include "train/batched/run_block.hpp"
+#include "train/batched/block/run_block.hpp"
 
 namespace odrpo {
 

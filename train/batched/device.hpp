@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "train/batched/layout.hpp"
+#include "train/batched/run_layout.hpp"
 
 namespace odrpo {
 

@@ -6,12 +6,12 @@
 #include <memory>
 
 #include "kernels/device/devices.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "train/batched/cuda_bandit.hpp"
-#include "train/batched/layout.hpp"
+#include "train/batched/run_layout.hpp"
 #include "train/batched/toy_lm_runs.hpp"
-#include "train/toy_lm.hpp"
+#include "train/worlds/toy_lm.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,5 +1,5 @@
 // A build without CUDA: no device is an engine.
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "train/batched/device_engine.hpp"
 
 namespace odrpo {

@@ -1,5 +1,5 @@
 // BatchEngine: trains many runs at once. A CUDA device is one (train/batched/device_engine.hpp); the tests have a host backend. The
-// scheduler (train/scheduler.hpp) gives runs to engines and the rest to workers.
+// scheduler (train/schedule/scheduler.hpp) gives runs to engines and the rest to workers.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "results/record.hpp"
-#include "spec/world_kind.hpp"
+#include "results/store/record.hpp"
+#include "config/catalogue/world_kind.hpp"
 
 namespace odrpo {
 

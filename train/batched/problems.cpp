@@ -11,8 +11,8 @@
 
 #include "kernels/isa.hpp"
 #include "kernels/subnormals.hpp"
-#include "spec/spec.hpp"
-#include "train/record.hpp"
+#include "config/spec.hpp"
+#include "train/run_record.hpp"
 
 namespace odrpo {
 

@@ -1,6 +1,6 @@
 // What the runs of a batch are given: worlds and laws, made by as many threads as the suite may use.
 #pragma once
-#include "train/bandit.hpp"
+#include "train/worlds/bandit.hpp"
 #include "train/batched/engine.hpp"
 
 namespace odrpo {

@@ -10,12 +10,12 @@
 #include <tuple>
 
 #include "kernels/subnormals.hpp"
-#include "spec/spec.hpp"
-#include "train/batch.hpp"
+#include "config/spec.hpp"
+#include "train/prompt_batch.hpp"
 #include "train/batched/arena.hpp"
 #include "train/batched/problems.hpp"
-#include "train/batched/record.hpp"
-#include "train/batched/step.hpp"
+#include "train/batched/block_record.hpp"
+#include "train/batched/block/step.hpp"
 
 namespace odrpo {
 namespace {

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "kernels/device/precision.hpp"
-#include "kernels/failure.hpp"
-#include "policies/transformer/device/memory.hpp"
-#include "spec/spec.hpp"
-#include "train/record.hpp"
-#include "train/run_order.hpp"
-#include "train/run_shares.hpp"
-#include "train/toy_lm.hpp"
-#include "train/toy_lm_start.hpp"
+#include "kernels/shared/failure.hpp"
+#include "policies/transformer/device/pass_memory.hpp"
+#include "config/spec.hpp"
+#include "train/run_record.hpp"
+#include "train/schedule/run_order.hpp"
+#include "train/schedule/run_shares.hpp"
+#include "train/worlds/toy_lm.hpp"
+#include "train/worlds/toy_lm_start.hpp"
 #include "train/train.hpp"
 
 namespace odrpo {

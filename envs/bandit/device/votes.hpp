@@ -2,7 +2,7 @@
 #pragma once
 #include "envs/bandit/device/rate.hpp"
 #include "envs/rater/vote_counts.hpp"
-#include "kernels/no_score.hpp"
+#include "kernels/shared/no_score.hpp"
 #include "kernels/random.hpp"
 
 namespace odrpo::device {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "policies/transformer/backward.hpp"
-#include "policies/transformer/device/memory.hpp"
+#include "policies/transformer/device/pass_memory.hpp"
 #include "policies/transformer/device/tile_update.hpp"
 #include "policies/transformer/trainer.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/backward.hpp"
 #include "policies/transformer/device/device_transformer.hpp"
 

@@ -2,7 +2,7 @@
 // reading takes all rows at once.
 #pragma once
 #include "kernels/device/backend.hpp"
-#include "policies/transformer/device/memory.hpp"
+#include "policies/transformer/device/pass_memory.hpp"
 #include "policies/transformer/device/tile_attention.hpp"
 #include "policies/transformer/device/tile_rows.hpp"
 #include "policies/transformer/device/tile_vocabulary.hpp"

@@ -17,7 +17,7 @@
 #include "app/gate/process.hpp"
 #include "app/gate/report_words.hpp"
 #include "app/gate/serve.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "envs/rater/vote.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/envs/bandit/law_draws.hpp"
 
 using namespace odrpo;

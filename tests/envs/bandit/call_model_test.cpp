@@ -1,13 +1,13 @@
 // The model of single calls: against the model of one score, and against votes that raters give in their worlds.
-#include "envs/bandit/call_model.hpp"
+#include "envs/bandit/believed_calls.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
-#include "envs/bandit/score_model.hpp"
-#include "kernels/failure.hpp"
+#include "envs/bandit/believed_scores.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"

@@ -10,7 +10,7 @@
 
 #include "envs/bandit/rate.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/bandit/law_draws.hpp"

@@ -1,5 +1,5 @@
 // The model of a judge against worlds and raters themselves: how often each score is given, and what quality it then has.
-#include "envs/bandit/score_model.hpp"
+#include "envs/bandit/believed_scores.hpp"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 
 #include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

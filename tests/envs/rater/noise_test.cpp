@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "envs/rater/rater.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

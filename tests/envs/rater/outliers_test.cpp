@@ -5,9 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "envs/rater/latent_draw.hpp"
+#include "envs/judge/latent/draw.hpp"
 #include "tests/catch.hpp"
-#include "tests/envs/rater/latent_judges.hpp"
+#include "tests/envs/judge/latent/latent_judges.hpp"
 
 using namespace odrpo;
 

@@ -10,8 +10,8 @@
 
 #include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/failure.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/word.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

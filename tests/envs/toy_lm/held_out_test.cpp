@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "envs/toy_lm/demonstrations.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"
 

@@ -1,7 +1,7 @@
 // Every requirement and every rubric of the toy world alone, on responses written by hand; then what holds for all prompts.
 #include "envs/toy_lm/rubric.hpp"
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/prompt.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "envs/toy_lm/demonstrations.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
-#include "kernels/word.hpp"
+#include "kernels/shared/word.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/toy_lm/chi_square.hpp"
 

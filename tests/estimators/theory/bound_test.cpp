@@ -5,7 +5,7 @@
 #include <functional>
 #include <random>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/theory/settings.hpp"
 

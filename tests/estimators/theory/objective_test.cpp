@@ -8,7 +8,7 @@
 #include "estimators/definition.hpp"
 #include "estimators/theory/field.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/estimators/theory/settings.hpp"
 

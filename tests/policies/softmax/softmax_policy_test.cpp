@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/words.hpp"
+#include "kernels/shared/words.hpp"
 #include "policies/softmax/policy.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies/softmax/dense.hpp"

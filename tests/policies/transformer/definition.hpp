@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/transformer/weights.hpp"
+#include "policies/transformer/parameters.hpp"
 
 namespace odrpo::definition {
 

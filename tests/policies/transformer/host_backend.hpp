@@ -13,7 +13,7 @@
 
 #include "kernels/device/backend.hpp"
 #include "kernels/device/tile.hpp"
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/matmul.hpp"
 #include "policies/transformer/backward.hpp"
 #include "policies/transformer/device/backward.hpp"

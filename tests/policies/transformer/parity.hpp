@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/transformer/device/memory.hpp"
+#include "policies/transformer/device/pass_memory.hpp"
 #include "policies/transformer/pass.hpp"
 
 namespace odrpo::parity {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/advice/ask.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "spec/catalogue.hpp"
+#include "config/catalogue/catalogue.hpp"
 #include "train/advice/advice.hpp"
 
 namespace odrpo {

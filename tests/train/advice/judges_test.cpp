@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "envs/bandit/simulate_scores.hpp"
-#include "envs/rater/latent_fit.hpp"
-#include "kernels/failure.hpp"
+#include "envs/judge/simulate_scores.hpp"
+#include "envs/judge/latent/fit.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/advice/ask.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "spec/spec.hpp"
+#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/advice/ask.hpp"
 

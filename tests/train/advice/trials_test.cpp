@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "kernels/failure.hpp"
-#include "results/record.hpp"
-#include "spec/spec.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/store/record.hpp"
+#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/advice/ask.hpp"
 #include "train/train.hpp"

@@ -1,7 +1,7 @@
 // Batched runs through the host backend: the same bits as train(), whatever the run and whatever the order of the items of a phase.
 #include <set>
 
-#include "spec/canonical.hpp"
+#include "config/write/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"
 #include "tests/source_path.hpp"
@@ -118,7 +118,7 @@ TEST_CASE("a batched run tells its seconds by stage from its own clock") {
 }
 
 TEST_CASE("the suites that are carried to a GPU train there to the last run") {
-  for (const char* name : {"suites/quickstart.toml", "suites/yardstick.toml", "tests/spec/odd.toml", "tests/spec/rules.toml"}) {
+  for (const char* name : {"suites/quickstart.toml", "suites/yardstick.toml", "tests/config/odd.toml", "tests/config/rules.toml"}) {
     INFO(name);
     for (const RunSpec& r : load_suite(source_path(name), {}, {}).runs) REQUIRE(why_not_batched(r) == "");
   }

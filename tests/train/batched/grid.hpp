@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "spec/plan.hpp"
-#include "spec/run_grid.hpp"
-#include "train/scheduler.hpp"
+#include "config/plan/plan.hpp"
+#include "config/plan/run_grid.hpp"
+#include "train/schedule/scheduler.hpp"
 
 namespace odrpo {
 

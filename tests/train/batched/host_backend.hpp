@@ -10,7 +10,7 @@
 #include "kernels/device/tile.hpp"
 #include "kernels/shuffle.hpp"
 #include "train/batched/run_batch.hpp"
-#include "train/batched/step.hpp"
+#include "train/batched/block/step.hpp"
 
 namespace odrpo {
 

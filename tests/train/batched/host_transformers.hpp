@@ -11,7 +11,7 @@
 #include "tests/policies/transformer/host_backend.hpp"
 #include "policies/transformer/device/device_transformer.inl"
 #include "train/batched/toy_lm_runs.hpp"
-#include "train/toy_lm.hpp"
+#include "train/worlds/toy_lm.hpp"
 
 namespace odrpo {
 

@@ -9,8 +9,8 @@
 
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
-#include "results/record.hpp"
-#include "spec/spec.hpp"
+#include "results/store/record.hpp"
+#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
 

@@ -1,6 +1,6 @@
 // Batched runs by the threads of a block, taking turns in any order: the text that the device runs, its shuffles and barriers included,
 // gives the bits of train().
-#include "spec/canonical.hpp"
+#include "config/write/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/kernels/device/fibre_block.hpp"
 #include "tests/rounds.hpp"

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "results/record.hpp"
+#include "results/store/record.hpp"
 #include "tests/catch.hpp"
 
 namespace odrpo {
 
-/// For the suite of tests/train/checkpoint_sample.hpp: every basis of an estimator, loss and mask, adapters, several updates a batch, means
+/// For the suite of tests/train/checkpoint/checkpoint_sample.hpp: every basis of an estimator, loss and mask, adapters, several updates a batch, means
 /// and missing scores; ten steps, each recorded.
 inline const std::vector<std::vector<std::string>> near_settings{
     {"learn.steps=10", "record.every=1"},

@@ -3,12 +3,12 @@
 #include <cstdio>
 #include <string>
 
-#include "spec/parse.hpp"
-#include "spec/spec.hpp"
+#include "config/read/parse.hpp"
+#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"
 #include "tests/train/batched/host_transformers.hpp"
-#include "tests/train/checkpoint_sample.hpp"
+#include "tests/train/checkpoint/checkpoint_sample.hpp"
 #include "train/curves.hpp"
 
 using namespace odrpo;

@@ -1,6 +1,6 @@
 // Runs of the toy language model whose transformers train on a device, by the host's queue: how near they are to the CPU's, whole suites,
 // stops and checkpoints, failures at every call, how many train at a time.
-#include "spec/spec.hpp"
+#include "config/spec.hpp"
 #include "train/batched/toy_lm_runs.hpp"
 
 #include <cmath>
@@ -9,15 +9,15 @@
 #include <filesystem>
 #include <thread>
 
-#include "kernels/failure.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/rounds.hpp"
-#include "tests/spec/loading.hpp"
+#include "tests/config/loading.hpp"
 #include "tests/train/batched/host_transformers.hpp"
 #include "tests/train/batched/toy_lm_near.hpp"
-#include "tests/train/checkpoint_sample.hpp"
+#include "tests/train/checkpoint/checkpoint_sample.hpp"
 #include "tests/train/tiny.hpp"
-#include "train/record.hpp"
-#include "train/run_order.hpp"
+#include "train/run_record.hpp"
+#include "train/schedule/run_order.hpp"
 
 using namespace odrpo;
 using namespace odrpo::checkpoint_sample;

@@ -1,0 +1,113 @@
+// Reading the arguments of a compute request.
+#include "app/compute/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace odrpo::app {
+namespace {
+
+using nlohmann::json;
+
+std::string article(const json& value) {
+  switch (value.type()) {
+    case json::value_t::null: return "null";
+    case json::value_t::boolean: return "a boolean";
+    case json::value_t::string: return "a string";
+    case json::value_t::array: return "a list";
+    case json::value_t::object: return "an object";
+    default: return "a number";
+  }
+}
+
+double read_number(const json& value, const char* name, double low, double high) {
+  if (!value.is_number()) throw Refusal{"wrong_type", fmt::format("{}: a number is needed, not {}", name, article(value))};
+  const double x = value.get<double>();
+  if (!(x >= low && x <= high)) throw Refusal{"out_of_range", fmt::format("{}: {} is not in {} .. {}", name, x, low, high)};
+  return x;
+}
+
+/// A whole number; 7.0 is one.
+double read_integer(const json& value, const char* name, double low, double high) {
+  if (value.is_number() && !value.is_number_integer() && value.get<double>() != std::floor(value.get<double>()))
+    throw Refusal{"wrong_type", fmt::format("{}: whole numbers are needed, not {}", name, value.get<double>())};
+  return read_number(value, name, low, high);
+}
+
+const json& list(const json& value, const char* name) {
+  if (!value.is_array()) throw Refusal{"wrong_type", fmt::format("{}: a list is needed, not {}", name, article(value))};
+  return value;
+}
+
+template <class Read>
+auto read_list(const json& value, const char* name, Read read) {
+  std::vector<decltype(read(value))> out;
+  out.reserve(list(value, name).size());
+  for (const json& item : value) out.push_back(read(item));
+  return out;
+}
+
+/// A name as messages quote it: not longer than a line.
+std::string in_quotes(std::string_view name) { return fmt::format("\"{}{}\"", name.substr(0, 40), name.size() > 40 ? "…" : ""); }
+
+}  // namespace
+
+Arguments::Arguments(const json& args, std::span<const Argument> known) : args_(args) {
+  std::vector<std::string_view> names;
+  for (const Argument& a : known) names.push_back(a.name);
+  for (const auto& [name, value] : args.items())
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw Refusal{"unknown_argument", fmt::format("args: {} is not one of {}", in_quotes(name), fmt::join(names, ", "))};
+  for (const Argument& a : known)
+    if (!a.optional && !args.contains(a.name) && (a.beside.empty() || !args.contains(a.beside)))
+      throw Refusal{"missing_argument", fmt::format("args: {} is missing", in_quotes(a.name))};
+}
+
+bool Arguments::given(const char* name) const { return args_.contains(name); }
+bool Arguments::is_null(const char* name) const { return args_.at(name).is_null(); }
+
+double Arguments::number(const char* name, double low, double high) const { return read_number(args_.at(name), name, low, high); }
+
+std::optional<double> Arguments::number_or_null(const char* name, double low, double high) const {
+  if (is_null(name)) return std::nullopt;
+  return number(name, low, high);
+}
+
+int Arguments::integer(const char* name, int low, int high) const {
+  return static_cast<int>(read_integer(args_.at(name), name, low, high));
+}
+
+std::vector<double> Arguments::numbers(const char* name, double low, double high) const {
+  return read_list(args_.at(name), name, [&](const json& v) { return read_number(v, name, low, high); });
+}
+
+std::vector<double> Arguments::integers(const char* name, double low, double high) const {
+  return read_list(args_.at(name), name, [&](const json& v) { return read_integer(v, name, low, high); });
+}
+
+std::vector<std::vector<double>> Arguments::rows(const char* name, bool matrix) const {
+  const auto number = [&](const json& v) { return read_number(v, name, -any_number, any_number); };
+  auto out = read_list(args_.at(name), name, [&](const json& row) { return read_list(row, name, number); });
+  if (!matrix) return out;
+  if (out.empty() || out[0].empty()) throw Refusal{"wrong_shape", fmt::format("{}: at least one row and one column are needed", name)};
+  for (const auto& row : out)
+    if (row.size() != out[0].size()) throw Refusal{"wrong_shape", fmt::format("{}: rows of one length are needed", name)};
+  return out;
+}
+
+std::vector<std::vector<std::vector<double>>> Arguments::blocks(const char* name) const {
+  const auto number = [&](const json& v) { return read_number(v, name, -any_number, any_number); };
+  const auto row = [&](const json& v) { return read_list(v, name, number); };
+  return read_list(args_.at(name), name, [&](const json& v) { return read_list(v, name, row); });
+}
+
+std::string Arguments::text(const char* name) const {
+  const json& value = args_.at(name);
+  if (!value.is_string()) throw Refusal{"wrong_type", fmt::format("{}: a word is needed, not {}", name, article(value))};
+  return value.get<std::string>();
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,329 @@
+// The functions of `compute`: arguments to the definitions of the modules, results to JSON text. No formula lives here but k3's.
+#include "app/compute/functions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/compute/conventions.hpp"
+#include "app/compute/number_json.hpp"
+#include "app/compute/posterior_functions.hpp"
+#include "app/compute/theory_functions.hpp"
+#include "envs/judge/agreement/agreement.hpp"
+#include "envs/rater/noise.hpp"
+#include "envs/rater/vote.hpp"
+#include "estimators/definition.hpp"
+#include "estimators/level_values.hpp"
+#include "estimators/running_median.hpp"
+#include "estimators/weights.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// Refuses work that would take more than some seconds.
+void check_work(double operations, double limit, const char* what) {
+  if (operations > limit)
+    throw Refusal{"too_large", fmt::format("{} would need {:.1e} operations; the limit is {:.0e}", what, operations, limit)};
+}
+
+double median_argument(const Arguments& a, const EstimatorConfig& c) {
+  const double median = a.number_or_null("median_value").value_or(no_median);
+  if (reads_median(c.weight) && c.median == MedianRule::running && std::isnan(median))
+    throw Refusal{"out_of_range", "median_value: a number is needed when median_rule is running"};
+  return median;
+}
+
+/// The optional values of levels, for a config whose form is known.
+void read_level_values(const Arguments& a, std::span<const double> rewards, EstimatorConfig& c) {
+  if (!a.given("values")) return;
+  c.values = a.numbers("values", -most_level_value, most_level_value);
+  if (const auto why = values_refusal(c)) throw Refusal{"out_of_range", "values: " + *why};
+  for (const double r : rewards)
+    if (!(r >= 0 && r <= static_cast<double>(c.values.size())))
+      throw Refusal{"out_of_range", fmt::format("rewards: beside values they are scores 0..{}, the number of values", c.values.size())};
+}
+
+EstimatorConfig named_estimator(const Arguments& a) {
+  const auto parsed = parse_estimator(a.text("est"));
+  if (!parsed) throw Refusal{"out_of_range", fmt::format("est: is one of {}", fmt::join(estimator_catalogue(), ", "))};
+  if (parsed->posterior) throw Refusal{"out_of_range", "est: posterior estimators are the form of the answer of `posterior_scores`"};
+  return *parsed;
+}
+
+EstimatorConfig odrpo_config(const Arguments& a) {
+  EstimatorConfig c;
+  c.form = Form::odrpo;
+  c.norm = a.word<Norm>("norm", norm_words);
+  c.weight = a.word<Weight>("weights", weight_words);
+  return c;
+}
+
+std::string advantage(const Arguments& a) {
+  const auto rewards = a.numbers("rewards");
+  EstimatorConfig c = named_estimator(a);
+  read_conventions(a, c);
+  read_level_values(a, rewards, c);
+  const double size = static_cast<double>(rewards.size());
+  if (row_of(c.form).basis != Basis::reward && c.form != Form::convex_reinforce) check_work(size * size, 4e8, "advantage");
+  if (convention_of(c).divisor == Divisor::others_deviation) check_work(16 * size * size, 4e8, "advantage");  // sorts for every member
+  if (c.form == Form::convex_reinforce)
+    check_work(std::accumulate(rewards.begin(), rewards.end(), size, [](double sum, double r) { return sum + std::max(r, 0.0); }), 4e8,
+               "advantage");
+  std::vector<double> out(rewards.size());
+  advantages(c, 1, rewards, no_median, out);
+  return json_list(out);
+}
+
+std::string odrpo(const Arguments& a) {
+  const int levels = a.integer("K", 1, 1'000'000);
+  const auto rewards = a.integers("rewards", 0, levels);
+  EstimatorConfig c = odrpo_config(a);
+  c.median = a.word<MedianRule>("median_rule", median_words);
+  read_conventions(a, c);
+  read_level_values(a, rewards, c);
+  if (!c.values.empty() && std::ssize(c.values) != levels)
+    throw Refusal{"wrong_shape", fmt::format("values: {} numbers are needed, one for each level", levels)};
+  const double median = median_argument(a, c);
+  check_work(static_cast<double>(rewards.size()) * levels, 4e8, "odrpo");
+  std::vector<double> out(rewards.size());
+  advantages(c, levels, rewards, median, out);
+  return json_list(out);
+}
+
+std::string continuous(const Arguments& a) {
+  const auto rewards = a.numbers("rewards");
+  EstimatorConfig c = odrpo_config(a);
+  c.median = a.word<MedianRule>("median_rule", median_words);
+  read_conventions(a, c);
+  read_level_values(a, rewards, c);
+  const double median = median_argument(a, c), size = static_cast<double>(rewards.size());
+  check_work(size * size, 4e8, "odrpo_continuous");
+  std::vector<double> out(rewards.size());
+  odrpo_continuous(c, rewards, median, out);
+  return json_list(out);
+}
+
+std::string loo(const Arguments& a) {
+  EstimatorConfig c = odrpo_config(a);
+  read_conventions(a, c);
+  const int members = a.integer("M", 1, 1'000'000), level = a.integer("level", 0, 1'000'000);
+  const auto median = a.number_or_null("med");
+  if (reads_median(c.weight) && !median) throw Refusal{"out_of_range", "med: a number is needed for the weight gini-median"};
+  std::vector<double> t(members), u(members);
+  leave_one_out(c, members, level, median.value_or(0), t, u);
+  return "{\"t\":" + json_list(t) + ",\"u\":" + json_list(u) + '}';
+}
+
+using Groups = std::vector<std::vector<double>>;
+
+std::vector<double> joined(const Groups& groups) {
+  std::vector<double> batch;
+  for (const auto& group : groups) batch.insert(batch.end(), group.begin(), group.end());
+  return batch;
+}
+
+/// The batch again in groups of those sizes.
+std::string json_groups(const Groups& shape, std::span<const double> batch) {
+  std::string text = "[";
+  std::size_t at = 0;
+  for (const auto& group : shape) {
+    if (text.size() > 1) text += ',';
+    text += json_list(batch.subspan(at, group.size()));
+    at += group.size();
+  }
+  return text + ']';
+}
+
+std::string normalize(const Arguments& a) {
+  const Groups groups = a.rows("groups", false);
+  std::vector<double> batch = joined(groups);
+  batch_normalize(batch, a.integer("ddof", 0, 1), a.number("eps", 0, 1e6));
+  return json_groups(groups, batch);
+}
+
+/// A whole number from 0 to `high` for every advantage of the batch; none without the argument.
+template <class Int>
+std::vector<Int> beside(const Arguments& a, const char* name, const Groups& groups, double high) {
+  std::vector<Int> all;
+  if (!a.given(name)) return all;
+  const Groups rows = a.rows(name, false);
+  const auto same_size = [](const auto& x, const auto& y) { return x.size() == y.size(); };
+  if (!std::equal(rows.begin(), rows.end(), groups.begin(), groups.end(), same_size))
+    throw Refusal{"wrong_shape", fmt::format("{}: one number for every advantage of `groups` is needed", name)};
+  for (const double x : joined(rows)) {
+    if (!(x >= 0 && x <= high && x == std::floor(x)))
+      throw Refusal{"out_of_range", fmt::format("{}: whole numbers from 0 to {} are needed", name, high)};
+    all.push_back(static_cast<Int>(x));
+  }
+  return all;
+}
+
+std::string whiten(const Arguments& a) {
+  const Groups groups = a.rows("groups", false);
+  EstimatorConfig c = named_estimator(a);
+  read_conventions(a, c);
+  const auto tokens = beside<int>(a, "tokens", groups, 1e6);
+  const auto kept = beside<std::uint8_t>(a, "kept", groups, 1);
+  check_work(std::accumulate(tokens.begin(), tokens.end(), 0.0), 5e7, "whiten");  // the definition lists every token
+  std::vector<double> batch = joined(groups);
+  whiten_definition(whitening_after(c), batch, kept, tokens);
+  return json_groups(groups, batch);
+}
+
+std::string medians(const Arguments& a) {
+  RunningRule rule;
+  rule.kind = a.word<RunningKind>("kind", running_words);
+  rule.rule = a.word<MedianRule>("rule", median_words);
+  if (rule.rule == MedianRule::running) throw Refusal{"out_of_range", "rule: is one of lower, mid, upper"};
+  if (rule.kind == RunningKind::window || !a.is_null("window")) rule.window = a.integer("window", 1, 1 << 24);
+  if (rule.kind == RunningKind::ema || !a.is_null("rho")) rule.rho = a.number("rho", 0, 1);
+  std::vector<std::vector<double>> pooled;
+  std::size_t scores = 0;
+  for (const auto& batch : a.blocks("batches")) {
+    pooled.emplace_back();
+    for (const auto& group : batch) pooled.back().insert(pooled.back().end(), group.begin(), group.end());
+    scores += pooled.back().size();
+  }
+  const double reach = static_cast<double>(std::min<std::size_t>(scores, rule.kind == RunningKind::window ? rule.window : 1));
+  check_work(static_cast<double>(pooled.size()) * reach, 1e8, "running_median");
+  std::vector<double> out(pooled.size());
+  running_medians(rule, a.number("init"), pooled, out);
+  return json_list(out);
+}
+
+std::string vote_of(const Arguments& a) {
+  const auto scores = a.integers("scores", -1e9, 1e9);
+  const TieRule tie = a.word<TieRule>("tie", tie_words);
+  if (scores.empty()) throw Refusal{"wrong_shape", "scores: at least one is needed"};
+  return std::to_string(vote(std::vector<int>(scores.begin(), scores.end()), tie));
+}
+
+std::string concordance(const Arguments& a) {
+  const KendallW k = kendall_w(a.rows("judges", true));
+  return fmt::format(R"({{"W":{},"chi2":{},"p":{},"df":{}}})", json_or_null(k.w), json_or_null(k.chi2), json_or_null(k.p), k.df);
+}
+
+std::string statistics(const Arguments& a) {
+  const RowStats s = row_stats(a.numbers("row"), a.integer("ddof", 0, 1));
+  return fmt::format(R"({{"mean":{},"std":{},"skew":{},"exkurt":{}}})", json_or_null(s.mean), json_or_null(s.std), json_or_null(s.skew),
+                     json_or_null(s.exkurt));
+}
+
+std::string flips(const Arguments& a) {
+  const auto judges = a.rows("judges", true);
+  const double items = static_cast<double>(judges[0].size());
+  check_work(items * items * static_cast<double>(judges.size()), 4e9, "rank_flip");
+  const RankFlip f = rank_flip(judges);
+  return fmt::format(R"({{"flip":{},"flip_decided":{},"tie":{}}})", json_or_null(f.flip), json_or_null(f.flip_decided),
+                     json_or_null(f.tie));
+}
+
+/// k3 = expm1(d) - d; near 0 by its series, where the difference would cancel.
+double k3(double d) {
+  if (std::abs(d) > 0.1) return std::expm1(d) - d;
+  double sum = 0, term = d;
+  for (int n = 2; n < 14; ++n) sum += term = term * d / n;
+  return sum;
+}
+
+std::string kl(const Arguments& a) {
+  const auto logp = a.numbers("logp"), logref = a.numbers("logref");
+  const auto clamp = a.number_or_null("clamp", 0);
+  if (logp.size() != logref.size()) throw Refusal{"wrong_shape", "logp and logref: lists of one length are needed"};
+  std::vector<double> out;
+  for (std::size_t i = 0; i < logp.size(); ++i) {
+    const double x = k3(logref[i] - logp[i]);
+    out.push_back(clamp ? std::min(std::max(x, -*clamp), *clamp) : x);
+  }
+  return json_list(out);
+}
+
+std::string rater(const Arguments& a) {
+  std::vector<double> row(a.integer("K", 1, 100'000));
+  GaussianNoise gauss;
+  gauss.sigma = a.number("sigma", 0, 1e6);
+  HighOutliers high;
+  high.p = a.number("p_high", 0, 1);
+  LowOutliers low;
+  low.p = a.number("p_low", 0, 1);
+  const Noise noise[] = {gauss, high, low};
+  Traits traits;
+  traits.quality = a.number("center", -1e6, 1e6);
+  channel_row(noise, traits, row);
+  return json_list(row);
+}
+
+/// Probabilities that sum to 1 but for rounding, which is divided out.
+std::vector<double> pmf_argument(const Arguments& a) {
+  auto pmf = a.numbers("pmf", 0, 1);
+  double total = 0;
+  for (const double p : pmf) total += p;
+  if (!(std::abs(total - 1) <= 1e-6)) throw Refusal{"out_of_range", fmt::format("pmf: sums to {}, not to 1", total)};
+  for (double& p : pmf) p /= total;
+  return pmf;
+}
+
+std::string law(const Arguments& a) {
+  const auto pmf = pmf_argument(a);
+  const int votes = a.integer("N", 1, max_law_votes);
+  const TieRule tie = a.word<TieRule>("tie", tie_words);
+  check_work(static_cast<double>(pmf.size()) * votes * votes * votes, 2e10, "vote_pmf");
+  std::vector<double> out(pmf.size());
+  vote_law(pmf, votes, tie, out);
+  return json_list(out);
+}
+
+std::string median_of_votes(const Arguments& a) {
+  const auto pmf = pmf_argument(a);
+  const int votes = a.integer("N", 1, max_law_votes);
+  const double size = static_cast<double>(pmf.size());
+  check_work(size * votes * votes + size * size, 4e9, "median_pmf");
+  std::vector<double> out(pmf.size());
+  median_law(pmf, votes, out);
+  return json_list(out);
+}
+
+std::string sum_of_votes(const Arguments& a) {
+  const auto pmf = pmf_argument(a);
+  const int votes = a.integer("N", 1, max_law_votes);
+  const double sums = static_cast<double>(pmf.size() - 1) * votes + 1;
+  check_work(sums * sums, 4e9, "sum_pmf");
+  std::vector<double> out(static_cast<std::size_t>(sums));
+  sum_law(pmf, votes, out);
+  return json_list(out);
+}
+
+constexpr ComputeFunction functions[] = {
+    {"advantage", texts::advantage, advantage},
+    {"odrpo", texts::odrpo, odrpo},
+    {"odrpo_continuous", texts::odrpo_continuous, continuous},
+    {"loo", texts::loo, loo},
+    {"batch_normalize", texts::batch_normalize, normalize},
+    {"whiten", texts::whiten, whiten},
+    {"running_median", texts::running_median, medians},
+    {"vote", texts::vote, vote_of},
+    {"vote_pmf", texts::vote_pmf, law},
+    {"median_pmf", texts::median_pmf, median_of_votes},
+    {"sum_pmf", texts::sum_pmf, sum_of_votes},
+    {"rater_pmf", texts::rater_pmf, rater},
+    {"kendall_w", texts::kendall_w, concordance},
+    {"rank_flip", texts::rank_flip, flips},
+    {"row_stats", texts::row_stats, statistics},
+    {"kl_k3", texts::kl_k3, kl},
+    {"posterior_scores", texts::posterior_scores, posterior_scores},
+    {"posterior_votes", texts::posterior_votes, posterior_votes},
+    {"field", texts::field, field_of},
+    {"channel_field", texts::channel_field, channel_field_of},
+    {"curl_at", texts::curl_at, curl_of},
+    {"mac", texts::mac, mean_curl_of},
+    {"level_potential", texts::level_potential, potential_of},
+    {"objective", texts::objective, objective_of},
+};
+
+}  // namespace
+
+std::span<const ComputeFunction> compute_functions() { return functions; }
+
+}  // namespace odrpo::app

@@ -1,0 +1,16 @@
+// The functions of `compute` that ask the exact theory: curl, field, objectives.
+#pragma once
+#include <string>
+
+#include "app/compute/arguments.hpp"
+
+namespace odrpo::app {
+
+std::string curl_of(const Arguments& a);       ///< curl_at
+std::string mean_curl_of(const Arguments& a);  ///< mac
+std::string field_of(const Arguments& a);      ///< field
+std::string channel_field_of(const Arguments& a);  ///< channel_field
+std::string potential_of(const Arguments& a);  ///< level_potential
+std::string objective_of(const Arguments& a);  ///< objective
+
+}  // namespace odrpo::app

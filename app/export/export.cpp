@@ -1,0 +1,156 @@
+// `odrpo-bench export FILE.h5`: runs and curves as CSV or JSON lines, slab by slab, or the text of the suite.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "app/command.hpp"
+#include "app/output_file.hpp"
+#include "app/printable.hpp"
+#include "app/flags/read_limits.hpp"
+#include "app/usage.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/export/runs.hpp"
+#include "results/store/store.hpp"
+#include "config/glob.hpp"
+#include "config/read/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// Whoever read stdout has left: the rest is not wanted.
+struct ReaderLeft {};
+
+/// Data on its way to a file or to stdout.
+class Sink {
+ public:
+  explicit Sink(const std::string& path) {
+    if (!path.empty()) file_ = std::make_unique<OutputFile>(path);
+  }
+  /// Failure io; ReaderLeft.
+  void write(std::string_view text) {
+    if (file_) return file_->write(text);
+    put(text);
+    flush_stdout();
+    if (std::ferror(stdout)) throw ReaderLeft();
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::unique_ptr<OutputFile> file_;
+};
+
+template <class E, std::size_t n>
+E word_given(const char* flag, const Word<E> (&words)[n], const std::string& given, E otherwise) {
+  if (given.empty()) return otherwise;
+  if (const auto found = find_word(std::span<const Word<E>>(words), given)) return *found;
+  std::string known;
+  for (const Word<E>& w : words) known += (known.empty() ? "" : ", ") + std::string(w.word);
+  throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not one of {}", flag, printable_line(given), known));
+}
+
+/// The flags as a form of lines, before the file is read. Failure usage.
+ExportForm form_of(const ExportOptions& o) {
+  ExportForm form;
+  form.format = word_given("--format", export_format_words, o.format, ExportFormat::csv);
+  form.what = word_given("--what", export_what_words, o.what, form.format == ExportFormat::jsonl ? ExportWhat::all : ExportWhat::runs);
+  if (form.what == ExportWhat::suite && !o.format.empty()) throw Failure(Exit::usage, "--format: the suite is text as it is");
+  if (form.what == ExportWhat::suite && !o.only.empty()) throw Failure(Exit::usage, "--only: the suite is written whole");
+  if (form.what == ExportWhat::all && form.format == ExportFormat::csv)
+    throw Failure(Exit::usage, "--what all: runs with their curves are no table; --format jsonl has them, or take --what curves");
+  if ((form.what == ExportWhat::suite || form.what == ExportWhat::runs) && !o.curve.empty())
+    throw Failure(Exit::usage, fmt::format("--curve: --what {} has no curves", word_of<ExportWhat>(export_what_words, form.what)));
+  return form;
+}
+
+/// The curves asked for by the names that the file has; all of them where none is asked for.
+std::vector<std::string> chosen_curves(std::vector<std::string> all, const std::vector<std::string>& asked) {
+  all.emplace_back(seconds_curve);
+  if (asked.empty()) return all;
+  std::vector<std::string> chosen;
+  for (const std::string& word : asked)
+    if (const std::string name = curve_named(all, word); std::find(chosen.begin(), chosen.end(), name) == chosen.end())
+      chosen.push_back(name);
+  return chosen;
+}
+
+/// Which runs --only keeps, and which of its globs have met one.
+class Selection {
+ public:
+  explicit Selection(const std::vector<std::string>& globs) : globs_(globs), met_(globs.size(), false) {}
+  bool has(const std::string& id) {
+    if (example_.empty()) example_ = id;
+    bool any = globs_.empty();
+    for (std::size_t i = 0; i < globs_.size(); ++i)
+      if (glob_match(globs_[i], id)) any = met_[i] = true;
+    return any;
+  }
+  /// Failure suite, as in `run`, when a glob has met no run.
+  void check() const {
+    std::string unmet;
+    for (std::size_t i = 0; i < globs_.size(); ++i)
+      if (!met_[i])
+        unmet += fmt::format("{}--only {}: error: no run matches `{}`{}", unmet.empty() ? "" : "\n", i + 1, shown(globs_[i], 200),
+                             has_open_bracket(globs_[i]) ? ": its bracket is not closed" : "");
+    if (!unmet.empty()) throw Failure(Exit::suite, unmet + "\n      = a run id looks like " + printable_line(example_));
+  }
+
+ private:
+  const std::vector<std::string>& globs_;
+  std::vector<bool> met_;
+  std::string example_;
+};
+
+/// The suite's text, byte by byte; at a terminal as it can be shown.
+void write_suite(const ExportOptions& o, const ReadLimits& limits) {
+  const ResultFile file = read_results(o.path, {}, limits);
+  const std::string* text = file.provenance_text("suite");
+  if (!text) throw Failure(Exit::bad_input, fmt::format("'{}' does not hold the text of its suite", printable_line(o.path)));
+  Sink sink(o.output);
+  sink.write(o.output.empty() && ::isatty(STDOUT_FILENO) != 0 ? printable(*text) : *text);
+  sink.commit();
+}
+
+void write_runs(const ExportOptions& o, ExportForm form, const ReadLimits& limits) {
+  Sink sink(o.output);
+  Selection wanted(o.only);
+  std::optional<RunExport> lines;
+  std::size_t row = 0;
+  const auto begin = [&](const ResultFile& head) {
+    if (form.what != ExportWhat::runs) form.curves = chosen_curves(head.curves, o.curve);
+    lines.emplace(head, form, [&](std::string_view text) { sink.write(text); });
+  };
+  const auto add = [&](const std::vector<RunRecord>& slab) {
+    for (const RunRecord& run : slab) {
+      if (wanted.has(run.id)) lines->add(row, run);
+      ++row;
+    }
+  };
+  read_runs(o.path, begin, add, limits);
+  lines->end();
+  wanted.check();
+  sink.commit();
+}
+
+}  // namespace
+
+int export_runs(const ExportOptions& o) {
+  const ReadLimits limits = read_limits(o.max_seconds, o.max_memory);
+  const ExportForm form = form_of(o);
+  if (!o.output.empty()) check_output(o.output, o.path);
+  try {
+    if (form.what == ExportWhat::suite) write_suite(o, limits);
+    else write_runs(o, form, limits);
+  } catch (const ReaderLeft&) {
+  }
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app

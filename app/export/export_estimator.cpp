@@ -1,0 +1,191 @@
+// `odrpo-bench export-estimator RATER -o FILE`: a posterior estimator for a trainer, as tables or as a Python module that holds them.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "app/build_facts.hpp"
+#include "app/command.hpp"
+#include "app/compute/first_posterior.hpp"
+#include "app/flags/flag_word.hpp"
+#include "app/export/histogram_map.hpp"
+#include "app/flags/named_rater.hpp"
+#include "app/output_file.hpp"
+#include "app/printable.hpp"
+#include "app/usage.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/export/arrays.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "config/write/canonical_fields.hpp"
+#include "config/read/text.hpp"
+#include "trainer_module.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::string_view format_name = "odrpo-bench posterior estimator";
+constexpr int format_version = 2;
+
+/// The decisions of the command line.
+struct Request {
+  std::string ending;  ///< .json or .py
+  EstimatorConfig estimator;
+  RaterConfig rater;
+  int levels = 10;
+};
+
+[[noreturn]] void refuse(const std::string& why) { throw Failure(Exit::usage, why); }
+
+EstimatorConfig read_posterior(const std::string& word) {
+  const auto config = parse_estimator(word);
+  if (!config) refuse(fmt::format("--estimator: there is no \"{}\"{}", shown(word), did_you_mean(word, posterior_catalogue())));
+  if (!config->posterior)
+    refuse(fmt::format("--estimator: {} is a function of scores alone and needs no table; a posterior estimator is wanted, e.g. '{}'",
+                       estimator_word(*config), posterior_catalogue().front()));
+  return *config;
+}
+
+void read_prior(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
+  if (!o.prior.empty()) estimator.prior = read_flag_word("--prior", prior_words, o.prior);
+  if (!o.keep) return;
+  if (estimator.prior == PriorRule::fixed) refuse("--keep has no effect with --prior fixed: that prior never moves");
+  estimator.keep = *o.keep;
+}
+
+void set_floor(const ExportEstimatorOptions& o, EstimatorConfig& estimator) {
+  if (o.floor.empty()) return;
+  if (!divides_by_deviation(estimator.form))
+    refuse(fmt::format("--floor has no effect: {} divides by no deviation of posterior scores", estimator_word(estimator)));
+  estimator.floor = read_floor(o.floor);
+}
+
+/// What training refuses of a group's size.
+void check_group(const EstimatorConfig& estimator, int size) {
+  if (leaves_pivot(estimator.form) && size % 2 == 0)
+    refuse(fmt::format("--group-size {}: {} needs an odd number of rollouts, one of which is the median", size, estimator_word(estimator)));
+  if (reads_key(estimator.form, "k") && estimator.k >= size)
+    refuse(fmt::format("--group-size {}: {} compares subsets of k = {}, and k is at most the group's size less one", size,
+                       estimator_word(estimator), estimator.k));
+}
+
+void check_rater(const ExportEstimatorOptions& o, const Request& r) {
+  const std::string name = printable_line(o.rater);
+  if (r.rater.text != TextJudge{}) refuse(fmt::format("rater {} looks at the text of responses, and tables see scores alone", name));
+  if (scores_of_response(r.rater, o.votes) > 1)
+    refuse(fmt::format("rater {} has aggregate = \"{}\", which keeps the votes of a response apart, and tables are of one score of each",
+                       name, word_of<Aggregate>(aggregate_words, r.rater.aggregate)));
+  if (r.estimator.prior == PriorRule::moments && scored_responses(r.rater.noise) != nullptr)
+    refuse(fmt::format("--prior moments: the responses of the file of rater {} are no normal world; following or fixed", name));
+}
+
+Request read_request(const ExportEstimatorOptions& o) {
+  Request r;
+  r.ending = std::filesystem::path(o.output).extension().string();
+  if (r.ending != ".json" && r.ending != ".py")
+    refuse(fmt::format("-o {}: an estimator is written as .json or .py{}", printable_line(o.output),
+                       r.ending == ".npz" ? "; numpy makes a .npz of judge.py by\n  python3 -c 'import numpy, judge; numpy.savez(\"judge.npz\", "
+                                            "**judge.Posterior().tables)'"
+                                          : ""));
+  r.estimator = read_posterior(o.estimator);
+  read_prior(o, r.estimator);
+  set_floor(o, r.estimator);
+  check_group(r.estimator, o.group_size);
+  r.rater = rater_named(o.rater);
+  r.levels = simulated_levels(r.rater, o.levels);
+  check_rater(o, r);
+  return r;
+}
+
+/// Every file that this command writes begins with the name of the format.
+void check_replaced(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) || std::filesystem::file_size(path, error) == 0) return;
+  std::ifstream in(path, std::ios::binary);
+  std::string head(1024, '\0');
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  constexpr std::size_t begins = 64;  // behind a comment sign or a key
+  if (head.find(format_name) >= begins)
+    throw Failure(Exit::io, fmt::format("'{}' is there already, and export-estimator did not write it; choose another -o, or replace it "
+                                        "with --force",
+                                        printable_line(path)));
+}
+
+NamedArray number(std::string name, int value) { return {std::move(name), std::vector<std::int64_t>{value}}; }
+NamedArray number(std::string name, double value) { return {std::move(name), std::vector<double>{value}}; }
+
+/// Everything, by the names that docs/export-estimator.md explains.
+std::vector<NamedArray> named_arrays(const ExportEstimatorOptions& o, const Request& r) {
+  const ScoreModel model = first_score_model(r.rater, r.levels, o.votes, r.estimator.prior, o.group_size);
+  const StatePrior prior = first_prior(model.prompts, r.estimator.prior);
+  const BuildFacts built = build_facts();
+  const auto states = model.states(), scores = static_cast<std::size_t>(model.scores);
+  std::vector<NamedArray> all{
+      {"format", std::string(format_name)},
+      number("format_version", format_version),
+      {"program", fmt::format("odrpo-bench {} ({})", built.version, built.revision)},
+      {"estimator", estimator_word(r.estimator)},
+      {"form", std::string(row_of(r.estimator.form).word)},
+      {"rater", printable_line(o.rater)},
+      {"judge", canonical_fields(without_cost(r.rater))},
+      number("levels", r.levels),
+      number("votes", o.votes),
+      number("group_size", o.group_size),
+      {"prior_rule", std::string(word_of<PriorRule>(prior_words, r.estimator.prior))},
+      number("keep", r.estimator.keep),
+      {"floor", r.estimator.floor ? number_text(*r.estimator.floor) : std::string(own_floor)},
+      number("lowest", model.lowest),
+      number("per_level", model.per_level),
+      {"prior", std::vector<double>(prior.probability().begin(), prior.probability().end()), {states}},
+      {"likelihood", model.likelihood, {states, scores}},
+      {"expected", model.expected, {states, scores}},
+      {"variance", model.variance, {states, scores}},
+  };
+  if (r.estimator.prior == PriorRule::moments) {
+    const WorldMoments& m = model.prompts.moments;
+    all.push_back({"centre", model.prompts.centre, {states}});
+    all.push_back({"log_spread", model.prompts.log_spread, {states}});
+    all.push_back(number("log_spread_sd", model.prompts.log_spread_sd));
+    all.push_back({"moments", std::vector<double>{m.mean, m.variance, m.square}, {3}});
+    all.push_back({"square", model.square, {states, scores}});
+  }
+  if (r.estimator.prior != PriorRule::fixed) return all;
+  const double histograms = count_histograms(o.group_size, model.scores);
+  if (model.per_level > 1 || histograms > most_mapped_histograms) {
+    print_note(model.per_level > 1 ? std::string("note: rewards are real-valued: there is no map, values are computed from the tables")
+                                   : fmt::format("note: {} histograms of {} scores are more than {}: there is no map, values are computed "
+                                                 "from the tables",
+                                                 count_text(histograms), o.group_size, count_text(most_mapped_histograms)));
+    return all;
+  }
+  HistogramMap map = map_histograms(r.estimator, model, prior, o.group_size);
+  const std::vector<std::size_t> shape{map.counts.size() / scores, scores};
+  all.push_back({"histograms", std::move(map.counts), shape});
+  all.push_back({"values", std::move(map.values), shape});
+  all.push_back({"advantages", std::move(map.advantages), shape});
+  const std::size_t rows = map.variances.size();
+  all.push_back({"variances", std::move(map.variances), {rows}});
+  return all;
+}
+
+/// examples/trainers/posterior_estimator.py with the tables in it.
+std::string python_module(const ExportEstimatorOptions& o, const Request& r, const std::vector<NamedArray>& arrays) {
+  std::string text = fmt::format("# {} {}: {} of rater {}, written by `odrpo-bench export-estimator`.\n", format_name, format_version,
+                                 estimator_word(r.estimator), printable_line(o.rater));
+  text += trainer_module;
+  return text + "\nDATA = r\"\"\"" + arrays_json(arrays) + "\"\"\"\n";  // no text of JSON has three quotes in a row
+}
+
+}  // namespace
+
+int export_estimator(const ExportEstimatorOptions& o) {
+  const Request request = read_request(o);
+  check_output(o.output, o.rater);
+  if (!o.force) check_replaced(o.output);
+  const std::vector<NamedArray> arrays = named_arrays(o, request);
+  write_output(o.output, request.ending == ".json" ? arrays_json(arrays) : python_module(o, request, arrays));
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app

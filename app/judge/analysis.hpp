@@ -1,0 +1,56 @@
+// What `judge analyze` finds in a file of scores: every statistic with its interval, counts, and judges to compare with.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/judge/column_finding.hpp"
+#include "app/judge/known_judges.hpp"
+#include "envs/judge/effective_votes.hpp"
+#include "envs/judge/agreement/score_statistics.hpp"
+#include "kernels/shared/score_table.hpp"
+#include "results/stats/run_statistics.hpp"
+
+namespace odrpo::app {
+
+/// More units cost time and change no interval that is printed.
+inline constexpr std::size_t most_units = 5000;
+
+struct JudgeAnalysis {
+  std::string file;  ///< printable
+  ScoreSums sums;
+  std::vector<double> total;        ///< [sums.width()] of all prompts
+  std::vector<std::string> judges;  ///< printable names; "" of the only judge of a file that names none
+  std::vector<std::string> notes;   ///< printable
+  std::int64_t prompts = 0, responses = 0, columns = 0, missing = 0, unreadable = 0;
+  std::int64_t fewest = 0, most = 0;  ///< scores of a response that has one
+  std::vector<EffectiveVotes> worth;  ///< of a simulated rater; empty of a file
+  int resamples = 0;
+  std::uint64_t seed = 1;
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns_differ;
+  double friedman_chi2 = 0, friedman_df = 0, friedman_p = 0;  ///< of all prompts: the sums
+
+  double sum(Sum s) const { return total[ScoreSums::at(s)]; }
+  /// The statistic of that name (each_statistic, score_statistics.hpp); `number`: of a judge, a pair or a level.
+  const Estimate& at(std::string_view name, int number = -1) const;
+
+  struct Named {
+    const char* name;
+    int number;
+    Estimate estimate;
+  };
+  std::vector<Named> statistics;
+};
+
+/// Intervals: 95 %, BCa, widened for few units (expanded_level), of units drawn with replacement; units are prompts, or groups of them.
+/// `resamples` = 0: none.
+JudgeAnalysis analyze_scores(const ScoreTable& table, const std::string& file, int resamples, std::uint64_t seed);
+
+/// What is compared of a file.
+KnownJudge as_known(const JudgeAnalysis& a);
+
+std::string analysis_text(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare);
+std::string analysis_json(const JudgeAnalysis& a, const std::vector<JudgeAnalysis>& compare);
+
+}  // namespace odrpo::app

@@ -1,0 +1,238 @@
+// The pages of docs/reference, put together from the catalogues and descriptions alone.
+#include "app/reference/reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/compute/functions.hpp"
+#include "app/usage.hpp"
+#include "estimators/compat.hpp"
+#include "estimators/formula_text.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/store/record.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "config/write/field_list.hpp"
+#include "train/curves.hpp"
+
+namespace odrpo::app {
+namespace {
+
+std::string code(std::string_view text) { return text.empty() ? "" : fmt::format("`{}`", text); }
+
+// One row of a table; a pipe would end its cell.
+std::string row(std::initializer_list<std::string> cells) {
+  std::string text = "|";
+  for (const std::string& cell : cells) {
+    text += ' ';
+    for (const char c : cell) text.append(c == '|' ? "\\" : "").append(1, c);
+    text += " |";
+  }
+  return text + '\n';
+}
+
+std::string header(std::initializer_list<std::string> cells) {
+  std::string rule = "|";
+  for (std::size_t i = 0; i < cells.size(); ++i) rule += "---|";
+  return '\n' + row(cells) + rule + '\n';
+}
+
+const Listing& part_of(const std::vector<Listing>& parts, std::string_view name) {
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const Listing& p) { return p.name == name; });
+  if (found == parts.end()) throw Failure(Exit::internal, fmt::format("the vocabulary has no part {}", name));
+  return *found;
+}
+
+std::string heading(const Listing& part) {
+  std::string title = part.title;
+  if (title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return fmt::format("\n## {}\n\n{}.\n", part.name, title);
+}
+
+// "* `word`: help", further lines of the help as a list below it
+std::string bullet(std::string_view word, std::string_view help) {
+  std::string text = fmt::format("* `{}`: ", word);
+  for (const char c : help) {
+    if (c == '\n') text += "\n  * ";
+    else text += c;
+  }
+  return text + '\n';
+}
+
+std::string bullets(const std::vector<Listed>& entries) {
+  std::string text = "\n";
+  for (const Listed& entry : entries) text += bullet(entry.word, entry.help);
+  return text;
+}
+
+std::string key_table(const std::vector<FieldInfo>& keys) {
+  if (keys.empty()) return "";
+  std::string text = header({"key", "default", "allowed", "meaning"});
+  for (const FieldInfo& key : keys) text += row({code(key.key), key.value, key.allowed(), key.meaning()});
+  for (const FieldInfo& key : keys) {
+    const auto has_help = [](const Choice& w) { return !w.help.empty(); };
+    if (std::none_of(key.words.begin(), key.words.end(), has_help)) continue;
+    text += fmt::format("\nWords of `{}`:\n\n", key.key);
+    for (const Choice& w : key.words) text += bullet(w.word, w.help);
+  }
+  return text;
+}
+
+std::string keys_page() {
+  std::string text = "Every key of a suite file, its default and what it may be. [suites.md](../suites.md) says how they work together.\n";
+  for (const Listing& part : vocabulary()) {
+    if (part.keys.empty()) continue;
+    text += heading(part);
+    if (part.name == "raters") text += "\nIts words are on the page [noise.md](noise.md#raters).\n";
+    else if (part.name == "estimators") text += "\nIts words are on the page [estimators.md](estimators.md#estimators).\n";
+    else if (!part.entries.empty()) text += bullets(part.entries);
+    text += key_table(part.keys);
+  }
+  return text;
+}
+
+std::string noise_page() {
+  const auto parts = vocabulary();
+  std::string text = "Noise models, and the raters that are made of them. [raters.md](../raters.md) says how they work together.\n";
+  const Listing& noise = part_of(parts, "noise");
+  text += heading(noise);
+  for (const Listed& model : noise.entries) text += fmt::format("\n### {}\n\n{}\n", model.word, model.help) + key_table(model.keys);
+  const Listing& raters = part_of(parts, "raters");
+  return text + heading(raters) + bullets(raters.entries);
+}
+
+// Every system's formulas: what is computed, what a group of one gets, what follows, and where that is written.
+std::string conventions_table() {
+  std::string text = header({"system", "estimator", "formula", "group of one", "whitening afterwards", "source"});
+  const auto add = [&](const EstimatorConfig& config, std::string_view source) {
+    const Whitening after = whitening_after(config);
+    text += row({code(word_of<Compat>(compat_words, config.compat)), code(estimator_word(config)), code(estimator_formula(config)),
+                 code(single_text(config)), after.on ? code(whitening_text(after)) : "none", std::string(source)});
+  };
+  for (const Convention& convention : conventions()) {
+    EstimatorConfig config;
+    config.form = convention.form;
+    config.compat = convention.system;
+    add(config, convention.source);
+    if (convention.levels_source.empty()) continue;
+    config.form = Form::odrpo;
+    config.norm = convention.form == Form::maxrl ? Norm::maxrl : Norm::grpo;
+    add(config, convention.levels_source);
+  }
+  return text;
+}
+
+// The formula of a row with an eps and with the key k.
+std::string general_formula(std::string_view formula) {
+  std::string text;
+  for (const char c : formula) {
+    if (c == '{') text += '(';
+    else if (c == '}') text += " + eps)";
+    else text += c;
+  }
+  if (const std::size_t k = text.find("[k]"); k != std::string::npos) text.replace(k, 3, "k");
+  return text;
+}
+
+// The words of a list with blanks between, each as code.
+std::string code_words(std::string_view list) {
+  std::string text;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    text += (text.empty() ? "" : ", ") + code(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return text;
+}
+
+std::string estimators_page() {
+  const auto parts = vocabulary();
+  const auto words = word_parts();
+  std::string text =
+      "r = reward, mu and sigma = mean and standard deviation of the group, G = its size, mu_k = share of the group with r >= k. "
+      "[estimators.md](../estimators.md) explains them; the keys are on the page [keys.md](keys.md#estimators).\n";
+  text += "\n## forms\n\nThe forms of the advantage A, with the keys of [estimator.NAME] that each reads besides `compat`.\n";
+  text += header({"form", "A", "keys", "source", "note"});
+  for (const FormRow& form : form_rows)
+    text += row({code(form.word), code(general_formula(form.formula)), code_words(form.keys), std::string(form.source),
+                 std::string(form.note)});
+  const Listing& estimators = part_of(parts, "estimators");
+  text += heading(estimators) + "\nFormulas have the defaults of the keys.\n" + header({"word", "formula"});
+  for (const Listed& entry : estimators.entries) text += row({code(entry.word), code(entry.help)});
+  for (const std::string_view name : {"weights", "norms"}) {
+    const Listing& part = part_of(parts, name);
+    text += heading(part) + header({"word", "formula"});
+    for (const Listed& entry : part.entries) text += row({code(entry.word), code(entry.help)});
+  }
+  const Listing& systems = part_of(words, "compat");
+  text += heading(systems) + '\n';
+  for (const Listed& system : systems.entries) text += bullet(system.word, system.help.substr(0, system.help.find('\n')));
+  text +=
+      "\nA row of `odrpo` holds for every weight; where a group of one gets r, it gets the sum of w_k over k <= r. Sources are names and "
+      "lines of the systems' code, read mid 2026.\n";
+  return text + conventions_table();
+}
+
+std::string curves_page() {
+  std::string text =
+      "The curves of `/curves/ENV` in a result file, in the order in which they are stored. A value belongs to the policy after `step` "
+      "updates. [training.md](../training.md#what-is-recorded) says when they are taken.\n";
+  text += header({"curve", "unit", "meaning", "runs that have it"});
+  for (int id = 0; id < all_curves; ++id) {
+    const CurveText curve = curve_text(static_cast<CurveId>(id));
+    text += row({code(curve.name), *curve.unit == '\0' ? "-" : curve.unit, curve.meaning, curve.runs});
+  }
+  std::string stages;
+  for (const char* stage : stage_names) stages += (stages.empty() ? "" : ", ") + code(stage);
+  return text +
+         fmt::format("\n`/seconds/ENV` holds seconds per training step and stage since the record before. Its stages are {}.\n", stages);
+}
+
+std::string functions_page() {
+  std::string text =
+      "The functions of `odrpo-bench compute`. A request names every argument that is not optional, and no other. "
+      "[compute.md](../compute.md) has the protocol and the errors.\n";
+  for (const ComputeFunction& f : compute_functions()) {
+    text += fmt::format("\n## {}\n\n{}\n\n* Answer: {}\n* Source: {}\n", f.name, f.text.help, f.text.out, f.text.source);
+    text += header({"argument", "meaning"});
+    for (const Argument& a : f.text.arguments) {
+      const std::string optional = a.optional ? "optional; " : a.beside.empty() ? "" : fmt::format("optional beside {}; ", code(a.beside));
+      text += row({code(a.name), optional + std::string(a.help)});
+    }
+  }
+  return text;
+}
+
+struct Page {
+  std::string_view word, title;
+  std::string (*text)();
+};
+constexpr Page pages[] = {
+    {"keys", "Keys of suite files", keys_page},
+    {"noise", "Noise models and raters", noise_page},
+    {"estimators", "Estimators and conventions", estimators_page},
+    {"curves", "Curves", curves_page},
+    {"functions", "Functions of compute", functions_page},
+};
+constexpr auto page_words = [] {
+  std::array<std::string_view, std::size(pages)> words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = pages[i].word;
+  return words;
+}();
+
+}  // namespace
+
+std::span<const std::string_view> reference_pages() { return page_words; }
+
+std::string reference_page(std::string_view page) {
+  for (const Page& p : pages)
+    if (p.word == page)
+      return fmt::format("# {}\n\n<!-- `odrpo-bench list --markdown {}` prints this page; change the descriptions in the code. -->\n\n{}",
+                         p.title, page, p.text());
+  throw Failure(Exit::usage, fmt::format("list --markdown knows no page \"{}\" (it knows {}){}", shown(page), one_of(page_words),
+                                         did_you_mean(page, page_words)));
+}
+
+}  // namespace odrpo::app

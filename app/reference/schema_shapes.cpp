@@ -1,0 +1,89 @@
+// Matrices, baselines, scales and columns of scores, and the entries of [grid] zip, as editors see them. Most are JSON text: lists of
+// initialisers take seconds to compile.
+#include "app/reference/schema_shapes.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+
+#include "results/scores/columns.hpp"
+#include "results/scores/scale.hpp"
+#include "config/catalogue/describe.hpp"
+#include "config/write/field_list.hpp"
+#include "config/spec.hpp"
+#include "config/plan/zip.hpp"
+
+namespace odrpo::app {
+
+using json = nlohmann::ordered_json;
+
+json matrix_schema() {
+  return from_text(R"({"type": "array", "minItems": 2, "maxItems": 100,
+    "items": {"type": "array", "minItems": 2, "maxItems": 100, "items": {"type": "number", "minimum": 0, "maximum": 1}}})");
+}
+
+json rows_schema() {
+  return from_text(R"({"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 1, "items": {"type": "number"}}})");
+}
+
+json baselines_schema() {
+  return from_text(R"({"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "additionalProperties":
+    {"anyOf": [{"type": ["string", "number"]}, {"type": "array", "minItems": 1, "items": {"type": ["string", "number"]}}]}}]})");
+}
+
+json limits_schema() {
+  const std::string limit = R"({"type": "object", "additionalProperties": false, "required": ["row"],
+    "anyOf": [{"required": ["at_most"]}, {"required": ["at_least"]}],
+    "properties": {
+      "row": {"type": ["string", "number"], "description": "runs whose `axis` is this"},
+      "over": {"type": ["string", "number"], "description": "compared with those whose `axis` is this, and all else is equal"},
+      "axis": {"type": "string", "description": "estimator, votes, …; unset = the rows of [table]"},
+      "where": {"anyOf": [{"type": "string", "pattern": "="}, {"type": "array", "items": {"type": "string", "pattern": "="}}],
+                "description": "of these runs only: \"AXIS=VALUE\""},
+      "at_most": {"type": "number", "description": "the value must not be above this"},
+      "at_least": {"type": "number", "description": "nor below this"}}})";
+  return from_text(R"({"anyOf": [)" + limit + R"(, {"type": "array", "items": )" + limit + "}]}");
+}
+
+json scale_schema() {
+  return from_text(fmt::format(R"({{"anyOf": [{{"type": "string", "pattern": "^.+\\.\\..+$"}},
+    {{"type": "array", "minItems": 2, "maxItems": {}, "uniqueItems": true, "items": {{"type": "number"}}}}]}})",
+                               most_levels));
+}
+
+json columns_schema() {
+  json object = from_text(R"({"type": "object", "additionalProperties": false})");
+  for (const FieldInfo& f : fields_of<ScoreColumns>()) {
+    json& key = object["properties"][f.key];
+    key = from_text(R"({"type": "string"})");
+    key["default"] = f.value;
+    key["description"] = f.help;
+  }
+  return object;
+}
+
+json entries_schema() {
+  const json nested = from_text(R"({"type": "object", "minProperties": 1})");
+  json entry = from_text(R"({"type": "object", "minProperties": 1, "additionalProperties": false})");
+  std::string kinds(section_of<LearnConfig>());
+  entry["properties"][kinds] = nested;
+  for (const auto& f : fields_of<GridConfig>()) {
+    if (f.type == "words") {
+      json& word = entry["properties"][f.key] = from_text(R"({"anyOf": [{"type": "string", "minLength": 1}]})");
+      word["anyOf"].push_back(nested);
+      kinds += "|" + f.key;
+    } else if (f.type == "integers") {
+      json& number = entry["properties"][f.key] = from_text(R"({"type": "integer"})");
+      number["minimum"] = std::get<std::int64_t>(*f.min);
+      number["maximum"] = std::get<std::int64_t>(*f.max);
+    }
+  }
+  entry["patternProperties"][fmt::format("^({})[.].", kinds)] = from_text(R"({"type": ["string", "number"]})");
+  json list = from_text(fmt::format(R"({{"type": "array", "minItems": 1, "maxItems": {}, "uniqueItems": true}})", most_entries));
+  list["items"] = entry;
+  return list;
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,135 @@
+// `odrpo-bench report FILE.h5`: one HTML page with everything that a reader asks of a result file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "app/output_file.hpp"
+#include "app/printable.hpp"
+#include "app/flags/read_limits.hpp"
+#include "app/report/commands.hpp"
+#include "app/report/figures.hpp"
+#include "app/table/query.hpp"
+#include "app/usage.hpp"
+#include "results/page/html_page.hpp"
+#include "results/store/store.hpp"
+#include "config/read/text.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// The tables that the flags choose: one; of several values without the dimension `value` one each.
+std::vector<TableModel> chosen_tables(const ResultFile& file, const TableQuery& q, const std::vector<std::string>& values) {
+  std::vector<TableModel> tables;
+  const std::string* stored = file.provenance_text("table");
+  TableSpec spec = parse_table_spec(stored ? *stored : "");
+  if (!q.rows.empty()) spec.rows = q.rows;
+  if (!q.columns.empty()) spec.columns = q.columns;
+  if (values.size() < 2 || spec.over_values()) {
+    tables.push_back(query_table(file, q));
+    return tables;
+  }
+  for (const std::string& value : values) {
+    TableQuery one = q;
+    one.value = {value};
+    tables.push_back(query_table(file, one));
+  }
+  return tables;
+}
+
+std::vector<std::pair<std::string, std::string>> facts_of(const ResultFile& file) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) facts.emplace_back(name, text);
+  };
+  const auto stored = [&](const char* name) {
+    const std::string* text = file.provenance_text(name);
+    return text ? *text : "";
+  };
+  add("result digest", file.digest);
+  add("runs", fmt::format("{}{}", file.runs, file.failed > 0 ? fmt::format(", {} of them failed", file.failed) : ""));
+  add("program", "odrpo-bench " + file.version);
+  for (const auto& [name, label] : {std::pair{"revision", "revision"},
+                                    {"compiler", "compiler"},
+                                    {"cpu", "CPU"},
+                                    {"isa", "instruction set"},
+                                    {"gpu", "GPU"},
+                                    {"device", "device"},
+                                    {"host", "host"},
+                                    {"jobs", "jobs"}})
+    add(label, stored(name));
+  return facts;
+}
+
+/// Ids and reasons of the first failed runs. The file has read `error`.
+std::vector<std::pair<std::string, std::string>> failures_of(const ResultFile& file) {
+  std::vector<std::pair<std::string, std::string>> failures;
+  const Column* reason = file.column("error");
+  for (std::size_t run = 0; run < file.runs && failures.size() < file.failed_ids.size(); ++run)
+    if (!file.ok(run)) failures.emplace_back(file.failed_ids[failures.size()], reason ? reason->text(run) : "");
+  return failures;
+}
+
+HtmlPage page_of(const TableQuery& q) {
+  const std::vector<std::string> values = value_names(q.value);
+  const ResultFile file = read_results(
+      q.path, [](const ResultFile&) { return std::vector<std::string>{"error"}; }, read_limits(q.max_seconds, q.max_memory));
+  HtmlPage page;
+  page.suite = file.suite;
+  page.program = "odrpo-bench " + file.version;
+  page.runs = file.runs;
+  page.failed = file.failed;
+  page.commands = reproduction_commands(file, q.path);
+  page.remarks.push_back(
+      "The last command says whether the results are equal: their digest covers every final value and every curve, not times.");
+  const std::string* suite = file.provenance_text("suite");
+  const std::string* all = file.provenance_text("resolved");
+  const auto settings_say = [&](const char* part) { return all && all->find(part) != std::string::npos; };
+  if (settings_say(".base = \"toy-lm\""))
+    page.remarks.push_back("The toy language model gives equal results on one build and kind of processor or device alone.");
+  if (settings_say(".scores = \""))
+    page.remarks.push_back("The scores of a judge that the suite names are not in the result file: they must lie where the suite says.");
+  page.facts = facts_of(file);
+  if (file.failed < file.runs) {
+    TableQuery first = q;
+    if (values.size() > 1) first.value = {values[0]};
+    const ResultFile numbers = read_table_file(first, values, curve_columns(gain_curve));
+    if (numbers.digest != file.digest) throw Failure(Exit::io, fmt::format("'{}' was replaced while it was read", printable_line(q.path)));
+    page.tables = chosen_tables(numbers, q, values);
+    add_figures(page, numbers, first);
+  }
+  if (suite) page.documents.emplace_back("The suite, as run read it", *suite);
+  if (all) page.documents.emplace_back("Every setting, written out", *all);
+  page.failures = failures_of(file);
+  return page;
+}
+
+/// NAME.html beside NAME.h5. Failure io where that is a file of somebody else.
+std::string default_output(const std::string& input) {
+  std::filesystem::path path(input);
+  path.replace_extension(".html");
+  std::ifstream old(path, std::ios::binary);
+  std::string begin(512, '\0');
+  old.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(std::max<std::streamsize>(old.gcount(), 0)));
+  if (!begin.empty() && !is_html_page(begin))
+    throw Failure(Exit::io,
+                  fmt::format("'{}' is not a page of odrpo-bench, and stays; choose another file with -o", printable_line(path.string())));
+  return path.string();
+}
+
+}  // namespace
+
+int report(const ReportOptions& o) {
+  const std::string output = o.output.empty() ? default_output(o.path) : o.output;
+  check_output(output, o.path);
+  const HtmlPage page = page_of(o);
+  const std::string html = html_page(page);
+  write_output(output, html);
+  for (const std::string& note : page.figure_notes) print_note("note: " + note);
+  print_note(fmt::format("wrote {}: {}", output, bytes_text(static_cast<double>(html.size()))));
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,183 @@
+// `odrpo-bench merge PART… -o FILE.h5`: one result file of what several machines trained.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/build_facts.hpp"
+#include "app/command.hpp"
+#include "app/run/merge_text.hpp"
+#include "app/printable.hpp"
+#include "app/flags/read_limits.hpp"
+#include "app/report/commands.hpp"
+#include "app/signals.hpp"
+#include "app/run/provenance.hpp"
+#include "app/usage.hpp"
+#include "results/store/trainer_texts.hpp"
+#include "config/read/parse.hpp"
+#include "config/spec.hpp"
+#include "config/read/text.hpp"
+#include "train/machines/merge_parts.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t ids_shown = 3;
+
+// All parts must be of one suite, trained by this version.
+void check_alike(const std::vector<Part>& parts) {
+  const std::string version = build_facts().version;
+  const Part& first = parts.front();
+  for (const Part& part : parts) {
+    const std::string path = printable_line(part.path), theirs = part.text("version");
+    if (theirs != version)
+      throw Failure(Exit::bad_input, theirs.empty() ? fmt::format("'{}' does not say which version of odrpo-bench trained it: no part of a suite", path)
+                                            : fmt::format("'{}' was trained by version {} of odrpo-bench, and this is version {}: merge with that one",
+                                                          path, printable_line(theirs), version));
+    if (const std::string which = part.text(part_text); !which.empty() && !PartOfSuite::read(which))
+      throw Failure(Exit::bad_input, fmt::format("'{}' says that it is part \"{}\", which no suite has", path, printable_line(which)));
+    const std::string before = fmt::format("'{}' cannot be merged with '{}': ", path, printable_line(first.path));
+    if (part.suite != first.suite)
+      throw Failure(Exit::bad_input, fmt::format("{}it is of the suite {}, the other of {}", before, printable_line(part.suite), printable_line(first.suite)));
+    if (part.whole() == first.whole()) continue;
+    for (const auto& [name, what] : {std::pair("overrides", "--set"), std::pair("only", "--only"), std::pair("suite", "suite file")})
+      if (part.text(name) != first.text(name)) throw Failure(Exit::bad_input, fmt::format("{}they were trained with another {}", before, what));
+    throw Failure(Exit::bad_input, before + "files that their suite names (scores, judges) differed");
+  }
+}
+
+// Who trained: each different line of the parts' texts.
+TrainedBy trained_by(const std::vector<Part>& parts) {
+  TrainedBy by = this_machine(1, {});  // for the names
+  for (auto& [name, joined] : by) {
+    std::vector<std::string> texts;
+    for (const Part& part : parts) texts.push_back(part.text(name));
+    joined = join_lines(texts);
+  }
+  return by;
+}
+
+// The suite of the parts, whose text they hold, and its facts; what it names beside it is looked for where it was, and beside the parts.
+// Files that --set names are looked for from here, as they were. Parts may be anybody's: only files below their folders or this one are opened.
+struct FoundSuite {
+  SuiteOptions options;
+  Suite suite;
+  SuiteFacts facts;
+};
+FoundSuite suite_of(const std::vector<Part>& parts, const std::string& given, const std::vector<std::string>& argv) {
+  const Part& first = parts.front();
+  FoundSuite found;
+  found.options.set = lines_of(first.text("overrides"));
+  found.options.only = lines_of(first.text("only"));
+  const std::string recorded = first.text("file").empty() ? first.suite + ".toml" : first.text("file");
+  const std::filesystem::path beside = std::filesystem::path(first.path).parent_path() / std::filesystem::path(recorded).filename();
+  const std::vector<std::string> places = given.empty() ? std::vector{recorded, beside.string()} : std::vector{given};
+  std::vector<std::string> folders = {"."};
+  for (const Part& part : parts) folders.push_back(std::filesystem::path(part.path).parent_path().string());
+  std::optional<Failure> why;
+  for (const std::string& path : places) try {
+      found.options.path = path;
+      found.suite = given.empty() ? load_suite_text(path, first.text("suite"), found.options.set, found.options.only, folders)
+                                  : load_suite(path, found.options.set, found.options.only);
+      found.facts = facts_of(found.suite, found.options, trained_by(parts), argv);
+      if (found.facts.fingerprint != first.whole())
+        throw Failure(Exit::bad_input, fmt::format("'{}' is not the suite of '{}': it, or a file that it names there, is another one",
+                                                   printable_line(path), printable_line(first.path)));
+      std::error_code ignored;
+      if (given.empty() && !std::filesystem::exists(path, ignored) && std::filesystem::exists(beside, ignored)) found.options.path = beside.string();
+      return found;
+    } catch (const Failure& failure) {
+      if (!why || why->code == Exit::io) why = failure;
+    }
+  throw Failure(why->code, fmt::format("{}\nthe suite of '{}' could not be read again{}", why->what(), printable_line(first.path),
+                                       given.empty() ? ": --suite FILE says where it is; files that --set named are looked for from this folder" : ""));
+}
+
+std::string summary_json(const MergeOptions& o, const Suite& suite, const std::vector<Part>& parts, const MergedParts& merged,
+                         const std::string& digest, const std::vector<MissingPart>& missing) {
+  nlohmann::ordered_json out = {{"suite", suite.name},
+                                {"output", o.output},
+                                {"digest", digest},
+                                {"runs", suite.runs.size()},
+                                {"parts", parts.size()},
+                                {"already_complete", merged.complete},
+                                {"equal", merged.report.equal},
+                                {"failed", merged.report.failed},
+                                {"missing", nlohmann::ordered_json::array()}};
+  for (const MissingPart& part : missing) out["missing"].push_back({{"part", part.part}, {"runs", part.runs}, {"command", part.command}});
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+// The output must not be, or stand beside, what is to be read.
+void refuse_own_part(const std::string& output, const std::vector<Part>& parts) {
+  for (const Part& part : parts)
+    for (const std::string& path : {output, output + ".work"})
+      if (std::error_code ignored; std::filesystem::equivalent(path, part.path, ignored))
+        throw Failure(Exit::io, fmt::format("'{}' is made of the part '{}'; choose another -o", printable_line(output), printable_line(part.path)));
+}
+
+// on stderr what is missing, on stdout the commands that train it
+void tell_missing(const MergeOptions& o, const Suite& suite, const std::vector<MissingPart>& missing, std::size_t runs) {
+  print_error(fmt::format("{} of {} {} missing; '{}' was not written", count_text(static_cast<double>(runs)), runs_text(suite.runs.size()), runs == 1 ? "is" : "are",
+                          printable_line(o.output)));
+  if (o.json) return;
+  for (const MissingPart& part : missing) put(part.command + '\n');
+  if (o.quiet) return;
+  for (const MissingPart& part : missing) {
+    std::string ids;
+    for (std::size_t i = 0; i < std::min(ids_shown, part.runs.size()); ++i) ids += (i > 0 ? ", " : "") + part.runs[i];
+    print_note(fmt::format("missing: {}{} ({}{})", runs_text(part.runs.size()), part.part.empty() ? "" : " of part " + part.part, ids,
+                           part.runs.size() > ids_shown ? ", …" : ""));
+  }
+  print_note("the commands on standard output train them");
+}
+
+}  // namespace
+
+int merge(const MergeOptions& o, const std::vector<std::string>& argv) {
+  std::atomic<bool> stop{false};
+  const StopOnSignal signals(stop, o.quiet);
+  MergeSettings settings;
+  settings.limits = read_limits(o.max_seconds, o.max_memory);
+  settings.limits.stop = &stop;
+  settings.force = o.force;
+  settings.output = output_target(o.output);
+  try {
+    std::vector<Part> parts;
+    for (const std::string& path : o.parts) parts.push_back(open_part(path, settings.limits));
+    check_alike(parts);
+    refuse_own_part(settings.output, parts);
+    FoundSuite found = suite_of(parts, o.suite, argv);
+    const Suite& suite = found.suite;
+    SuiteFacts& facts = found.facts;
+    facts.provenance.emplace_back("parts", part_lines(parts));
+    const MergedParts merged = merge_parts(suite, facts, parts, settings);
+    const MergeReport& report = merged.report;
+    if (!o.quiet)
+      for (const std::string& note : merged.notes) print_note("note: " + note);
+    if (report.differing > 0) throw Failure(Exit::bad_input, conflict_text(suite, parts, report, settings.output));
+    std::vector<MissingPart> missing;
+    if (!report.missing.empty()) missing = missing_parts(suite, found.options, parts, report.missing, o.output);
+    const std::string digest = merged.complete ? read_results(settings.output, {}, settings.limits).digest : report.digest;
+    if (o.json) put(summary_json(o, suite, parts, merged, digest, missing));
+    if (!missing.empty()) {
+      tell_missing(o, suite, missing, report.missing.size());
+      return static_cast<int>(Exit::runs_failed);
+    }
+    if (!o.quiet && merged.complete)
+      print_note(fmt::format("already complete: {} holds all {}, nothing was merged; digest {}", o.output, runs_text(suite.runs.size()), digest));
+    if (!o.quiet && !merged.complete)
+      print_note(fmt::format("wrote {}: {} of {} part{}{}; digest {}", o.output, runs_text(suite.runs.size()), parts.size(), parts.size() == 1 ? "" : "s",
+                             report.equal > 0 ? fmt::format(", {} of them in more than one", count_text(static_cast<double>(report.equal))) : "", digest));
+    if (report.failed > 0) print_note(fmt::format("failed: {} of {}", count_text(static_cast<double>(report.failed)), runs_text(suite.runs.size())));
+    return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::stopped) throw;
+    print_note("stopped: the parts are as they were, and the same command begins again");
+    return static_cast<int>(Exit::stopped);
+  }
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,120 @@
+// How progress is drawn. Errors on stderr are ignored: a closed terminal must not stop a run.
+#include "app/run/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "app/usage.hpp"
+#include "config/read/text.hpp"
+#include "train/run_settings.hpp"
+#include "train/schedule/workload.hpp"
+
+namespace odrpo::app {
+namespace {
+
+bool set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && *value;
+}
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+/// "making 2 worlds (34 %)": the share of their steps where these are counted; empty where none is made.
+std::string worlds_text(const Work& work) {
+  if (work.worlds_in_making == 0) return "";
+  const std::string share = work.world_steps_total > 0 ? fmt::format(" ({} %)", 100 * work.world_steps_done / work.world_steps_total) : "";
+  return fmt::format("making {} world{}{}", work.worlds_in_making, work.worlds_in_making == 1 ? "" : "s", share);
+}
+
+void draw(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+ProgressStyle progress_style(bool quiet) {
+  ProgressStyle style;
+  style.show = !quiet;
+  const char* term = std::getenv("TERM");
+  style.bar = isatty(STDERR_FILENO) && term && std::string_view(term) != "dumb" && !set("CI");
+  style.colour = style.bar && !set("NO_COLOR");
+  return style;
+}
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<long long>(std::ceil(std::clamp(seconds, 0.0, 3.6e8)));
+  const long long min = (s + 59) / 60, h = min / 60;
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  if (min < 60) return fmt::format("{} min", min);
+  if (h < 48) return fmt::format("{} h {:02} min", h, min % 60);
+  return fmt::format("{} d {:02} h", h / 24, h % 24);
+}
+
+std::string bar_text(const Tally& tally, int width) {
+  const auto steps_done = static_cast<double>(tally.work.steps_done), steps_total = static_cast<double>(tally.work.steps_total);
+  const double left = seconds_to_go(tally.work, tally.elapsed);
+  const std::string worlds = worlds_text(tally.work);
+  const std::string runs = fmt::format("{}/{}", tally.resumed + tally.trained, runs_text(tally.total)),
+                    steps = fmt::format("  {}/{} step{}", count_text(steps_done), count_text(steps_total), steps_total == 1 ? "" : "s"),
+                    making = worlds.empty() || (left >= 0 && tally.work.world_steps_total == 0) ? "" : "  " + worlds,
+                    rest = making + (left >= 0 ? "  ETA " + duration_text(left) : "") +
+                           (tally.failed > 0 ? fmt::format("  {} failed", count_text(static_cast<double>(tally.failed))) : "");
+  const auto room = [&](const std::string& text) { return width - static_cast<int>(text.size()); };
+  const auto with_bar = [&](const std::string& text) {
+    const int cells = std::min(room(text) - 3, 40);
+    const int filled = steps_total > 0 ? std::clamp(static_cast<int>(cells * (steps_done / steps_total)), 0, cells) : cells;
+    return fmt::format("[{:#<{}}{:.<{}}] {}", "", filled, "", cells - filled, text);
+  };
+  constexpr int shortest_bar = 3 + 5;
+  for (const std::string& text : {runs + steps + rest, runs + rest}) {  // a narrow terminal shows no bar, or else no steps
+    if (room(text) >= shortest_bar) return with_bar(text);
+    if (room(text) >= 0) return text;
+  }
+  return (runs + rest).substr(0, static_cast<std::size_t>(std::max(width, 0)));
+}
+
+std::string plain_text(const Tally& tally) {
+  const double left = seconds_to_go(tally.work, tally.elapsed);
+  const std::string worlds = tally.work.world_steps_total > 0 ? worlds_text(tally.work) + ", " : "";
+  return fmt::format("{} of {} and {} of {} step{} done, {}{} left{}", tally.resumed + tally.trained, runs_text(tally.total),
+                     count_text(static_cast<double>(tally.work.steps_done)), count_text(static_cast<double>(tally.work.steps_total)),
+                     tally.work.steps_total == 1 ? "" : "s", worlds, left >= 0 ? "about " + duration_text(left) : "unknown time",
+                     tally.failed > 0 ? fmt::format(", {} failed", count_text(static_cast<double>(tally.failed))) : "");
+}
+
+ProgressBar::ProgressBar(ProgressStyle style) : style_(style), last_(Clock::now()) {}
+
+void ProgressBar::show(const Tally& tally) {
+  if (!style_.show) return;
+  const auto now = Clock::now();
+  const double since = std::chrono::duration<double>(now - last_).count();
+  if (!style_.bar) {  // a plain line now and then
+    if (tally.over || since < style_.plain_seconds) return;
+    last_ = now;
+    draw(plain_text(tally) + '\n');
+    return;
+  }
+  if (tally.over) {  // leave a clean line behind
+    if (drawn_) draw("\r\x1b[K");
+    return;
+  }
+  if (drawn_ && since < 0.1) return;
+  last_ = now, drawn_ = true;
+  const std::string text = bar_text(tally, terminal_width());
+  draw(style_.colour ? fmt::format("\r\x1b[36m{}\x1b[0m\x1b[K", text) : fmt::format("\r{}\x1b[K", text));
+}
+
+}  // namespace odrpo::app

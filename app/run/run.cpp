@@ -1,0 +1,226 @@
+// `odrpo-bench run`: suite in, result file and table out.
+#include "train/schedule/run_suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/build_facts.hpp"
+#include "app/command.hpp"
+#include "app/run/device_choice.hpp"
+#include "app/run/mpi.hpp"
+#include "app/printable.hpp"
+#include "app/run/progress.hpp"
+#include "app/run/shard.hpp"
+#include "app/run/shipped_suites.hpp"
+#include "app/signals.hpp"
+#include "app/run/provenance.hpp"
+#include "app/usage.hpp"
+#include "app/table/win_rate_over.hpp"
+#include "results/export/table_json.hpp"
+#include "results/store/store.hpp"
+#include "results/table/table.hpp"
+#include "config/read/text.hpp"
+#include "train/schedule/preflight.hpp"
+#include "train/machines/ranks.hpp"
+
+namespace odrpo::app {
+namespace {
+
+// The file to write. A file of scores is refused as any file that is no result.
+std::string output_of(const std::string& path, const std::string& suite) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(path, suite, ignored))
+    throw Failure(Exit::io, "'" + printable_line(path) + "' is the suite itself; choose another -o");
+  return output_target(path);
+}
+
+// The suite's table; nothing when no run has brought a number.
+std::optional<TableModel> table_of(const Suite& suite, const ResultFile& file) {
+  if (file.failed == file.runs) return std::nullopt;
+  return make_suite_table(file, suite.table);
+}
+
+// The summary and the table as one JSON object.
+std::string summary_json(const RunReport& report, const std::string& suite, const std::string& part, const std::string& output,
+                         const std::string& digest, const ChosenDevices& where, double seconds, const std::optional<TableModel>& table) {
+  nlohmann::ordered_json device = {{"engines", nlohmann::ordered_json::array()}, {"ran", report.by_engines}};
+  for (const BatchEngine& e : where.engines) device["engines"].push_back(e.name);
+  const nlohmann::ordered_json out = {{"suite", suite},
+                                      {"part", part.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(part)},
+                                      {"output", output},
+                                      {"digest", digest},
+                                      {"total", report.total},
+                                      {"ran", report.ran},
+                                      {"resumed", report.resumed},
+                                      {"failed", report.failed},
+                                      {"already_complete", report.complete},
+                                      {"seconds", seconds},
+                                      {"device", device},
+                                      {"table", table ? nlohmann::ordered_json::parse(table_json(*table)) : nlohmann::ordered_json()}};
+  return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+// the closing lines on stderr
+void tell_end(const RunReport& report, const std::string& output, const std::string& digest, double seconds) {
+  for (const auto& found : report.notes) print_note("note: " + found);
+  if (report.complete)
+    print_note(fmt::format("already complete: {} holds all {}, nothing was trained; digest {}", output, runs_text(report.total), digest));
+  else print_note(fmt::format("wrote {}: {} in {}; digest {}", output, runs_text(report.total), seconds_text(seconds), digest));
+  for (const auto& failure : report.failures) print_note("failed: " + failure);
+  if (report.failed > report.failures.size())
+    print_note(fmt::format("failed: {}{} of {}", report.failures.empty() ? "" : "in all ", report.failed, runs_text(report.total)));
+  if (report.half_way > 0) print_note(fmt::format("{} of the failed runs can go on: {}.work holds them half-way", report.half_way, output));
+}
+
+// The failure of a call that found no memory, as far as the last tally knows.
+Failure starved(const Tally& tally, const RunSettings& settings) {
+  const char* less = settings.jobs > 1 ? "; --jobs 1 or a smaller suite needs less" : "; a smaller suite needs less";
+  if (tally.total == 0) return {Exit::limits, std::string("out of memory before anything was trained") + less};
+  RunReport report;
+  report.total = tally.total;
+  report.saved = tally.saved;
+  return {Exit::limits, "out of memory: " + saved_text(report, settings) + less};
+}
+
+// The device of a rank among those of its machine: ranks share them where there are more ranks.
+std::vector<int> device_of_rank(int local_rank) {
+  std::vector<int> usable;
+  const Devices found = find_devices(false);
+  for (std::size_t i = 0; i < found.all.size(); ++i)
+    if (found.all[i].trouble.empty()) usable.push_back(static_cast<int>(i));
+  if (usable.empty()) return {};
+  return {usable[static_cast<std::size_t>(local_rank) % usable.size()]};
+}
+
+// What `run` does, alone or as a rank of a job. Ranks but the first are silent.
+int run_as(RunOptions o, const std::vector<std::string>& argv, const MpiJob* job) {
+  DeviceWish wish = device_wish(o.device);
+  const bool first = job == nullptr || job->link().rank == 0;
+  if (!first) o.quiet = true;
+  if (job != nullptr && wish.look && wish.numbers.empty()) wish.numbers = device_of_rank(job->local_rank());
+
+  std::atomic<bool> stop{false};
+  const StopOnSignal signals(stop, o.quiet);
+
+  // what to do, and whether it can be done at all
+  const ChosenPart chosen = o.suite.shard.empty() ? ChosenPart() : choose_part(o.suite.shard);
+  Suite suite = load_named_suite(o.suite.path, o.suite.set, o.suite.only);
+  const bool is_part = chosen.part.count > 1;
+  const std::string whole = is_part ? suite_facts(suite, build_facts().version).fingerprint : "";
+  if (is_part) take_part(suite, chosen.part);
+  RunSettings settings;
+  settings.output = output_of(o.output.empty() ? default_output(suite.name, chosen.part) : o.output, o.suite.path);
+  settings.jobs = jobs_or_cores(o.jobs);
+  settings.force = o.force;
+  settings.checkpoint_seconds = o.checkpoint.value_or(settings.checkpoint_seconds);
+  settings.build = build_name;
+  check_limits(suite, settings.jobs);
+  const ChosenDevices where = choose_devices(suite, wish);
+  settings.engines = where.engines;
+  settings.schedule = where.schedule;
+  SuiteFacts facts = facts_of(suite, o.suite, this_machine(settings.jobs, where), argv);
+  if (is_part) add_part(facts, chosen.part, whole);
+  if (!o.quiet) {
+    for (const auto& text : suite.notes) print_note("note: " + text);
+    for (const auto& text : where.words) print_note("note: " + text);
+    if (!chosen.note.empty()) print_note("note: " + chosen.note);
+  }
+
+  // train
+  settings.stop = &stop;
+  const ProgressStyle style = progress_style(o.quiet);
+  ProgressBar bar(style);
+  bool told = o.quiet;
+  Tally last;
+  settings.on_progress = [&](const Tally& tally) {
+    last = tally;
+    if (!told && tally.resumed > 0) print_note(fmt::format("resumed: {} of {} were already done", tally.resumed, runs_text(tally.total)));
+    told = true;
+    const bool line = style.show && style.bar && !tally.over;
+    if (line) StopOnSignal::line_begun(true);  // before the bar is drawn, and until it is gone
+    bar.show(tally);
+    if (!line) StopOnSignal::line_begun(false);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  RunReport report;
+  try {
+    report = job ? run_suite_by_ranks(suite, facts, settings, job->link()) : run_suite(suite, facts, settings);
+  } catch (const std::bad_alloc&) {
+    throw starved(last, settings);
+  }
+  if (!first) return 0;
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (report.stopped) {
+    if (!o.quiet)
+      for (const auto& found : report.notes) print_note("note: " + found);
+    print_note("stopped: " + saved_text(report, settings));
+    return static_cast<int>(Exit::stopped);
+  }
+
+  // what came out; a table of a part would be one of some seeds
+  ReadLimits generous;  // the file is this user's own
+  generous.seconds = 600;
+  generous.memory_bytes = 1'000'000'000;
+  const auto columns = [&](const ResultFile& head) {
+    return is_part || head.failed == head.runs ? std::vector<std::string>() : stored_columns(head, suite.table);
+  };
+  ResultFile file = read_results(settings.output, columns, generous);
+  if (!is_part && file.failed < file.runs) add_win_rates(file, settings.output, suite.table.value, true, generous);
+  report.failed = file.failed;  // those of this call and, when nothing was left to do, of an earlier one
+  const auto table = is_part ? std::nullopt : table_of(suite, file);
+  if (o.json) put(summary_json(report, suite.name, is_part ? chosen.part.text() : "", settings.output, file.digest, where, seconds, table));
+  else if (table) put(table_text(*table, Legend::full, stdout_width()));
+  std::fflush(stdout);  // the table first, then where the file is
+  for (const BatchEngine& e : settings.engines)
+    if (!o.quiet && !report.complete && e.seconds)
+      print_note(fmt::format("note: {}: {} in its kernels", e.name, seconds_text(e.seconds())));
+  if (!o.quiet) tell_end(report, settings.output, file.digest, seconds);
+  if (!o.quiet && is_part)
+    print_note(fmt::format("this is part {}: `odrpo-bench merge PART.h5 ... -o {}.h5` joins all {}", chosen.part.text(), suite.name,
+                           chosen.part.count));
+  return static_cast<int>(report.failed > 0 ? Exit::runs_failed : Exit::ok);
+}
+
+}  // namespace
+
+int run(const RunOptions& o, const std::vector<std::string>& argv) {
+  if (o.dry_run) {
+    device_wish(o.device);  // its words are checked here as there
+    return is_first_rank() ? check({o.suite, o.device, o.jobs, o.json, o.quiet}) : 0;
+  }
+  if (launched_ranks() == 1 || !o.suite.shard.empty()) return run_as(o, argv, nullptr);
+  hold_stop_signals();  // MPI takes a while to start
+  MpiJob job;
+  const bool first = job.link().rank == 0;
+  std::optional<Failure> failure;
+  int code = 0;
+  try {
+    code = run_as(o, argv, &job);
+  } catch (const Failure& f) {
+    failure = f;
+  } catch (const std::bad_alloc&) {
+    failure.emplace(Exit::limits, "out of memory");
+  } catch (const std::exception& e) {
+    failure.emplace(Exit::internal, std::string("internal error: ") + e.what());
+  }
+  if (failure) {
+    tell_failure(job.link(), *failure);  // to nobody where the link is closed
+    code = static_cast<int>(failure->code);
+    if (first) print_error(failure->what());  // the first rank says why
+  }
+  if (!first) return 0;  // the job's exit code is that of the first rank, which a launcher ends when another's is not 0
+  job.leave(code);
+  return code;
+}
+
+}  // namespace odrpo::app

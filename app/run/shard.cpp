@@ -1,0 +1,135 @@
+// Reads --shard and the variables that number the tasks of a job.
+#include "app/run/shard.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "app/printable.hpp"
+#include "kernels/shared/failure.hpp"
+
+namespace odrpo::app {
+namespace {
+
+using Variable = std::function<const char*(const char*)>;
+constexpr std::size_t most_parts = PartOfSuite::most;
+
+std::optional<long long> number_in(std::string_view text) {
+  long long value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw Failure(Exit::usage, fmt::format("--shard {}: {}", printable_line(text), why));
+}
+
+// A variable that must be a whole number; nothing when it is not set.
+std::optional<long long> number_of(const char* name, const std::string& text, const Variable& variable) {
+  const char* value = variable(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  const auto number = number_in(value);
+  constexpr long long most = 1'000'000'000'000;
+  if (!number || *number > most || *number < -most)
+    refuse(text, fmt::format("{} is \"{}\", not a whole number that tasks have", name, printable_line(value)));
+  return number;
+}
+
+// What MPI launchers set: a process's rank, and how many there are.
+struct LauncherVariables {
+  const char *rank, *size;
+};
+constexpr LauncherVariables launchers[] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}, {"PMI_RANK", "PMI_SIZE"}};
+
+// The number of this task of a job, and how it was found.
+struct Told {
+  long long index = 0;
+  std::string by;
+  std::optional<long long> tasks;  // how many there are
+};
+Told told_by_environment(const std::string& text, long long count, const Variable& variable) {
+  if (const auto id = number_of("SLURM_ARRAY_TASK_ID", text, variable)) {
+    if (const long long step = number_of("SLURM_ARRAY_TASK_STEP", text, variable).value_or(1); step != 1)
+      refuse(text, fmt::format("the Slurm array has step {}, which leaves parts out; submit it with step 1", step));
+    const auto least = number_of("SLURM_ARRAY_TASK_MIN", text, variable), most = number_of("SLURM_ARRAY_TASK_MAX", text, variable);
+    Told told{*id - least.value_or(0), fmt::format("SLURM_ARRAY_TASK_ID={}", *id), std::nullopt};
+    if (least) told.by += fmt::format(" less SLURM_ARRAY_TASK_MIN={}", *least);
+    if (most) told.tasks = *most - least.value_or(0) + 1;
+    if (least && told.tasks && *told.tasks < count)
+      refuse(text, fmt::format("the Slurm array has {} task{} ({}-{}), which leaves parts out; submit 0-{} again, or write --shard I/{} for one part",
+                               *told.tasks, *told.tasks == 1 ? "" : "s", *least, *most, count - 1, count));
+    return told;
+  }
+  for (const char* name : {"JOB_COMPLETION_INDEX", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"})
+    if (const auto index = number_of(name, text, variable)) {
+      Told told{*index, fmt::format("{}={}", name, *index), std::nullopt};
+      if (std::string_view(name) == "OMPI_COMM_WORLD_RANK") told.tasks = number_of("OMPI_COMM_WORLD_SIZE", text, variable);
+      return told;
+    }
+  refuse(text, "no variable tells which part this is: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, PMIX_RANK or OMPI_COMM_WORLD_RANK");
+}
+
+}  // namespace
+
+ChosenPart choose_part(const std::string& text, const Variable& variable) {
+  const auto slash = text.find('/');
+  const std::string_view all = text, first = all.substr(0, slash), second = slash == std::string::npos ? "" : all.substr(slash + 1);
+  const auto count = number_in(second);
+  if (!count || *count < 1 || *count > static_cast<long long>(most_parts))
+    refuse(text, fmt::format("a part is I/N or auto/N, such as 0/8 and auto/8, with N in 1..{}", most_parts));
+  ChosenPart chosen;
+  chosen.part.count = static_cast<std::size_t>(*count);
+  Told told;
+  if (first == "auto") {
+    told = told_by_environment(text, *count, variable);
+    chosen.note = fmt::format("part {}/{} ({})", told.index, *count, told.by);
+    if (told.tasks && *told.tasks != *count)
+      chosen.note += fmt::format("; the job has {} task{}, and the suite {} part{}", *told.tasks, *told.tasks == 1 ? "" : "s", *count,
+                                 *count == 1 ? "" : "s");
+  } else {
+    const auto index = number_in(first);
+    if (!index) refuse(text, "a part is I/N or auto/N, such as 0/8 and auto/8");
+    told.index = *index;
+  }
+  if (told.index < 0 || told.index >= *count)
+    refuse(text, fmt::format("part {}{} is not in 0..{}", told.index, told.by.empty() ? "" : " (" + told.by + ")", *count - 1));
+  chosen.part.index = static_cast<std::size_t>(told.index);
+  return chosen;
+}
+
+ChosenPart choose_part(const std::string& text) {
+  return choose_part(text, [](const char* name) -> const char* { return std::getenv(name); });
+}
+
+int launched_ranks(const Variable& variable) {
+  for (const auto& [rank, size] : launchers) {
+    if (variable(rank) == nullptr) continue;
+    const char* count = variable(size);
+    return std::max(1, static_cast<int>(number_in(count != nullptr ? count : "").value_or(1)));
+  }
+  return 1;
+}
+
+int launched_ranks() {
+  return launched_ranks([](const char* name) -> const char* { return std::getenv(name); });
+}
+
+bool is_first_rank() {
+  for (const LauncherVariables& launcher : launchers)
+    if (const char* rank = std::getenv(launcher.rank); rank != nullptr && launched_ranks() > 1) return number_in(rank).value_or(0) == 0;
+  return true;
+}
+
+std::string default_output(const std::string& name, PartOfSuite part) {
+  if (part.count == 1) return name + ".h5";
+  const std::size_t width = std::to_string(part.count - 1).size();
+  return fmt::format("{}.part-{:0{}}-of-{}.h5", name, part.index, width, part.count);
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,217 @@
+// `odrpo-bench stats FILE`: statistics of any CSV file with one row per run, or of a result file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "app/command.hpp"
+#include "app/output_file.hpp"
+#include "app/printable.hpp"
+#include "app/stats/stats_report.hpp"
+#include "app/usage.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/scores/csv.hpp"
+#include "results/store/store.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "config/read/read_file.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t most_cells = 2000, most_strata = 1'000'000, most_thresholds = 100;
+
+/// The parts of a list with commas, as a line of CSV: a part that holds a comma stands in double quotes.
+std::vector<std::string> parts_of(const char* flag, const std::string& list) {
+  CsvErrors errors(flag);
+  CsvReader reader(list);
+  std::vector<CsvField> fields, more;
+  const bool one_line = reader.next(fields, errors) && !reader.next(more, errors);
+  std::vector<std::string> parts;
+  for (const CsvField& field : fields) parts.push_back(csv_text(field));
+  if (!one_line || errors.any() || std::find(parts.begin(), parts.end(), "") != parts.end())
+    throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a list of words with commas between", flag, printable_line(list)));
+  return parts;
+}
+
+double number(const char* flag, const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    throw Failure(Exit::usage, fmt::format("{}: \"{}\" is not a number", flag, printable_line(text)));
+  return value;
+}
+
+bool is_number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Is it called like a result file, or does it begin like one?
+bool is_result_file(const std::string& path) {
+  if (path.ends_with(".h5")) return true;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return false;
+  std::string begin(hdf5_signature.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  return file.read(begin.data(), static_cast<std::streamsize>(begin.size())) && begin == hdf5_signature;
+}
+
+RunColumns columns_of(const StatsOptions& o) {
+  const std::pair<const char*, const std::string*> required[] = {{"--unit is required: column of what is independent, e.g. seed", &o.unit},
+                                                                 {"--cell is required: columns of what is compared", &o.cell},
+                                                                 {"--value is required: column of the numbers", &o.value}};
+  for (const auto& [message, text] : required)
+    if (text->empty()) throw Failure(Exit::usage, message);
+  if (!o.where.empty()) throw Failure(Exit::usage, "--where: only a result file's runs are chosen by it");
+  RunColumns columns{o.unit, parts_of("--cell", o.cell), o.value, {}};
+  if (!o.task.empty()) columns.task = parts_of("--task", o.task);
+  std::vector<std::string> all = columns.cell;
+  all.insert(all.end(), columns.task.begin(), columns.task.end());
+  all.insert(all.end(), {o.unit, o.value});
+  std::sort(all.begin(), all.end());
+  if (const auto twice = std::adjacent_find(all.begin(), all.end()); twice != all.end())
+    throw Failure(Exit::usage,
+                  fmt::format("column \"{}\" is named twice: each column is one of unit, cell, value and task", printable_line(*twice)));
+  return columns;
+}
+
+/// The texts that a column of the cells has.
+std::vector<std::string> texts_in(const RunTable& runs, std::size_t column) {
+  std::vector<std::string> texts;
+  for (const auto& cell : runs.cells)
+    if (std::find(texts.begin(), texts.end(), cell[column]) == texts.end()) texts.push_back(cell[column]);
+  return texts;
+}
+
+/// Failure usage when no cell has `text` in `column`.
+void must_have(const char* flag, const StatsReport& report, std::size_t column, const std::string& text) {
+  std::vector<std::string> texts = texts_in(report.runs, column);
+  if (std::find(texts.begin(), texts.end(), text) != texts.end()) return;
+  for (std::string& t : texts) t = printable_line(t);
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  throw Failure(Exit::usage, fmt::format("{}: no cell has {} \"{}\"{}\nIt has {}", flag, printable_line(report.columns.cell[column]),
+                                         printable_line(text), is_number(text) ? "" : did_you_mean(text, texts), one_of(views)));
+}
+
+/// "grpo", "grpo,1", "votes=1": each part is the text of the next column, or of the one that it names.
+void choose_baseline(StatsReport& report, const std::string& words) {
+  const std::vector<std::string>& columns = report.columns.cell;
+  auto& baseline = report.options.baseline;
+  baseline.resize(columns.size());
+  std::size_t next = 0;
+  for (std::string text : parts_of("--baseline", words)) {
+    std::size_t column = next;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      if (text.starts_with(columns[i] + "=")) column = i;
+    if (column == next) ++next;
+    if (column < columns.size() && text.starts_with(columns[column] + "=")) text.erase(0, columns[column].size() + 1);
+    if (column >= columns.size() || baseline[column])
+      throw Failure(Exit::usage, fmt::format("--baseline: \"{}\" has more texts than a cell has columns ({})", printable_line(words),
+                                             printable_line(joined_names(columns))));
+    must_have("--baseline", report, column, text);
+    baseline[column] = text;
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!baseline[i]) continue;
+    const bool bare = (i == 0 || baseline[i - 1]) && !is_number(*baseline[i]);  // else it would not say what it is
+    report.baseline += (report.baseline.empty() ? "" : ", ") + (bare ? "" : columns[i] + "=") + *baseline[i];
+  }
+  const auto& cells = report.runs.cells;
+  const auto fits = [&](const std::vector<std::string>& cell) {
+    for (std::size_t i = 0; i < cell.size(); ++i)
+      if (baseline[i] && cell[i] != *baseline[i]) return false;
+    return true;
+  };
+  if (std::none_of(cells.begin(), cells.end(), fits))
+    throw Failure(Exit::usage, fmt::format("--baseline: no cell is \"{}\"", printable_line(report.baseline)));
+}
+
+/// "votes=1:8"; the text before or after the colon may hold colons too.
+void choose_contrast(StatsReport& report, const std::string& words) {
+  const std::vector<std::string>& columns = report.columns.cell;
+  const std::string wanted = "COLUMN=WITH:WITHOUT, as votes=1:8";
+  if (report.options.baseline.empty()) throw Failure(Exit::usage, "--contrast: there is no baseline to subtract; --baseline names one");
+  std::size_t column = columns.size();
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (words.starts_with(columns[i] + "=") && (column == columns.size() || columns[i].size() > columns[column].size())) column = i;
+  if (column == columns.size()) {
+    const std::string name = words.substr(0, words.find('='));
+    throw Failure(Exit::usage, fmt::format("--contrast wants {}: \"{}\" is not a column of --cell{}", wanted, printable_line(name),
+                                           did_you_mean(name, columns)));
+  }
+  const std::string texts = words.substr(columns[column].size() + 1);
+  const std::vector<std::string> known = texts_in(report.runs, column);
+  const auto is_known = [&](const std::string& text) { return std::find(known.begin(), known.end(), text) != known.end(); };
+  std::size_t colon = texts.find(':');
+  if (colon == std::string::npos)
+    throw Failure(Exit::usage, fmt::format("--contrast wants {}: \"{}\" has no colon", wanted, printable_line(words)));
+  for (std::size_t at = colon; at != std::string::npos; at = texts.find(':', at + 1))
+    if (is_known(texts.substr(0, at)) && is_known(texts.substr(at + 1))) colon = at;
+  const ContrastChoice contrast{column, texts.substr(0, colon), texts.substr(colon + 1)};
+  must_have("--contrast", report, column, contrast.with);
+  must_have("--contrast", report, column, contrast.without);
+  if (contrast.with == contrast.without) throw Failure(Exit::usage, "--contrast: WITH and WITHOUT are the same");
+  if (report.options.baseline[column])
+    throw Failure(Exit::usage, fmt::format("--contrast: the baseline has a {} of its own, so that it would cancel out; --baseline must "
+                                           "leave this column to the rows",
+                                           printable_line(columns[column])));
+  report.options.contrast = contrast;
+}
+
+StatisticsOptions options_of(const StatsOptions& o) {
+  StatisticsOptions options;
+  options.interval = find_word<IntervalKind>(interval_words, o.interval).value_or(options.interval);  // the flag takes only these words
+  options.resamples = o.resamples;
+  options.seed = static_cast<std::uint64_t>(o.seed);
+  if (!o.level.empty()) options.level = number("--level", o.level);
+  if (!(options.level >= 0.5 && options.level <= 0.999)) throw Failure(Exit::usage, "--level: " + o.level + " is not in 0.5..0.999");
+  if (!o.gamma.empty()) options.gamma = number("--gamma", o.gamma);
+  if (!o.thresholds.empty())
+    for (const std::string& text : parts_of("--thresholds", o.thresholds)) options.thresholds.push_back(number("--thresholds", text));
+  if (options.thresholds.size() > most_thresholds)
+    throw Failure(Exit::usage, fmt::format("--thresholds: more than {} numbers", most_thresholds));
+  return options;
+}
+
+}  // namespace
+
+int stats(const StatsOptions& o) {
+  const bool result = is_result_file(o.path);
+  StatsReport report{o.path, {}, options_of(o), {}, {}, {}};
+  const std::string csv = result ? "" : read_scores_file(o.path);
+  if (!result) report.columns = columns_of(o);
+  if (!o.output.empty()) check_output(o.output, o.path);
+  if (result) {
+    const auto list = [](const char* flag, const std::string& words) {
+      return words.empty() ? std::vector<std::string>() : parts_of(flag, words);
+    };
+    read_result_runs(o, list("--cell", o.cell), list("--task", o.task), report);
+  } else {
+    report.runs = parse_runs(csv, printable_line(o.path), report.columns);
+  }
+  if (report.runs.cells.size() > most_cells)
+    throw Failure(Exit::limits, fmt::format("{} cells are more than {}: is one of the columns of --cell different in every run?",
+                                            report.runs.cells.size(), most_cells));
+  if (report.runs.cells.size() * report.runs.tasks.size() > most_strata)
+    throw Failure(Exit::limits,
+                  fmt::format("{} cells x {} tasks are more than {}", report.runs.cells.size(), report.runs.tasks.size(), most_strata));
+  const std::string usual = report.usual_baseline.empty() ? "" : csv_field(report.usual_baseline);
+  const std::string baseline = o.baseline.empty() ? usual : result && o.baseline == "none" ? "" : o.baseline;
+  if (!baseline.empty()) choose_baseline(report, baseline);
+  if (!o.contrast.empty()) choose_contrast(report, o.contrast);
+  report.statistics = run_statistics(report.runs, report.options);
+  const std::string text = o.format == "csv" ? stats_csv(report) : o.format == "json" ? stats_json(report) : stats_text(report);
+  if (o.output.empty()) put(text);
+  else write_output(o.output, text);
+  if (o.format == "csv")
+    for (const std::string& remark : remarks(report)) print_note(remark);
+  return static_cast<int>(Exit::ok);
+}
+
+}  // namespace odrpo::app

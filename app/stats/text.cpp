@@ -1,0 +1,212 @@
+// `stats` as text: sentences, then short tables of at most 80 columns.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "app/page.hpp"
+#include "app/printable.hpp"
+#include "app/stats/stats_report.hpp"
+#include "kernels/shared/utf8.hpp"
+
+namespace odrpo::app {
+namespace {
+
+constexpr std::size_t widest_name = 44;  // so that a column of numbers fits beside it
+
+/// A table by columns: the first one, with the names of the rows, is repeated where the others do not fit side by side.
+struct TextColumn {
+  std::string heading;
+  std::vector<std::string> rows;
+};
+
+/// The name of a cell; of a long one its beginning and its end, where settings differ.
+std::string name_of(const std::vector<std::string>& texts, std::size_t most = widest_name) {
+  return shortened(printable_line(joined_names(texts)), most);
+}
+
+/// How a column writes its numbers: decimals at which the typical half-width keeps two digits, or none where that is no plain text.
+struct Style {
+  std::optional<int> decimals;
+};
+
+Style style_of(const std::vector<Estimate>& estimates) {
+  std::vector<double> halves;
+  double largest = 0;
+  for (const Estimate& e : estimates) {
+    const double half = (e.hi - e.lo) / 2;
+    if (half > 1e-12 * std::fabs(e.value) && std::isfinite(half)) halves.push_back(half);
+    if (std::isfinite(e.value)) largest = std::max(largest, std::fabs(e.value));
+  }
+  if (halves.empty() && largest > 0) halves.push_back(largest / 100);  // no interval: three to four digits
+  if (halves.empty()) return {1};
+  std::nth_element(halves.begin(), halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2), halves.end());
+  const int decimals = static_cast<int>(std::ceil(1 - std::log10(halves[halves.size() / 2])));
+  if (decimals > 8 || largest >= 1e9) return {std::nullopt};
+  return {std::max(decimals, 0)};
+}
+
+std::string number(double value, Style style) {
+  if (!std::isfinite(value)) return "n/a";  // undefined, or a bound that nothing is known of
+  std::string text = style.decimals ? fmt::format("{:.{}f}", value, *style.decimals) : fmt::format("{:.5g}", value);
+  return text[0] == '-' && text.find_first_not_of("-0.") == std::string::npos ? text.substr(1) : text;
+}
+
+std::string interval_text(double lo, double hi, Style style) {
+  return std::isnan(lo) ? "[n/a]" : fmt::format("[{}, {}]", number(lo, style), number(hi, style));
+}
+
+std::string estimate_text(const Estimate& e, Style style) {
+  return std::isnan(e.value) ? "n/a" : number(e.value, style) + ' ' + interval_text(e.lo, e.hi, style);
+}
+
+TextColumn estimate_column(std::string heading, const std::vector<Estimate>& estimates, std::optional<Style> style = {}) {
+  TextColumn column{std::move(heading), {}};
+  const Style own = style ? *style : style_of(estimates);
+  for (const Estimate& e : estimates) column.rows.push_back(estimate_text(e, own));
+  return column;
+}
+
+std::string p_text(double p) { return std::isnan(p) ? "n/a" : p < 0.0005 ? "<.001" : fmt::format("{:.3f}", p); }
+
+/// As many columns side by side as 80 take; the rest below, with the names again.
+std::string table_text(const std::vector<TextColumn>& columns) {
+  std::vector<std::size_t> widths;
+  for (const TextColumn& column : columns) {
+    widths.push_back(columns_of(column.heading));
+    for (const std::string& text : column.rows) widths.back() = std::max(widths.back(), columns_of(text));
+  }
+  std::string out;
+  for (std::size_t from = 1, to = 1; from < columns.size(); from = to) {
+    std::size_t total = widths[0];
+    for (to = from; to < columns.size() && (to == from || total + 2 + widths[to] <= page); ++to) total += 2 + widths[to];
+    const auto line = [&](auto text_in) {
+      std::string text = padded(text_in(columns[0]), widths[0]);
+      for (std::size_t c = from; c < to; ++c) text += "  " + padded(text_in(columns[c]), widths[c]);
+      text.erase(text.find_last_not_of(' ') + 1);
+      out += text + '\n';
+    };
+    out += '\n';
+    line([](const TextColumn& c) { return c.heading; });
+    for (std::size_t r = 0; r < columns[0].rows.size(); ++r) line([r](const TextColumn& c) { return c.rows[r]; });
+  }
+  return out;
+}
+
+template <class List, class Text>
+std::vector<std::string> texts(const List& list, Text text) {
+  std::vector<std::string> out;
+  for (const auto& item : list) out.push_back(text(item));
+  return out;
+}
+
+template <class List, class Member>
+std::vector<Estimate> estimates(const List& list, Member member) {
+  std::vector<Estimate> out;
+  for (const auto& item : list) out.push_back(member(item));
+  return out;
+}
+
+std::string cells_text(const StatsReport& report) {
+  const auto& cells = report.statistics.cells;
+  const bool tasks = report.runs.tasks.size() > 1;
+  std::vector<TextColumn> columns = {{name_of(report.columns.cell), texts(cells, [](const auto& c) { return name_of(c.name); })},
+                                     {"n", texts(cells, [](const auto& c) { return std::to_string(c.units); })}};
+  if (tasks) {
+    columns.push_back({"runs", texts(cells, [](const auto& c) { return std::to_string(c.runs); })});
+    columns.push_back({"tasks", texts(cells, [](const auto& c) { return std::to_string(c.tasks); })});
+  }
+  columns.push_back(estimate_column("mean", estimates(cells, [](const auto& c) { return c.mean; })));
+  columns.push_back(estimate_column("sd", estimates(cells, [](const auto& c) { return c.sd; })));
+  columns.push_back(estimate_column(tasks ? "median of tasks" : "median", estimates(cells, [](const auto& c) { return c.median; })));
+  columns.push_back(estimate_column("IQM", estimates(cells, [](const auto& c) { return c.iqm; })));
+  if (report.options.gamma)
+    columns.push_back(
+        estimate_column(fmt::format("gap to {}", *report.options.gamma), estimates(cells, [](const auto& c) { return c.optimality_gap; })));
+  return table_text(columns);
+}
+
+/// One column for each threshold.
+std::string profile_text(const StatsReport& report, const char* what, std::vector<Estimate> CellStatistics::*profile) {
+  const auto& cells = report.statistics.cells;
+  std::vector<TextColumn> columns = {{name_of(report.columns.cell), texts(cells, [](const auto& c) { return name_of(c.name); })}};
+  for (std::size_t k = 0; k < report.options.thresholds.size(); ++k)
+    columns.push_back(estimate_column(fmt::format("> {}", report.options.thresholds[k]),
+                                      estimates(cells, [&](const auto& c) { return (c.*profile)[k]; }), Style{2}));
+  return fmt::format("\n{}\n", what) + table_text(columns).substr(1);
+}
+
+Estimate mean_of(const Difference& d, const StatsReport& report) {
+  const bool t = report.options.interval == IntervalKind::student || report.chose();
+  return {d.student.mean, t ? d.student.lo : d.bootstrap.lo, t ? d.student.hi : d.bootstrap.hi};
+}
+
+std::string signed_text(double value, const std::string& text) {
+  const bool shown = value > 0 && text.substr(0, text.find(' ')).find_first_not_of("0.") != std::string::npos;
+  return shown ? '+' + text : text;
+}
+
+std::string differences_text(const StatsReport& report) {
+  const auto& list = report.statistics.differences;
+  if (list.empty()) return "";
+  const auto& cells = report.statistics.cells;
+  const auto means = estimates(list, [&](const Difference& d) { return mean_of(d, report); });
+  const Style style = style_of(means);
+  std::vector<TextColumn> columns = {
+      {name_of(report.columns.cell), texts(list, [&](const auto& d) { return name_of(cells[d.cell].name); })},
+      {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},
+      {columns_of(report.baseline) <= 20 ? "- " + name_of({report.baseline}) : "- baseline", texts(list,
+                                                [&](const Difference& d) {
+                                                  const std::string text =
+                                                      signed_text(d.student.mean, estimate_text(mean_of(d, report), style));
+                                                  return text + (d.p_holm < star_below ? " *" : "");
+                                                })},
+      {"p", texts(list, [](const auto& d) { return p_text(d.p); })},
+      {"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })}};
+  columns.push_back(estimate_column("P(row > baseline)", estimates(list, [](const auto& d) { return d.improvement; }), Style{2}));
+  return table_text(columns);
+}
+
+std::string contrasts_text(const StatsReport& report) {
+  const auto& list = report.statistics.contrasts;
+  if (list.empty()) return "";
+  const auto& cells = report.statistics.cells;
+  const auto without_column = [&](std::vector<std::string> name) {
+    name.erase(name.begin() + static_cast<std::ptrdiff_t>(report.options.contrast->column));
+    return name_of(name);
+  };
+  const Style style = style_of(estimates(list, [](const Difference& d) { return Estimate{d.student.mean, d.student.lo, d.student.hi}; }));
+  std::vector<TextColumn> columns = {
+      {without_column(report.columns.cell), texts(list, [&](const auto& d) { return without_column(cells[d.cell].name); })},
+      {"pairs", texts(list, [](const auto& d) { return std::to_string(d.student.n); })},
+      {"difference", texts(list,
+                           [&](const Difference& d) {
+                             return signed_text(d.student.mean, number(d.student.mean, style)) + (d.p_holm < star_below ? " *" : "");
+                           })},
+      {"t", texts(list, [&](const Difference& d) { return interval_text(d.student.lo, d.student.hi, style); })}};
+  if (!report.chose())
+    columns.push_back({std::string(bootstrap_name(report.options.interval)),
+                       texts(list, [&](const Difference& d) { return interval_text(d.bootstrap.lo, d.bootstrap.hi, style); })});
+  columns.push_back({"p", texts(list, [](const auto& d) { return p_text(d.p); })});
+  columns.push_back({"p Holm", texts(list, [](const auto& d) { return p_text(d.p_holm); })});
+  return '\n' + paragraph("difference of differences: (row - baseline) at " + contrast_text(report), 0, 2) + table_text(columns).substr(1);
+}
+
+}  // namespace
+
+std::string stats_text(const StatsReport& report) {
+  std::string out;
+  for (const std::string& sentence : method_sentences(report)) out += paragraph(sentence, 0, 2);
+  for (const std::string& remark : remarks(report)) out += paragraph(remark, 0, 2);
+  out += cells_text(report) + differences_text(report) + contrasts_text(report);
+  if (!report.options.thresholds.empty()) {
+    out += profile_text(report, "performance profile: share of runs above a score", &CellStatistics::profile);
+    if (report.runs.tasks.size() > 1)
+      out += profile_text(report, "performance profile: share of tasks whose mean is above a score", &CellStatistics::average_profile);
+  }
+  return out;
+}
+
+}  // namespace odrpo::app

@@ -1,0 +1,195 @@
+// From the flags that choose a table of a result file to its model.
+#include "app/table/query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "app/printable.hpp"
+#include "app/flags/read_limits.hpp"
+#include "app/table/win_rate_over.hpp"
+#include "estimators/estimator.hpp"
+#include "kernels/shared/words.hpp"
+
+namespace odrpo::app {
+namespace {
+
+/// The words of a list with commas.
+std::vector<std::string> listed_words(const char* flag, const std::string& list) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    if (comma == from) throw Failure(Exit::usage, fmt::format("{}: a word is missing in \"{}\"", flag, list));
+    words.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return words;
+}
+
+/// --baseline none, --baseline ROW, or --baseline ROW=ROW,ROW for each group of rows.
+void ask_baselines(const std::vector<std::string>& words, TableSpec& spec) {
+  spec.baseline.clear();
+  spec.groups.clear();
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos && words.size() > 1)
+      throw Failure(Exit::usage, "--baseline: several baselines are each ROW=ROW,ROW: the baseline and the rows compared with it; not \"" +
+                                     printable_line(word) + "\"");
+    if (equals == std::string::npos) spec.baseline = word == "none" ? "" : word;
+    else spec.groups.push_back({word.substr(0, equals), listed_words("--baseline", word.substr(equals + 1))});
+  }
+}
+
+/// The row that --baseline means: the word itself, or the estimator that it is another word for (dr-grpo, odrpo-uniform(grpo), …).
+std::string baseline_row(const ResultFile& file, const std::string& rows, const std::string& word) {
+  const Column* estimators = file.column("estimator");
+  const auto is_row = [&](const std::string& name) {
+    return estimators && std::find(estimators->words.begin(), estimators->words.end(), name) != estimators->words.end();
+  };
+  const auto config = rows == "estimator" && !is_row(word) ? parse_estimator(word) : std::nullopt;
+  const std::string usual = config ? estimator_word(*config) : word;
+  return is_row(usual) ? usual : word;
+}
+
+/// Do two words mean the same axis? "lr" is short for "learn.lr".
+bool same_axis(const std::string& a, const std::string& b) { return a == b || a.ends_with("." + b) || b.ends_with("." + a); }
+
+/// The suite's own table with what the flags change; the baseline as the flag has it.
+TableSpec asked_spec(const ResultFile& head, const TableQuery& o) {
+  const std::string* stored = head.provenance_text("table");
+  const bool own = o.rows.empty() && o.columns.empty() && o.value.empty();
+  if (const std::string problem = stored && own ? table_spec_problem(*stored) : ""; !problem.empty()) throw Failure(Exit::usage, problem);
+  TableSpec spec = parse_table_spec(stored ? *stored : "");
+  if (!o.rows.empty() && o.rows != spec.rows) {  // the suite's baselines are values of the suite's rows
+    spec.rows = o.rows;
+    spec.baseline.clear();
+    spec.groups.clear();
+  }
+  if (!o.columns.empty()) spec.columns = o.columns;
+  if (!o.value.empty()) spec.value = value_names(o.value);
+  else if (spec.value.size() > 1 && !spec.over_values()) spec.value.resize(1);  // the suite's list was for its own columns
+  if (!o.baseline.empty()) ask_baselines(o.baseline, spec);
+  if (!o.compare.empty()) {
+    const auto compare = find_word(std::span<const Word<Compare>>(compare_words), o.compare);
+    if (!compare) throw Failure(Exit::usage, "--compare: \"" + o.compare + "\" is not one of difference, percent");
+    spec.compare = *compare;
+    if (!spec.compares()) throw Failure(Exit::usage, "--compare: there is no baseline to compare with; --baseline names one");
+  }
+  if (!o.correction.empty()) {
+    const auto correction = find_word(std::span<const Word<Correction>>(correction_words), o.correction);
+    if (!correction) throw Failure(Exit::usage, "--correction: \"" + o.correction + "\" is not one of holm, none");
+    spec.correction = *correction;
+    if (!spec.compares()) throw Failure(Exit::usage, "--correction: there is no baseline to compare with; --baseline names one");
+  }
+  if (!o.best.empty()) spec.best = o.best;
+  else std::erase_if(spec.best, [&](const std::string& axis) { return same_axis(axis, spec.rows) || same_axis(axis, spec.columns); });
+  if (o.tune_seeds >= 0) spec.tune_seeds = o.tune_seeds;
+  else if (spec.best.empty()) spec.tune_seeds = 0;  // the suite's were for a choice that this table does not make
+  if (o.tune_seeds > 0 && spec.best.empty())
+    throw Failure(Exit::usage, "--tune-seeds: there is nothing to choose; --best names an axis of which each cell takes its best value");
+  return spec;
+}
+
+/// Did a flag set what a failure of make_table is about? Its message begins with the key; the others are about rows, columns and best.
+bool set_by_flag(std::string_view message, const TableQuery& o) {
+  if (message.starts_with("--")) return true;
+  const std::pair<std::string_view, bool> keys[] = {
+      {"rows: ", !o.rows.empty()},         {"columns: ", !o.columns.empty()},   {"value: ", !o.value.empty()}, {"best: ", !o.best.empty()},
+      {"baseline: ", !o.baseline.empty()}, {"tune_seeds: ", o.tune_seeds >= 0}, {"where: ", !o.where.empty()}};
+  for (const auto& [key, set] : keys)
+    if (message.starts_with(key)) return set;
+  return !o.rows.empty() || !o.columns.empty() || !o.best.empty();
+}
+
+/// Calls what may refuse a table. A table that the file stores and that cannot be shown is the file's fault, not the command line's.
+template <class Call>
+auto blaming(const ResultFile& file, const TableQuery& o, Call call) {
+  try {
+    return call();
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::usage || set_by_flag(failure.what(), o)) throw;
+    throw Failure(Exit::bad_input,
+                  fmt::format("'{}': {} table cannot be shown: {}; --rows, --columns and --value choose another", printable_line(o.path),
+                              file.provenance_text("table") ? "its stored" : "the usual", failure.what()));
+  }
+}
+
+/// --where AXIS=VALUE, several of one axis together. The axis may hold "=" only behind its name.
+std::vector<ChosenRuns> asked_runs(const std::vector<std::string>& words) {
+  std::vector<ChosenRuns> where;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Failure(Exit::usage, "--where wants AXIS=VALUE, as rater=mixed; not \"" + printable_line(word) + "\"");
+    const std::string axis = word.substr(0, equals), value = word.substr(equals + 1);
+    const auto same = std::find_if(where.begin(), where.end(), [&](const ChosenRuns& c) { return c.axis == axis; });
+    if (same == where.end()) where.push_back({axis, {value}});
+    else same->allowed.push_back(value);
+  }
+  return where;
+}
+
+/// "rater=mixed or veto, votes=1".
+std::string chosen_text(const std::vector<ChosenRuns>& where) {
+  std::string text;
+  for (const ChosenRuns& only : where)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", printable_line(only.axis),
+                        printable_line(fmt::format("{}", fmt::join(only.allowed, " or "))));
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> value_names(const std::vector<std::string>& lists) {
+  std::vector<std::string> names;
+  for (const std::string& list : lists)
+    for (std::string& word : listed_words("--value", list)) names.push_back(std::move(word));
+  return names;
+}
+
+ResultFile read_table_file(const TableQuery& q, const std::vector<std::string>& values, const std::vector<std::string>& if_there) {
+  const auto choose = [&](const ResultFile& head) {  // in the reader's process
+    std::vector<std::string> columns = blaming(head, q, [&] { return stored_columns(head, asked_spec(head, q)); });
+    const auto add = [&](const std::string& value) {
+      TableSpec alone;
+      alone.value = {value};
+      for (std::string& column : stored_columns(head, alone)) columns.push_back(std::move(column));
+    };
+    for (const std::string& value : values) add(value);
+    for (const std::string& value : if_there) try {
+        add(value);
+      } catch (const Failure&) {  // the file has no such value
+      }
+    return columns;
+  };
+  const ReadLimits limits = read_limits(q.max_seconds, q.max_memory);
+  ResultFile file = read_results(q.path, choose, limits);
+  const TableSpec spec = asked_spec(file, q);
+  blaming(file, q, [&] {
+    add_win_rates(file, q.path, spec.value, q.value.empty(), limits);  // a suite's opponent may be left out by --only
+    add_win_rates(file, q.path, values, false, limits);
+    return true;
+  });
+  return file;
+}
+
+TableModel query_table(const ResultFile& whole, const TableQuery& q) {
+  const std::vector<ChosenRuns> where = asked_runs(q.where);
+  const ResultFile kept = where.empty() ? ResultFile() : chosen_runs(whole, where);
+  const ResultFile& file = where.empty() ? whole : kept;
+  TableSpec spec = asked_spec(file, q);
+  if (!q.baseline.empty()) {
+    if (!spec.baseline.empty()) spec.baseline = baseline_row(file, spec.rows, spec.baseline);
+    for (BaselineGroup& group : spec.groups) {
+      group.baseline = baseline_row(file, spec.rows, group.baseline);
+      for (std::string& row : group.rows) row = baseline_row(file, spec.rows, row);
+    }
+  }
+  TableModel table = blaming(file, q, [&] { return q.baseline.empty() ? make_suite_table(file, spec) : make_table(file, spec); });
+  if (!where.empty()) table.notes.insert(table.notes.begin(), fmt::format("only the {} runs with {}", file.runs, chosen_text(where)));
+  return table;
+}
+
+}  // namespace odrpo::app

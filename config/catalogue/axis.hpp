@@ -1,0 +1,39 @@
+// One extra axis of a grid: a key that was given a list.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/store/record.hpp"
+#include "config/read/diagnostics.hpp"
+
+namespace odrpo {
+
+struct GridAxis {
+  std::string section;            ///< "learn", "rater.loud"
+  std::string key;                ///< within the section: "lr", "low.p"
+  std::string name;               ///< in ids and tables: the key when no other axis of the suite has it, else section.key
+  Place key_place, place;         ///< of the key (the order of axes) and of the list
+  std::vector<AxisValue> values;  ///< all different
+  std::vector<std::size_t> of_entry{};  ///< of an axis that [grid] zip sets: the value of each entry
+  bool zipped() const { return !of_entry.empty(); }
+  /// How many values the runs of one entry of `zip` have.
+  std::size_t choices() const { return zipped() ? 1 : values.size(); }
+};
+
+/// [grid] zip in a plan: the words that each entry sets, as indices of the plan's lists; an empty list = not zipped. Zipped keys are axes.
+struct Zip {
+  Place key_place;
+  std::size_t entries = 1;  ///< 1 also where nothing is zipped
+  std::vector<std::size_t> env{}, rater{}, policy{}, estimator{}, votes{};
+};
+
+/// The axis of that key, or nullptr.
+const GridAxis* find_axis(const std::vector<GridAxis>& axes, std::string_view key);
+/// Does the axis have the value?
+bool has_value(const GridAxis& axis, const AxisValue& value);
+/// A value as ids write it: "8", "0.03", "cosine".
+std::string value_text(const AxisValue& value);
+
+}  // namespace odrpo

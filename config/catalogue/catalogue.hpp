@@ -1,0 +1,57 @@
+// The catalogues as suites see them: for each kind of thing its words, what a word stands for, and the word of a config.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "envs/rater/rater.hpp"
+#include "estimators/estimator.hpp"
+#include "kernels/shared/words.hpp"
+#include "policies/policy.hpp"
+#include "config/catalogue/env_config.hpp"
+
+namespace odrpo {
+
+/// A word of a catalogue: how it is written, and its config.
+template <class C>
+struct Entry {
+  std::string word;
+  C config;
+};
+
+/// CatalogueOf<C>: words() = every word in listing order, find() = what a word stands for.
+template <class C>
+struct CatalogueOf;
+
+template <>
+struct CatalogueOf<EnvConfig> {
+  static std::vector<std::string_view> words();
+  static std::optional<Entry<EnvConfig>> find(std::string_view word);
+};
+template <>
+struct CatalogueOf<RaterConfig> {
+  static std::vector<std::string_view> words();
+  static std::optional<Entry<RaterConfig>> find(std::string_view word);
+};
+template <>
+struct CatalogueOf<PolicyConfig> {
+  static std::vector<std::string_view> words();
+  static std::optional<Entry<PolicyConfig>> find(std::string_view word);
+};
+template <>
+struct CatalogueOf<EstimatorConfig> {
+  static std::vector<std::string_view> words();
+  static std::optional<Entry<EstimatorConfig>> find(std::string_view word);
+};
+
+/// The word of its catalogue that a config stands for, as `base` names it; "" for one that has none.
+inline std::string base_of(const EnvConfig& c) { return std::string(word_of(std::span<const Word<WorldKind>>(world_words), c.kind)); }
+inline std::string base_of(const PolicyConfig& c) { return std::string(word_of(std::span<const Word<PolicyKind>>(policy_words), c.kind)); }
+inline std::string base_of(const EstimatorConfig& c) { return estimator_word(c); }
+template <class C>
+std::string base_of(const C&) {
+  return "";
+}
+
+}  // namespace odrpo

@@ -1,0 +1,172 @@
+// Descriptions of what suites alone know: [suite], [grid] and [table]. Every other section is described where
+// its config lives. A visitor meets, besides integer, number, optional_number, word_or_number, word, matrix and models:
+//   v.text(key, std::string&, help)                         a string
+//   v.name(key, std::string&, help)                         the name of something of the suite, or of a file; may be an axis
+//   v.choices(key, std::vector<std::string>&, span<const Choice>, help)   some of a list of words, kept as text, or one word
+//   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
+//   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
+//   v.entries(key, help)                                    the entries of [grid] zip, which config/plan/zip.cpp reads
+// integer, number, optional_number, word_or_number, word, name and numbers end with the rule of the key: when it has an effect (kernels/shared/only_if.hpp).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/shared/word.hpp"
+#include "kernels/shared/only_if.hpp"
+#include "results/scores/columns.hpp"
+#include "results/table/value_words.hpp"
+#include "config/catalogue/choice.hpp"
+#include "config/spec.hpp"
+#include "config/suite_config.hpp"
+
+namespace odrpo {
+
+/// [suite]
+struct SuiteHead {
+  std::string name;  ///< required
+  std::int64_t seed = 0;
+  int seeds = 1;
+};
+template <class V>
+void describe(V& v, SuiteHead& c) {
+  v.text("name", c.name, "name of the suite: letters, digits, `.`, `_`, `-`; at most 64; required");
+  v.integer("seed", c.seed, 0, std::numeric_limits<std::int64_t>::max(), "seed of everything");
+  v.integer("seeds", c.seeds, 1, 100'000, "seeds: every combination is run with s0, s1, ...");
+}
+
+inline constexpr std::string_view zip_key = "zip";
+/// [grid]: words of the catalogues or named variants; every combination is run.
+struct GridConfig {
+  std::vector<std::string> env{"bandit"}, rater{"mixed"}, policy{"linear"}, estimator;
+  std::vector<int> votes{1};
+};
+template <class V>
+void describe(V& v, GridConfig& c) {
+  v.names("env", c.env, "worlds");
+  v.names("rater", c.rater, "raters");
+  v.names("policy", c.policy, "policies");
+  v.names("estimator", c.estimator, "advantage estimators; required");
+  v.integers("votes", c.votes, 1, 1024, "N, votes per response");
+  v.entries(zip_key,
+            "one axis that sets several things at once: a list of tables with the same keys, env, rater, policy, estimator, votes or a "
+            "dotted key; [{ votes = 1, \"learn.steps\" = 2400 }, { votes = 8, \"learn.steps\" = 300 }]");
+}
+
+/// What a table can show of a run: the words of results/table/value_words.hpp.
+inline constexpr auto table_values = [] {
+  std::array<Choice, std::size(value_words) + 1> words{};
+  for (std::size_t i = 0; i < std::size(value_words); ++i) words[i] = {value_words[i].word, value_words[i].meaning};
+  words.back() = {win_rate_over_word.word, win_rate_over_word.meaning, win_rate_over};
+  return words;
+}();
+inline constexpr OnlyIf baseline_only = given("baseline", "there is no baseline to compare with");
+inline constexpr OnlyIf best_only = given("best", "there is no `best` to choose");
+template <class V>
+void describe(V& v, TableConfig& c) {
+  v.text("rows", c.rows,
+         "what the rows are: env, rater, policy, estimator, votes, an axis, or `value`: one row for each of several values");
+  v.text("columns", c.columns, "what the columns are: the same choice");
+  v.choices("value", c.value, std::span<const Choice>(table_values), "what the cells show; a list needs rows or columns `value`");
+  v.baselines("baseline", c.baseline, c.groups,
+              "the row that others are compared with, paired by seed; empty = none; or rows with baselines of their own: "
+              "{ grpo = [\"odrpo(grpo)\"], maxrl = [\"odrpo(maxrl)\"] }");
+  v.word("compare", c.compare, std::span<const Word<Compare>>(compare_words), "how they are compared; percent = 100 (row / baseline - 1)",
+         baseline_only);
+  v.word("correction", c.correction, std::span<const Word<Correction>>(correction_words), "what a star beside a difference means",
+         baseline_only);
+  v.names("best", c.best, "axes of which each cell takes its best value, by the first of several values");
+  v.integer("tune_seeds", c.tune_seeds, 0, 100'000, "choose `best` on the first n seeds, report the others; 0 = all for both", best_only);
+}
+
+/// Keys of a section that are not fields of its config: what a variant starts from; a rater's file of scores, and how it is read.
+inline constexpr std::string_view base_key = "base", scores_key = "scores", levels_key = "levels", scale_key = "scale",
+                                  columns_key = "columns", world_key = "world", file_key = "file";
+inline constexpr std::string_view file_help =
+    "a TOML file with one section [rater.NAME], such as `judge fit` writes: the rater to start from";
+inline constexpr std::string_view scores_help =
+    "a real judge's scores (CSV, TSV or JSON lines), from which the judge and its world are learned; without `columns` the file has "
+    "prompt_id, "
+    "response_id, sample_id and score";
+inline constexpr std::string_view levels_help = "levels of the scale of `scores`, which is 1..levels; unset = those found";
+inline constexpr std::string_view scale_help =
+    "the scores that there are, from the worst: \"0..10\", \"0..5 by 0.5\" or a list of numbers; unset = those found";
+inline constexpr std::string_view columns_help = "names of the columns of `scores`";
+/// What is made of a file of scores.
+enum class LearnedWorld { latent, resample };
+inline constexpr Word<LearnedWorld> learned_words[] = {
+    {LearnedWorld::latent, "latent", "a judge or panel on a latent scale, fitted by simulated moments, in the world of that scale"},
+    {LearnedWorld::resample, "resample", "the file's responses themselves, each with its own scores, drawn again and again"},
+};
+inline constexpr std::string_view world_help = "what is made of `scores`: latent or resample";
+template <class V>
+void describe(V& v, ScoreColumns& c) {
+  v.text("prompt", c.prompt, "the prompt");
+  v.text("response", c.response, "the response to it");
+  v.text("sample", c.sample, "the number of the call; without it scores are numbered in the order of the file");
+  v.text("score", c.score, "the score");
+  v.text("rater", c.rater,
+         "the judge, or made of the sample: sample_id / 2 are blocks of two calls, sample_id % 2 are two judges in turn; without it there "
+         "is one judge");
+  v.text("gold", c.gold, "the true score of the response, if known");
+}
+
+/// The section of a suite that a config stands in, for variants that of [SECTION.NAME].
+template <class C>
+std::string_view section_of() = delete;
+template <>
+constexpr std::string_view section_of<SuiteHead>() {
+  return "suite";
+}
+template <>
+constexpr std::string_view section_of<GridConfig>() {
+  return "grid";
+}
+template <>
+constexpr std::string_view section_of<EnvConfig>() {
+  return "env";
+}
+template <>
+constexpr std::string_view section_of<RaterConfig>() {
+  return "rater";
+}
+template <>
+constexpr std::string_view section_of<PolicyConfig>() {
+  return "policy";
+}
+template <>
+constexpr std::string_view section_of<EstimatorConfig>() {
+  return "estimator";
+}
+template <>
+constexpr std::string_view section_of<LearnConfig>() {
+  return "learn";
+}
+template <>
+constexpr std::string_view section_of<RecordConfig>() {
+  return "record";
+}
+template <>
+constexpr std::string_view section_of<TableConfig>() {
+  return "table";
+}
+template <>
+constexpr std::string_view section_of<GateConfig>() {
+  return "gate";
+}
+template <>
+constexpr std::string_view section_of<LimitsConfig>() {
+  return "limits";
+}
+
+/// All sections, in the order that messages and lists have.
+inline constexpr std::string_view sections[] = {section_of<SuiteHead>(),   section_of<GridConfig>(),   section_of<EnvConfig>(),
+                                                section_of<RaterConfig>(), section_of<PolicyConfig>(), section_of<EstimatorConfig>(),
+                                                section_of<LearnConfig>(), section_of<RecordConfig>(), section_of<TableConfig>(),
+                                                section_of<GateConfig>(),  section_of<LimitsConfig>()};
+
+}  // namespace odrpo

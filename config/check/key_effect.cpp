@@ -1,0 +1,59 @@
+// Values against needs; rules in words.
+#include "config/check/key_effect.hpp"
+
+#include <fmt/format.h>
+
+#include "config/read/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+// does a word of the need stand for this one? "odrpo*" stands for all that begin so
+bool stands_for(std::string_view allowed, std::string_view word) {
+  if (!allowed.ends_with('*')) return !allowed.empty() && allowed == word;
+  return word.starts_with(allowed.substr(0, allowed.size() - 1));
+}
+
+double number_of(const AxisValue& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  return std::get<double>(value);
+}
+
+std::string need_text(const Need& need) {
+  switch (need.kind) {
+    case Need::Kind::above: return fmt::format("`{}` above {}", need.key, number_text(need.bound));
+    case Need::Kind::not_zero: return fmt::format("`{}` other than 0", need.key);
+    case Need::Kind::given: return fmt::format("`{}`", need.key);
+    case Need::Kind::one_of:
+    case Need::Kind::none_of: break;
+  }
+  std::string text = fmt::format("{} {} ", need.key, need.kind == Need::Kind::none_of ? "other than" : "=");
+  const auto end = std::find(need.words.begin(), need.words.end(), "");
+  for (auto word = need.words.begin(); word != end; ++word)
+    text += fmt::format("{}\"{}\"", word == need.words.begin() ? "" : word + 1 == end ? " or " : ", ", *word);
+  return text;
+}
+
+}  // namespace
+
+bool allows(const Need& need, const AxisValue& value) {
+  switch (need.kind) {
+    case Need::Kind::above: return number_of(value) > need.bound;
+    case Need::Kind::not_zero: return number_of(value) != 0;
+    case Need::Kind::given: return !std::get<std::string>(value).empty();
+    case Need::Kind::one_of:
+    case Need::Kind::none_of: break;
+  }
+  const auto& word = std::get<std::string>(value);
+  const bool named = std::any_of(need.words.begin(), need.words.end(), [&](std::string_view known) { return stands_for(known, word); });
+  return named == (need.kind == Need::Kind::one_of);
+}
+
+std::string rule_text(const OnlyIf& rule) {
+  std::string text;
+  for (const Need& need : rule.list()) text += (text.empty() ? "" : rule.any ? " or " : " and ") + need_text(need);
+  return text;
+}
+
+}  // namespace odrpo

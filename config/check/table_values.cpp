@@ -1,0 +1,98 @@
+// Checks of the values that [table] shows: some run of the grid has each of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/shared/words.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "results/table/table.hpp"
+#include "config/catalogue/catalogue.hpp"
+#include "config/plan/plan.hpp"
+#include "config/read/text.hpp"
+
+namespace odrpo {
+namespace {
+
+bool has_world(const Plan& plan, WorldKind kind) {
+  return std::any_of(plan.env.begin(), plan.env.end(), [&](const auto& env) { return env.config.kind == kind; });
+}
+
+// does a rater of the grid model what its calls take, or what they cost?
+bool models_cost(const Plan& plan, const char* key, bool (JudgeCost::*has)() const) {
+  return std::any_of(plan.rater.begin(), plan.rater.end(), [&](const Variant<RaterConfig>& rater) {
+    return find_axis(rater.axes, key) != nullptr || (rater.config.cost.*has)();
+  });
+}
+
+// where a value of [table] stands
+Place place_of(const Node* section, std::string_view value) {
+  const Node* node = section == nullptr ? nullptr : find_child(*section, "value");
+  if (node == nullptr) return section == nullptr ? Place{} : section->key_place;
+  if (node->kind == Node::Kind::list)  // entries that could not be read are no values
+    for (const Node& entry : node->children)
+      if (entry.kind == Node::Kind::text && same_word(entry.text, value)) return entry.place;
+  return node->place;
+}
+
+// Why no run of the grid has a value: "no rater of the grid has"; empty when one has it.
+const char* who_lacks(const ValueWord& value, const Plan& plan) {
+  if (of_texts(value) && !has_world(plan, WorldKind::toy_lm)) return "no env of the grid has";
+  switch (value.needs) {
+    case ValueNeeds::nothing: break;
+    case ValueNeeds::gradient:
+      if (only_texts(plan)) return "no env of the grid has";
+      if (plan.record.gradient == 0) return "no run has";
+      break;
+    case ValueNeeds::call_seconds:
+      if (!models_cost(plan, "seconds_per_call", &JudgeCost::timed)) return "no rater of the grid has";
+      break;
+    case ValueNeeds::call_price:
+      if (!models_cost(plan, "price_per_call", &JudgeCost::priced)) return "no rater of the grid has";
+      break;
+  }
+  return "";
+}
+
+// Brings the values `win-rate-over-ESTIMATOR` to their estimators' names; one that the grid has not is an error at its place.
+void check_opponents(const Node* section, Plan& plan, bool texts, Diagnostics& errors) {
+  std::vector<std::string_view> names;
+  for (const auto& variant : plan.estimator) names.push_back(variant.name);
+  std::vector<std::string>& values = plan.table.value;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::string name(opponent_of(values[i]));
+    if (name.empty() && values[i] != win_rate_over) continue;
+    const Place at = place_of(section, values[i]);
+    if (i == 0 && !plan.table.best.empty())
+      errors.add(at, fmt::format("`table.best` cannot choose by \"{}\": {}", shown(values[i]), no_choice));
+    if (!texts) {
+      errors.add(at, fmt::format("no env of the grid has the value \"{}\"", shown(values[i])), "it with an env of base toy-lm");
+      continue;
+    }
+    auto found = std::find_if(names.begin(), names.end(), [&](std::string_view n) { return same_word(n, name); });
+    if (const auto config = parse_estimator(name); found == names.end() && config)
+      found = std::find(names.begin(), names.end(), estimator_word(*config));
+    if (found == names.end()) {
+      errors.add(at, fmt::format("`table.value` has a win rate over \"{}\", which is not an estimator of the grid", shown(name)),
+                 one_of(names), nearest_word(name, names));
+      continue;
+    }
+    values[i] = std::string(win_rate_over) + std::string(*found);
+    if (const auto here = values.begin() + static_cast<std::ptrdiff_t>(i); std::find(values.begin(), here, values[i]) != here)
+      errors.add(at, fmt::format("`table.value` has {} twice", values[i]));
+  }
+}
+
+}  // namespace
+
+void check_values(const Node* section, Plan& plan, Diagnostics& errors) {
+  const std::vector<std::string>& shown_values = plan.table.value;
+  for (const ValueWord& value : value_words) {
+    if (std::find(shown_values.begin(), shown_values.end(), value.word) == shown_values.end()) continue;
+    if (const std::string_view who = who_lacks(value, plan); !who.empty())
+      errors.add(place_of(section, value.word), fmt::format("{} the value \"{}\"", who, value.word),
+                 fmt::format("it with {}", of_texts(value) ? "an env of base toy-lm" : needs_text(value.needs)));
+  }
+  check_opponents(section, plan, has_world(plan, WorldKind::toy_lm), errors);
+}
+
+}  // namespace odrpo

@@ -1,0 +1,100 @@
+// Checks of what N votes become: which estimators read votes that stay apart, aggregate = "fraction" or "all", and how many scores a group
+// then has; which take no real-valued scores.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "estimators/batch.hpp"
+#include "estimators/compat.hpp"
+#include "kernels/shared/words.hpp"
+#include "config/read/assign.hpp"
+#include "config/catalogue/axis_values.hpp"
+#include "config/plan/plan.hpp"
+#include "config/read/text.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::string_view aggregate_key = "aggregate";
+
+// why the estimator cannot, for some value of its axis `compat`; empty when it always can
+std::string refusal_of(const Variant<EstimatorConfig>& estimator) {
+  std::vector<EstimatorConfig> configs{estimator.config};
+  if (const auto* axis = find_axis(estimator.axes, "compat")) {
+    configs.assign(axis->values.size(), estimator.config);
+    for (std::size_t i = 0; i < configs.size(); ++i) {
+      Assign visitor{axis->key, axis->values[i]};
+      describe(visitor, configs[i]);
+    }
+  }
+  for (const auto& config : configs) {
+    if (refused_convention(config)) continue;  // an error of its own
+    const std::string_view why = refused_votes(config);
+    if (why.empty()) continue;
+    std::string system;
+    if (config.compat != Compat::paper) system = fmt::format(" of compat \"{}\"", word_of<Compat>(compat_words, config.compat));
+    return fmt::format("estimator {}{} {}", shown(estimator.name), system, why);
+  }
+  return "";
+}
+
+/// aggregate = "fraction": estimators with levels, and groups that are not too large.
+void check_fraction(Place place, const Plan& plan, Diagnostics& errors) {
+  const std::vector<std::int64_t> rollouts = values_of(plan.learn_axes, "rollouts", plan.learn.rollouts);
+  const std::int64_t votes = *std::max_element(plan.votes.begin(), plan.votes.end()),
+                     responses = *std::max_element(rollouts.begin(), rollouts.end());
+  if (votes < 2) return;  // the score of one call
+  for (const auto& estimator : plan.estimator)
+    if (const std::string why = refusal_of(estimator); !why.empty())
+      errors.add(place, fmt::format("`aggregate` cannot be \"fraction\" here: {}", why), "an odrpo estimator, or aggregate = \"mean\"");
+  if (responses * votes > most_scores)
+    errors.add(place,
+               fmt::format("`aggregate` = \"fraction\" makes all votes of a prompt one group: {} responses x {} votes are more than {}",
+                           responses, votes, most_scores),
+               "fewer rollouts or votes, or aggregate = \"mean\"");
+}
+
+/// aggregate = "all": posterior estimators.
+void check_all(Place place, const Plan& plan, Diagnostics& errors) {
+  for (const auto& estimator : plan.estimator)
+    if (!estimator.config.posterior)
+      errors.add(place,
+                 fmt::format("`aggregate` cannot be \"all\" here: estimator {} takes one reward of each response; only posterior "
+                             "estimators read votes",
+                             shown(estimator.name)),
+                 "a posterior estimator, or aggregate = \"mean\"; `zip` in [grid] gives estimators raters of their own");
+}
+
+}  // namespace
+
+void check_whole_scores(const Node* raters, const Plan& plan, Diagnostics& errors) {
+  const auto by_bits = std::find_if(plan.estimator.begin(), plan.estimator.end(),
+                                    [](const auto& estimator) { return row_of(estimator.config.form).basis == Basis::bit; });
+  if (by_bits == plan.estimator.end() || plan.votes.empty()) return;
+  const bool several = *std::max_element(plan.votes.begin(), plan.votes.end()) > 1;
+  for (const auto& rater : plan.rater)
+    for (const Aggregate a : {Aggregate::mean, Aggregate::expected}) {
+      if (!may_be(rater.axes, aggregate_key, rater.config.aggregate, aggregate_words, a) || (a == Aggregate::mean && !several)) continue;
+      const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
+      const Node* key = section == nullptr ? nullptr : find_child(*section, aggregate_key);
+      errors.add(
+          key == nullptr ? rater.place : key->key_place,
+          fmt::format("`aggregate` cannot be \"{}\" here: estimator {} writes whole scores in bits, and scores would be real numbers",
+                      word_of<Aggregate>(aggregate_words, a), shown(by_bits->name)),
+          "aggregate = \"mode\" or \"median\", or an odrpo estimator of levels");
+    }
+}
+
+void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors) {
+  if (plan.votes.empty()) return;
+  for (const auto& rater : plan.rater) {
+    const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
+    const Node* key = section == nullptr ? nullptr : find_child(*section, aggregate_key);
+    const Place place = key == nullptr ? rater.place : key->key_place;
+    const auto is = [&](Aggregate a) { return may_be(rater.axes, aggregate_key, rater.config.aggregate, aggregate_words, a); };
+    if (is(Aggregate::fraction)) check_fraction(place, plan, errors);
+    if (is(Aggregate::all)) check_all(place, plan, errors);
+  }
+}
+
+}  // namespace odrpo

@@ -1,0 +1,183 @@
+// The judges that posterior estimators believe in: `model` of [estimator.NAME].
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "kernels/shared/words.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "config/catalogue/axis_values.hpp"
+#include "config/catalogue/catalogue.hpp"
+#include "config/plan/plan.hpp"
+#include "config/plan/rater_file.hpp"
+#include "config/read/text.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::string_view model_key = "model";
+
+/// Where a name stands: the key's value, or its entry of a list. Null where the estimator has no such key of its own.
+const Node* node_of(const Node& root, const Variant<EstimatorConfig>& estimator, std::string_view name) {
+  const Node* all = find_child(root, section_of<EstimatorConfig>());
+  const Node* section = all == nullptr ? nullptr : find_child(*all, estimator.name);
+  const Node* key = section == nullptr || section->kind != Node::Kind::table ? nullptr : find_child(*section, model_key);
+  if (key == nullptr || key->kind != Node::Kind::list) return key;
+  for (const Node& entry : key->children)
+    if (entry.kind == Node::Kind::text && entry.text == name) return &entry;
+  return key;
+}
+
+/// A name for the judge of a file that no other has: the file's own, without its folder.
+std::string name_of_file(const std::string& path, const std::set<std::string>& taken) {
+  std::string plain = path.substr(path.find_last_of('/') + 1);
+  for (char& c : plain)
+    if (!is_name(std::string("a") + c)) c = '-';
+  if (!is_name(plain)) plain = "judge-" + plain;
+  if (!is_name(plain)) plain = "judge";  // too long
+  std::string name = plain;
+  for (int i = 2; taken.count(folded(name)) > 0; ++i) name = fmt::format("{}-{}", plain, i);
+  return name;
+}
+
+const Variant<RaterConfig>* find_model(const Plan& plan, const std::string& name) {
+  const auto found = std::find_if(plan.models.begin(), plan.models.end(), [&](const auto& model) { return model.name == name; });
+  return found == plan.models.end() ? nullptr : &*found;
+}
+
+class Models {
+ public:
+  Models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading)
+      : root_(root), raters_(raters), plan_(plan), reading_(reading) {
+    for (const auto word : CatalogueOf<RaterConfig>::words()) taken_.insert(folded(std::string(word)));
+    for (const auto& rater : raters) taken_.insert(folded(rater.name));
+    taken_.insert(std::string(own_rater));
+  }
+
+  /// The name as plan.models has it; as it is where there is no such judge, after an error.
+  std::string find(const Variant<EstimatorConfig>& estimator, const std::string& name) {
+    if (same_word(name, own_rater)) return std::string(own_rater);
+    const auto defined = std::find_if(raters_.begin(), raters_.end(), [&](const auto& rater) { return same_word(rater.name, name); });
+    const auto entry = CatalogueOf<RaterConfig>::find(name);
+    const Node* node = node_of(root_, estimator, name);
+    const Place place = node == nullptr ? estimator.place : node->place;
+    if (defined != raters_.end()) {
+      if (!defined->axes.empty())
+        reading_.errors.add(place, fmt::format("rater {} is several judges, by its axis `{}`: a model is one", shown(defined->name),
+                                               defined->axes.front().key));
+      return add(*defined);
+    }
+    if (entry) return add({entry->word, place, entry->config, {}});
+    if (node != nullptr && is_rater_file(name)) return of_file(*node, estimator);
+    std::vector<std::string_view> words{own_rater};
+    for (const auto word : CatalogueOf<RaterConfig>::words()) words.push_back(word);
+    for (const auto& rater : raters_)
+      if (!CatalogueOf<RaterConfig>::find(rater.name)) words.push_back(rater.name);
+    reading_.errors.add(place, fmt::format("`estimator.{}.model` knows no rater \"{}\"", estimator.name, shown(name)),
+                        one_of(words) + ", or a judge's file such as \"judge.toml\"", nearest_word(name, words));
+    return name;
+  }
+
+ private:
+  std::string add(const Variant<RaterConfig>& model) {
+    if (find_model(plan_, model.name) == nullptr) plan_.models.push_back(model);
+    return model.name;
+  }
+  std::string of_file(const Node& node, const Variant<EstimatorConfig>& estimator) {
+    for (const auto& [path, name] : files_)
+      if (path == node.text) return name;
+    const auto rater = read_named_rater(node, fmt::format("estimator.{}.model", estimator.name), reading_);
+    const std::string name = name_of_file(node.text, taken_);
+    taken_.insert(folded(name));
+    files_.emplace_back(node.text, name);
+    if (rater) add({name, node.place, *rater, {}});
+    return name;
+  }
+
+  const Node& root_;
+  const std::vector<Variant<RaterConfig>>& raters_;
+  Plan& plan_;
+  Reading& reading_;
+  std::set<std::string> taken_;                             // folded
+  std::vector<std::pair<std::string, std::string>> files_;  // path, name
+};
+
+std::vector<std::string> models_of(const Variant<EstimatorConfig>& estimator) {
+  const GridAxis* axis = find_axis(estimator.axes, model_key);
+  if (axis == nullptr) return {estimator.config.model};
+  std::vector<std::string> names;
+  for (const auto& value : axis->values) names.push_back(std::get<std::string>(value));
+  return names;
+}
+
+// the responses of a file have no moments that tell their world
+void check_moments(const Variant<EstimatorConfig>& estimator, const Plan& plan, Diagnostics& errors) {
+  if (!may_be(estimator.axes, "prior", estimator.config.prior, prior_words, PriorRule::moments)) return;
+  const auto refuse = [&](const Variant<RaterConfig>& judge) {
+    if (scored_responses(judge.config.noise) != nullptr)
+      errors.add(estimator.place,
+                 fmt::format("estimator {} has prior = \"moments\", and the responses of {}'s file are no normal world",
+                             shown(estimator.name), shown(judge.name)),
+                 "prior = \"following\" or \"fixed\"");
+  };
+  for (const std::string& name : models_of(estimator)) {
+    if (const Variant<RaterConfig>* model = find_model(plan, name)) refuse(*model);
+    else if (name == own_rater)
+      for (const auto& rater : plan.rater) refuse(rater);
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater) {
+  if (const int own = rater_levels(rater.config); own > 0 && !env.levels_given) return {own};
+  if (env.config.kind == WorldKind::toy_lm) return {toy_levels};
+  return values_of(env.axes, levels_key, env.config.bandit.levels);
+}
+
+void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading) {
+  Models models(root, raters, plan, reading);
+  for (auto& estimator : plan.estimator) {
+    if (!estimator.config.posterior) continue;
+    for (auto& axis : estimator.axes)
+      if (axis.key == model_key) {
+        std::set<AxisValue> seen;
+        for (auto& value : axis.values) {
+          value = models.find(estimator, std::get<std::string>(value));
+          if (!seen.insert(value).second)
+            reading.errors.add(axis.place, fmt::format("`estimator.{}.model` has {} twice", estimator.name, shown(value_text(value))));
+        }
+      }
+    if (const GridAxis* axis = find_axis(estimator.axes, model_key)) estimator.config.model = std::get<std::string>(axis->values.front());
+    else estimator.config.model = models.find(estimator, estimator.config.model);
+  }
+}
+
+void check_models(const Node& root, const Plan& plan, Diagnostics& errors) {
+  for (const auto& estimator : plan.estimator) {
+    if (!estimator.config.posterior) continue;
+    check_moments(estimator, plan, errors);
+    for (const std::string& name : models_of(estimator)) {
+      const Variant<RaterConfig>* model = find_model(plan, name);
+      if (model == nullptr) continue;
+      const Node* node = node_of(root, estimator, name);
+      const Place place = node == nullptr ? estimator.place : node->place;
+      const int own = rater_levels(model->config);
+      for (const auto& env : plan.env) {
+        for (const auto& rater : plan.rater)
+          for (const auto levels : levels_of(env, rater))
+            if (own > 0 && own != levels)
+              errors.add(place, fmt::format("the model {} of estimator {} has {} levels, and the scores of rater {} in env {} have {}",
+                                            shown(name), shown(estimator.name), own, shown(rater.name), shown(env.name), levels));
+        if (scored_responses(model->config.noise) != nullptr && env.config.kind == WorldKind::bandit &&
+            env.config.bandit.profile != ProfileSource::rater)
+          errors.add(place,
+                     fmt::format("the model {} of estimator {} knows the responses of its file alone, and env {} has a world of its own",
+                                 shown(name), shown(estimator.name), shown(env.name)),
+                     "profile = \"rater\" there, or a judge on a latent scale");
+      }
+    }
+  }
+}
+
+}  // namespace odrpo

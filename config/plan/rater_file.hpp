@@ -1,0 +1,30 @@
+// A rater in a file of its own: [rater.NAME] file = "judge.toml".
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "envs/rater/rater.hpp"
+#include "config/read/field_reader.hpp"
+#include "config/plan/plan.hpp"
+
+namespace odrpo {
+
+/// Is this the path of a judge's file, and no rater's word? It ends with .toml or holds a slash.
+inline bool is_rater_file(std::string_view name) { return name.ends_with(".toml") || name.find('/') != std::string_view::npos; }
+
+/// The rater of a judge's file. Failure `io`: missing or unreadable; `suite`: anything wrong in it, at its lines. `notes`: gets a line where the
+/// file was edited since `judge fit` wrote it.
+RaterConfig load_rater_file(const std::string& path, std::vector<std::string>& notes);
+
+/// The same of a file that the suite names at `node`, relative to the suite's folder; nothing when something is wrong, which `reading` then
+/// tells: of the file's text at its own lines. `label`: the key, "rater.NAME.file".
+std::optional<RaterConfig> read_named_rater(const Node& node, const std::string& label, Reading& reading);
+
+/// The rater of the file that `file` in the section names, to be changed by the section's other keys; nothing where there is no such key or
+/// something is wrong, which `reading` then tells: of the file's text at its own lines. The file has one section [rater.NAME] and no other;
+/// its noise is given whole. `label`: "rater.NAME" of the suite.
+std::optional<RaterConfig> read_rater_file(const Node& section, const std::string& label, FieldReader& fields, Reading& reading);
+
+}  // namespace odrpo

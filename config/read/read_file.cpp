@@ -1,0 +1,101 @@
+// Reads a suite file with suspicion.
+#include "config/read/read_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "kernels/shared/failure.hpp"
+#include "results/scores/score_file.hpp"
+#include "results/store/store.hpp"
+#include "config/read/diagnostics.hpp"
+#include "config/read/text.hpp"
+
+namespace odrpo {
+
+namespace {
+
+[[noreturn]] void cannot_read(const std::string& path) {
+  throw Failure(Exit::io, fmt::format("{}: {}", shown(path, 4096), std::strerror(errno)));
+}
+
+// what a file is for: how messages call it, and the code of one that is no such file
+struct PathUse {
+  const char* what;
+  Exit wrong;
+  std::size_t most;
+};
+
+void must_be_regular(const std::string& path, const struct stat& s, const PathUse& use) {
+  if (S_ISREG(s.st_mode)) return;
+  const char* kind = S_ISDIR(s.st_mode) ? "a directory" : S_ISFIFO(s.st_mode) ? "a pipe" : S_ISSOCK(s.st_mode) ? "a socket" : "a device";
+  throw Failure(use.wrong, fmt::format("{}: is {}, not {}", shown(path, 4096), kind, use.what));
+}
+
+// a file descriptor that closes itself
+struct Descriptor {
+  int fd;
+  explicit Descriptor(int f) : fd(f) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+// the file, or its first `most` + 1 bytes
+std::string read_bytes(const std::string& path, const PathUse& use) {
+  struct stat s {};
+  if (::stat(path.c_str(), &s) != 0) cannot_read(path);
+  must_be_regular(path, s, use);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (file.fd < 0 || ::fstat(file.fd, &s) != 0) cannot_read(path);
+  must_be_regular(path, s, use);
+  std::string text(std::min(use.most, static_cast<std::size_t>(s.st_size)) + 1, '\0');
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const auto n = ::read(file.fd, text.data() + size, text.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) cannot_read(path);
+    if (n == 0) break;
+    size += static_cast<std::size_t>(n);
+    // some files (of /proc) are longer than they say
+    if (size == text.size() && size <= use.most) text.resize(std::min(use.most + 1, 2 * size + 4096));
+  }
+  text.resize(size);
+  return text;
+}
+
+}  // namespace
+
+std::string read_suite_file(const std::string& path) {
+  std::string text = read_bytes(path, {"a suite file", Exit::suite, max_suite_bytes});
+  if (text.starts_with(hdf5_signature))
+    throw Failure(Exit::suite, fmt::format("{0}: is a result file: odrpo-bench table {0} prints it", shown(path, 4096)));
+  Diagnostics errors(shown(path, 4096), text, {});
+  if (text.size() > max_suite_bytes) errors.add({}, "larger than 1 MiB, which no suite needs");
+  else if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    errors.add({0, 1, 1}, "the file is empty; a suite needs [suite] and [grid]");
+  else if (const auto wide = wide_encoding(text); !wide.empty()) errors.add({}, fmt::format("{} text: save it as UTF-8", wide));
+  else if (const auto bad = first_bad_utf8(text); bad != std::string::npos) {
+    const std::string_view before = std::string_view(text).substr(0, bad);
+    const auto line_begin = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+    int line = 1;
+    for (const char c : before) line += c == '\n';
+    const auto column = static_cast<int>(code_points(before.substr(line_begin))) + 1;
+    errors.add({0, line, column}, fmt::format("byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(text[bad])));
+  }
+  errors.finish();
+  return text;
+}
+
+std::string read_scores_file(const std::string& path) {
+  return read_bytes(path, {"a file of scores", Exit::bad_input, max_scores_bytes});
+}
+
+}  // namespace odrpo

@@ -1,0 +1,96 @@
+// RunSpec: every decision of one run, const from here on; and the sections of a suite about its runs that no catalogue describes.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "envs/rater/rater.hpp"
+#include "estimators/estimator.hpp"
+#include "kernels/shared/word.hpp"
+#include "policies/policy.hpp"
+#include "results/store/axis_value.hpp"
+#include "config/catalogue/env_config.hpp"
+
+namespace odrpo {
+
+/// Unit over which advantages are whitened.
+enum class Whiten { none, response, token, compat };
+inline constexpr Word<Whiten> whiten_words[] = {
+    {Whiten::none, "none", "advantages as the estimator gives them"},
+    {Whiten::response, "response", "(A - mean) / (std + whiten_eps) over all responses of the batch"},
+    {Whiten::token, "token", "the same over all tokens of the batch: a response counts as often as it has tokens (bandit: one)"},
+    {Whiten::compat, "compat", "what the estimator's `compat` does after it"},
+};
+
+/// What is done with a group whose rewards are all equal.
+enum class DeadGroups { keep, drop };
+inline constexpr Word<DeadGroups> dead_group_words[] = {
+    {DeadGroups::keep, "keep", "its zeros take part in whitening, in the mean over rollouts and in the KL penalty"},
+    {DeadGroups::drop, "drop", "it is left out of all three"},
+};
+
+/// [learn]: the training loop. The optimiser's keys stand in the same section.
+struct LearnConfig {
+  int steps = 1000;
+  int batch = 64;     ///< B, prompts per step, all different; at most the world's prompts
+  int rollouts = 8;   ///< G, responses per prompt
+  double kl = 0.001;  ///< weight of the KL penalty to the reference policy (gradient of k3)
+  Whiten whiten = Whiten::response;
+  int whiten_ddof = 0;    ///< whiten = "response" or "token": std divides by n - ddof
+  double whiten_eps = 0;  ///< whiten = "response" or "token": added to the std
+  DeadGroups dead_groups = DeadGroups::keep;
+  int epochs = 1;         ///< updates on each batch of rollouts
+  double ratio_clip = 0;  ///< PPO's clip of pi / pi_old; 0 = none
+  OptimizerConfig optimizer;
+};
+inline constexpr OnlyIf whitening_only = word_is("whiten", whiten_words, {Whiten::response, Whiten::token});
+inline constexpr OnlyIf epochs_only = above("epochs", 1, "with epochs = 1 the ratio is always 1");
+template <class V>
+void describe(V& v, LearnConfig& c) {
+  v.integer("steps", c.steps, 1, 10'000'000, "training steps");
+  v.integer("batch", c.batch, 1, 65536, "prompts per step");
+  v.integer("rollouts", c.rollouts, 2, 255, "responses per prompt");
+  v.number("kl", c.kl, 0.0, 1e3, "weight of the KL penalty to the reference: the uniform policy, of toy-lm that after the supervised steps");
+  v.word("whiten", c.whiten, std::span<const Word<Whiten>>(whiten_words), "unit of batch normalisation");
+  v.integer("whiten_ddof", c.whiten_ddof, 0, 1, "std divides by n - ddof", whitening_only);
+  v.number("whiten_eps", c.whiten_eps, 0.0, 1.0, "added to the std", whitening_only);
+  v.word("dead_groups", c.dead_groups, std::span<const Word<DeadGroups>>(dead_group_words), "groups whose rewards are all equal");
+  v.integer("epochs", c.epochs, 1, 64, "updates on each batch of rollouts");
+  v.number("ratio_clip", c.ratio_clip, 0.0, 10.0, "PPO's clip of the ratio pi / pi_old; 0 = none", epochs_only);
+  describe(v, c.optimizer);
+}
+
+/// [record]: what is kept of a run besides its final values.
+struct RecordConfig {
+  int every = 10;            ///< record every n-th step, plus the first and the last
+  int gradient = 0;          ///< replicates of the batch for exact-gradient cosine and SNR at recorded steps; 0 = off
+  double collapse_fall = 1;  ///< levels by which the seen reward must fall below its peak …
+  int collapse_steps = 20;   ///< … for so many steps on end, to count as a collapse
+};
+template <class V>
+void describe(V& v, RecordConfig& c) {
+  v.integer("every", c.every, 1, 10'000'000, "record every n-th step, plus first and last");
+  v.integer("gradient", c.gradient, 0, 4096, "redraws per recorded step for the exact-gradient cosine and SNR; 0 = off");
+  v.number("collapse_fall", c.collapse_fall, 0.01, 1e3, "a collapse: the batches' mean reward falls so many levels below its peak");
+  v.integer("collapse_steps", c.collapse_steps, 1, 10'000'000, "and stays there so many steps on end; the peak is a mean over as many");
+}
+
+/// Every decision of one run. The names are those of the suite ("gm-upper"), the configs are resolved completely.
+struct RunSpec {
+  std::string env_name, rater_name, policy_name, estimator_name;
+  EnvConfig env;
+  RaterConfig rater;
+  PolicyConfig policy;
+  EstimatorConfig estimator;
+  std::optional<RaterConfig> model;  ///< the judge that a posterior estimator believes in; none = the run's rater
+  LearnConfig learn;
+  RecordConfig record;
+  int votes = 1;
+  int seed = 0;               ///< index 0..seeds-1 (the sN of the id)
+  std::uint64_t run_key = 0;  ///< the run's 64-bit seed: a hash of (suite.seed, seed index) and of nothing else
+  std::vector<Axis> axes;     ///< extra grid axes of this run, in suite order: key -> value
+  std::string id;             ///< env/rater/policy/estimator/nN[/key=value…]/sS
+};
+
+}  // namespace odrpo

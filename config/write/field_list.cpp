@@ -1,0 +1,248 @@
+// The vocabulary of suite files, put together from the catalogues.
+#include "config/write/field_list.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "estimators/compat.hpp"
+#include "estimators/formula_text.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/scores/columns.hpp"
+#include "results/scores/scale.hpp"
+#include "config/catalogue/catalogue.hpp"
+#include "config/catalogue/describe.hpp"
+#include "config/read/field_reader.hpp"
+#include "config/write/field_writer.hpp"
+#include "config/check/key_effect.hpp"
+#include "config/spec.hpp"
+#include "config/suite_config.hpp"
+
+namespace odrpo {
+
+std::string FieldInfo::allowed() const {
+  std::string all = min && max ? value_text(*min) + ".." + value_text(*max) : "";
+  for (const auto& w : words) all.append(all.empty() ? "" : " | ").append(w.word);
+  return all;
+}
+
+std::string FieldInfo::meaning() const {
+  const std::string rule = rule_text(only_if);
+  return rule.empty() ? help : help + "; only if " + rule;
+}
+
+template <>
+std::vector<FieldInfo> extra_fields<RaterConfig>() {
+  const auto with_scores = [](std::string_view key, const char* type, std::string_view help) {
+    return FieldInfo{std::string(key), type, "unset", std::string(help), {}, {}, {}, given(scores_key)};
+  };
+  std::vector<FieldInfo> fields = {{std::string(file_key), "string", "", std::string(file_help), {}, {}, {}},
+                                   {std::string(scores_key), "string", "", std::string(scores_help), {}, {}, {}},
+                                   with_scores(world_key, "word", world_help),
+                                   with_scores(levels_key, "integer", levels_help),
+                                   with_scores(scale_key, "scale", scale_help),
+                                   with_scores(columns_key, "columns", columns_help)};
+  const char* mark = ":";
+  for (const FieldInfo& f : fields_of<ScoreColumns>()) {
+    fields.back().help += fmt::format("{} {} = \"{}\" ({})", mark, f.key, f.value, f.help);
+    mark = ",";
+  }
+  fields[2].value = learned_words[0].word;
+  for (const auto& w : learned_words) fields[2].words.push_back({w.word, w.help});
+  fields[3].min = std::int64_t{2}, fields[3].max = std::int64_t{most_levels};
+  return fields;
+}
+
+std::string noise_line(const std::vector<Noise>& list) {
+  std::string text;
+  for (const auto& noise : list) {
+    if (const auto* confusion = std::get_if<Confusion>(&noise)) {
+      text += fmt::format("{}{} {size} x {size}", text.empty() ? "" : "; ", Confusion::word, fmt::arg("size", confusion->matrix.size));
+      continue;
+    }
+    if (const auto* resample = std::get_if<ResampleNoise>(&noise)) {
+      const ScoredResponses none, &of = resample->responses ? *resample->responses : none;
+      text += fmt::format("{}{} {} responses of {} prompts", text.empty() ? "" : "; ", ResampleNoise::word, of.law.size(), of.prompts());
+      if (of.judges > 1) text += fmt::format(" by {} judges", of.judges);
+      continue;
+    }
+    std::vector<std::string> usual;
+    FieldWriter defaults([&](std::string_view, const std::string& value, bool) { usual.push_back(value); });
+    auto fresh = *make_noise(noise_word(noise));
+    std::visit([&](auto& m) { describe(defaults, m); }, fresh);
+    text.append(text.empty() ? "" : "; ").append(noise_word(noise));
+    std::size_t i = 0;
+    FieldWriter writer([&](std::string_view key, const std::string& value, bool is_word) {
+      if (key == thresholds_key) text += fmt::format(" {} judge{}", panel_size(list), panel_size(list) == 1 ? "" : "s");
+      else if (!is_word || value != usual[i]) text += fmt::format(" {} {}", key, value);
+      ++i;
+    });
+    auto copy = noise;
+    std::visit([&](auto& m) { describe(writer, m); }, copy);
+  }
+  return text;
+}
+
+namespace {
+
+template <class E, std::size_t n>
+std::vector<Listed> listed(const Word<E> (&table)[n]) {
+  std::vector<Listed> entries;
+  for (const auto& w : table) entries.push_back({std::string(w.word), std::string(w.help), {}});
+  return entries;
+}
+
+std::string world_line(WorldProfile world) {
+  std::string text;
+  FieldWriter writer([&](std::string_view key, const std::string& value, bool) {
+    if (world.hack_share == 0 && key.starts_with("hack")) return;
+    text.append(text.empty() ? "" : ", ").append(key).append(" ").append(value);
+  });
+  describe(writer, world);
+  return text;
+}
+
+Listing raters() {
+  Listing part{"raters", "noisy judges: [grid] rater, or base of [rater.NAME]", {}, extra_fields<RaterConfig>()};
+  for (auto& field : fields_of<RaterConfig>()) part.keys.push_back(std::move(field));
+  for (const auto& preset : rater_presets())
+    part.entries.push_back(
+        {std::string(preset.word),
+         fmt::format("{}\nnoise: {}\nworld: {}", preset.help, noise_line(preset.config.noise),
+                     latent_scale(preset.config.noise) != nullptr ? "that of the latent scale" : world_line(preset.config.world)),
+         {}});
+  return part;
+}
+
+Listing noise_models() {
+  Listing part{"noise", "noise models: noise = [{ model = \"...\", ... }] or MODEL.KEY in [rater.NAME]", {}, {}};
+  for (const auto word : noise_words()) {
+    auto noise = *make_noise(word);
+    Listed entry{std::string(word), "", {}};
+    std::visit([&](auto& m) { entry.help = m.help, entry.keys = fields_of(m); }, noise);
+    if (makes_distribution(noise)) entry.help += " (first of a list, and only there)";
+    part.entries.push_back(std::move(entry));
+  }
+  return part;
+}
+
+Listing estimators() {
+  Listing part{"estimators", "advantage estimators: [grid] estimator, or base of [estimator.NAME]", {}, fields_of<EstimatorConfig>()};
+  for (const auto word : whole_catalogue())
+    if (const auto config = parse_estimator(word)) part.entries.push_back({std::string(word), estimator_formula(*config), {}});
+  return part;
+}
+
+std::vector<FieldInfo> toy_lm_fields() {
+  EnvConfig config;
+  config.kind = WorldKind::toy_lm;
+  return fields_of(config);
+}
+
+Listing envs() {
+  Listing part{"envs", "worlds: [grid] env, or base of [env.NAME]; keys of base bandit", {}, fields_of<BanditConfig>()};
+  for (const auto& w : world_words) part.entries.push_back({std::string(w.word), std::string(w.help), {}});
+  return part;
+}
+
+template <class C>
+Listing section(std::string_view what) {
+  return {std::string(section_of<C>()), fmt::format("keys of [{}]: {}", section_of<C>(), what), {}, fields_of<C>()};
+}
+
+}  // namespace
+
+template <>
+std::vector<FieldInfo> all_fields<EnvConfig>() {
+  std::vector<FieldInfo> fields;
+  for (const auto& w : world_words) {
+    EnvConfig config;
+    config.kind = w.value;
+    for (auto& field : fields_of(config))
+      if (std::none_of(fields.begin(), fields.end(), [&](const FieldInfo& f) { return f.key == field.key; }))
+        fields.push_back(std::move(field));
+  }
+  return fields;
+}
+template <>
+std::vector<FieldInfo> all_fields<PolicyConfig>() {
+  std::vector<FieldInfo> fields;
+  for (const PolicyKind kind : {PolicyKind::linear, PolicyKind::transformer}) {
+    PolicyConfig config;
+    config.kind = kind;
+    for (auto& field : fields_of(config)) fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+std::vector<Listing> vocabulary() {
+  return {
+      envs(),
+      raters(),
+      noise_models(),
+      estimators(),
+      {"weights", "level weights w_k of odrpo-WEIGHT(NORM)", listed(weight_words), {}},
+      {"norms", "level normalisers N_k of odrpo-WEIGHT(NORM)", listed(norm_words), {}},
+      {"toy-lm", "keys of [env.NAME] with base toy-lm", {}, toy_lm_fields()},
+      {"policies", "policies: [grid] policy, or base of [policy.NAME]; `tilt` is for tabular and linear, the other keys for transformer", listed(policy_words),
+       all_fields<PolicyConfig>()},
+      section<SuiteHead>("name and seeds"),
+      section<GridConfig>("every combination is run"),
+      section<LearnConfig>("training"),
+      section<RecordConfig>("what is kept of a run"),
+      section<TableConfig>("what is printed at the end"),
+      section<GateConfig>("what `gate FILE.h5` judges; it changes no run"),
+      section<LimitsConfig>("what is refused before anything starts"),
+  };
+}
+
+namespace {
+
+// "A = … [verl]" without the name that stands before it already
+std::string formula_of(const EstimatorConfig& config) {
+  std::string text = estimator_formula(config);
+  const std::string name = fmt::format(" [{}]", word_of<Compat>(compat_words, config.compat));
+  if (text.ends_with(name)) text.resize(text.size() - name.size());
+  return text;
+}
+
+// every system with the formulas it has, and where they are written
+Listing systems() {
+  Listing part{"compat", "conventions: [estimator.NAME] compat; lines of odrpo hold for any weight", listed(compat_words), {}};
+  for (std::size_t i = 0; i < part.entries.size(); ++i) {
+    const Compat system = compat_words[i].value;
+    for (const Convention& row : conventions()) {
+      if (row.system != system) continue;
+      EstimatorConfig config;
+      config.form = row.form;
+      config.compat = system;
+      const auto add = [&](std::string_view source) {
+        const Whitening after = whitening_after(config);
+        part.entries[i].help += fmt::format("\n{}: {}{} ({})", estimator_word(config), formula_of(config),
+                                            after.on ? "; afterwards " + whitening_text(after) : "", source);
+      };
+      add(row.source);
+      if (row.levels_source.empty()) continue;
+      config.form = Form::odrpo;
+      config.norm = row.form == Form::maxrl ? Norm::maxrl : Norm::grpo;
+      add(row.levels_source);
+    }
+  }
+  return part;
+}
+
+}  // namespace
+
+std::vector<Listing> word_parts() {
+  return {
+      {"aggregates", "what the scores of N calls become: [rater.NAME] aggregate", listed(aggregate_words), {}},
+      {"ties", "which of several modes the vote returns: [rater.NAME] tie", listed(tie_words), {}},
+      {"parse", "answers that cannot be read: [rater.NAME] parse_policy", listed(parse_words), {}},
+      {"medians", "the median of the weight gini-median: [estimator.NAME] median", listed(median_words), {}},
+      {"whiten", "unit of batch normalisation: [learn] whiten", listed(whiten_words), {}},
+      {"dead_groups", "groups whose rewards are all equal: [learn] dead_groups", listed(dead_group_words), {}},
+      systems(),
+  };
+}
+
+}  // namespace odrpo

@@ -1,0 +1,171 @@
+// Quadrature over prompts, responses and their traits.
+#include "envs/bandit/believed_scores.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "envs/bandit/drawn_traits.hpp"
+#include "envs/rater/law_table.hpp"
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+/// Scores as a model numbers them, and what one response's traits make of them.
+class ScoreLaw {
+ public:
+  ScoreLaw(const RaterConfig& rater, int levels, int votes)
+      : rater_(rater),
+        channel_(rater.noise, levels),
+        outcomes_(make_outcomes(rater, levels, votes)),
+        levels_(levels),
+        votes_(votes),
+        of_prompt_(prompt_traits(rater)),
+        of_response_(response_traits(rater)),
+        call_(static_cast<std::size_t>(count_outcomes(rater, levels, 1))),
+        mean_call_(call_.size()),
+        law_(static_cast<std::size_t>(outcomes_.count)) {
+    const bool real = real_valued(rater, votes);
+    numbers.lowest = outcomes_.lowest;
+    numbers.per_level = real ? per_level_of_reals : 1;
+    numbers.scores = (levels - outcomes_.lowest) * numbers.per_level + 1;
+  }
+
+  ScoreModel numbers;  ///< lowest, per_level and scores
+
+  /// Adds `probability` times P(score | traits), averaged over what the noise draws: of a quality, or of a law of ScoredResponses.
+  void add(Traits traits, double probability, std::span<double> row) {
+    // the judges of a panel take turns: more than one call meets the mean judge
+    const bool mean_judge = votes_ > 1 && panel_size(rater_.noise) > 1 && rater_.aggregate != Aggregate::expected;
+    for (const Drawn& response : of_response_) {
+      std::fill(mean_call_.begin(), mean_call_.end(), 0.0);
+      for (const Drawn& prompt : of_prompt_) {
+        Traits t = joined(prompt.traits, response.traits);
+        t.quality = traits.quality;
+        if (traits.law >= 0) t.law = traits.law * panel_size(rater_.noise) + t.judge;
+        const double p = probability * response.probability * prompt.probability;
+        if (rater_.aggregate == Aggregate::expected) {
+          add_expected(t, p, row);
+          continue;
+        }
+        call_law(rater_, channel_, t, levels_, call_);
+        if (mean_judge)
+          for (std::size_t k = 0; k < call_.size(); ++k) mean_call_[k] += prompt.probability * call_[k];
+        else add_law(call_, p, row);
+      }
+      if (mean_judge) add_law(mean_call_, probability * response.probability, row);
+    }
+  }
+
+ private:
+  void add_law(std::span<const double> call, double probability, std::span<double> row) {
+    aggregate_law(rater_, outcomes_, call, votes_, law_);
+    for (int o = 0; o < outcomes_.count; ++o) {
+      if (o == outcomes_.missing) continue;  // no score says nothing of a response
+      const double score = outcomes_.value.empty() ? outcomes_.lowest + o : static_cast<double>(outcomes_.value[o]);
+      row[static_cast<std::size_t>(numbers.number_of(score))] += probability * law_[o];
+    }
+  }
+  // the mean of a law is one real number: it is shared between the two scores next to it
+  void add_expected(const Traits& traits, double probability, std::span<double> row) {
+    channel_.row(traits, call_);
+    double mean = 0;
+    for (int k = 1; k <= levels_; ++k) mean += k * call_[static_cast<std::size_t>(k - 1)];
+    const double at = std::clamp((mean - numbers.lowest) * numbers.per_level, 0.0, static_cast<double>(numbers.scores - 1));
+    const auto below = static_cast<std::size_t>(std::min(math::floor(at), static_cast<double>(numbers.scores - 2)));
+    row[below] += probability * (1 - (at - static_cast<double>(below)));
+    row[below + 1] += probability * (at - static_cast<double>(below));
+  }
+
+  const RaterConfig& rater_;
+  Channel channel_;
+  Outcomes outcomes_;
+  int levels_, votes_;
+  std::vector<Drawn> of_prompt_, of_response_;
+  std::vector<double> call_, mean_call_, law_;
+};
+
+/// P(score, quality) of one kind of prompt becomes a state. `place`: of a quality, from the prompt's centre.
+class StateSums {
+ public:
+  explicit StateSums(const ScoreModel& numbers)
+      : likelihood_(static_cast<std::size_t>(numbers.scores)), quality_sum_(likelihood_.size()), quality_squares_(likelihood_.size()),
+        square_sum_(likelihood_.size()) {}
+  void add(double probability, double quality, double place, std::span<const double> row) {
+    mean_ += probability * quality;
+    mean_square_ += probability * quality * quality;
+    square_ += probability * place * place;
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const double p = probability * row[k];
+      likelihood_[k] += p;
+      quality_sum_[k] += p * quality;
+      quality_squares_[k] += p * quality * quality;
+      square_sum_[k] += p * place * place;
+    }
+  }
+  void finish(bool moments, ScoreModel& model) const {
+    for (std::size_t k = 0; k < likelihood_.size(); ++k) {
+      const bool possible = likelihood_[k] > 0;
+      model.likelihood.push_back(likelihood_[k]);
+      const double mean = possible ? quality_sum_[k] / likelihood_[k] : mean_;
+      model.expected.push_back(mean);
+      model.variance.push_back(std::max(0.0, (possible ? quality_squares_[k] / likelihood_[k] : mean_square_) - mean * mean));
+      if (moments) model.square.push_back(possible ? square_sum_[k] / likelihood_[k] : square_);
+    }
+  }
+
+ private:
+  std::vector<double> likelihood_, quality_sum_, quality_squares_, square_sum_;
+  double mean_ = 0, mean_square_ = 0, square_ = 0;
+};
+
+}  // namespace
+
+ScoreModel make_score_model(const RaterConfig& rater, const WorldSource& source, int levels, int votes, const PromptGrid& grid) {
+  ScoreLaw law(rater, levels, votes);
+  ScoreModel model = law.numbers;
+  BelievedPrompts believed = believe_prompts(source, levels, grid);
+  const std::size_t scores = static_cast<std::size_t>(model.scores), responses = believed.quality.size();
+  std::vector<double> row(responses * scores);
+  for (std::size_t r = 0; r < responses; ++r) {
+    Traits traits;
+    traits.quality = believed.quality[r];
+    if (believed.of_file()) traits.law = static_cast<int>(r);
+    law.add(traits, 1, std::span(row).subspan(r * scores, scores));
+  }
+  for (std::vector<double>* rows : {&model.likelihood, &model.expected, &model.variance}) rows->reserve(believed.states.size() * scores);
+  if (grid.moments) model.square.reserve(believed.states.size() * scores);
+  for (std::size_t c = 0; c < believed.states.size(); ++c) {
+    StateSums sums(model);
+    for (const BelievedPrompts::Member& m : believed.members(c)) {
+      const double place = grid.moments ? believed.place[m.response] - believed.states.centre[c] : 0;
+      sums.add(m.probability, believed.quality[m.response], place, std::span(row).subspan(m.response * scores, scores));
+    }
+    sums.finish(grid.moments, model);
+  }
+  model.prompts = std::move(believed.states);
+  return model;
+}
+
+std::vector<LevelChannel> level_channels(const RaterConfig& rater, int levels, int votes) {
+  const Channel channel(rater.noise, levels);
+  const Outcomes outcomes = make_outcomes(rater, levels, votes);
+  const auto scores = static_cast<std::size_t>(levels);
+  std::vector<double> call(scores), law(scores);
+  std::vector<LevelChannel> kinds;
+  for (const Drawn& prompt : prompt_traits(rater)) {
+    LevelChannel kind{prompt.probability, std::vector<double>(scores * scores, 0.0)};
+    for (const Drawn& response : response_traits(rater))
+      for (std::size_t j = 0; j < scores; ++j) {
+        Traits traits = joined(prompt.traits, response.traits);
+        traits.quality = static_cast<double>(j + 1);
+        call_law(rater, channel, traits, levels, call);
+        aggregate_law(rater, outcomes, call, votes, law);
+        for (std::size_t k = 0; k < scores; ++k) kind.probability[j * scores + k] += response.probability * law[k];
+      }
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+}  // namespace odrpo

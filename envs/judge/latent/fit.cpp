@@ -1,0 +1,250 @@
+// Simulated moments with common random numbers, by least squares over (log sigma, logit rho, tau^2, omega^2).
+#include "envs/judge/latent/fit.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "envs/judge/latent/draw.hpp"
+#include "envs/judge/latent/evidence.hpp"
+#include "envs/judge/latent/least_squares.hpp"
+#include "envs/judge/latent/outlier_fit.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::uint64_t most_scores = 300'000;
+constexpr double simulated_scores = 500'000;
+constexpr std::uint32_t fewest_prompts = 10;  // resamples of fewer say too little about errors
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+/// The parameters that are fitted, as numbers, and their bounds.
+struct Free : FreeParameters {
+  LatentScale at(const Vector& v) const {
+    LatentScale judge;
+    std::size_t i = 0;
+    judge.sigma = math::exp(v[i++]);
+    judge.prompt_share = prompt_share ? 1 / (1 + math::exp(-v[i++])) : 0;
+    judge.spread = spread ? math::sqrt(v[i++]) : 0;
+    judge.judge_sigma = judge_sigma ? math::sqrt(v[i++]) : 0;
+    return judge;
+  }
+  Vector choose(double of_sigma, double of_share, double of_spread, double of_judge) const {
+    Vector v{of_sigma};
+    if (prompt_share) v.push_back(of_share);
+    if (spread) v.push_back(of_spread);
+    if (judge_sigma) v.push_back(of_judge);
+    return v;
+  }
+  Vector start() const { return choose(-0.8, -1, 0.1, 0.1); }
+  Vector start(const LatentScale& from) const {
+    const double share = std::clamp(from.prompt_share, 0.001, 0.99);
+    return choose(math::log(from.sigma), math::log(share / (1 - share)), std::max(from.spread * from.spread, 0.01),
+                  std::max(from.judge_sigma * from.judge_sigma, 0.01));
+  }
+  Bounds bounds() const { return {choose(-4.5, -7, 0, 0), choose(3, 5, 4, 400), choose(0.05, 0.1, 0.03, 0.03)}; }
+};
+
+/// Differences of simulated moments from observed ones, each over its tolerance; without undefined ones.
+struct Residuals {
+  Vector weight, target;
+  Vector operator()(const Moments& simulated) const {
+    Vector r(weight.size());
+    for (std::size_t i = 0; i < r.size(); ++i)
+      r[i] = weight[i] > 0 && simulated[i] == simulated[i] ? (simulated[i] - target[i]) * weight[i] : 0;
+    return r;
+  }
+};
+
+Residuals residuals_to(const Moments& observed, int levels) {
+  Residuals r;
+  for (std::size_t i = 0; i < observed.size(); ++i) {
+    const auto moment = static_cast<Moment>(i);
+    double weight = 1 / moment_tolerance(moment, levels);
+    // chosen so that the worst statistic of real files is predicted best (docs/lab/measured-by-hand.md)
+    if (moment == Moment::median_w || moment == Moment::mean_w) weight *= 0.7;
+    if (moment == Moment::constant_rows) weight *= 1.3;
+    if (moment == Moment::prompt_share) weight *= 0.15;
+    const bool defined = observed[i] == observed[i] && i < first_row_moment;
+    r.weight.push_back(defined ? weight : 0);
+    r.target.push_back(defined ? observed[i] : 0);
+  }
+  return r;
+}
+
+/// Covariance of the residuals over samples of prompts: [residuals][residuals]. Thresholds follow the frequencies of each resample.
+std::vector<Vector> covariance(const ScoreTable& table, const Residuals& residual, const LatentScale& judge, const Outliers& outliers,
+                               int repeats, std::uint64_t seed) {
+  constexpr std::uint32_t resamples = 100;
+  const auto prompts = prompt_moments(table);
+  ScoreDraws draws(table, 1, seed);
+  draws.set_outliers(outliers);
+  const auto size = static_cast<std::uint32_t>(prompts.size());
+  const std::size_t n = residual.weight.size();
+  Vector mean(n, 0), mean_own(n, 0);
+  std::vector<Vector> sum(n, Vector(n, 0.0)), own(n, Vector(n, 0.0));
+  std::vector<std::uint32_t> which(size);
+  for (std::uint32_t b = 0; b < resamples; ++b) {
+    for (std::uint32_t i = 0; i < size; ++i) which[i] = uniform_below(draw(seed, Purpose::resample, b, 0, i / 4).x[i % 4], size);
+    LatentScale settled = judge;
+    settle_thresholds(settled, table.levels(), shares_without(outliers, table.values.size(), level_shares(table, which)));
+    const Vector of_table = residual(moments_of(prompts, which)), of_draws = residual(moments_of(draws.scores(settled)));
+    for (std::size_t i = 0; i < n; ++i) {
+      mean[i] += of_table[i] - of_draws[i];
+      mean_own[i] += of_table[i];
+      for (std::size_t k = 0; k < n; ++k) {
+        sum[i][k] += (of_table[i] - of_draws[i]) * (of_table[k] - of_draws[k]);
+        own[i][k] += of_table[i] * of_table[k];
+      }
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < n; ++k)  // the simulated moments vary like those of `repeats` tables
+      sum[i][k] = (sum[i][k] - mean[i] * mean[k] / resamples) / (resamples - 1) +
+                  (own[i][k] - mean_own[i] * mean_own[k] / resamples) / (resamples - 1) / repeats;
+  return sum;
+}
+
+/// Standard errors of the parameters: (J' J)^-1 J' covariance J (J' J)^-1. NaN where the moments do not tell a parameter.
+Vector standard_errors(const std::vector<Vector>& slope, const std::vector<Vector>& covariance) {
+  const std::size_t n = slope.size();
+  Vector square(n * n), error(n, unknown);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < n; ++k) square[i * n + k] = dot(slope[i], slope[k]);
+  for (std::size_t i = 0; i < n; ++i) {
+    Vector unit(n, 0), row;
+    unit[i] = 1;
+    if (!solve(square, unit, row)) continue;
+    Vector weight(covariance.size(), 0);  // of each residual in parameter i
+    for (std::size_t k = 0; k < n; ++k)
+      for (std::size_t m = 0; m < weight.size(); ++m) weight[m] += row[k] * slope[k][m];
+    double variance = 0;
+    for (std::size_t m = 0; m < weight.size(); ++m) variance += weight[m] * dot(weight, covariance[m]);
+    error[i] = math::sqrt(variance);
+  }
+  return error;
+}
+
+/// Is every moment of rows within its tolerance and two errors?
+bool rows_fit(const Moments& simulated, const Moments& observed, const Moments& error, int levels) {
+  for (std::size_t i = first_row_moment; i < moment_count; ++i) {
+    const double limit = moment_tolerance(static_cast<Moment>(i), levels, observed[i]) + 2 * error[i];
+    if (observed[i] == observed[i] && !(math::abs(simulated[i] - observed[i]) <= limit)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+LatentFit fit_latent_scale(const ScoreTable& whole, const LatentFitOptions& options) {
+  const std::vector<std::uint32_t> all = options.prompts.empty() ? numbers_to(whole.prompts.size()) : options.prompts;
+  const ScoreTable table = take_prompts(whole, thinned(whole, all, PromptSize::ratings, most_scores));
+  const Evidence evidence = evidence_of(table);
+  refuse_what_says_nothing(table, evidence);
+
+  LatentFit fit;
+  fit.prompts = static_cast<std::uint32_t>(table.prompts.size());
+  fit.responses = evidence.responses;
+  fit.scores = evidence.scores;
+  if (!evidence.groups) fit.prompt_share.reason = "no two prompts have two responses each";
+  if (!evidence.triples && table.levels() < 3) fit.spread.reason = "the scale has two levels, and no response has three scores";
+  if (evidence.judges < 2) fit.judge_sigma.reason = "there are scores of one judge, whose lasting errors look like quality";
+  else if (!evidence.shared) fit.judge_sigma.reason = "no response has scores of two judges: their lasting errors look like quality";
+  else if (!evidence.repeats)
+    fit.judge_sigma.reason =
+        "no response has scores of two judges, and two of one of them: only judge_sigma^2 + sigma^2 is known, and sigma has all of it";
+  const std::vector<PromptMoments> prompts = prompt_moments(table, MomentSet::with_rows);
+  fit.observed = moments_of(prompts, numbers_to(prompts.size()));
+  if (const double share = fit.observed[static_cast<std::size_t>(Moment::prompt_share)]; share != share && fit.prompt_share.reason.empty())
+    fit.prompt_share.reason = "the mean scores of all responses are equal";
+  const Free free{{fit.prompt_share.reason.empty(), fit.spread.reason.empty(), fit.judge_sigma.reason.empty()}};
+
+  const Vector share = level_shares(whole, all);
+  const int repeats = static_cast<int>(std::clamp(simulated_scores / evidence.scores, 2.0, 50.0));
+  ScoreDraws draws(table, repeats, options.seed);
+  const Residuals residual = residuals_to(fit.observed, table.levels());
+  const auto judge_at = [&](const Vector& at) {
+    LatentScale judge = free.at(at);
+    settle_thresholds(judge, table.levels(), shares_without(fit.outliers, table.values.size(), share));
+    return judge;
+  };
+  const auto residual_at = [&](const Vector& at) {
+    ++fit.evaluations;
+    return residual(moments_of(draws.scores(judge_at(at))));
+  };
+  const Bounds bounds = free.bounds();
+  const auto set_judge = [&](const Vector& at) {
+    fit.judge = judge_at(at);
+    fit.simulated = moments_of(draws.scores(fit.judge), MomentSet::with_rows);
+  };
+  LeastSquares least{free.start(), {}};
+  if (options.whole == nullptr || !options.whole->outliers.any()) {
+    least = least_squares(residual_at, bounds, free.start());
+    set_judge(least.at);
+  } else {
+    fit.judge = options.whole->judge;
+  }
+  OutlierFit found;
+  const bool intervals = options.intervals && fit.prompts >= fewest_prompts;
+  const OutlierSearch search{free, options.whole != nullptr ? &options.whole->outliers : nullptr, intervals, options.seed};
+  if (search.known != nullptr ? search.known->any() : options.outliers) found = fit_outliers(table, fit.judge, search);
+  if (options.whole == nullptr && found.outliers.any()) {  // the model that is not chosen
+    settle_thresholds(found.judge, table.levels(), shares_without(found.outliers, table.values.size(), share));
+    const Moments without = fit.simulated, with = moments_of(draw_scores(found.judge, table, 2, options.seed, found.outliers).table, MomentSet::with_rows);
+    if (rows_fit(found.chosen ? without : with, fit.observed, sampling_errors(prompts, options.seed), table.levels()))
+      fit.other = found.chosen ? LatentModel{fit.judge, {}} : LatentModel{found.judge, found.outliers};
+  }
+  if (found.chosen) {
+    fit.outliers = found.outliers;
+    draws.set_outliers(fit.outliers);
+    least = least_squares(residual_at, bounds, free.start(found.judge));
+    set_judge(least.at);
+  }
+  if (least.residual.empty()) {  // a part whose outliers came out as none
+    least = least_squares(residual_at, bounds, free.start());
+    set_judge(least.at);
+  }
+  fit.distance = dot(least.residual, least.residual);
+
+  Vector error(least.at.size(), unknown);
+  if (intervals)
+    error = standard_errors(slopes(residual_at, bounds, least.at), covariance(table, residual, fit.judge, fit.outliers, repeats, options.seed));
+  // a free number and its error to the parameter's, by `value`, which increases, and its slope
+  std::size_t next = 0;
+  const auto set = [&](LatentParameter& p, bool fitted, double held, auto value, auto slope) {
+    p.fitted = fitted;
+    p.value = held;
+    p.error = p.low = p.high = unknown;
+    if (!fitted) return;
+    const std::size_t i = next++;
+    const double half = 1.96 * error[i];
+    p.value = value(least.at[i]);
+    p.at_end = least.at[i] >= bounds.high[i] || (least.at[i] <= bounds.low[i] && value(bounds.low[i]) > 0);
+    if (!(half == half)) return;
+    p.error = slope(p.value) * error[i];
+    p.low = value(std::max(least.at[i] - half, bounds.low[i]));
+    p.high = value(std::min(least.at[i] + half, bounds.high[i]));
+  };
+  const auto root = [](double x) { return math::sqrt(x); };
+  const auto root_slope = [](double x) { return x > 0 ? 0.5 / x : unknown; };
+  set(
+      fit.sigma, true, fit.judge.sigma, [](double x) { return math::exp(x); }, [](double x) { return x; });
+  set(
+      fit.prompt_share, free.prompt_share, 0, [](double x) { return 1 / (1 + math::exp(-x)); }, [](double x) { return x * (1 - x); });
+  set(fit.spread, free.spread, 0, root, root_slope);
+  set(fit.judge_sigma, free.judge_sigma, 0, root, root_slope);
+  for (const Outlier kind : all_outliers) {
+    const auto k = static_cast<std::size_t>(kind);
+    LatentParameter& p = fit.outlier[k];
+    p.value = fit.outliers[kind];
+    p.fitted = p.value > 0;
+    p.error = p.fitted && intervals ? math::sqrt(found.covariance[k][k]) : unknown;
+    p.low = p.fitted && intervals ? found.low[k] : unknown, p.high = p.fitted && intervals ? found.high[k] : unknown;
+    if (!p.fitted) p.reason = options.outliers ? "the scores show none" : "not looked for";
+  }
+  return fit;
+}
+
+}  // namespace odrpo

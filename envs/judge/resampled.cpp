@@ -1,0 +1,210 @@
+// Counts of each response and judge, how far they are drawn to their level's row, and the laws that follow.
+#include "envs/judge/resampled.hpp"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "envs/judge/latent/evidence.hpp"
+#include "envs/judge/latent/moments.hpp"
+#include "envs/rater/latent_scale.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::uint64_t most_compared = 200'000;  // scores of a redrawn table
+constexpr double redrawn_scores = 200'000;        // of all redrawn tables of one concentration
+constexpr std::uint64_t most_entries = 1 << 24;   // probabilities of all laws: 128 MiB
+
+using Counts = std::vector<std::uint32_t>;  // how many scores of each judge and level, [J][K]
+
+/// Scores of one response by judge and level; false where there are none.
+bool count_scores(const ScoreTable& table, const ScoreTable::Response& response, Counts& out) {
+  out.assign(table.judges.size() * table.values.size(), 0);
+  bool any = false;
+  for_each_score(table, response, [&](int level, std::uint32_t column) {
+    ++out[table.columns[column].judge * table.values.size() + static_cast<std::size_t>(level) - 1];
+    any = true;
+  });
+  return any;
+}
+
+/// How often each judge gives each score to responses of each level: [level][judge][score].
+class LevelRows {
+ public:
+  LevelRows(const ScoreTable& table, RowCentre centre) : levels_(table.values.size()), judges_(table.judges.size()), centre_(centre) {
+    const std::vector<double> pooled = level_frequencies(table, centre);
+    rows_.assign(levels_ * judges_ * levels_, 0);
+    for (const auto& response : table.responses) {
+      if (judges_ == 1) break;  // the pooled row is the judge's
+      std::size_t level = levels_;
+      for_each_score(table, response, [&](int score, std::uint32_t column) {
+        if (level == levels_) level = level_of(table, response, centre);
+        rows_[(level * judges_ + table.columns[column].judge) * levels_ + static_cast<std::size_t>(score) - 1] += 1;
+      });
+    }
+    for (std::size_t at = 0; at < rows_.size(); at += levels_) {  // (level, judge)
+      const double* all = pooled.data() + at / levels_ / judges_ * levels_;
+      double n = 0;
+      for (std::size_t k = 0; k < levels_; ++k) n += rows_[at + k];
+      for (std::size_t k = 0; k < levels_; ++k) rows_[at + k] = (rows_[at + k] + all[k]) / (n + 1);
+    }
+  }
+
+  RowCentre centre() const { return centre_; }
+  /// The law of a judge with these counts [K] of a response of that level, at concentration c; without scores and c the row itself.
+  void law(std::size_t level, std::size_t judge, const std::uint32_t* counts, double c, double* out) const {
+    const double* row = rows_.data() + (level * judges_ + judge) * levels_;
+    double n = 0;
+    for (std::size_t k = 0; k < levels_; ++k) n += counts[k];
+    for (std::size_t k = 0; k < levels_; ++k) out[k] = n + c > 0 ? (counts[k] + c * row[k]) / (n + c) : row[k];
+  }
+
+ private:
+  std::size_t levels_, judges_;
+  RowCentre centre_;
+  std::vector<double> rows_;
+};
+
+/// Squared differences of the moments over their tolerances between a table and tables redrawn from the laws of a concentration.
+class Distance {
+ public:
+  Distance(const ScoreTable& table, const LevelRows& rows)
+      : table_(table),
+        rows_(rows),
+        observed_(moments_of(table)),
+        repeats_(static_cast<std::uint32_t>(std::clamp(redrawn_scores / static_cast<double>(table.level.size() + 1), 1.0, 50.0))) {}
+
+  double at(double c) const {
+    std::vector<ScoreTable> redrawn(repeats_, table_);
+    redraw(c, redrawn);
+    Moments sum{};
+    for (const ScoreTable& one : redrawn) {
+      const Moments m = moments_of(one);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += m[i] / repeats_;
+    }
+    double distance = 0;
+    for (const Moment moment :
+         {Moment::median_w, Moment::mean_w, Moment::flip, Moment::tie, Moment::constant_rows, Moment::row_sd, Moment::judge_row_sd}) {
+      const auto i = static_cast<std::size_t>(moment);
+      const double miss = (sum[i] - observed_[i]) / moment_tolerance(moment, table_.levels());
+      if (miss == miss) distance += miss * miss;
+    }
+    return distance;
+  }
+
+ private:
+  // ratings of a response are in order of judge: each judge's law is made once
+  void redraw(double c, std::vector<ScoreTable>& out) const {
+    const std::size_t levels = table_.values.size();
+    std::vector<std::uint32_t> counts(levels);
+    std::vector<double> law(levels);
+    for (std::uint32_t r = 0; r < table_.responses.size(); ++r) {
+      const auto& response = table_.responses[r];
+      const auto judge_at = [&](std::uint32_t i) { return table_.columns[table_.column[i]].judge; };
+      const std::uint32_t end = response.first + response.count;
+      for (std::uint32_t from = response.first, to; from < end; from = to) {
+        std::fill(counts.begin(), counts.end(), 0u);
+        bool any = false;
+        for (to = from; to < end && judge_at(to) == judge_at(from); ++to)
+          if (table_.level[to] != ScoreTable::unreadable) ++counts[table_.level[to] - 1u], any = true;
+        if (!any) continue;
+        rows_.law(level_of(table_, response, rows_.centre()), judge_at(from), counts.data(), c, law.data());
+        for (std::uint32_t i = from; i < to; ++i)
+          if (table_.level[i] != ScoreTable::unreadable)
+            for (std::uint32_t repeat = 0; repeat < repeats_; ++repeat)
+              out[repeat].level[i] = pick(law, draw(1, Purpose::latent_call, repeat / 4, r, i - response.first).x[repeat % 4]);
+      }
+    }
+  }
+  static std::uint8_t pick(const std::vector<double>& law, std::uint32_t word) {
+    double left = static_cast<double>(word) * 0x1p-32;
+    std::uint8_t level = 1;
+    while (level < law.size() && left >= law[level - 1u]) left -= law[level++ - 1u];
+    return level;
+  }
+  const ScoreTable& table_;
+  const LevelRows& rows_;
+  Moments observed_;
+  std::uint32_t repeats_;
+};
+
+/// The nearest concentration, by golden section on a scale of logarithms.
+double fit_concentration(const Distance& distance) {
+  constexpr double golden = 0.6180339887498949;
+  double low = math::log(0.01), high = math::log(1000);
+  double a = high - golden * (high - low), b = low + golden * (high - low);
+  double at_a = distance.at(math::exp(a)), at_b = distance.at(math::exp(b));
+  for (int step = 0; step < 16; ++step) {
+    if (at_a < at_b) {
+      high = b, b = a, at_b = at_a;
+      a = high - golden * (high - low);
+      at_a = distance.at(math::exp(a));
+    } else {
+      low = a, a = b, at_a = at_b;
+      b = low + golden * (high - low);
+      at_b = distance.at(math::exp(b));
+    }
+  }
+  return math::exp(0.5 * (low + high));
+}
+
+/// A choice of prompts whose laws have room.
+ScoreTable with_room(const ScoreTable& whole) {
+  const std::uint64_t judges = whole.judges.size(), levels = whole.values.size();
+  const std::uint64_t most = std::min({std::uint64_t{most_resampled}, most_laws / judges, most_entries / (judges * levels)});
+  if (whole.responses.size() <= most) return whole;
+  const auto some = thinned(whole, numbers_to(whole.prompts.size()), PromptSize::responses, most);
+  if (whole.prompts[some[0]].count > most)
+    throw Failure(Exit::limits, "each prompt has more responses than the " + std::to_string(most) +
+                                    " whose scores can be kept; use world = \"latent\", or a part of the file");
+  return take_prompts(whole, some);
+}
+
+}  // namespace
+
+ResampledJudge resample_responses(const ScoreTable& whole, RowCentre centre) {
+  if (whole.judges.size() > most_judges)
+    throw Failure(Exit::bad_input,
+                  "a panel has at most " + std::to_string(most_judges) + " judges, not " + std::to_string(whole.judges.size()));
+  const ScoreTable table = with_room(whole);
+  const LevelRows rows(whole, centre);
+
+  ResampledJudge judge;
+  if (scored_twice(table)) {
+    const ScoreTable compared = take_prompts(table, thinned(table, numbers_to(table.prompts.size()), PromptSize::ratings, most_compared));
+    judge.concentration = fit_concentration(Distance(compared, rows));
+  } else {
+    judge.reason = "no judge scored a response twice";
+  }
+
+  const std::size_t levels = table.values.size();
+  std::map<Counts, std::uint32_t> number;
+  NumberRows laws;
+  std::vector<std::vector<double>> prompts;
+  bool two = false;
+  Counts counts;
+  for (const auto& prompt : table.prompts) {
+    std::vector<double> of_prompt;
+    for (const auto& response : table.responses_of(prompt)) {
+      if (!count_scores(table, response, counts)) continue;
+      const auto [at, fresh] = number.try_emplace(counts, static_cast<std::uint32_t>(number.size()));
+      of_prompt.push_back(at->second);
+      if (!fresh) continue;
+      const std::size_t level = level_of(table, response, centre);
+      for (std::size_t j = 0; j < table.judges.size(); ++j)
+        rows.law(level, j, counts.data() + j * levels, judge.concentration, laws.emplace_back(levels).data());
+    }
+    two = two || of_prompt.size() > 1;
+    if (!of_prompt.empty()) prompts.push_back(std::move(of_prompt));
+  }
+  if (!two) throw Failure(Exit::bad_input, "no prompt has two responses with scores: nothing could be learned in such a world");
+  judge.responses = join_responses(laws, static_cast<int>(table.judges.size()), prompts);
+  if (centre == RowCentre::middle && judge.responses) judge.responses = with_middle_quality(*judge.responses);
+  return judge;
+}
+
+}  // namespace odrpo

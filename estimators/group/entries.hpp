@@ -1,0 +1,103 @@
+// What the function of estimators/group/group.hpp reads besides the estimator: the entries of a group, and the numbers of its sums.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "estimators/group/estimator_view.hpp"
+#include "estimators/weights.hpp"
+#include "kernels/math.hpp"
+
+namespace odrpo {
+
+// Of the instruction set that includes it, so that no stage file shares an out-of-line copy with another.
+namespace ODRPO_ISA::group {
+
+/// How sums are kept: exact integers and float advantages for whole scores; double throughout for real rewards. `still`: nobody writes the
+/// terms while they are read (a run that follows a running median remakes its own).
+struct WholeNumbers {
+  using I = std::int32_t;
+  using Wide = std::int64_t;  ///< of squares
+  using F = float;
+  using Scalar = float;
+  static constexpr bool exact = true, still = true;
+  ODRPO_HD F real(Wide x) { return static_cast<float>(x); }
+  ODRPO_HD F real(I x) { return static_cast<float>(x); }
+  ODRPO_HD F all(Scalar x) { return x; }
+  ODRPO_HD F sqrt(F x) { return math::sqrt(x); }
+  ODRPO_HD F choose(bool which, F x, F y) { return which ? x : y; }
+};
+struct ChangingNumbers : WholeNumbers {
+  static constexpr bool still = false;
+};
+struct RealNumbers {
+  using I = double;
+  using Wide = double;
+  using F = double;
+  using Scalar = double;
+  static constexpr bool exact = false, still = true;
+  ODRPO_HD F real(I x) { return x; }
+  ODRPO_HD F all(Scalar x) { return x; }
+  ODRPO_HD F sqrt(F x) { return math::sqrt(x); }
+  ODRPO_HD F choose(bool which, F x, F y) { return which ? x : y; }
+};
+
+// A group is a list of entries first() .. end() in ascending order; next(i) is the entry after i. Each has a value(i), and twice_rank(i,
+// next(i)) is twice its average rank less one (those below count twice, its equals once); reach(i) members
+// have at least that value, so that reach(i) - reach(next(i)) members have it: maybe none. The advantage of an entry may be put where its
+// reach is: no reach(i) is asked for after put(i).
+
+/// Whole scores 0..levels by counts: reached[v] members have at least score v, v = 0..levels + 1.
+template <class Count>
+struct ScoresByCount {
+  const Count* reached;
+  int levels;
+  constexpr int first() const { return 0; }
+  constexpr int end() const { return levels + 1; }
+  constexpr int next(int i) const { return i + 1; }
+  constexpr int value(int i) const { return i; }
+  constexpr int reach(int i) const { return reached[i]; }
+  constexpr int twice_rank(int i, int to) const { return 2 * reached[0] - reached[i] - reached[to]; }
+};
+using Scores = ScoresByCount<std::uint8_t>;       // groups of up to 255
+using WideScores = ScoresByCount<std::int32_t>;  // larger ones
+/// Sorted rewards; an entry stands where the first of its equals does. `Values` is anything with an index.
+template <class Values>
+struct Sorted {
+  Values values;
+  int count;
+  constexpr int first() const { return 0; }
+  constexpr int end() const { return count; }
+  constexpr int next(int i) const {
+    int to = i + 1;
+    while (to < count && values[to] == values[i]) ++to;
+    return to;
+  }
+  constexpr double value(int i) const { return values[i]; }
+  constexpr int reach(int i) const { return count - i; }
+  constexpr int twice_rank(int i, int to) const { return i + to; }
+};
+/// Rewards in any order, each an entry of its own: enough where only sums over the group matter (needs_order()).
+template <class Values>
+struct Unsorted {
+  Values values;
+  int count;
+  constexpr int first() const { return 0; }
+  constexpr int end() const { return count; }
+  constexpr int next(int i) const { return i + 1; }
+  constexpr double value(int i) const { return values[i]; }
+  constexpr int reach(int i) const { return count - i; }
+};
+ODRPO_HD bool needs_order(const EstimatorView& e) {
+  return e.basis != Basis::reward || e.divisor == Divisor::others_deviation || e.centre == Centre::median || e.spaced;
+}
+
+/// Advantages by entry in an array.
+template <class F>
+struct Array {
+  F* at;
+  constexpr void put(int i, F x) const { at[i] = x; }
+  constexpr F get(int i) const { return at[i]; }
+};
+}  // namespace ODRPO_ISA::group
+namespace group = ODRPO_ISA::group;
+}  // namespace odrpo

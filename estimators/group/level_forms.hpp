@@ -1,0 +1,148 @@
+// Forms of levels: sums over the levels, or over the gaps between real rewards, of what they give. A part of estimators/group/group.hpp.
+#pragma once
+#include <cstddef>
+
+#include "estimators/group/entries.hpp"
+#include "kernels/portable.hpp"
+
+namespace odrpo::ODRPO_ISA::group {
+
+/// Sums over levels (or gaps) from .. to: keep(k, what reaching all up to k adds); returns what all give up for them. at(k) says what level
+/// k adds (`reached`) and what all give up for it (`centre`).
+template <class T, class At, class Keep>
+ODRPO_HD T running_sums(int from, int to, At at, Keep keep) {
+  T sum = 0, centre = 0;
+  for (int k = from; k <= to; ++k) {
+    const auto term = at(k);
+    sum += term.reached;
+    centre += term.centre;
+    keep(k, sum);
+  }
+  return centre;
+}
+
+/// A term of a table, of a level that `count` members reach. `still`: nobody writes the table meanwhile.
+template <bool still>
+ODRPO_HD LevelTerm term_at(const float* level, int count) {
+  const float* at = level + 2 * count;
+#if defined(__CUDA_ARCH__)
+  if constexpr (still) {
+    const float2 t = __ldg(reinterpret_cast<const float2*>(at));
+    return {t.x, t.y};
+  }
+#endif
+  return {at[0], at[1]};
+}
+/// The terms of a group's median; reach(k) members reach level k.
+template <class Reach>
+ODRPO_HD const float* terms_of(const EstimatorView& e, int levels, Reach reach) {
+  if (e.class_size == 0) return e.term;
+  int median = 0;
+  for (int k = 1; k <= levels; ++k) {
+    const int count = reach(k);
+    median += (e.lower_reach > 0 && count >= e.lower_reach) + (e.upper_reach > 0 && count >= e.upper_reach);
+  }
+  return e.term + static_cast<std::size_t>(median) * static_cast<std::size_t>(e.class_size);
+}
+
+/// Are the lower and the upper levels summed apart, in float, as a HalvesTable adds them? Else all are in one sum, in double.
+ODRPO_HD bool in_halves(const EstimatorView& e) { return (e.rollouts == 8 || e.rollouts == 16) && e.levels <= 16; }
+
+/// Advantages by score of a group of n whole scores, in halves.
+template <bool still, class Reach, class Out>
+ODRPO_HD void sum_halves(const EstimatorView& e, int levels, int n, Reach reach, Out out) {
+  const int middle = levels / 2;
+  const float* term = terms_of(e, levels, reach);
+  const auto at = [&](int k) { return term_at<still>(term + 2 * k * (n + 1), reach(k)); };
+  const auto keep = [&](int k, float sum) { out.put(k, sum); };
+  out.put(0, 0.0f);
+  const float below = running_sums<float>(1, middle, at, keep), low = out.get(middle) - below;
+  const float above = running_sums<float>(middle + 1, levels, at, keep), none = 0.0f - above;
+  for (int k = 0; k <= middle; ++k) out.put(k, (out.get(k) - below) + none);
+  for (int k = middle + 1; k <= levels; ++k) out.put(k, low + (out.get(k) - above));
+}
+/// The same in one sum.
+template <bool still, class Reach, class Out>
+ODRPO_HD void sum_at_once(const EstimatorView& e, int levels, int n, Reach reach, Out out) {
+  const float* term = terms_of(e, levels, reach);
+  const auto at = [&](int k) { return term_at<still>(term + 2 * k * (n + 1), reach(k)); };
+  const double centre = running_sums<double>(1, levels, at, [](int, double) {});
+  out.put(0, static_cast<float>(-centre));
+  running_sums<double>(1, levels, at, [&](int k, double sum) { out.put(k, static_cast<float>(sum - centre)); });
+}
+
+/// A function along the levels that is constant inside each of them, by its running sums: its integrals cost O(1).
+struct LevelSums {
+  const double *step, *sum;  ///< of level k, and of levels 1..k
+  int top;                   ///< beyond the last level it goes on with one more step
+};
+ODRPO_HD LevelSums shape_of(const EstimatorView& e) { return {e.along, e.along + (e.levels + 2), e.levels}; }
+ODRPO_HD LevelSums grown_of(const EstimatorView& e) { return {e.along + 2 * (e.levels + 2), e.along + 3 * (e.levels + 2), e.levels}; }
+/// Integral from low to high, 0 <= low <= high.
+ODRPO_HD double between(const LevelSums& of, double low, double high) {
+  int a = static_cast<int>(low), b = static_cast<int>(high);
+  a = a < of.top ? a : of.top;
+  b = b < of.top ? b : of.top;
+  if (a == b) return of.step[a + 1] * (high - low);
+  return of.step[a + 1] * (a + 1 - low) + (of.sum[b] - of.sum[a + 1]) + of.step[b + 1] * (high - b);
+}
+
+ODRPO_HD LevelCount count_of(Weight weight, const LevelRule& rule, int count, int group) {
+  const double variance = level_variance(count, group), fixed = level_mix(weight, variance, 0);
+  return {level_shares(rule, 1.0, count, group), fixed, level_mix(weight, variance, 1) - fixed};
+}
+
+/// Of a group's median: the decay of levels up to `below` is `factor` e^(k/2), above it is 1.
+struct Damping {
+  double below, factor;
+};
+ODRPO_HD Damping damping_of(const EstimatorView& e, double median) {
+  if (!reads_median(e.weight) || !(median > 0)) return {0, 1};
+  return {static_cast<double>(static_cast<int>(median)), median_decay(median, 0)};  // e^((k - Med) / 2) = e^(-Med / 2) e^(k / 2)
+}
+
+/// The weight of the levels between two rewards, summed: w integrated from low to high, times Delta_k along each level k.
+ODRPO_HD double weight_of_gap(const EstimatorView& e, const LevelCount& c, double low, double high, const Damping& damping) {
+  if (e.weight == Weight::uniform && !e.spaced) return high - low;
+  low = low > 0 ? low : 0;
+  if (!(high > low)) return 0;
+  const LevelSums shape = shape_of(e);
+  const double plain = c.fixed * between(shape, low, high), below = damping.below;
+  if (c.slope == 0) return plain;
+  double damped = 0;
+  if (low < below) damped += damping.factor * between(grown_of(e), low, high < below ? high : below);
+  if (high > below) damped += between(shape, low > below ? low : below, high);
+  return plain + c.slope * damped;
+}
+
+/// The median that the weights of a sorted group read.
+template <class Group>
+ODRPO_HD double median_of(const EstimatorView& e, const Group& g) {
+  if (!reads_median(e.weight) || e.median == MedianRule::running) return e.running;
+  const int n = g.end();
+  const double lower = g.value((n - 1) / 2), upper = g.value(n / 2);
+  if (e.median == MedianRule::lower) return lower;
+  if (e.median == MedianRule::upper) return upper;
+  return lower + (upper - lower) * 0.5;
+}
+
+/// Advantages of a sorted group of real rewards: every gap gives those above it `reached` and those below it `missed`.
+template <class Group, class Out>
+ODRPO_HD void sum_gaps(const EstimatorView& e, const Group& g, Out out) {
+  struct Term {
+    double reached, centre;
+  };
+  const int n = g.end();
+  const Damping damping = damping_of(e, median_of(e, g));
+  const auto at = [&](int i) {
+    const double low = g.value(i - 1), high = g.value(i);
+    if (!(high > low)) return Term{0, 0};
+    const LevelCount c = n == e.rollouts ? e.counts[n - i] : count_of(e.weight, e.rule, n - i, n);
+    const double weight = weight_of_gap(e, c, low, high, damping);
+    return Term{weight * (c.shares.reached - c.shares.missed), -(weight * c.shares.missed)};
+  };
+  out.put(0, 0.0);
+  const double centre = running_sums<double>(1, n - 1, at, [&](int i, double sum) { out.put(i, sum); });
+  for (int i = 0; i < n; ++i) out.put(i, out.get(i) - centre);
+}
+}  // namespace odrpo::ODRPO_ISA::group

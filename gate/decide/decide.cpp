@@ -1,0 +1,142 @@
+// The gate's decisions: intervals of block medians, looks, Holm's correction.
+#include "gate/decide/decide.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "results/stats/power.hpp"
+#include "results/stats/statistics.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double least_sd = 1e-5;
+
+double sd_of(const MeanInterval& m) { return std::max(m.sd, least_sd); }
+
+/// Error and freedom of a difference from a stored baseline: Welch's, each session with a variance of its own, and the drift, taken as
+/// known.
+void set_error(GateEstimate& e, std::span<const std::vector<double>> sessions, double drift) {
+  const auto count = static_cast<double>(sessions.size());
+  double variance = e.sd * e.sd / e.blocks, quarters = variance * variance / (e.blocks - 1), mean = 0;
+  for (const auto& session : sessions) {
+    const MeanInterval m = mean_interval(session);
+    const double share = sd_of(m) * sd_of(m) / m.n / (count * count);
+    mean += m.mean / count;
+    variance += share;
+    quarters += share * share / (m.n - 1);
+  }
+  e.mean -= mean;
+  variance += drift * drift * (1 + 1 / count);
+  e.error = std::sqrt(variance);
+  e.freedom = variance * variance / quarters;
+}
+
+GateEstimate estimate_of(std::span<const double> blocks, std::span<const std::vector<double>> stored, const GateRules& rules) {
+  const MeanInterval mean = mean_interval(blocks);
+  GateEstimate e;
+  e.blocks = mean.n;
+  e.mean = mean.mean;
+  e.sd = sd_of(mean);
+  e.error = e.sd / std::sqrt(e.blocks);
+  e.freedom = e.blocks - 1;
+  if (!stored.empty()) set_error(e, stored, rules.drift);
+  const double beyond = std::abs(e.mean) - std::log1p(rules.limit);
+  e.p = beyond > 0 ? student_p(beyond / e.error, e.freedom) : 1;
+  return e;
+}
+
+/// The alpha of each p in Holm's order: alpha / (m - i) for the i-th smallest while all before it are below theirs; after the first that is
+/// not, the alpha of that one.
+std::vector<double> holm_levels(std::span<const double> p, double alpha) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<double> level(p.size());
+  std::size_t left = p.size();
+  for (const std::size_t i : order) {
+    level[i] = alpha / static_cast<double>(left);
+    if (p[i] <= level[i]) --left;
+    if (left == 0) break;
+  }
+  return level;
+}
+
+void set_interval(GateEstimate& e, double alpha) {
+  const double half = student_factor_of(e.freedom, 1 - alpha) * e.error;
+  e.alpha = alpha;
+  e.lo = e.mean - half;
+  e.hi = e.mean + half;
+}
+
+std::optional<GateVerdict> verdict_of(const GateCase& c, const GateRules& rules, bool last) {
+  const double limit = std::log1p(rules.limit), same = std::log1p(rules.same);
+  const GateEstimate &e = c.estimate, &control = c.control_estimate;
+  if (c.differs) return GateVerdict::different;
+  if (control.blocks > 0 && (control.lo > limit || control.hi < -limit)) return GateVerdict::void_control;
+  if (e.lo > limit) return GateVerdict::slower;
+  if (e.hi < -limit) return GateVerdict::faster;
+  if (e.lo > -same && e.hi < same) return GateVerdict::same;
+  if (last) return GateVerdict::inconclusive;
+  return std::nullopt;
+}
+
+}  // namespace
+
+double GateEstimate::ratio() const { return std::exp(mean); }
+double GateEstimate::ratio_lo() const { return std::exp(lo); }
+double GateEstimate::ratio_hi() const { return std::exp(hi); }
+
+double block_value(std::span<const double> baseline, std::span<const double> other) {
+  std::vector<double> d(baseline.size());
+  for (std::size_t i = 0; i < d.size(); ++i) d[i] = std::log(other[i] / baseline[i]);
+  return quartiles(d).median;
+}
+
+double session_drift(std::span<const std::vector<std::vector<double>>> cases) {
+  double beyond = 0;
+  int counted = 0;
+  for (const auto& sessions : cases) {
+    if (sessions.size() < 2) continue;
+    std::vector<double> means;
+    double within = 0;
+    for (const auto& session : sessions) {
+      const MeanInterval m = mean_interval(session);
+      means.push_back(m.mean);
+      within += m.sd * m.sd / m.n / static_cast<double>(sessions.size());
+    }
+    const double sd = mean_interval(means).sd;
+    beyond += sd * sd - within;
+    ++counted;
+  }
+  return counted > 0 ? std::max(least_drift, std::sqrt(std::max(beyond / counted, 0.0))) : least_drift;
+}
+
+void judge_look(std::span<GateCase> cases, const GateRules& rules) {
+  int blocks = 0;
+  for (GateCase& c : cases) {
+    if (c.verdict) continue;
+    c.estimate = estimate_of(c.change, c.stored, rules);
+    if (!c.control.empty()) c.control_estimate = estimate_of(c.control, {}, rules);
+    blocks = c.estimate.blocks;
+  }
+  std::vector<double> p, p_control;
+  for (const GateCase& c : cases) p.push_back(c.estimate.p), p_control.push_back(c.control_estimate.blocks > 0 ? c.control_estimate.p : 1);
+  const std::vector<double> level = holm_levels(p, rules.alpha), level_control = holm_levels(p_control, rules.alpha);
+  const bool last = !rules.looks.empty() && blocks >= rules.looks.back();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    GateCase& c = cases[i];
+    if (c.verdict) continue;
+    set_interval(c.estimate, level[i]);
+    if (c.control_estimate.blocks > 0) set_interval(c.control_estimate, level_control[i]);
+    c.verdict = verdict_of(c, rules, last);
+  }
+}
+
+double smallest_found(const GateEstimate& e, const GateRules& rules) {
+  const double beyond = detectable_mean({.factor = student_factor_of(e.freedom, 1 - e.alpha)}, e.freedom, 0.95) * e.error;
+  return std::expm1(std::log1p(rules.limit) + beyond);
+}
+
+}  // namespace odrpo

@@ -1,0 +1,155 @@
+// Compares two result files by the ids of their runs.
+#include "results/export/file_diff.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "kernels/shared/utf8.hpp"
+#include "results/store/record.hpp"
+
+namespace odrpo {
+namespace {
+
+/// Wall times differ between any two calls.
+bool is_timing(const std::string& column) { return column.starts_with("step_time") || column == "seconds" || column == modelled_seconds; }
+
+bool is_value(const ColumnInfo& column) {
+  return column.numeric && column.axis.empty() && !is_timing(column.name) && column.name != "run" && column.name != "seed" &&
+         column.name != "votes";
+}
+
+/// The settings of a resolved text: "key = value", a value over several lines in one.
+std::vector<std::pair<std::string, std::string>> settings_of(const std::string* text) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  int open = 0;  // brackets of the value at hand
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (open == 0) {
+      const std::size_t equals = line.find(" = ");
+      if (line.empty() || line[0] == '#' || equals == std::string_view::npos) continue;
+      settings.emplace_back(printable_text(line.substr(0, equals)), printable_text(line.substr(equals + 3)));
+    } else {
+      const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+      settings.back().second += ' ' + printable_text(line.substr(first));
+    }
+    char quote = 0;
+    for (std::size_t i = line.find(" = ") == std::string_view::npos || open > 0 ? 0 : line.find(" = "); i < line.size(); ++i) {
+      const char c = line[i];
+      if (quote != 0) {
+        if (c == '\\' && quote == '"') ++i;
+        else if (c == quote) quote = 0;
+      } else if (c == '"' || c == '\'') {
+        quote = c;
+      } else {
+        open += (c == '[' || c == '{') - (c == ']' || c == '}');
+      }
+    }
+    open = std::max(open, 0);
+  }
+  return settings;
+}
+
+std::vector<SettingDiff> differences(const std::vector<std::pair<std::string, std::string>>& a,
+                                     const std::vector<std::pair<std::string, std::string>>& b) {
+  const std::map<std::string, std::string> of_a(a.begin(), a.end()), of_b(b.begin(), b.end());
+  std::vector<SettingDiff> out;
+  for (const auto& [key, value] : a) {
+    const auto other = of_b.find(key);
+    const std::string there = other == of_b.end() ? "" : other->second;
+    if (there != value) out.push_back({key, value, there});
+  }
+  for (const auto& [key, value] : b)
+    if (!of_a.contains(key)) out.push_back({key, "", value});
+  return out;
+}
+
+std::vector<std::pair<std::string, std::string>> program_of(const ResultFile& file) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (const char* name : {"version", "revision", "compiler", "cpu", "isa", "device"})
+    if (const std::string* text = file.provenance_text(name)) facts.emplace_back(name, printable_text(*text));
+  return facts;
+}
+
+ValueDiff compare(const Column& a, const Column& b, const std::vector<std::pair<std::size_t, std::size_t>>& pairs, const Column& ids) {
+  ValueDiff d;
+  d.column = printable_text(a.name);
+  d.mean = d.largest = std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  std::size_t both = 0;
+  for (const auto& [i, j] : pairs) {
+    const double x = a.number[i], y = b.number[j];
+    if (std::isnan(x) && std::isnan(y)) continue;
+    if (std::isnan(x) || std::isnan(y)) {
+      ++d.undefined;
+      ++d.runs;
+      continue;
+    }
+    sum += y - x;
+    ++both;
+    if (x == y) continue;
+    ++d.runs;
+    if (!(std::fabs(y - x) <= std::fabs(d.largest))) {  // the first too, which is compared with NaN
+      d.largest = y - x;
+      d.run = printable_text(ids.text(i));
+    }
+  }
+  if (both > 0) d.mean = sum / static_cast<double>(both);
+  return d;
+}
+
+}  // namespace
+
+std::vector<std::string> diff_columns(const ResultFile& head) {
+  std::vector<std::string> columns{"id", "key"};
+  for (const ColumnInfo& column : head.all)
+    if (is_value(column)) columns.push_back(column.name);
+  return columns;
+}
+
+FileDiff diff_files(const ResultFile& a, const ResultFile& b) {
+  FileDiff diff;
+  diff.same_digest = !a.digest.empty() && a.digest == b.digest;
+  diff.settings = differences(settings_of(a.provenance_text("resolved")), settings_of(b.provenance_text("resolved")));
+  diff.programs = differences(program_of(a), program_of(b));
+  const Column &id_a = *a.column("id"), &id_b = *b.column("id");
+  std::map<std::string_view, std::size_t> place;
+  for (std::size_t j = 0; j < b.runs; ++j) place[id_b.text(j)] = j;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  std::vector<bool> met(b.runs);
+  for (std::size_t i = 0; i < a.runs; ++i) {
+    const auto found = place.find(id_a.text(i));
+    if (found == place.end()) {
+      if (++diff.count_a <= FileDiff::ids_kept) diff.only_a.push_back(printable_text(id_a.text(i)));
+      continue;
+    }
+    met[found->second] = true;
+    pairs.emplace_back(i, found->second);
+  }
+  for (std::size_t j = 0; j < b.runs; ++j)
+    if (!met[j] && ++diff.count_b <= FileDiff::ids_kept) diff.only_b.push_back(printable_text(id_b.text(j)));
+  diff.common = pairs.size();
+  const Column *key_a = a.column("key"), *key_b = b.column("key");
+  for (const auto& [i, j] : pairs) {
+    diff.other_key += key_a && key_b && key_a->text(i) != key_b->text(j);
+    diff.other_status += a.ok(i) != b.ok(j);
+  }
+  for (const Column& column : a.columns) {
+    if (!is_value(column)) continue;
+    const Column* other = b.column(column.name);
+    if (other == nullptr || !other->numeric) continue;
+    ++diff.columns;
+    if (ValueDiff d = compare(column, *other, pairs, id_a); d.runs > 0) diff.values.push_back(std::move(d));
+  }
+  std::stable_sort(diff.values.begin(), diff.values.end(), [](const ValueDiff& x, const ValueDiff& y) { return x.runs > y.runs; });
+  return diff;
+}
+
+}  // namespace odrpo

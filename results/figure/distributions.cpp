@@ -1,0 +1,161 @@
+// Figures of the runs behind the cells: histograms and performance profiles.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/shared/failure.hpp"
+#include "results/stats/aggregate_metrics.hpp"
+#include "results/stats/bootstrap.hpp"
+#include "results/figure/panels.hpp"
+#include "results/table/render/cell_texts.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int profile_points = 61, resamples = 1000;
+constexpr double level = 0.95;      // of a profile's intervals
+constexpr double most_work = 2e10;  // additions: a minute or so
+
+void must_be_one_value(const TableModel& table, const char* what) {
+  if (table.values.size() > 1 || table.spec.over_values())
+    throw Failure(Exit::usage, fmt::format("a {} shows the runs of one value; --value names it, and --rows and --columns name axes", what));
+}
+
+std::vector<double> values_of(const TableCell& cell) {
+  std::vector<double> values;
+  for (const auto& v : cell.values) values.push_back(v.second);
+  return values;
+}
+
+/// The runs of a row in these tasks, by seed.
+UnitScores scores_of(const std::vector<const TableCell*>& tasks) {
+  TaskScores scores;
+  std::vector<std::vector<std::uint32_t>> seeds(tasks.size());
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    scores.push_back(values_of(*tasks[t]));
+    for (const auto& v : tasks[t]->values) seeds[t].push_back(static_cast<std::uint32_t>(v.first));
+  }
+  return by_unit(std::move(scores), seeds);
+}
+
+/// Edges of bins of equal width over all values: Freedman and Diaconis's width, 5 to 40 bins.
+std::vector<double> bin_edges(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const double least = values.front(), largest = values.back();
+  const double spread = quantile(values, 0.75) - quantile(values, 0.25);
+  const double width = 2 * spread / std::cbrt(static_cast<double>(values.size()));
+  const double wanted = width > 0 ? std::ceil((largest - least) / width) : 5;
+  const int bins = static_cast<int>(std::clamp(wanted, 5.0, 40.0));
+  const double step = largest > least ? (largest - least) / bins : 1;
+  const double from = largest > least ? least : least - 2.5;
+  std::vector<double> edges;
+  for (int i = 0; i <= bins; ++i) edges.push_back(from + step * i);
+  return edges;
+}
+
+/// Counts as an outline: each bin's value at its left edge, 0 at both ends.
+std::vector<FigurePoint> outline(const std::vector<double>& values, const std::vector<double>& edges) {
+  std::vector<double> counts(edges.size() - 1);
+  for (const double value : values) {
+    const auto right = std::upper_bound(edges.begin() + 1, edges.end() - 1, value);
+    counts[static_cast<std::size_t>(right - edges.begin()) - 1] += 1;
+  }
+  std::vector<FigurePoint> points{{edges[0], 0, nan, nan}};
+  for (std::size_t i = 0; i < counts.size(); ++i) points.push_back({edges[i], counts[i], nan, nan});
+  points.push_back({edges.back(), 0, nan, nan});
+  return points;
+}
+
+}  // namespace
+
+Figure histogram_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
+  must_be_one_value(table, "histogram");
+  Figure figure{fmt::format("runs by {}{}", value_text(table.values[0]), source_text(table)), {}};
+  const std::size_t width = table.columns.size();
+  for (const TableBlock& block : table.blocks)
+    for (std::size_t c = 0; c < width; ++c) {
+      FigurePanel panel;
+      panel.kind = PanelKind::steps;
+      panel.title = block_text(table, block, false);
+      if (width > 1) panel.title += fmt::format("{}{}={}", panel.title.empty() ? "" : ", ", table.spec.columns, table.columns[c]);
+      panel.x_label = value_text(table.values[0]);
+      panel.y_label = "runs";
+      std::vector<double> all;
+      for (std::size_t r = 0; r < table.rows.size(); ++r)
+        for (const double value : values_of(block.cells[r * width + c])) all.push_back(value);
+      if (all.empty()) continue;
+      const std::vector<double> edges = bin_edges(all);
+      for (std::size_t r = 0; r < table.rows.size(); ++r)
+        if (const auto values = values_of(block.cells[r * width + c]); !values.empty())
+          panel.series.push_back({series_name(table, r), styles[r], outline(values, edges)});
+      figure.panels.push_back(std::move(panel));
+    }
+  check_panels(figure);
+  return figure;
+}
+
+Figure profile_figure(const TableModel& table, std::span<const SeriesStyle> styles, std::uint64_t seed) {
+  must_be_one_value(table, "performance profile");
+  const std::size_t width = table.columns.size();
+  const auto cell = [&](std::size_t row, std::size_t task) -> const TableCell& {
+    return table.blocks[task / width].cells[row * width + task % width];
+  };
+  std::vector<std::size_t> rows, tasks;  // rows with any run; tasks that all of these share
+  for (std::size_t r = 0; r < table.rows.size(); ++r)
+    for (std::size_t t = 0; t < table.blocks.size() * width; ++t)
+      if (cell(r, t).n > 0) {
+        rows.push_back(r);
+        break;
+      }
+  double runs = 0, least = std::numeric_limits<double>::infinity(), largest = -least;
+  for (std::size_t t = 0; t < table.blocks.size() * width; ++t) {
+    if (!std::all_of(rows.begin(), rows.end(), [&](std::size_t r) { return cell(r, t).n > 0; })) continue;
+    tasks.push_back(t);
+    for (const std::size_t r : rows)
+      for (const auto& v : cell(r, t).values) {
+        least = std::min(least, v.second);
+        largest = std::max(largest, v.second);
+        runs += 1;
+      }
+  }
+  if (rows.empty() || tasks.empty()) throw Failure(Exit::usage, "there is nothing to draw: no column of a block has runs of all rows");
+  if (runs * profile_points * resamples > most_work)
+    throw Failure(Exit::limits,
+                  fmt::format("a profile of {:.0f} runs with its bootstrap takes minutes; choose fewer rows or columns", runs));
+  const double margin = largest > least ? 0.02 * (largest - least) : 1;
+  FigurePanel panel;
+  panel.bands = panel.y_from_zero = true;
+  panel.x_label = fmt::format("score tau: {}", value_text(table.values[0]));
+  panel.y_label = "share of runs above tau";
+  for (const std::size_t r : rows) {
+    std::vector<const TableCell*> cells;
+    for (const std::size_t t : tasks) cells.push_back(&cell(r, t));
+    const UnitScores scores = scores_of(cells);
+    std::vector<double> taus;
+    std::vector<Metric> metrics;
+    for (int i = 0; i < profile_points; ++i) {
+      const double tau = least - margin + (largest - least + 2 * margin) * i / (profile_points - 1);
+      taus.push_back(tau);
+      metrics.emplace_back([tau](const TaskScores& s) { return run_score_distribution(s, tau); });
+    }
+    const auto laws = unit_bootstrap(scores, metrics, resamples, seed);
+    FigureSeries series{series_name(table, r), styles[r], {}};
+    for (std::size_t i = 0; i < laws.size(); ++i) {
+      const double wide = expanded_level(static_cast<int>(laws[i].fewest), static_cast<int>(laws[i].freedom), level);
+      const Interval interval = bca_interval(laws[i], wide);
+      series.points.push_back({taus[i], laws[i].estimate, interval.lo, interval.hi});
+    }
+    panel.series.push_back(std::move(series));
+  }
+  Figure figure{fmt::format("performance profile: share of runs above a score, {} task{} ({}{}), 95 % expanded BCa intervals of {} "
+                            "resamples of seeds, each with its runs in all tasks{}",
+                            tasks.size(), tasks.size() == 1 ? "" : "s", tasks.size() == 1 ? "" : "columns and blocks, ",
+                            fmt::format("{:.0f} runs", runs), resamples, source_text(table)),
+                {}};
+  figure.panels.push_back(std::move(panel));
+  return figure;
+}
+
+}  // namespace odrpo

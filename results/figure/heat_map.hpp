@@ -1,0 +1,24 @@
+// Commands for gnuplot that draw values as colours. Private to results/figure/.
+#pragma once
+#include <string>
+
+#include "results/figure/figure.hpp"
+#include "results/figure/axis_ticks.hpp"
+
+namespace odrpo {
+
+/// Colours of a scale, which colour-blind readers tell apart: viridis, or blue - white - vermilion with white at 0.
+std::string palette_commands(bool diverging, const NumberRange& range);
+
+/// Place and size of a bar of colours, in parts of the page from its left and bottom.
+struct ColourBar {
+  double left, bottom, width, height;
+};
+
+/// The values of a field as lines of a data block, a row of cells each.
+std::string field_cells(const FigurePanel& panel);
+
+/// The plot of a field whose values are in the data block `name`, over its axes; undefined cells are grey.
+std::string field_commands(const FigurePanel& panel, const FigureAxis& colours, const ColourBar& bar, const std::string& name);
+
+}  // namespace odrpo

@@ -1,0 +1,164 @@
+// Figures of the cells of tables: lines, bars, forest, heat map.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "kernels/shared/failure.hpp"
+#include "results/scores/csv.hpp"
+#include "results/figure/panels.hpp"
+#include "results/table/render/cell_texts.hpp"
+
+namespace odrpo {
+namespace {
+
+/// The numbers that the columns are. Failure usage when one is none.
+std::vector<double> column_numbers(const TableModel& table) {
+  std::vector<double> numbers;
+  for (const std::string& column : table.columns) {
+    const auto number = number_of(column);
+    if (!number)
+      throw Failure(Exit::usage,
+                    fmt::format("columns: \"{}\" of the axis \"{}\" is no number, and lines need numbers; --columns names another "
+                                "axis, and bars take any",
+                                column, table.spec.columns));
+    numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+bool spans_octaves(const std::vector<double>& numbers) {
+  const auto [least, largest] = std::minmax_element(numbers.begin(), numbers.end());
+  return numbers.size() > 1 && numbers.size() <= 8 && *least > 0 && *largest >= 8 * *least;
+}
+
+std::vector<FigureSeries> row_series(const TableModel& table, const TableBlock& block, std::span<const SeriesStyle> styles,
+                                     const std::vector<double>& x) {
+  std::vector<FigureSeries> all;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    FigureSeries series{series_name(table, r), styles[r], {}};
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const TableCell& cell = block.cells[r * table.columns.size() + c];
+      if (cell.n > 0) series.points.push_back({x[c], cell.centre, cell.lo, cell.hi});
+    }
+    std::sort(series.points.begin(), series.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
+    if (!series.points.empty()) all.push_back(std::move(series));
+  }
+  return all;
+}
+
+std::vector<double> places(std::size_t count) {
+  std::vector<double> x(count);
+  for (std::size_t i = 0; i < count; ++i) x[i] = static_cast<double>(i);
+  return x;
+}
+
+}  // namespace
+
+Figure lines_figure(std::span<const TableModel> tables, std::span<const SeriesStyle> styles, bool bands) {
+  Figure figure{tables_caption(tables), {}, tables.size()};
+  std::size_t blocks = 0;
+  for (const TableModel& table : tables) blocks = std::max(blocks, table.blocks.size());
+  for (std::size_t b = 0; b < blocks; ++b)  // the tables of one block side by side
+    for (const TableModel& table : tables) {
+      if (b >= table.blocks.size()) continue;
+      const std::vector<double> x = column_numbers(table);
+      FigurePanel panel;
+      panel.title = block_text(table, table.blocks[b], false);
+      panel.x_label = table.spec.columns;
+      panel.y_label = value_text(table.values[0]);
+      panel.bands = bands;
+      panel.log_x = !bands && spans_octaves(x);
+      if (!bands && x.size() <= 8) panel.x_ticks = x;
+      panel.series = row_series(table, table.blocks[b], styles, x);
+      if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+    }
+  check_panels(figure);
+  return figure;
+}
+
+Figure bars_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
+  Figure figure{tables_caption({&table, 1}), {}};
+  const bool values = table.spec.columns == values_dimension;  // each has a unit, and so a panel, of its own
+  for (const TableBlock& block : table.blocks)
+    for (std::size_t v = 0; v < (values ? table.values.size() : 1); ++v) {
+      FigurePanel panel;
+      panel.kind = PanelKind::bars;
+      panel.title = block_text(table, block, false);
+      panel.x_label = values ? "" : table.spec.columns;
+      panel.y_label = table.spec.rows == values_dimension ? "" : value_text(table.values[v]);
+      panel.x_names = values ? std::vector<std::string>{""} : table.columns;
+      panel.series = row_series(table, block, styles, places(table.columns.size()));
+      if (values)
+        for (FigureSeries& series : panel.series) {
+          std::erase_if(series.points, [&](const FigurePoint& point) { return point.x != static_cast<double>(v); });
+          for (FigurePoint& point : series.points) point.x = 0;
+        }
+      std::erase_if(panel.series, [](const FigureSeries& series) { return series.points.empty(); });
+      if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+    }
+  check_panels(figure);
+  return figure;
+}
+
+Figure forest_figure(const TableModel& table, std::span<const SeriesStyle> styles) {
+  if (!table.spec.compares()) throw Failure(Exit::usage, "a forest shows differences, and there is no baseline; --baseline names one");
+  Figure figure{tables_caption({&table, 1}, "mean difference from the baseline"), {}};
+  const bool values = table.spec.columns == values_dimension;
+  for (const TableBlock& block : table.blocks)
+    for (std::size_t v = 0; v < table.values.size(); ++v) {  // a value has a unit, and so a panel, of its own
+      FigurePanel panel;
+      panel.kind = PanelKind::forest;
+      panel.title = block_text(table, block, false);
+      const TableValue& value = table.values[v];
+      panel.x_label = value.percent
+                          ? fmt::format("{} vs {} [%]", value.name, baseline_text(table))
+                          : fmt::format("{} - {}{}", value.name, baseline_text(table), value.unit.empty() ? "" : " [" + value.unit + "]");
+      double line = 0;
+      for (std::size_t c = 0; c < table.columns.size(); ++c)
+        for (std::size_t r = 0; r < table.rows.size(); ++r) {
+          const TableCell& cell = block.cells[r * table.columns.size() + c];
+          const MeanInterval& d = cell.comparison.difference;
+          if (cell.of != v || d.n == 0) continue;
+          const bool names_column = !values && table.columns.size() > 1;
+          const std::string column = number_of(table.columns[c]) ? table.spec.columns + "=" + table.columns[c] : table.columns[c];
+          panel.y_names.push_back(series_name(table, r) + (names_column ? ", " + column : ""));
+          panel.series.push_back({table.rows[r], styles[r], {{d.mean, line, d.lo, d.hi, is_significant(cell.comparison, table.spec)}}});
+          line += 1;
+        }
+      if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+    }
+  const int tests = *std::max_element(table.tested.begin(), table.tested.end());
+  if (!table.spec.best.empty() && tests == 0) {
+    figure.caption += "; paired by seed; chosen on these seeds, and so not tested";
+  } else {
+    figure.caption += fmt::format("; paired by seed, with {} intervals; filled symbols: p < .05", table.spec.chose_apart() ? "their" : "95 %");
+    if (table.spec.correction == Correction::holm) figure.caption += fmt::format(" after Holm's correction for the {} of a value", tests);
+    if (table.spec.chose_apart()) figure.caption += fmt::format(" against every {} of the other", fmt::join(table.spec.best, ", "));
+  }
+  check_panels(figure);
+  return figure;
+}
+
+Figure heatmap_figure(const TableModel& table) {
+  Figure figure{tables_caption({&table, 1}, table.values[0].median ? "median" : "mean"), {}};
+  if (table.spec.over_values() && table.values.size() > 1)
+    throw Failure(Exit::usage, "a heat map has one scale of colours, and so one value; --value names it");
+  const NumberStyle style = number_style(table);
+  for (const TableBlock& block : table.blocks) {
+    FigurePanel panel;
+    panel.kind = PanelKind::heatmap;
+    panel.title = block_text(table, block, false);
+    panel.x_label = table.spec.columns;
+    panel.y_label = value_text(table.values[0]);
+    panel.x_names = table.columns;
+    panel.decimals = style.decimals[0];
+    const std::vector<SeriesStyle> any(table.rows.size());
+    panel.series = row_series(table, block, any, places(table.columns.size()));
+    for (const FigureSeries& series : panel.series) panel.y_names.push_back(series.name);
+    if (!panel.series.empty()) figure.panels.push_back(std::move(panel));
+  }
+  check_panels(figure);
+  return figure;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,52 @@
+// Escaping for HTML, and hashes as a policy names them.
+#include "results/page/html_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "kernels/shared/utf8.hpp"
+#include "results/store/digest.hpp"
+
+namespace odrpo::page {
+namespace {
+
+std::string bytes_of_hex(std::string_view hex) {
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    int byte = 0;
+    std::from_chars(hex.data() + i, hex.data() + i + 2, byte, 16);
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::string cut_text(std::string_view text, std::size_t characters) {
+  std::size_t at = 0;
+  for (std::size_t n = 0; at < text.size(); ++n) {
+    if (n == characters) return std::string(text.substr(0, at)) + "…";
+    at += std::max<std::size_t>(first_character(text.substr(at)).bytes, 1);
+  }
+  return std::string(text);
+}
+
+std::string policy_hash(std::string_view text) { return "sha256-" + base64(bytes_of_hex(sha256_hex(text))); }
+
+void append_list(std::string& out, const std::vector<std::string>& items, std::size_t bytes) {
+  if (items.empty()) return;
+  const std::size_t limit = out.size() + bytes;
+  out += "<ul>\n";
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (out.size() + items[i].size() > limit) {
+      out += fmt::format("<li class=\"cut\">and {} more, which this page has no room for</li>\n", items.size() - i);
+      break;
+    }
+    out += fmt::format("<li>{}</li>\n", items[i]);
+  }
+  out += "</ul>\n";
+}
+
+}  // namespace odrpo::page

@@ -1,0 +1,174 @@
+// Cells to table: a counting sort by response, then each response's few ratings by column.
+#include "results/scores/cells.hpp"
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace odrpo {
+namespace {
+
+constexpr std::uint32_t most_columns = 65536;
+
+/// Columns of the cells in the order of the table, and what a cell's column number becomes.
+struct Columns {
+  std::vector<ScoreTable::Column> list;
+  std::vector<std::uint32_t> rank;
+};
+
+Columns order_columns(const ScoreCells& cells, const std::vector<std::uint32_t>& judge_rank) {
+  Columns c;
+  const auto order = cells.columns.sorted(judge_rank);
+  c.rank = ranks_of(order);
+  c.list.reserve(order.size());
+  for (const auto i : order) c.list.push_back({judge_rank[cells.columns.group(i)], std::string(cells.columns.text(i))});
+  return c;
+}
+
+/// Ratings of every judge are numbered 1, 2, … inside a response. `column` holds judges, in order of response, and then columns.
+std::vector<ScoreTable::Column> number_columns(const std::vector<std::uint32_t>& start, std::size_t judges,
+                                               std::vector<std::uint32_t>& column) {
+  std::vector<std::uint32_t> most(judges, 0), count(judges, 0), base(judges, 0);
+  const auto each_response = [&](auto call) {
+    for (std::size_t r = 0; r + 1 < start.size(); ++r) {
+      for (std::uint32_t i = start[r]; i < start[r + 1]; ++i) count[column[i]] = 0;
+      for (std::uint32_t i = start[r]; i < start[r + 1]; ++i) call(i, column[i]);
+    }
+  };
+  each_response([&](std::uint32_t, std::uint32_t j) { most[j] = std::max(most[j], ++count[j]); });
+  std::vector<ScoreTable::Column> list;
+  for (std::uint32_t j = 0; j < judges; ++j) {
+    base[j] = static_cast<std::uint32_t>(list.size());
+    for (std::uint32_t n = 1; n <= most[j]; ++n) list.push_back({j, std::to_string(n)});
+  }
+  std::vector<std::uint32_t> numbered(column.size());
+  each_response([&](std::uint32_t i, std::uint32_t j) { numbered[i] = base[j] + count[j]++; });
+  column.swap(numbered);
+  return list;
+}
+
+/// Tells of every rating but the first in this cell.
+void tell_twice(const ScoreCells& cells, std::uint32_t response, std::uint32_t column, CsvErrors& errors) {
+  std::string what;
+  for (std::size_t i = 0; i < cells.response.size() && !errors.enough(); ++i) {
+    if (cells.response[i] != response || cells.column[i] != column) continue;
+    if (!what.empty()) {
+      errors.add(cells.line[i], 1, what);
+      continue;
+    }
+    what = "prompt " + shown_id(cells.prompts.text(cells.responses.group(response))) + ", response " +
+           shown_id(cells.responses.text(response));
+    if (const auto judge = cells.judges.text(cells.columns.group(column)); !judge.empty()) what += ", judge " + shown_id(judge);
+    what += ", sample " + shown_id(cells.columns.text(column)) + " is given twice; first on line " + std::to_string(cells.line[i]);
+  }
+}
+
+void note_case(const IdTable& ids, const char* what, ScoreTable& table) {
+  const auto pair = ids.same_but_case();
+  if (!pair.empty())
+    table.notes.push_back(std::string(what) + " " + shown_cell(pair[0]) + " and " + shown_cell(pair[1]) +
+                          " differ by capital letters alone and are taken for two");
+}
+
+}  // namespace
+
+ScoreTable make_score_table(ScoreCells cells, std::vector<double> values, CsvErrors& errors) {
+  ScoreTable table;
+  note_case(cells.prompts, "prompts", table);
+  note_case(cells.responses, "responses", table);
+  note_case(cells.judges, "judges", table);
+
+  const auto prompt_order = cells.prompts.sorted({});
+  const auto response_order = cells.responses.sorted(ranks_of(prompt_order)), response_rank = ranks_of(response_order);
+  const auto judge_order = cells.judges.sorted({}), judge_rank = ranks_of(judge_order);
+  for (const auto j : judge_order) table.judges.push_back({std::string(cells.judges.text(j))});
+  Columns columns;
+  if (!cells.numbered) columns = order_columns(cells, judge_rank);
+
+  // by response, in the order of the file
+  const std::size_t ratings = cells.response.size();
+  std::vector<std::uint32_t> start(cells.responses.size() + 1, 0);
+  for (const auto r : cells.response) ++start[response_rank[r] + 1];
+  for (std::size_t r = 1; r < start.size(); ++r) start[r] += start[r - 1];
+  table.level.resize(ratings);
+  table.column.resize(ratings);
+  {
+    std::vector<std::uint32_t> next(start.begin(), start.end() - 1);
+    for (std::size_t i = 0; i < ratings; ++i) {
+      const std::uint32_t at = next[response_rank[cells.response[i]]]++;
+      table.level[at] = cells.code[i];
+      table.column[at] = cells.numbered ? judge_rank[cells.column[i]] : columns.rank[cells.column[i]];
+    }
+  }
+  if (cells.numbered) columns.list = number_columns(start, table.judges.size(), table.column);
+  table.sample_ids = !cells.numbered;
+
+  // by column
+  std::vector<std::pair<std::uint32_t, std::uint8_t>> row;
+  for (std::size_t r = 0; r + 1 < start.size() && !errors.enough(); ++r) {
+    const auto first = table.column.begin() + start[r], last = table.column.begin() + start[r + 1];
+    if (!std::is_sorted(first, last)) {
+      row.clear();
+      for (auto i = start[r]; i < start[r + 1]; ++i) row.emplace_back(table.column[i], table.level[i]);
+      std::stable_sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (std::size_t i = 0; i < row.size(); ++i) std::tie(table.column[start[r] + i], table.level[start[r] + i]) = row[i];
+    }
+    for (auto same = std::adjacent_find(first, last); same != last && !errors.enough(); same = std::adjacent_find(same, last)) {
+      const std::uint32_t rank = *same;
+      const auto column = std::find(columns.rank.begin(), columns.rank.end(), rank) - columns.rank.begin();
+      tell_twice(cells, response_order[r], static_cast<std::uint32_t>(column), errors);
+      same = std::upper_bound(same, last, rank);
+    }
+  }
+  if (errors.any()) return table;
+  for (auto* done : {&cells.response, &cells.column, &cells.line}) std::vector<std::uint32_t>().swap(*done);
+
+  // a sample's id that (almost) no other response has is no column of a matrix
+  if (columns.list.size() > most_columns && !cells.numbered) {
+    for (auto& c : table.column) c = columns.list[c].judge;
+    table.notes.push_back("its " + std::to_string(columns.list.size()) +
+                          " samples are too many to be the same ones for all responses: they are numbered anew for each");
+    columns.list = number_columns(start, table.judges.size(), table.column);
+    table.sample_ids = false;
+  }
+  table.columns = std::move(columns.list);
+
+  // codes to levels; blank cells leave
+  std::vector<std::uint8_t> level_of(256, ScoreTable::unreadable);
+  for (std::size_t v = 0; v < cells.values.size(); ++v) {
+    const auto at = std::lower_bound(values.begin(), values.end(), cells.values[v]);
+    level_of[v + 1] = static_cast<std::uint8_t>(at - values.begin() + 1);
+  }
+  table.values = std::move(values);
+  std::uint32_t kept = 0;
+  table.responses.reserve(response_order.size());
+  for (std::size_t r = 0; r < response_order.size(); ++r) {
+    const std::uint32_t begin = kept;
+    for (auto i = start[r]; i < start[r + 1]; ++i) {
+      auto& judge = table.judges[table.columns[table.column[i]].judge];
+      if (table.level[i] == ScoreCells::blank) {
+        ++judge.missing;
+        continue;
+      }
+      table.column[kept] = table.column[i];
+      table.level[kept] = level_of[table.level[i]];
+      ++judge.ratings;
+      judge.unreadable += table.level[kept++] == ScoreTable::unreadable;
+    }
+    table.responses.push_back({begin, kept - begin, cells.gold.empty() ? no_gold : cells.gold[response_order[r]]});
+  }
+  table.level.resize(kept);
+  table.column.resize(kept);
+
+  table.prompts.reserve(prompt_order.size());
+  for (const auto p : prompt_order) table.prompts.push_back({std::string(cells.prompts.text(p)), 0, 0});
+  const auto prompt_rank = ranks_of(prompt_order);
+  for (std::uint32_t r = 0; r < response_order.size(); ++r) {
+    auto& prompt = table.prompts[prompt_rank[cells.responses.group(response_order[r])]];
+    if (prompt.count++ == 0) prompt.first = r;
+  }
+  return table;
+}
+
+}  // namespace odrpo

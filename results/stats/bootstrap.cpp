@@ -1,0 +1,186 @@
+// The bootstrap: draws, resampled statistics, percentile and BCa intervals, in + - * / sqrt and kernels/math alone.
+#include "results/stats/bootstrap.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "kernels/math.hpp"
+#include "kernels/random.hpp"
+#include "results/stats/statistics.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::uint32_t most_groups = 1000;
+constexpr double tie_tolerance = 1e-13;  // of the largest value: sums of the same numbers in another order differ by less
+
+/// Of the lower half, where a probability has all its digits.
+double normal_quantile(double p) {
+  if (!(p > 0 && p < 1)) return nan;
+  return p > 0.5 ? -math::normal_quantile(1 - p) : math::normal_quantile(p);
+}
+
+/// Values that are nearer than this are equal but for rounding.
+double tie_width(const BootstrapLaw& law) {
+  return tie_tolerance * std::max(std::fabs(law.resampled.front()), std::fabs(law.resampled.back()));
+}
+
+bool has_width(const BootstrapLaw& law) { return !law.resampled.empty() && law.resampled.back() - law.resampled.front() > tie_width(law); }
+
+/// Scores from which resamples are taken, each task in ascending order: what is picked needs no sorting, and equal picks give equal sums.
+class Pool {
+ public:
+  explicit Pool(const UnitScores& from) : from_(from), times_(from.sizes.size()) {
+    for (const auto& runs : from.scores) {
+      std::vector<std::uint32_t> order(runs.size());
+      std::iota(order.begin(), order.end(), 0u);
+      std::stable_sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) { return runs[i] < runs[j]; });
+      ascending_.push_back(std::move(order));
+    }
+  }
+  /// The scores of the units that `picks` names.
+  void take(const Picks& picks, TaskScores& picked) {
+    for (std::size_t s = 0; s < times_.size(); ++s) {
+      times_[s].assign(from_.sizes[s], 0);
+      for (const std::uint32_t i : picks[s]) ++times_[s][i];
+    }
+    picked.resize(from_.scores.size());
+    for (std::size_t t = 0; t < picked.size(); ++t) {
+      const std::vector<std::uint32_t>& times = times_[from_.crossed() ? 0 : t];
+      picked[t].clear();
+      for (const std::uint32_t i : ascending_[t]) picked[t].insert(picked[t].end(), times[from_.item[t][i]], from_.scores[t][i]);
+    }
+  }
+
+ private:
+  const UnitScores& from_;
+  std::vector<std::vector<std::uint32_t>> ascending_;  // of each task: its runs by score
+  std::vector<std::vector<std::uint32_t>> times_;      // of each stratum: how often each unit was picked
+};
+
+Picks all_picks(std::span<const std::uint32_t> sizes) {
+  Picks picks(sizes.size());
+  for (std::size_t t = 0; t < sizes.size(); ++t) {
+    picks[t].resize(sizes[t]);
+    std::iota(picks[t].begin(), picks[t].end(), 0u);
+  }
+  return picks;
+}
+
+/// Acceleration of each statistic from all samples that lack one item; of a large stratum from those that lack one group of items.
+std::vector<double> accelerations(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics) {
+  Picks picks = all_picks(sizes);
+  std::vector<TaskScores> jackknife(count, TaskScores(sizes.size()));
+  std::vector<double> out(count);
+  for (std::size_t t = 0; t < sizes.size(); ++t) {
+    const std::vector<std::uint32_t> all = picks[t];
+    const std::uint32_t groups = std::min(sizes[t], most_groups);
+    for (std::uint32_t without = 0; without < groups; ++without) {
+      picks[t] = all;
+      std::erase_if(picks[t], [&](std::uint32_t i) { return i % groups == without; });
+      statistics(picks, out);
+      for (std::size_t k = 0; k < count; ++k) jackknife[k][t].push_back(out[k]);
+    }
+    picks[t] = all;
+  }
+  std::vector<double> result;
+  for (const TaskScores& values : jackknife) result.push_back(jackknife_acceleration(values));
+  return result;
+}
+
+}  // namespace
+
+void draw_picks(std::span<const std::uint32_t> sizes, std::uint64_t seed, std::uint32_t resample, Picks& picks) {
+  picks.resize(sizes.size());
+  for (std::uint32_t t = 0; t < sizes.size(); ++t) {
+    picks[t].resize(sizes[t]);
+    for (std::uint32_t i = 0; i < sizes[t]; i += 4) {
+      const Words4 words = draw(seed, Purpose::resample, resample, t, i / 4);
+      for (std::uint32_t j = i; j < std::min(i + 4, sizes[t]); ++j) picks[t][j] = uniform_below(words.x[j - i], sizes[t]);
+    }
+  }
+}
+
+double jackknife_acceleration(const TaskScores& jackknife) {
+  double cubes = 0, squares = 0;
+  for (const auto& values : jackknife) {
+    const auto n = static_cast<double>(values.size());
+    double sum = 0, cube = 0, square = 0;
+    for (const double v : values) sum += v;
+    for (const double v : values) {
+      const double u = (n - 1) * (sum / n - v);
+      cube += u * u * u;
+      square += u * u;
+    }
+    cubes += cube / (n * n * n);
+    squares += square / (n * n);
+  }
+  return squares > 0 ? cubes / (6 * squares * std::sqrt(squares)) : nan;
+}
+
+std::vector<BootstrapLaw> bootstrap(std::span<const std::uint32_t> sizes, std::size_t count, const Statistics& statistics, int resamples,
+                                    std::uint64_t seed) {
+  std::vector<BootstrapLaw> laws(count, {nan, {}, nan, 0, 0});
+  if (sizes.empty() || std::find(sizes.begin(), sizes.end(), 0u) != sizes.end()) return laws;
+  std::vector<double> out(count);
+  Picks picks = all_picks(sizes);
+  statistics(picks, out);
+  for (std::size_t k = 0; k < count; ++k) {
+    laws[k].estimate = out[k];
+    laws[k].resampled.reserve(static_cast<std::size_t>(resamples));
+    laws[k].fewest = *std::min_element(sizes.begin(), sizes.end());
+    laws[k].freedom = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) - sizes.size();
+  }
+  for (int b = 0; b < resamples; ++b) {
+    draw_picks(sizes, seed, static_cast<std::uint32_t>(b), picks);
+    statistics(picks, out);
+    for (std::size_t k = 0; k < count; ++k) laws[k].resampled.push_back(out[k]);
+  }
+  for (BootstrapLaw& law : laws) {
+    if (std::any_of(law.resampled.begin(), law.resampled.end(), [](double v) { return std::isnan(v); })) law.resampled.clear();
+    std::sort(law.resampled.begin(), law.resampled.end());
+  }
+  if (*std::min_element(sizes.begin(), sizes.end()) > 1) {
+    const std::vector<double> acceleration = accelerations(sizes, count, statistics);
+    for (std::size_t k = 0; k < count; ++k) laws[k].acceleration = acceleration[k];
+  }
+  return laws;
+}
+
+std::vector<BootstrapLaw> unit_bootstrap(const UnitScores& scores, std::span<const Metric> metrics, int resamples, std::uint64_t seed) {
+  Pool pool(scores);
+  TaskScores picked;
+  const Statistics statistics = [&](const Picks& picks, std::span<double> out) {
+    pool.take(picks, picked);
+    for (std::size_t k = 0; k < metrics.size(); ++k) out[k] = metrics[k](picked);
+  };
+  return bootstrap(scores.sizes, metrics.size(), statistics, resamples, seed);
+}
+
+Interval percentile_interval(const BootstrapLaw& law, double level) {
+  if (!has_width(law) || !(level > 0 && level < 1)) return {nan, nan};
+  return {quantile(law.resampled, (1 - level) / 2), quantile(law.resampled, (1 + level) / 2)};
+}
+
+Interval bca_interval(const BootstrapLaw& law, double level) {
+  if (!has_width(law) || !(level > 0 && level < 1)) return {nan, nan};
+  const double tie = tie_width(law);
+  const auto first = std::lower_bound(law.resampled.begin(), law.resampled.end(), law.estimate - tie);
+  const auto last = std::upper_bound(law.resampled.begin(), law.resampled.end(), law.estimate + tie);
+  const auto twice_below = (first - law.resampled.begin()) + (last - law.resampled.begin());
+  const double bias = normal_quantile(static_cast<double>(twice_below) / (2 * static_cast<double>(law.resampled.size())));
+  const double z = normal_quantile((1 - level) / 2);
+  const auto adjusted = [&](double tail) {
+    const double shifted = bias + tail, shrink = 1 - law.acceleration * shifted;
+    if (shrink <= 0) return shifted > 0 ? 1.0 : 0.0;  // the limit of the formula as shrink falls to 0
+    return math::normal_cdf(bias + shifted / shrink);
+  };
+  const double lower = adjusted(z), upper = adjusted(-z);
+  if (std::isnan(lower) || std::isnan(upper)) return {nan, nan};
+  return {quantile(law.resampled, lower), quantile(law.resampled, upper)};
+}
+
+}  // namespace odrpo

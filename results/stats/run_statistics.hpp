@@ -1,0 +1,91 @@
+// Statistics of runs for publication: cells with intervals, paired differences from a baseline, differences of differences.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/shared/word.hpp"
+#include "results/stats/bootstrap.hpp"
+#include "results/stats/run_table.hpp"
+#include "results/stats/statistics.hpp"
+
+namespace odrpo {
+
+/// expanded: BCa at expanded_level, so that few units do not make it too narrow.
+enum class IntervalKind { expanded, bca, percentile, student };
+inline constexpr Word<IntervalKind> interval_words[] = {
+    {IntervalKind::expanded, "expanded", "BCa at a level that few units need to cover what was asked"},
+    {IntervalKind::bca, "bca", "bias-corrected and accelerated bootstrap"},
+    {IntervalKind::percentile, "percentile", "percentiles of the resamples"},
+    {IntervalKind::student, "t", "Student's t for means and differences, expanded for the others"},
+};
+
+/// Bootstrap intervals of fewer units than this are too narrow to go without a warning.
+inline constexpr int few_units = 16;
+inline constexpr double star_below = 0.05;  ///< p after Holm's correction
+
+/// A difference of differences: (row - baseline) where the cell's column has the text `with`, minus the same where it has `without`.
+struct ContrastChoice {
+  std::size_t column;
+  std::string with, without;
+};
+
+struct StatisticsOptions {
+  IntervalKind interval = IntervalKind::expanded;  ///< student: of means and differences; the other intervals are expanded BCa
+  int resamples = 2000;
+  std::uint64_t seed = 1;
+  double level = 0.95;
+  std::optional<double> gamma;     ///< of the optimality gap
+  std::vector<double> thresholds;  ///< of the performance profile
+  /// Empty = no baseline. Else one entry per column of a cell: the baseline's text, or nothing where it has the row's own.
+  std::vector<std::optional<std::string>> baseline;
+  std::optional<ContrastChoice> contrast;  ///< needs a baseline without a text in this column
+};
+
+/// A number with its interval; NaN where undefined.
+struct Estimate {
+  double value, lo, hi;
+};
+
+struct CellStatistics {
+  std::vector<std::string> name;
+  int units = 0, tasks = 0, runs = 0;  ///< with a value
+  int fewest = 0;                      ///< runs of the task that has the fewest
+  Estimate mean;                       ///< over tasks of the mean over runs
+  Estimate sd;                         ///< within tasks, pooled; interval by chi-square (pooled_sd)
+  Estimate median;                     ///< of the runs; of the tasks' means where the table has several tasks
+  Estimate iqm, optimality_gap;
+  std::vector<Estimate> profile, average_profile;  ///< of each threshold: run-score and average-score distribution
+};
+
+/// A paired difference, or a difference of differences.
+struct Difference {
+  std::size_t cell;             ///< the row; of a difference of differences the one `with`
+  std::size_t baseline;         ///< its baseline
+  int tasks = 0, left_out = 0;  ///< tasks that all of its cells share; units that one of its cells has and another lacks
+  /// n pairs, mean, sd and t interval of the differences. Where cells chose (RunTable::other_choices) the interval of the test, at Holm's
+  /// alpha for star_below: it excludes 0 exactly where there is a star; infinite where nothing is known of a side.
+  MeanInterval student;
+  Interval bootstrap;    ///< of the same mean, by resampling: of the kind that was asked for; NaN where cells chose
+  Estimate improvement;  ///< P(row > baseline) + P(equal) / 2 of independent runs; not of a difference of differences
+  double p, p_holm;      ///< paired t test, or chosen_p where cells chose; NaN where nothing was tested
+};
+
+struct RunStatistics {
+  std::vector<CellStatistics> cells;
+  std::vector<Difference> differences, contrasts;
+  int family = 0;                  ///< tests that Holm's correction counts: all differences and differences of differences
+  int unmatched = 0;               ///< rows whose baseline, or whose other condition, has no cell
+  int too_many_choices = 0;        ///< not tested, because the cells might have chosen in more than most_combinations ways
+  std::vector<std::string> notes;  ///< what was left out and why; printable
+};
+
+RunStatistics run_statistics(const RunTable& table, const StatisticsOptions& options);
+
+/// Where a row's baseline is: the index of its cell, its own where the row is a baseline; nothing where no cell is.
+std::optional<std::size_t> baseline_of(const RunTable& table, const StatisticsOptions& options, std::size_t cell);
+
+}  // namespace odrpo

@@ -1,0 +1,214 @@
+// Statistics of a handful of seeds (with Boost.Math's distributions).
+#include "results/stats/statistics.hpp"
+
+#include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "kernels/math.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+double quantile(std::span<const double> sorted, double p) {
+  if (sorted.empty()) return nan;
+  const double place = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double student_factor(int n, double level) {
+  return n < 2 ? nan : student_factor_of(n - 1, level);
+}
+
+double student_factor_of(double freedom, double level) {
+  if (!(freedom > 0) || !(level > 0 && level < 1)) return nan;
+  return boost::math::quantile(boost::math::students_t(freedom), 0.5 + level / 2);
+}
+
+double student_p(double t, double freedom) {
+  if (!(freedom > 0) || std::isnan(t)) return nan;
+  return 2 * boost::math::cdf(boost::math::complement(boost::math::students_t(freedom), std::fabs(t)));
+}
+
+double expanded_level(int fewest, int freedom, double level) {
+  const double n = fewest;
+  if (fewest < 2) return nan;
+  const double tails = 2 * math::normal_cdf(-std::sqrt(n / (n - 1)) * student_factor(freedom + 1, level));
+  return 1 - std::max(tails, 1e-15);  // two items: the level is 1 as doubles have it, and the interval that of the extremes
+}
+
+MeanInterval mean_interval(std::span<const double> values, double level) {
+  MeanInterval m{static_cast<int>(values.size()), nan, nan, nan, nan};
+  if (values.empty()) return m;
+  const double n = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (double v : values) sum += v;
+  m.mean = sum / n;
+  if (values.size() < 2) return m;
+  for (double v : values) squares += (v - m.mean) * (v - m.mean);
+  m.sd = std::sqrt(squares / (n - 1));
+  const double half = student_factor(m.n, level) * m.sd / std::sqrt(n);
+  m.lo = m.mean - half;
+  m.hi = m.mean + half;
+  return m;
+}
+
+MeanInterval paired_difference(std::span<const double> a, std::span<const double> b, double level) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) differences.push_back(a[i] - b[i]);
+  return mean_interval(differences, level);
+}
+
+PercentInterval paired_percent(std::span<const double> a, std::span<const double> b, double level) {
+  std::vector<double> percents;
+  PercentInterval result;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double percent = 100 * (a[i] / b[i] - 1);
+    if (!(b[i] > 0) || !std::isfinite(percent)) ++result.undefined;
+    else percents.push_back(percent);
+  }
+  result.mean = mean_interval(percents, level);
+  return result;
+}
+
+MeanInterval share_interval(std::span<const double> values, double whole, double level) {
+  MeanInterval m = mean_interval(values, level);
+  if (m.n == 0 || !(level > 0 && level < 1)) return m;
+  const double z = boost::math::quantile(boost::math::normal(), 0.5 + level / 2), n = m.n, p = m.mean / whole;
+  const double centre = (p + z * z / (2 * n)) / (1 + z * z / n);
+  const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+  m.lo = whole * (p == 0 ? 0 : centre - half);
+  m.hi = whole * (p == 1 ? 1 : centre + half);
+  return m;
+}
+
+MeanInterval share_difference(std::span<const double> a, std::span<const double> b, double whole, double level) {
+  const std::size_t pairs = std::min(a.size(), b.size());
+  MeanInterval d = paired_difference(a, b, level);
+  if (pairs == 0) return d;
+  const MeanInterval first = share_interval(a.first(pairs), whole, level), second = share_interval(b.first(pairs), whole, level);
+  double both = 0, only_a = 0, only_b = 0, neither = 0;
+  for (std::size_t i = 0; i < pairs; ++i) (a[i] > 0 ? b[i] > 0 ? both : only_a : b[i] > 0 ? only_b : neither) += 1;
+  const double margins = (both + only_a) * (only_b + neither) * (both + only_b) * (only_a + neither);
+  double joint = both * neither - only_a * only_b;
+  if (joint > 0) joint = std::max(joint - d.n / 2.0, 0.0);  // continuity
+  const double correlation = margins > 0 ? joint / std::sqrt(margins) : 0;
+  const auto apart = [&](double x, double y) { return std::sqrt(std::max(0.0, x * x - 2 * correlation * x * y + y * y)); };
+  d.lo = d.mean - apart(first.mean - first.lo, second.hi - second.mean);
+  d.hi = d.mean + apart(first.hi - first.mean, second.mean - second.lo);
+  return d;
+}
+
+double t_test_p(const MeanInterval& mean) {
+  if (mean.n < 2 || std::isnan(mean.sd) || (mean.sd == 0 && mean.mean == 0)) return nan;
+  if (mean.sd <= 1e-13 * std::fabs(mean.mean)) return std::ldexp(1.0, 1 - mean.n);  // equal but for rounding
+  const double t = std::fabs(mean.mean) / (mean.sd / std::sqrt(static_cast<double>(mean.n)));
+  return student_p(t, mean.n - 1);
+}
+
+double t_test_p_above(const MeanInterval& mean) {
+  if (mean.n < 2 || std::isnan(mean.sd)) return nan;
+  if (mean.sd <= 1e-13 * std::fabs(mean.mean)) return mean.mean > 0 ? std::ldexp(1.0, -mean.n) : 1;
+  const double half = t_test_p(mean) / 2;
+  return mean.mean > 0 ? half : 1 - half;
+}
+
+StratifiedMean stratified_mean(std::span<const std::vector<double>> strata, double level) {
+  StratifiedMean result{{0, nan, nan, nan, nan}, nan, nan};
+  if (strata.size() == 1) {
+    result.mean = mean_interval(strata[0], level);
+    if (result.mean.n > 1) result.degrees = result.mean.n - 1;
+    result.p = t_test_p(result.mean);
+    return result;
+  }
+  const auto count = static_cast<double>(strata.size());
+  double sum = 0, squares = 0, freedom = 0, variance = 0, quarters = 0;
+  for (const auto& values : strata) {
+    const MeanInterval m = mean_interval(values, level);
+    const double n = m.n, share = m.sd * m.sd / n / (count * count);
+    result.mean.n += m.n;
+    sum += m.mean;
+    if (m.n > 1) squares += (n - 1) * m.sd * m.sd;
+    freedom += n - 1;
+    variance += share;
+    quarters += share * share / (n - 1);
+  }
+  result.mean.mean = sum / count;
+  result.mean.sd = std::sqrt(squares / freedom);
+  if (std::isnan(variance) || strata.empty()) return result;
+  if (variance == 0) {
+    result.mean.lo = result.mean.hi = result.mean.mean;
+    return result;
+  }
+  result.degrees = variance * variance / quarters;
+  if (!(level > 0 && level < 1) || !std::isfinite(result.degrees)) return result;
+  const double error = std::sqrt(variance), half = student_factor_of(result.degrees, level) * error;
+  result.mean.lo = result.mean.mean - half;
+  result.mean.hi = result.mean.mean + half;
+  result.p = student_p(result.mean.mean / error, result.degrees);
+  return result;
+}
+
+double mcnemar_p(std::span<const double> a, std::span<const double> b) {
+  int only_a = 0, only_b = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    only_a += a[i] > 0 && !(b[i] > 0);
+    only_b += b[i] > 0 && !(a[i] > 0);
+  }
+  if (only_a + only_b == 0) return nan;
+  return std::min(1.0, 2 * boost::math::cdf(boost::math::binomial(only_a + only_b, 0.5), std::min(only_a, only_b)));
+}
+
+double mcnemar_p_above(int only_a, int only_b) {
+  if (only_a == 0) return 1;
+  return boost::math::cdf(boost::math::complement(boost::math::binomial(only_a + only_b, 0.5), only_a - 1));
+}
+
+std::vector<double> holm_adjusted(std::span<const double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::erase_if(order, [&](std::size_t i) { return std::isnan(p[i]); });
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  std::vector<double> adjusted(p.size(), nan);
+  double largest = 0;
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    largest = std::max(largest, std::min(1.0, static_cast<double>(order.size() - rank) * p[order[rank]]));
+    adjusted[order[rank]] = largest;
+  }
+  return adjusted;
+}
+
+SdInterval sd_interval(double sd, int n, double level) { return sd_interval_of(sd, n - 1, level); }
+
+SdInterval sd_interval_of(double sd, double freedom, double level) {
+  if (!(freedom > 0) || !std::isfinite(freedom) || !(sd >= 0) || !(level > 0 && level < 1)) return {nan, nan};
+  const boost::math::chi_squared law(freedom);
+  const auto at_tail = [&](double p) { return sd * std::sqrt(freedom / boost::math::quantile(law, p)); };
+  return {at_tail(0.5 + level / 2), at_tail(0.5 - level / 2)};
+}
+
+double median_unbiased_sd(double sd, int n) {
+  return n < 2 ? nan : sd * std::sqrt((n - 1) / boost::math::quantile(boost::math::chi_squared(n - 1), 0.5));
+}
+
+Quartiles quartiles(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  for (double v : sorted)
+    if (std::isnan(v)) return {nan, nan, nan};
+  std::sort(sorted.begin(), sorted.end());
+  return {quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)};
+}
+
+}  // namespace odrpo

@@ -1,0 +1,374 @@
+// Frames between the reading child and this process, and the limits that the child lives under.
+#include "results/store/file/isolate.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <optional>
+
+#include "kernels/shared/failure.hpp"
+#include "results/store/file/pack.hpp"
+
+namespace odrpo::store {
+namespace {
+
+// HDF5 crashes where it gets no memory, too, and the dynamic loader ends the process there.
+std::string memory_hint() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "";
+  return " (or lacks memory: this shell allows " + std::to_string(limit.rlim_cur >> 20) + " MiB)";
+}
+
+/// A frame is a kind, a length and bytes.
+enum class Kind : unsigned char { data, done, failure };
+struct FrameHead {
+  std::uint64_t size = 0;
+  Kind kind = Kind::data;
+};
+constexpr std::uint64_t largest_frame = std::uint64_t{64} << 20;
+
+void limit(int what, unsigned long long value) {
+  rlimit bound{};
+  ::getrlimit(static_cast<__rlimit_resource_t>(what), &bound);
+  if (value < bound.rlim_cur) bound.rlim_cur = value;
+  ::setrlimit(static_cast<__rlimit_resource_t>(what), &bound);
+}
+
+/// A terminal sends these to the whole process group. What they mean is the parent's to decide: it asks its suite to stop, or dies.
+constexpr int for_the_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU};
+
+/// Closes what a child inherited but for stdin, stdout, stderr and these two: a lock must not outlive the process that took it.
+void close_others(int one, int two) {
+  const int low = std::min(one, two), high = std::max(one, two);
+  if (low > 3) ::close_range(3, static_cast<unsigned>(low) - 1, 0);
+  if (high > low + 1) ::close_range(static_cast<unsigned>(low) + 1, static_cast<unsigned>(high) - 1, 0);
+  ::close_range(static_cast<unsigned>(high) + 1, ~0u, 0);
+}
+
+/// Starts a process as fork() does; in the child those signals are ignored, no handler of the parent ever runs there, and it has of the parent's
+/// files `out` and `keep`.
+pid_t start_reader(int out, int keep) {
+  sigset_t held, before;
+  ::sigemptyset(&held);
+  for (int s : for_the_parent) ::sigaddset(&held, s);
+  ::pthread_sigmask(SIG_BLOCK, &held, &before);
+  const pid_t parent = ::getpid(), reader = ::fork();
+  const int error = errno;
+  if (reader == 0) {
+    close_others(out, keep);  // first: a process that is killed lets go of its memory before its files, which takes long
+    for (int s : for_the_parent) ::signal(s, SIG_IGN);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for the answer then
+    if (::getppid() != parent) ::_exit(1);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return reader;
+}
+
+/// Seconds of CPU time that reading may take.
+double seconds_allowed(const ReadLimits& limits, std::uint64_t size) {
+  return limits.seconds > 0 ? limits.seconds : 2 + 10 * static_cast<double>(size) / 1e8;
+}
+
+bool write_to(int pipe, const void* data, std::size_t size) {
+  for (std::string_view left(static_cast<const char*>(data), size); !left.empty();) {
+    const ssize_t count = ::write(pipe, left.data(), left.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    left.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+/// False at the end of the pipe. Failure io; stopped once `stop` is set.
+bool read_from(int pipe, void* data, std::size_t size, const std::atomic<bool>* stop) {
+  constexpr int look_ms = 100;
+  for (char* to = static_cast<char*>(data); size > 0;) {
+    pollfd there{pipe, POLLIN, 0};
+    while (stop != nullptr) {
+      if (*stop) throw Failure(Exit::stopped, "stopped");
+      if (::poll(&there, 1, look_ms) > 0) break;
+    }
+    const ssize_t count = ::read(pipe, to, size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_io("read from", "the process that reads a file", errno);
+    if (count == 0) return false;
+    to += count;
+    size -= static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+void send(int pipe, Kind kind, const std::string& bytes) {
+  const FrameHead head{bytes.size(), kind};
+  if (!write_to(pipe, &head, sizeof head) || !write_to(pipe, bytes.data(), bytes.size())) ::_exit(1);  // nobody listens
+}
+
+/// CPU seconds after which the kernel ends a process, in whole seconds.
+unsigned long long kernel_seconds(double seconds) { return static_cast<unsigned long long>(std::max(1.0, seconds + 0.5)); }
+
+/// For a child whose frames this process does not keep. What the two take together stays below the limit.
+std::size_t most_of(const ReadLimits& limits) { return limits.memory_bytes - limits.memory_bytes / 6; }
+
+/// How a child ends that lacks the memory to say what it lacks.
+constexpr int exit_without_memory = 3;
+
+/// Does the work and says why it failed, if it did. Throws where it lacks the memory to say so.
+void work_and_report(int out, const std::function<void(const Send&)>& work) {
+  int code = 0;
+  std::string text;
+  try {
+    work([&](const std::string& frame) { send(out, Kind::data, frame); });
+  } catch (const Failure& failure) {
+    code = static_cast<int>(failure.code);
+    text = failure.what();
+  } catch (const std::bad_alloc&) {
+    code = static_cast<int>(Exit::limits);
+    text = "out of memory";
+  } catch (const std::exception& error) {
+    code = static_cast<int>(Exit::internal);
+    text = error.what();
+  }
+  Pack pack;
+  exchange(pack, code);
+  exchange(pack, text);
+  send(out, code == 0 ? Kind::done : Kind::failure, pack.bytes);
+}
+
+/// The child's life: no messages, no core file, bounded memory and CPU time; never returns.
+[[noreturn]] void child(int out, const std::function<void(const Send&)>& work, double seconds, std::size_t memory) {
+  ::setenv("LIBC_FATAL_STDERR_", "1", 1);  // the C library's last words go to stderr, which is shut, not to the terminal
+  const int nowhere = ::open("/dev/null", O_RDWR);
+  if (nowhere >= 0) {
+    ::dup2(nowhere, 1);
+    ::dup2(nowhere, 2);
+    if (nowhere > 2) ::close(nowhere);
+  }
+  for (int s : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) ::signal(s, SIG_DFL);
+  limit(RLIMIT_CORE, 0);
+  rlimit time{};
+  ::getrlimit(RLIMIT_CPU, &time);
+  time.rlim_cur = time.rlim_max = std::min<rlim_t>(time.rlim_max, kernel_seconds(seconds));  // SIGKILL then: SIGXCPU is for the parent
+  ::setrlimit(RLIMIT_CPU, &time);
+  try {
+    unsigned long long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    limit(RLIMIT_AS, pages * static_cast<unsigned long long>(::sysconf(_SC_PAGESIZE)) + memory);
+    work_and_report(out, work);
+  } catch (...) {  // nothing but a lack of memory is left
+    ::_exit(exit_without_memory);
+  }
+  ::_exit(0);
+}
+
+/// Takes frames until the child is done; why it failed, if it said so. False when it broke off.
+bool take_frames(int pipe, const std::function<void(std::string_view)>& receive, const std::atomic<bool>* stop,
+                 std::optional<Failure>& failure) {
+  std::string bytes;
+  for (FrameHead head; read_from(pipe, &head, sizeof head, stop);) {
+    if (head.size > largest_frame) return false;
+    bytes.resize(head.size);
+    if (!read_from(pipe, bytes.data(), bytes.size(), stop)) return false;
+    if (head.kind == Kind::done) return true;
+    if (head.kind == Kind::failure) {
+      Unpack unpack{bytes};
+      int code = 0;
+      std::string text;
+      exchange(unpack, code);
+      exchange(unpack, text);
+      failure.emplace(static_cast<Exit>(code), text);
+      return true;
+    }
+    receive(bytes);
+  }
+  return false;
+}
+
+/// A child that is waited for, whatever happens here.
+struct Child {
+  pid_t process;
+  int pipe;
+  int status = 0;
+  double seconds = 0;  ///< of CPU time, when it has ended
+  bool waited = false;
+  void wait() {
+    if (waited) return;
+    waited = true;
+    ::close(pipe);
+    rusage used{};
+    while (::wait4(process, &status, 0, &used) < 0 && errno == EINTR) {
+    }
+    const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+    seconds = of(used.ru_utime) + of(used.ru_stime);
+  }
+  ~Child() {
+    if (!waited) ::kill(process, SIGKILL);  // this process does not want the rest
+    wait();
+  }
+};
+
+/// Starts `work` in a child and gives its frames to `receive`.
+void run_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory, const std::function<void(const Send&)>& work,
+               const std::function<void(std::string_view)>& receive) {
+  const std::string& path = file.path;
+  const double seconds = seconds_allowed(limits, file.size());
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail_io("make a pipe to read", path, errno);
+  const pid_t reader = start_reader(ends[1], file.file.number());
+  if (reader < 0) {
+    const int error = errno;
+    ::close(ends[0]);
+    ::close(ends[1]);
+    fail_io("start a process to read", path, error);
+  }
+  if (reader == 0) child(ends[1], work, seconds, memory);
+  ::close(ends[1]);
+  Child process{reader, ends[0]};
+  const std::string refused = quoted(path) + " is not a result file of odrpo-bench, or is damaged: ";
+  std::optional<Failure> failure;
+  bool whole = false;
+  try {
+    whole = take_frames(ends[0], receive, limits.stop, failure);
+  } catch (const Hdf5Error& error) {
+    throw Failure(Exit::bad_input, refused + error.what());
+  }
+  process.wait();
+  const int death = WIFSIGNALED(process.status) ? WTERMSIG(process.status) : 0;
+  if (death == SIGKILL && process.seconds > static_cast<double>(kernel_seconds(seconds)) - 0.5)
+    throw Failure(Exit::limits, "reading " + quoted(path) + " takes more than " + std::to_string(static_cast<long long>(seconds)) +
+                                    " s of CPU time, or the HDF5 library hangs on it");
+  if (death == SIGKILL || std::find(std::begin(for_the_parent), std::end(for_the_parent), death) != std::end(for_the_parent))
+    throw Failure(Exit::io, "cannot read " + quoted(path) + ": the process that read it was ended from outside (signal " +
+                                std::to_string(death) + ")");  // somebody's command or a lack of memory: nothing about the file
+  if (death != 0) throw Failure(Exit::bad_input, refused + "the HDF5 library crashed on it" + memory_hint());
+  if (WEXITSTATUS(process.status) == exit_without_memory) throw Failure(Exit::limits, "reading " + quoted(path) + ": out of memory");
+  if (failure) throw *failure;
+  if (!whole) throw Failure(Exit::bad_input, refused + "the reader broke off" + memory_hint());
+}
+
+}  // namespace
+
+namespace {
+
+UntrustedFile checked(const std::string& path, File file) {
+  UntrustedFile out{path, std::move(file), {}};
+  if (!out.file) fail_io("read", path, -out.file.number());
+  struct stat& info = out.info;
+  if (::fstat(out.file.number(), &info) != 0) fail_io("read", path, errno);
+  if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
+  if (!S_ISREG(info.st_mode)) throw Failure(Exit::io, "cannot read " + quoted(path) + ": not a regular file");
+  return out;
+}
+
+}  // namespace
+
+UntrustedFile open_untrusted(const System& system, const std::string& path) {
+  return checked(path, open_file(system, AT_FDCWD, path, O_RDONLY | O_NONBLOCK));
+}
+UntrustedFile open_untrusted(const Folder& folder, const std::string& name, const std::string& path) {
+  return checked(path, open_file(folder.system(), folder.number(), name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW));
+}
+
+void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory,
+              const std::function<void(Reader&, const Send&)>& read, const std::function<void(std::string_view frame)>& receive) {
+  const auto work = [&](const Send& to) {
+    Bytes bytes;
+    bytes.file = &file.file;
+    bytes.size = file.size();
+    with_reader(bytes, file.path, memory, [&](Reader& reader) { read(reader, to); });
+  };
+  run_child(file, limits, memory, work, receive);
+}
+
+void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool with_records,
+                       const std::function<void(const ResultFile& head)>& head, const std::function<void(std::vector<RunRecord>&)>& slab) {
+  bool first = true;
+  in_child(
+      file, limits, most_of(limits),
+      [&](Reader& reader, const Send& to) {
+        ResultFile about = reader.head();
+        if (with_records) about.curves = reader.value_names(sheet_curves);
+        to(packed(about));
+        reader.check_contents();
+        std::string sense;
+        if (reader.digest(&sense) != about.digest) throw Hdf5Error("its numbers do not have its digest");
+        if (!sense.empty()) throw Hdf5Error(sense);
+        reader.each_slab(with_records ? Reader::Parts::all : Reader::Parts::words, [&](std::vector<RunRecord>& some) { to(packed(some)); });
+      },
+      [&](std::string_view frame) {
+        Unpack unpack{frame};
+        if (std::exchange(first, false)) {
+          ResultFile about;
+          exchange(unpack, about);
+          return head(about);
+        }
+        std::vector<RunRecord> some;
+        exchange(unpack, some);
+        slab(some);
+      });
+}
+
+Verification verify(const UntrustedFile& file, const ReadLimits& limits) {
+  Verification out;
+  in_child(
+      file, limits, most_of(limits),
+      [](Reader& reader, const Send& to) {
+        reader.check_contents();
+        ResultFile head = reader.head();
+        std::string sense, digest = reader.digest(&sense);
+        if (digest == head.digest && !sense.empty()) throw Hdf5Error(sense);
+        Pack pack;
+        exchange(pack, head);
+        exchange(pack, digest);
+        to(pack.bytes);
+      },
+      [&](std::string_view frame) {
+        Unpack unpack{frame};
+        exchange(unpack, out.head);
+        exchange(unpack, out.computed);
+      });
+  return out;
+}
+
+ReadLimits own_limits(const UntrustedFile& file) {
+  ReadLimits limits;
+  limits.seconds = 20 + 4e-7 * static_cast<double>(file.size());
+  limits.memory_bytes = 1'000'000'000;
+  return limits;
+}
+
+bool is_foreign(const UntrustedFile& file) {
+  bool foreign = false;
+  const auto work = [&](const Send& to) {
+    quiet();
+    Bytes bytes;
+    bytes.file = &file.file;
+    bytes.size = file.size();
+    const hid_t opened = open_hdf5(bytes);
+    if (bytes.error != 0) fail_io("read", file.path, bytes.error);
+    if (opened < 0) return;
+    const Hid hdf5(opened, H5Fclose, "file");
+    const Hid root(H5Gopen2(hdf5, "/", H5P_DEFAULT), H5Gclose, "root group");
+    for (const char* mark : {"schema_version", "result_digest", "fingerprint"})
+      if (H5Aexists(root, mark) == 0) return to("foreign");
+  };
+  try {
+    run_child(file, own_limits(file), most_of({}), work, [&](std::string_view) { foreign = true; });
+  } catch (const Failure& failure) {
+    if (failure.code != Exit::bad_input) throw;
+    return false;  // HDF5 crashed on it
+  }
+  return foreign;
+}
+
+}  // namespace odrpo::store

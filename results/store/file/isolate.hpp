@@ -1,0 +1,57 @@
+// Reads a file in a child process: HDF5 1.10 crashes or hangs on some damaged files, and that must not take this program along. The child
+// sends frames of bytes through a pipe; this process never looks into the file. Private to results/store/.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "kernels/shared/failure.hpp"
+#include "results/store/store.hpp"
+#include "results/store/file/read.hpp"
+
+namespace odrpo::store {
+
+/// Sends a frame to the parent.
+using Send = std::function<void(const std::string& frame)>;
+
+/// An untrusted file, opened by this process: every later read is of this very file.
+struct UntrustedFile {
+  std::string path;
+  File file;
+  struct stat info {};
+  std::uint64_t size() const { return static_cast<std::uint64_t>(info.st_size); }
+};
+/// Failure io when it cannot be opened, or is not a regular file.
+UntrustedFile open_untrusted(const System& system, const std::string& path);
+/// The same of a name in a folder that is held open, not through a link.
+UntrustedFile open_untrusted(const Folder& folder, const std::string& name, const std::string& path);
+
+/// Calls `read` with a reader of the file in a child process, and `receive` with every frame that it sends, in order. The child may take
+/// `memory` bytes. Failure as with_reader(); limits when the child takes too long or too much memory.
+void in_child(const UntrustedFile& file, const ReadLimits& limits, std::size_t memory,
+              const std::function<void(Reader&, const Send&)>& read, const std::function<void(std::string_view frame)>& receive);
+
+/// All runs of a file in file order, slab by slab, when its digest and checksums are right (bad_input otherwise). `head` comes first.
+/// `with_records`: whole records; else only their words.
+void read_checked_runs(const UntrustedFile& file, const ReadLimits& limits, bool with_records,
+                       const std::function<void(const ResultFile& head)>& head, const std::function<void(std::vector<RunRecord>&)>& slab);
+
+/// Everything compared with its checksum, and the digest computed.
+Verification verify(const UntrustedFile& file, const ReadLimits& limits);
+
+/// Calls it; a Failure limits names the flags that raise the limits.
+template <class Call>
+auto with_limit_hint(Call call) try {
+  return call();
+} catch (const Failure& failure) {
+  if (failure.code != Exit::limits) throw;
+  throw Failure(Exit::limits, std::string(failure.what()) + "; --max-seconds and --max-memory raise the limits");
+}
+
+/// Generous limits, for a file that this user's suite writes.
+ReadLimits own_limits(const UntrustedFile& file);
+
+/// Is this an HDF5 file of somebody else's, which nothing may replace? HDF5 can open it, and it lacks the root attributes of ours.
+bool is_foreign(const UntrustedFile& file);
+
+}  // namespace odrpo::store

@@ -1,0 +1,127 @@
+// What commands ask of a result file: its root table, or whether all of it is right. Read in a child process.
+#include <algorithm>
+#include <iterator>
+
+#include "kernels/shared/failure.hpp"
+#include "results/store/file/frames.hpp"
+#include "results/store/file/pack.hpp"
+
+namespace odrpo {
+namespace store {
+namespace {
+
+constexpr const char* always_read[] = {"env", "rater", "policy", "estimator", "votes", "seed", "status"};
+
+bool is_wanted(const ColumnInfo& info, const std::vector<std::string>& chosen) {
+  const auto names = [&](const auto& list) { return std::find(std::begin(list), std::end(list), info.name) != std::end(list); };
+  return !info.axis.empty() || names(always_read) || names(chosen);
+}
+
+}  // namespace
+
+void send_table(Reader& reader, const ChooseColumns& choose, const Send& send) {
+  ResultFile head = reader.head();
+  const auto chosen = choose ? choose(head) : std::vector<std::string>();
+  send(packed(head));
+  for (std::uint32_t c = 0; c < head.all.size(); ++c) {
+    if (!is_wanted(head.all[c], chosen)) continue;
+    const auto sent = [&](auto values) {
+      Pack pack;
+      exchange(pack, c);
+      exchange(pack, values);
+      send(pack.bytes);
+    };
+    reader.column(head.all[c].name, [&](const std::vector<double>& numbers) { sent(numbers); },
+                  [&](const std::vector<std::string>& texts) { sent(texts); });
+  }
+}
+
+void TableReceiver::take(std::string_view frame) {
+  Unpack unpack{frame};
+  if (!std::exchange(has_head_, true)) {
+    charge(frame.size());
+    return exchange(unpack, result);
+  }
+  std::uint32_t number = 0;
+  exchange(unpack, number);
+  Column& to = column(number);
+  if (to.numeric) {
+    std::vector<double> numbers;
+    exchange(unpack, numbers);
+    add(to, numbers);
+  } else {
+    std::vector<std::string> texts;
+    exchange(unpack, texts);
+    add(to, texts);
+  }
+}
+
+Column& TableReceiver::column(std::uint32_t number) {
+  if (number >= result.all.size()) throw Hdf5Error("the reader broke off");
+  const ColumnInfo& info = result.all[number];
+  if (!result.columns.empty() && result.columns.back().name == info.name) return result.columns.back();
+  codes_.clear();
+  Column& fresh = result.columns.emplace_back();
+  static_cast<ColumnInfo&>(fresh) = info;
+  if (info.numeric) fresh.number.reserve(result.runs);
+  else fresh.code.reserve(result.runs);
+  return fresh;
+}
+
+void TableReceiver::add(Column& column, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    const auto [at, fresh] = codes_.emplace(text, static_cast<std::uint32_t>(column.words.size()));
+    if (fresh) {
+      charge(8 * text.size() + 256);  // here, in the column, and escaped in a table
+      column.words.push_back(text);
+    }
+    column.code.push_back(at->second);
+  }
+  charge(texts.size() * sizeof(std::uint32_t));
+}
+
+void TableReceiver::add(Column& column, const std::vector<double>& numbers) {
+  charge(numbers.size() * sizeof(double));
+  column.number.insert(column.number.end(), numbers.begin(), numbers.end());
+}
+
+void TableReceiver::charge(std::size_t bytes) {
+  if (bytes > room_) throw TooLarge("its table needs more memory than is allowed");
+  room_ -= bytes;
+}
+
+}  // namespace store
+
+namespace {
+
+constexpr std::uint64_t quickly_checked = std::uint64_t{64} << 20;  // bytes of a file of schema 1, which has no checksums but its digest
+
+}  // namespace
+
+ResultFile read_results(const std::string& path, const ChooseColumns& choose, const ReadLimits& limits) {
+  const System system = posix_system();
+  const auto file = store::open_untrusted(system, path);
+  store::TableReceiver receiver(limits.memory_bytes / 3);
+  const auto read = [&](store::Reader& reader, const store::Send& send) {
+    store::send_table(reader, choose, send);
+    if (!reader.has_checksums() && file.size() <= quickly_checked && reader.digest() != reader.head().digest)
+      throw store::Hdf5Error("its numbers do not have its digest");
+    reader.check_runs();
+  };
+  store::with_limit_hint([&] {
+    try {
+      store::in_child(file, limits, limits.memory_bytes / 2, read, [&](std::string_view frame) { receiver.take(frame); });
+    } catch (const store::TooLarge& error) {
+      throw Failure(Exit::limits, "reading " + store::quoted(path) + ": " + error.what());
+    }
+  });
+  return std::move(receiver.result);
+}
+
+Verification verify_results(const std::string& path, const ReadLimits& limits) {
+  const System system = posix_system();
+  const auto file = store::open_untrusted(system, path);
+  return store::with_limit_hint([&] { return store::verify(file, limits); });
+}
+
+}  // namespace odrpo

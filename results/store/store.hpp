@@ -1,0 +1,183 @@
+// The result store: shards committed crash-safely in a work folder, assembled into one HDF5 file, read back with suspicion.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/store/checkpoint_kind.hpp"
+#include "results/store/record.hpp"
+#include "results/store/result_file.hpp"
+#include "results/store/work/system.hpp"
+
+namespace odrpo {
+
+/// The newest layout of result files (docs/results.md). Older ones are read too; 2 brought checksums of every data set, 3 evaluations per
+/// prompt, 4 a group of their own for the times of the stages. A file has the lowest version that holds what it has.
+inline constexpr long long schema_version = 4;
+
+/// What the file says about the suite, besides its runs.
+struct SuiteFacts {
+  std::string name;
+  std::string fingerprint;              ///< SHA-256 of all canonical run texts and the program's version: equal = resumable
+  std::size_t runs = 0;                 ///< planned runs
+  std::function<std::string(std::size_t)> run_id;  ///< id of the i-th of them, in canonical order; all different
+  std::vector<std::string> axis_names;  ///< extra axes, in suite order
+  /// provenance datasets (name, text): suite, resolved, argv, version, revision, compiler, cpu, gpu, device, host, jobs, table
+  std::vector<std::pair<std::string, std::string>> provenance;
+};
+
+/// A checkpoint that was read; empty when there is none. `damaged`: there is a file, and it is not what was written.
+struct CheckpointBytes {
+  std::string bytes;
+  bool damaged = false;
+};
+
+/// What every result file begins with.
+inline constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";
+
+/// The file that a run with this output writes: links are followed, also one to nothing. Failure io when it cannot be a result file,
+/// whatever may be discarded: links in a circle, a folder, a device or pipe, no folder around it, a file that is neither empty nor HDF5.
+std::string output_target(const std::string& path);
+
+/// Runs from elsewhere: a name for messages, and what gives them all, slab by slab.
+struct RunSource {
+  std::string name;
+  std::function<void(const std::function<void(std::vector<RunRecord>& slab)>&)> read;
+};
+/// A run that two sources tell differently.
+struct RunConflict {
+  std::string id, env;
+  std::size_t first = 0, second = 0;       ///< the sources; own_source = this folder or its output
+  std::string first_digest, second_digest;  ///< of this run alone
+  std::vector<std::string> values;          ///< the first that differ: "final_quality 7.25 and 7.5"
+  static constexpr std::size_t own_source = ~std::size_t{0};
+};
+struct MergeReport {
+  std::string digest;                    ///< of the output; empty when it was not made
+  std::size_t equal = 0;                 ///< runs that came again
+  std::size_t differing = 0;             ///< runs that came again with other numbers
+  std::vector<RunConflict> conflicts;    ///< the first of those
+  std::vector<std::uint32_t> missing;    ///< places of runs that no source has
+  std::size_t failed = 0;                ///< runs that failed wherever they were trained
+  static constexpr std::size_t conflicts_kept = 5;
+};
+using CheckRun = std::function<void(const RunRecord& run, std::optional<std::size_t> place, std::size_t source)>;
+
+/// The work folder beside the output ("NAME.h5.work"). Runs committed here survive a kill at any instant. One writer at a time
+/// (results/store/work/lock.hpp); all members but save_checkpoint() and load_checkpoint() may be called from one thread only.
+class WorkFolder {
+ public:
+  /// Opens or makes the folder for `output`. Picks up every committed shard when the fingerprint matches; a folder or an output file
+  /// of another suite is refused (Failure io) unless `force`, which discards it; a readable HDF5 file that is none of ours even then, an
+  /// empty one never. An output that already holds this very suite complete is kept and reported by complete(), and no folder is made then.
+  /// A folder that is a link, has another owner or can be written by others is refused. Never touches anything it did not make. The output
+  /// is that of output_target().
+  /// Once `stop` is set, assemble() and merge() end with a Failure `stopped`, and what is committed stays; so does this constructor while it
+  /// watches a lock that is dated in the future.
+  WorkFolder(const std::string& output, const SuiteFacts& facts, bool force, const System& system = posix_system(),
+             const std::atomic<bool>* stop = nullptr);
+  /// One of several processes that write into the folder of a process that holds its lock: this one commits and keeps checkpoints, and that one
+  /// adopt()s its shards and assembles. Failure io when there is no such folder.
+  struct Member {};
+  WorkFolder(const std::string& output, const SuiteFacts& facts, Member, const System& system = posix_system());
+  ~WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+  /// What was found and ignored (damaged shards, half-written files), one sentence each, for the user. Grows when assemble() finds more.
+  const std::vector<std::string>& notes() const;
+  /// Is the output already there, verified, with this fingerprint and no missing run?
+  bool complete() const;
+  /// Indices of the runs that are committed (status ok), in order.
+  std::vector<std::size_t> finished() const;
+  /// Commits runs as one shard: HDF5 image in memory, write, fsync, rename, fsync of the folder. Returns when they are safe; their
+  /// checkpoints are removed, but those of runs that failed and did not diverge. Returns the shard's name; empty without runs. Failure io, also
+  /// when somebody removed the folder.
+  std::string commit(std::span<const RunRecord> runs);
+  /// Takes up a shard that a member has committed, which says that the runs of these places worked.
+  void adopt(const std::string& shard, std::span<const std::uint32_t> places);
+  /// The place of a run in the suite. Failure internal when it is none of it.
+  std::size_t place_of(const RunRecord& run) const;
+  /// Stores a checkpoint (at most checkpoint_limit bytes) in place of the earlier one of this name. From any thread, but not two at once of
+  /// one name.
+  /// Failure io.
+  void save_checkpoint(CheckpointKind kind, const std::string& name, std::string_view bytes) const;
+  /// The checkpoint of this name. From any thread. Throws nothing but std::bad_alloc.
+  CheckpointBytes load_checkpoint(CheckpointKind kind, const std::string& name) const;
+  /// How many runs that are not finished have a checkpoint, whether or not this build can read it.
+  std::size_t checkpoints() const;
+  /// How many starts are stored that runs share.
+  std::size_t starts() const;
+  static constexpr std::size_t checkpoint_limit = std::size_t{1} << 30;
+  /// Merges all shards into the output (written aside, re-opened, verified, put into place), removes the folder, unless failed runs have
+  /// checkpoints. Returns the result digest. Empty when a shard is no longer what was committed: notes() says so, finished() has its runs no
+  /// more, and they are to be trained again. A file that appeared at the output meanwhile, or another than the one found there at first, is
+  /// never replaced: Failure io, and all runs stay saved in the folder.
+  std::string assemble();
+  /// The same of runs that other machines trained: takes those of `sources`, beside what the folder and the output hold already. `check` is
+  /// asked about every run that comes, with its place in the suite (none = not of this suite, and left out), and may refuse it by a Failure. A run that comes twice with equal numbers counts once; where numbers differ, and where runs are missing, nothing is written.
+  MergeReport merge(std::span<const RunSource> sources, const CheckRun& check);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// What reading a file from elsewhere may cost.
+struct ReadLimits {
+  double seconds = 0;                      ///< CPU time; 0 = 2 s, and 10 s more per 100 MB of file
+  std::size_t memory_bytes = 300'000'000;  ///< of the reading process and this one together, beyond what the program takes anyway
+  const std::atomic<bool>* stop = nullptr;  ///< set = Failure `stopped`
+};
+
+/// Says which columns of the root table are wanted besides those that are always read (ResultFile::columns); `head` has no columns yet. May
+/// throw Failure.
+using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& head)>;
+
+/// Reads the root table of a result file. Untrusted input: no external links or storage, no virtual datasets, only deflate/shuffle/
+/// fletcher32 filters, sizes checked before reading, every column and text compared with its checksum. Failure io when missing or
+/// unreadable, bad_input when it is not a result file of ours or is damaged, limits when it needs more than it may.
+ResultFile read_results(const std::string& path, const ChooseColumns& choose = {}, const ReadLimits& limits = {});
+
+/// One curve of one run: its recorded steps at which it is defined.
+struct RunCurve {
+  std::uint32_t run;  ///< row of the root table
+  std::vector<std::int32_t> step;
+  std::vector<double> value;
+};
+/// A curve of some runs (ascending rows of the root table); runs without it are left out. `digest` is that of the table which named the runs:
+/// a file that has another one by now is refused. Failure as read_results(); usage, with the curves there are, when no world has this one.
+std::vector<RunCurve> read_curve(const std::string& path, const std::string& curve, std::span<const std::uint32_t> runs,
+                                 const std::string& digest, const ReadLimits& limits = {});
+
+/// Named values per evaluated prompt of some runs, as read_curve() of each name; `step` is the prompt. Failure usage when no world has
+/// such values.
+std::vector<std::vector<RunCurve>> read_evaluated(const std::string& path, const std::vector<std::string>& names,
+                                                  std::span<const std::uint32_t> runs, const std::string& digest,
+                                                  const ReadLimits& limits = {});
+
+/// The curve that is meant: called so, or different from that in - and _ alone. Failure usage, with the curves there are.
+std::string curve_named(const std::vector<std::string>& names, const std::string& wanted);
+
+/// All runs in file order with their curves, evaluations and seconds, slab by slab, once everything has been compared with its checksum;
+/// the head first.
+/// Failure as read_results().
+void read_runs(const std::string& path, const std::function<void(const ResultFile& head)>& head,
+               const std::function<void(std::vector<RunRecord>& slab)>& slab, const ReadLimits& limits = {});
+
+/// A whole file checked: everything has its checksum. Its digest is for the caller to compare.
+struct Verification {
+  ResultFile head;
+  std::string computed;  ///< the result digest of its numbers
+};
+/// Reads all of a result file. Failure as read_results().
+Verification verify_results(const std::string& path, const ReadLimits& limits = {});
+
+}  // namespace odrpo

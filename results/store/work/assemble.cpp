@@ -1,0 +1,212 @@
+// The final file: merged from the shards, written aside, read back, put into place without replacing what is not ours.
+#include <algorithm>
+
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/ask_memory.hpp"
+#include "results/store/file/isolate.hpp"
+#include "results/store/work/merged.hpp"
+
+namespace odrpo {
+
+ReadLimits WorkFolder::State::own_limits(const store::UntrustedFile& file) const {
+  ReadLimits limits = store::own_limits(file);
+  limits.stop = stop;
+  return limits;
+}
+
+void WorkFolder::State::look_at_stop() const {
+  if (stop != nullptr && *stop) throw Failure(Exit::stopped, "stopped");
+}
+
+store::Merged::Merged(const Folder& folder, const SuiteFacts& facts)
+    : rows(folder), outline(facts.axis_names), at(facts.runs, nowhere), shape(facts.runs), ok(facts.runs, false) {}
+
+void store::Merged::add(const RunRecord& run, std::size_t place) {
+  if (ok[place] && run.status == RunStatus::failed) return;
+  shape[place] = outline.shape_of(run);
+  at[place] = rows.add(run);
+  ok[place] = run.status == RunStatus::ok;
+}
+
+/// False when a shard is no longer what was committed: its runs are not done any more.
+bool WorkFolder::State::collect_own(store::Merged& merged) {
+  const auto add = [&](std::vector<RunRecord>& some) {
+    look_at_stop();
+    for (const RunRecord& run : some)
+      if (const auto place = index.find(run.id)) merged.add(run, *place);
+  };
+  if (keep_output) {
+    const auto file = store::open_untrusted(beside, name, output);
+    if (!is_found(file.info))
+      throw Failure(Exit::io, store::quoted(output) + " was replaced while this process was working; it was left as it is");
+    store::read_checked_runs(file, own_limits(file), true, [](const ResultFile&) {}, add);
+  }
+  std::vector<std::string> good;
+  for (const std::string& shard : shards) {
+    const auto image = store::read_shard(folder, shard);
+    if (image) {
+      store::read_image(*image, folder.path_of(shard), true, add);
+      good.push_back(shard);
+    } else {
+      notes.push_back("a shard was damaged after it was committed, its runs are run again: " + store::quoted(folder.path_of(shard)));
+      remove_own({shard});
+    }
+  }
+  if (good.size() < shards.size()) {
+    shards = good;
+    done = merged.ok;
+    return false;
+  }
+  return true;
+}
+
+void WorkFolder::State::need_all(const store::Merged& merged) const {
+  for (std::size_t i = 0; i < facts.runs; ++i)
+    if (merged.at[i] == store::Merged::nowhere) throw Failure(Exit::internal, "run " + facts.run_id(i) + " was never committed");
+}
+
+std::string WorkFolder::State::digest_of(const store::Merged& merged) const {
+  TextList ids;
+  for (std::size_t i = 0; i < facts.runs; ++i) ids.add(facts.run_id(i));
+  ResultDigest digest;
+  RunRecord run;
+  for (const std::uint32_t i : id_order(ids)) {
+    look_at_stop();
+    merged.rows.get(merged.at[i], run);
+    digest.add(run);
+  }
+  return digest.hex();
+}
+
+void WorkFolder::State::write_output(const store::Merged& merged, const std::string& digest) {
+  using namespace store;
+  need_room(hdf5_room);
+  const File file = make_file(folder, aside(), found ? found->st_mode & 0644 : 0644);  // a stricter mode of the file that is replaced stays
+  const Records records{facts.runs, [&](std::size_t i, RunRecord& scratch) -> const RunRecord& {
+                          merged.rows.get(merged.at[i], scratch);
+                          return scratch;
+                        }};
+  Bytes bytes;
+  bytes.file = &file;
+  const std::string cannot = "write " + quoted(output) + ", as its new file";
+  bytes.error = -write_all(file, hdf5_signature, 0);  // HDF5 writes it last: a torn file is known as one of HDF5
+  if (bytes.error == 0) try {
+    Hid hdf5 = create_hdf5(bytes);
+    write_layout(hdf5, records, merged.outline, facts, digest, [&] {
+      look_at_stop();
+      if (bytes.error != 0) throw Hdf5Error("stopped");
+    });
+    close_hdf5(hdf5);
+  } catch (const Hdf5Error& error) {
+    if (bytes.error == 0) throw Failure(Exit::io, "cannot write " + quoted(output) + ": " + error.what());
+  }
+  if (bytes.error != 0) fail_io(cannot, folder.path_of(aside()), bytes.error);
+  if (const int error = again([&] { return system.sync(file.number()); }); error < 0) fail_io(cannot, folder.path_of(aside()), -error);
+}
+
+void WorkFolder::State::check_written(const std::string& digest) {
+  const auto file = store::open_untrusted(folder, aside(), folder.path_of(aside()));
+  Verification there;
+  try {
+    there = store::verify(file, own_limits(file));
+  } catch (const Failure& failure) {
+    if (failure.code == Exit::io || failure.code == Exit::stopped) throw;
+    throw Failure(Exit::io, std::string(failure.what()) + " (it was just written: a fault of the disk?)");
+  }
+  if (there.head.digest != digest || there.computed != digest)
+    throw Failure(Exit::io, store::quoted(file.path) + " does not read back as written (a fault of the disk?)");
+}
+
+/// Where the runs are when there is no output. Those of an earlier output are in that file alone.
+std::string WorkFolder::State::saved() const {
+  if (merging) return "the parts are as they were";
+  return std::string("all ") + (keep_output ? "new " : "") + "finished runs stay saved in " + store::quoted(folder.path);
+}
+
+/// The very file, unchanged, that was looked at.
+bool WorkFolder::State::is_found(const struct stat& now) const { return found && store::unchanged(*found, now); }
+
+void WorkFolder::State::put_into_place() {
+  store::Placed placed;
+  try {
+    placed = store::place_file(folder, aside(), beside, name, found, "rename to");
+  } catch (const Failure& failure) {
+    check_lock("the output cannot be made");  // who has it now removed our file
+    throw Failure(Exit::io, std::string(failure.what()) + "; " + saved());
+  }
+  if (placed == store::Placed::taken)
+    throw Failure(Exit::io, "cannot write " + store::quoted(output) + ": " +
+                                (found ? "another file took its place" : "a file appeared there") +
+                                " while the suite was running, and is not replaced; " + saved() +
+                                ": move that file away, and the same command " + (forced ? "without --force " : "") + "finishes");
+  if (placed == store::Placed::displaced) {
+    not_ours_aside = true;
+    throw Failure(Exit::io, "another file took the place of " + store::quoted(output) + " at the last moment; it is now " +
+                                store::quoted(folder.path_of(aside())) + ": move it to where it belongs");
+  }
+  store::sync_folder(beside);
+  store::remove_file(folder, aside());
+  struct stat named {};
+  const auto made = store::file_at(beside, name);
+  if (made && (::stat(output.c_str(), &named) != 0 || !store::same_file(*made, named)))
+    notes.push_back("the folder of " + store::quoted(output) + " was renamed while the suite was running; the output is " +
+                    store::quoted(store::place_now(beside) + "/" + name));
+}
+
+/// The output is there, whatever becomes of the folder.
+void WorkFolder::State::clean_up() try {
+  if (!lock_stands()) {
+    notes.push_back("the lock of the work folder was taken away while the output was made; the folder is left to who has it now");
+    return;
+  }
+  if (complete || checkpoints(false).empty()) return remove_folder();
+  remove_own(shards);  // what failed goes on from its checkpoint the next time
+} catch (const Failure& failure) {
+  notes.push_back(std::string("the work folder is no longer needed, but: ") + failure.what());
+}
+
+/// Writes the new file into the work folder and reads it back.
+WorkFolder::State::NewOutput WorkFolder::State::make_output(store::Merged& merged) try {
+  need_all(merged);
+  merged.rows.flush();
+  merged.outline.settle(std::move(merged.shape));
+  const std::string digest = digest_of(merged);
+  write_output(merged, digest);
+  check_written(digest);
+  return NewOutput{digest, std::find(merged.ok.begin(), merged.ok.end(), false) == merged.ok.end()};
+} catch (const Failure& failure) {
+  if (failure.code != Exit::io) throw;
+  throw Failure(Exit::io, std::string(failure.what()) + "; " + saved() + ", the same command " + (forced ? "without --force " : "") + "continues" +
+                              (forced && found ? ", once " + store::quoted(output) + " is moved away" : ""));
+}
+
+/// Collects all runs, makes the output of them, and puts it into place. Empty when collect() says that something is missing.
+std::string WorkFolder::State::finish(const std::function<bool(store::Merged&)>& collect) try {
+  check_lock("the output cannot be made");
+  NewOutput made;
+  {
+    store::Merged merged(folder, facts);
+    if (!collect(merged)) return "";
+    made = make_output(merged);
+  }
+  check_lock("the output cannot be made");
+  put_into_place();
+  complete = made.all_ok;
+  clean_up();
+  lock.release();
+  shards.clear();
+  next_shard = 0;
+  keep_output = true;
+  return made.digest;
+} catch (...) {
+  if (lock && !not_ours_aside) system.unlink(folder.number(), aside().c_str(), 0);  // what fills the disk helps nobody
+  throw;
+}
+
+std::string WorkFolder::assemble() {
+  store::quiet();
+  State& s = *state_;
+  return s.finish([&](store::Merged& merged) { return s.collect_own(merged); });
+}
+
+}  // namespace odrpo

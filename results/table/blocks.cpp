@@ -1,0 +1,174 @@
+// Makes the cells of a block: which runs each is made of, its numbers, its comparison with the baseline.
+#include "results/table/blocks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace odrpo {
+namespace {
+
+/// The cells of one block.
+class BlockMaker {
+ public:
+  BlockMaker(const TableModel& table, const TableSource& from, const RunPools& pools, std::size_t block)
+      : table_(table), from_(from), pools_(pools), block_(block), candidates_(spec().best.empty() ? 0 : pools.rows * pools.columns) {}
+
+  std::vector<TableCell> cells() {
+    const std::size_t width = table_.columns.size();
+    std::vector<TableCell> cells;
+    cells.reserve(table_.rows.size() * width);
+    for (std::size_t i = 0; i < table_.rows.size() * width; ++i) cells.push_back(cell(i / width, i % width));
+    std::map<std::string_view, std::size_t> place;
+    for (std::size_t r = 0; r < table_.rows.size() && spec().compares(); ++r) place[table_.rows[r]] = r;
+    for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+      const auto found = place.find(spec().baseline_of(table_.rows[r]));
+      if (found == place.end()) continue;
+      const std::size_t base = found->second;
+      for (std::size_t c = 0; c < width; ++c)
+        cells[r * width + c].comparison = comparison(cells[r * width + c], cells[base * width + c]);
+    }
+    mark_best(cells);
+    return cells;
+  }
+
+ private:
+  struct Place {
+    std::size_t row, column;
+  };
+  const TableSpec& spec() const { return table_.spec; }
+
+  /// Marks the best of each column (of each row where rows are values), and what a one-sided test does not tell from it. Which one is the
+  /// best is seen in the same data, so that there are as many tests as ordered pairs in the lines of the block.
+  void mark_best(std::vector<TableCell>& cells) {
+    const bool by_row = spec().rows == values_dimension;
+    const std::size_t width = table_.columns.size(), height = table_.rows.size();
+    const auto cell = [&](const Place& at) -> TableCell& { return cells[at.row * width + at.column]; };
+    std::vector<std::vector<Place>> lines(by_row ? height : width);  // of cells that have numbers
+    std::vector<double> pairs(table_.values.size());
+    for (std::size_t l = 0; l < lines.size(); ++l) {
+      for (std::size_t i = 0; i < (by_row ? width : height); ++i)
+        if (const Place at = by_row ? Place{l, i} : Place{i, l}; cell(at).n > 0) lines[l].push_back(at);
+      const auto filled = static_cast<double>(lines[l].size());
+      if (filled > 0) pairs[cell(lines[l][0]).of] += filled * (filled - 1);
+    }
+    for (const std::vector<Place>& line : lines) {
+      if (line.empty()) continue;
+      const std::size_t of = cell(line[0]).of;
+      const bool more = table_.values[of].more_is_better;
+      if (!table_.values[of].ranked) continue;
+      const Place& best = *std::max_element(line.begin(), line.end(), [&](const Place& a, const Place& b) {
+        return more ? cell(a).centre < cell(b).centre : cell(a).centre > cell(b).centre;
+      });
+      for (const Place& at : line) {
+        const std::vector<Lead> leads = leads_over(cell(best).values, cell(at).values, cell(at).other_choices, of);
+        const bool tested = leads[0].by.n > 1 && (spec().chose_apart() || (cell(at).tried < 2 && cell(best).tried < 2));
+        const bool tie = leads[0].by.mean == 0 && !(leads[0].by.sd > 0);  // the same for every seed
+        cell(at).among_best = &at == &best || tie || (tested && beats_all_p(leads) > star_level / pairs[of]);
+      }
+    }
+  }
+
+  /// The candidates of a cell, which are the same for all values; nullptr where there is nothing to choose.
+  const Candidates* candidates(std::size_t row, std::size_t column) {
+    const std::span<const std::uint32_t> runs = pools_.of(block_, row, column);
+    if (spec().best.empty() || runs.empty()) return nullptr;
+    std::optional<Candidates>& found = candidates_[pools_.in_block(row, column)];
+    if (!found) found = candidates_of(runs, from_.rule(spec()));
+    return &*found;
+  }
+
+  /// Fills a cell from runs that agree in rows, columns and `best`.
+  void fill(TableCell& cell, std::span<const std::uint32_t> runs) const {
+    fill_cell(cell, runs, from_.facts, spec(), from_.shown[cell.of], table_.values[cell.of]);
+    for (const Dimension* dimension : from_.following) cell.followed.push_back(dimension->entries[dimension->code[runs[0]]]);
+  }
+
+  TableCell cell(std::size_t row, std::size_t column) {
+    TableCell cell = empty_cell();
+    cell.row = table_.rows[row];
+    cell.column = table_.columns[column];
+    cell.of = spec().rows == values_dimension ? row : spec().columns == values_dimension ? column : 0;
+    const std::span<const std::uint32_t> runs = pools_.of(block_, row, column);
+    const Candidates* of = candidates(row, column);
+    if (of) cell.tried = static_cast<int>(of->tried.size());
+    for (std::size_t c = 0; of && spec().chose_apart() && c < of->tried.size(); ++c) {
+      if (c == of->best || !of->may_choose(c)) continue;
+      TableCell other = empty_cell();
+      other.of = cell.of;
+      fill(other, of->tried[c].runs);
+      cell.other_choices.push_back(std::move(other.values));
+    }
+    if (of && spec().chose_apart() && !of->is_chosen()) {
+      for (const std::uint32_t i : runs) cell.failed += from_.facts.failed[i];
+    } else if (of) {
+      cell.chosen = chosen_values(*of, of->best, from_.rule(spec()));
+      fill(cell, of->tried[of->best].runs);
+      for (std::size_t i = 0; i < cell.chosen.size(); ++i)
+        cell.chosen[i].too_coarse = is_too_coarse(*of, i, from_.rule(spec()), (cell.hi - cell.lo) / 2);
+    } else if (!runs.empty()) {
+      fill(cell, runs);
+    }
+    return cell;
+  }
+
+  /// By how much the row is better than the baseline, and than each other choice that the baseline might have made.
+  std::vector<Lead> leads_over(const SeedValues& row, const SeedValues& baseline, const std::vector<SeedValues>& others, std::size_t of) const {
+    std::vector<Lead> leads{lead(row, baseline, of)};
+    for (const SeedValues& other : others) {
+      leads.push_back(lead(row, other, of));
+      leads.back().with_first = correlation_of_leads(row, baseline, other);
+    }
+    return leads;
+  }
+  Lead lead(const SeedValues& row, const SeedValues& baseline, std::size_t of) const {
+    return lead_of(row, baseline, from_.shown[of].word.factor, table_.values[of]);
+  }
+
+  Comparison comparison(const TableCell& row, const TableCell& baseline) const {
+    const std::size_t of = row.of;
+    Comparison compared = compare_cells(row, baseline, from_.shown[of].word.factor, table_.values[of]);
+    if (!spec().chose_apart()) return row.tried > 1 || baseline.tried > 1 ? not_tested(compared) : compared;
+    if (std::isnan(compared.p)) return compared;
+    const auto shown = [&](const SeedValues& values) { return table_.values[of].percent ? in_percent_of(values, baseline.values) : values; };
+    const auto all_shown = [&](const std::vector<SeedValues>& list) {
+      std::vector<SeedValues> out;
+      for (const SeedValues& values : list) out.push_back(shown(values));
+      return out;
+    };
+    const SeedValues own = shown(row.values), other = shown(baseline.values);
+    compared.among_choices.row_leads = leads_over(own, other, all_shown(baseline.other_choices), of);
+    compared.among_choices.baseline_leads = {reversed(compared.among_choices.row_leads[0])};
+    for (const SeedValues& there : all_shown(row.other_choices)) compared.among_choices.baseline_leads.push_back(reversed(lead(there, other, of)));
+    compared.p = chosen_p(compared.among_choices);
+    return compared;
+  }
+
+  const TableModel& table_;
+  const TableSource& from_;
+  const RunPools& pools_;
+  std::size_t block_;
+  std::vector<std::optional<Candidates>> candidates_;
+};
+
+}  // namespace
+
+RunPools pools_of(const TableSource& from, const TableSpec& spec, std::size_t runs) {
+  const Dimension *row = from.dimension(spec.rows), *column = from.dimension(spec.columns);
+  RunPools pools{row ? row->entries.size() : 1, column ? column->entries.size() : 1, {}};
+  std::vector<std::uint32_t> code(runs);
+  for (std::size_t i = 0; i < runs; ++i)
+    code[i] = static_cast<std::uint32_t>((from.blocks.of(i) * pools.rows + (row ? row->code[i] : 0)) * pools.columns +
+                                         (column ? column->code[i] : 0));
+  pools.runs = sorted_runs(code, from.blocks.first.size() * pools.rows * pools.columns);
+  return pools;
+}
+
+std::vector<TableCell> block_cells(const TableModel& table, const TableSource& from, const RunPools& pools, std::size_t block) {
+  return BlockMaker(table, from, pools, block).cells();
+}
+
+}  // namespace odrpo

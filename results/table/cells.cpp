@@ -1,0 +1,201 @@
+// Statistics of the runs of a cell, and of the pairs that two cells make.
+#include "results/table/cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "results/table/value_words.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// The word that shows a column, nullptr where none does.
+const ValueWord* word_of_column(const std::string& column) {
+  const auto* found = std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return column == v.column; });
+  return found == std::end(value_words) ? nullptr : found;
+}
+
+}  // namespace
+
+Shown shown_value(const ResultFile& head, const std::string& wanted) {
+  const std::string name = printable_text(wanted);
+  const auto word_named = [&](auto same) {
+    const auto* found =
+        std::find_if(std::begin(value_words), std::end(value_words), [&](const ValueWord& v) { return same(v.word, name); });
+    return found == std::end(value_words) ? nullptr : found;
+  };
+  const auto column_named = [&](auto same) -> const ColumnInfo* {
+    for (const ColumnInfo& column : head.all)
+      if (column.numeric && same(printable_text(column.name), name)) return &column;
+    return nullptr;
+  };
+  const auto has = [&](const ValueWord& v) {
+    const ColumnInfo* column = head.info(v.column);
+    return column != nullptr && column->numeric;
+  };
+  const auto exactly = [](std::string_view a, std::string_view b) { return a == b; };
+  const ValueWord* word = word_named(exactly);
+  const ColumnInfo* column = word ? nullptr : column_named(exactly);
+  if (!word && !column) word = word_named(same_word);
+  if (!word && !column) column = column_named(same_word);
+  if (word && has(*word)) return {word->word, *word, word->column};
+  if (column && !opponent_of(column->name).empty()) return {printable_text(column->name), win_rate_over_word, column->name};
+  if (column) {
+    const ValueWord* shows = word_of_column(column->name);
+    return {printable_text(column->name), {"", "", 1, "", shows == nullptr || shows->more_is_better, ""}, column->name, shows != nullptr};
+  }
+  std::vector<std::string> known;
+  for (const ValueWord& v : value_words)
+    if (has(v)) known.push_back(v.word);
+  for (const ColumnInfo& c : head.all) {
+    const auto same = [&](const std::string& k) { return same_word(k, c.name); };
+    if (c.numeric && c.axis.empty() && !is_reserved_column(c.name) && std::none_of(known.begin(), known.end(), same))
+      known.push_back(printable_text(c.name));
+  }
+  const std::string list = fmt::format("{}", fmt::join(known, ", "));
+  if (word && word->needs != ValueNeeds::nothing)
+    throw Failure(Exit::usage, fmt::format("value: the results have no value \"{}\": runs have it with {} (these have {})", word->word,
+                                           needs_text(word->needs), list));
+  throw Failure(Exit::usage,
+                fmt::format("value: the results have no value \"{}\" (they have {}){}", name, list, did_you_mean(name, known)));
+}
+
+RunFacts run_facts(const ResultFile& file) {
+  const Column& status = read_column(file, "status", false);
+  RunFacts facts{&read_column(file, "seed", true).number, std::vector<bool>(file.runs), &file};
+  for (std::size_t i = 0; i < file.runs; ++i) facts.failed[i] = status.text(i) != "ok";
+  return facts;
+}
+
+TableCell empty_cell() {
+  TableCell cell;
+  cell.centre = cell.sd = cell.lo = cell.hi = nan;
+  cell.comparison = {{0, nan, nan, nan, nan}, 0, nan, nan, {}};
+  return cell;
+}
+
+void fill_cell(TableCell& cell, std::span<const std::uint32_t> runs, const RunFacts& facts, const TableSpec& spec, const Shown& value,
+               const TableValue& kind) {
+  cell.runs.clear();
+  cell.values.clear();
+  for (const std::uint32_t i : runs) {
+    const double number = (*value.numbers)[i];
+    if (spec.chose_apart() && facts.seed_of(i) < spec.tune_seeds) continue;
+    if (facts.failed[i] || std::isnan(number)) (facts.failed[i] ? cell.failed : cell.undefined) += 1;
+    else cell.runs.push_back(i);
+  }
+  std::stable_sort(cell.runs.begin(), cell.runs.end(), [&](auto a, auto b) { return facts.seed_of(a) < facts.seed_of(b); });
+  for (std::uint32_t& i : cell.runs) {
+    cell.values.emplace_back(facts.seed_of(i), (*value.numbers)[i] * value.word.factor);
+    i = facts.file->row(i);
+  }
+  summarise(cell, value.word.factor, kind);
+}
+
+void summarise(TableCell& cell, double whole, const TableValue& kind) {
+  std::vector<double> values;
+  for (const auto& v : cell.values) values.push_back(v.second);
+  cell.n = static_cast<int>(values.size());
+  if (kind.median) {
+    const Quartiles q = quartiles(values);
+    cell.centre = q.median;
+    cell.lo = q.q1;
+    cell.hi = q.q3;
+  } else {
+    const MeanInterval m = kind.share ? share_interval(values, whole) : mean_interval(values);
+    cell.centre = m.mean;
+    cell.sd = m.sd;
+    cell.lo = m.lo;
+    cell.hi = m.hi;
+  }
+}
+
+namespace {
+
+/// Calls use(seed, number, number of the other) for the seeds that both have.
+void each_pair(const SeedValues& row, const SeedValues& baseline, auto use) {
+  auto other = baseline.begin();
+  for (const auto& [seed, number] : row) {
+    while (other != baseline.end() && other->first < seed) ++other;
+    if (other == baseline.end()) break;
+    if (other->first == seed) use(seed, number, other->second);
+  }
+}
+
+/// The numbers of two cells at the seeds that both report.
+struct Pairs {
+  std::vector<double> row, baseline;
+};
+Pairs pairs_of(const SeedValues& row, const SeedValues& baseline) {
+  Pairs pairs;
+  each_pair(row, baseline, [&](int, double a, double b) {
+    pairs.row.push_back(a);
+    pairs.baseline.push_back(b);
+  });
+  return pairs;
+}
+
+}  // namespace
+
+Comparison compare_cells(const TableCell& cell, const TableCell& baseline, double whole, const TableValue& kind) {
+  Comparison compared = empty_cell().comparison;
+  const auto [a, b] = pairs_of(cell.values, baseline.values);
+  if (kind.percent) {
+    const PercentInterval percent = paired_percent(a, b);
+    compared.difference = percent.mean;
+    compared.no_percent = percent.undefined;
+  } else {
+    compared.difference = kind.share ? share_difference(a, b, whole) : paired_difference(a, b);
+  }
+  compared.p = kind.share ? mcnemar_p(a, b) : t_test_p(compared.difference);
+  return compared;
+}
+
+Lead lead_of(const SeedValues& row, const SeedValues& baseline, double whole, const TableValue& kind) {
+  const auto [a, b] = pairs_of(row, baseline);
+  const Lead more = kind.share ? share_lead_of(a, b, whole) : lead_of(a, b);
+  return kind.more_is_better ? more : reversed(more);
+}
+
+double correlation_of_leads(const SeedValues& row, const SeedValues& baseline, const SeedValues& other) {
+  const auto lead_over = [&](const SeedValues& there) {
+    SeedValues by;
+    each_pair(row, there, [&](int seed, double a, double b) { by.emplace_back(seed, a - b); });
+    return by;
+  };
+  const auto [a, b] = pairs_of(lead_over(baseline), lead_over(other));
+  const double mean_a = mean_interval(a).mean, mean_b = mean_interval(b).mean;
+  double aa = 0, bb = 0, ab = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    aa += (a[i] - mean_a) * (a[i] - mean_a);
+    bb += (b[i] - mean_b) * (b[i] - mean_b);
+    ab += (a[i] - mean_a) * (b[i] - mean_b);
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 1;
+}
+
+SeedValues in_percent_of(const SeedValues& values, const SeedValues& baseline) {
+  SeedValues percents;
+  each_pair(values, baseline, [&](int seed, double number, double whole) {
+    const double percent = 100 * (number / whole);
+    if (whole > 0 && std::isfinite(percent)) percents.emplace_back(seed, percent);
+  });
+  return percents;
+}
+
+Comparison not_tested(Comparison compared) {
+  compared.difference.lo = compared.difference.hi = compared.p = nan;
+  return compared;
+}
+
+}  // namespace odrpo

@@ -1,0 +1,98 @@
+// What words of a command line mean in a file: dimensions, their values, and the runs that have them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "results/scores/csv.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "results/table/table.hpp"
+#include "results/table/dimensions.hpp"
+
+namespace odrpo {
+
+std::string dimension_named(const std::vector<std::string>& names, const std::string& wanted, const char* what) {
+  const std::string word = printable_text(wanted);
+  std::vector<std::string> found;
+  if (word == values_dimension && what != std::string_view("best")) {
+    if (std::find(names.begin(), names.end(), word) == names.end()) return word;
+    throw Failure(Exit::usage,
+                  fmt::format("{}: the results have an axis \"{}\", so that it cannot mean the values of a table", what, word));
+  }
+  for (const std::string& name : names) {
+    if (name == word) return name;
+    if (name.ends_with("." + word)) found.push_back(name);
+  }
+  if (found.size() == 1) return found[0];
+  throw Failure(Exit::usage, fmt::format("{}: the results have no dimension \"{}\" (they have {}){}", what, word, fmt::join(names, ", "),
+                                         did_you_mean(word, names)));
+}
+
+std::string entry_named(const std::vector<std::string>& entries, const std::string& word) {
+  if (std::find(entries.begin(), entries.end(), word) != entries.end()) return word;
+  if (const auto wanted = number_of(word))
+    for (const std::string& entry : entries)
+      if (number_of(entry) == wanted) return entry;
+  return word;
+}
+
+ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& where) {
+  const std::vector<Dimension> dimensions = dimensions_of(file);
+  std::vector<std::string> names;
+  for (const Dimension& dimension : dimensions) names.push_back(dimension.name);
+  std::vector<bool> kept(file.runs, true);
+  for (const ChosenRuns& only : where) {
+    const std::string name = dimension_named(names, only.axis, "where");
+    const auto dimension = std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
+    if (dimension == dimensions.end()) throw Failure(Exit::usage, "where: the values of a table are no dimension of its runs");
+    std::vector<bool> allowed(dimension->entries.size());
+    for (const std::string& value : only.allowed) {
+      const std::string entry = entry_named(dimension->entries, printable_text(value));
+      const auto found = std::find(dimension->entries.begin(), dimension->entries.end(), entry);
+      if (found == dimension->entries.end())
+        throw Failure(Exit::usage, fmt::format("where: no run has {} \"{}\" (they have {}){}", name, entry,
+                                               fmt::join(dimension->entries, ", "), did_you_mean(entry, dimension->entries)));
+      allowed[static_cast<std::size_t>(found - dimension->entries.begin())] = true;
+    }
+    for (std::size_t i = 0; i < file.runs; ++i) kept[i] = kept[i] && allowed[dimension->code[i]];
+  }
+  ResultFile out = file;
+  out.rows.clear();
+  for (std::size_t i = 0; i < file.runs; ++i)
+    if (kept[i]) out.rows.push_back(file.row(i));
+  if (out.rows.empty()) throw Failure(Exit::usage, "where: no run has all of these values");
+  out.runs = out.rows.size();
+  for (Column& column : out.columns) {
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < file.runs; ++i)
+      if (kept[i]) {
+        if (column.numeric) column.number[to] = column.number[i];
+        else column.code[to] = column.code[i];
+        ++to;
+      }
+    if (column.numeric) {
+      column.number.resize(to);
+      continue;
+    }
+    column.code.resize(to);  // and the words that are left, in the order in which these runs bring them
+    constexpr std::uint32_t none = ~0u;
+    std::vector<std::uint32_t> fresh(column.words.size(), none);
+    std::vector<std::string> words;
+    for (std::uint32_t& code : column.code) {
+      if (fresh[code] == none) {
+        fresh[code] = static_cast<std::uint32_t>(words.size());
+        words.push_back(column.words[code]);
+      }
+      code = fresh[code];
+    }
+    column.words = std::move(words);
+  }
+  out.failed = 0;
+  out.failed_ids.clear();
+  for (std::size_t i = 0; i < out.runs; ++i) out.failed += !out.ok(i);
+  return out;
+}
+
+}  // namespace odrpo

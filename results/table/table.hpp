@@ -1,0 +1,53 @@
+// Tables of a result file: one value or several, two dimensions, intervals over seeds, every row compared with a baseline row.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/shared/word.hpp"
+#include "results/store/result_file.hpp"
+#include "results/table/model.hpp"
+
+namespace odrpo {
+
+/// Values of a dimension.
+struct ChosenRuns {
+  std::string axis;                  ///< a dimension of tables: env, rater, policy, estimator, votes, an axis of the file
+  std::vector<std::string> allowed;  ///< a run has one of these
+};
+/// The runs of a file that have an allowed value of every axis, as a file of their own. Failure usage for an axis or a value that the file
+/// has not, or when no run is left.
+ResultFile chosen_runs(const ResultFile& file, const std::vector<ChosenRuns>& where);
+
+/// The columns of the file that hold the values of a table, to be read for make_table. `head` need not have read any. Failure usage when it
+/// has no such value.
+std::vector<std::string> table_columns(const ResultFile& head, const TableSpec& spec);
+
+/// The table of a suite's own spec: of a file without its baseline (left out by --only) the table without differences, and a note.
+TableModel make_suite_table(const ResultFile& file, const TableSpec& spec);
+
+/// Builds the table. `file` has read table_columns(). Failure usage when the spec names a dimension, value or baseline that the file does
+/// not have.
+TableModel make_table(const ResultFile& file, const TableSpec& spec);
+
+/// The cells of a table with another value of the same runs, and so at the same choice of the best; compared as before. `file` is the whole
+/// file, and has read the value's column. Failure usage when it has no such value.
+TableModel with_value(const TableModel& table, const ResultFile& file, const std::string& value);
+
+/// How much a printed table says about its numbers, below them.
+enum class Legend { none, brief, full };
+inline constexpr Word<Legend> legend_words[] = {
+    {Legend::none, "none", "nothing"},
+    {Legend::brief, "short", "what the numbers, intervals and stars are"},
+    {Legend::full, "full", "also the meaning of each value, the choice of the best, raters and formulas"},
+};
+
+/// Plain text in `width` columns: as many columns side by side as fit, the others below. A row that is wider alone stays whole.
+std::string table_text(const TableModel& table, Legend legend = Legend::full, std::size_t width = 100);
+std::string table_markdown(const TableModel& table, Legend legend = Legend::full);
+/// A LaTeX table of booktabs' rules: the best of each column bold, and what is not told from it; the legend as its caption and,
+/// with formulas and digest, as comments. With `siunitx` numbers are \num{…}. Every name is escaped.
+std::string table_latex(const TableModel& table, Legend legend = Legend::brief, bool siunitx = false);
+/// One line per cell with all numbers, and the formula and the rater behind them (RFC 4180).
+std::string table_csv(const TableModel& table);
+
+}  // namespace odrpo

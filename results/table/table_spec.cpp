@@ -1,0 +1,116 @@
+// A table's spec as the lines that a result file keeps of it.
+#include "results/table/table_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "kernels/shared/words.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr std::size_t most_compared = 1000;  // rows in groups; no suite has as many
+
+std::string trimmed(std::string_view text) {
+  const auto from = text.find_first_not_of(" \t\r\"");
+  if (from == std::string_view::npos) return "";
+  return std::string(text.substr(from, text.find_last_not_of(" \t\r\"") - from + 1));
+}
+
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    if (std::string word = trimmed(list.substr(from, comma - from)); !word.empty()) words.push_back(word);
+    from = comma + 1;
+  }
+  return words;
+}
+
+/// Groups are apart by '|', their names by tabs: "grpo\todrpo(grpo)|maxrl\todrpo(maxrl)". No name of a suite holds either.
+std::vector<BaselineGroup> groups_of(std::string_view text) {
+  std::vector<BaselineGroup> groups;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('|', from), text.size());
+    std::vector<std::string> names;
+    for (std::size_t at = from; at <= end;) {
+      const std::size_t tab = std::min(text.find('\t', at), end);
+      if (std::string name = trimmed(text.substr(at, tab - at)); !name.empty()) names.push_back(std::move(name));
+      at = tab + 1;
+    }
+    if (names.size() > 1) groups.push_back({names[0], {names.begin() + 1, names.end()}});
+    from = end + 1;
+  }
+  return groups;
+}
+
+std::string groups_line(const std::vector<BaselineGroup>& groups) {
+  std::string line;
+  for (const BaselineGroup& g : groups) line += fmt::format("{}{}\t{}", line.empty() ? "" : "|", g.baseline, fmt::join(g.rows, "\t"));
+  return line;
+}
+
+}  // namespace
+
+TableSpec parse_table_spec(std::string_view lines) {
+  TableSpec spec;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string key = trimmed(line.substr(0, equals)), value = trimmed(line.substr(equals + 1));
+    if (key == "rows" && !value.empty()) spec.rows = value;
+    if (key == "columns" && !value.empty()) spec.columns = value;
+    if (key == "value")
+      if (auto words = words_of(value); !words.empty()) spec.value = std::move(words);
+    if (key == "baseline") spec.baseline = value;
+    if (key == "baseline_groups") spec.groups = groups_of(value);
+    if (key == "compare") spec.compare = find_word(std::span<const Word<Compare>>(compare_words), value).value_or(spec.compare);
+    if (key == "correction")
+      spec.correction = find_word(std::span<const Word<Correction>>(correction_words), value).value_or(spec.correction);
+    if (key == "best")
+      for (auto& word : words_of(value)) spec.best.push_back(std::move(word));
+    if (key == "tune_seeds") std::from_chars(value.data(), value.data() + value.size(), spec.tune_seeds);
+  }
+  return spec;
+}
+
+std::string table_spec_problem(std::string_view lines) {
+  std::set<std::string> keys;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (line.size() > 65536) return "a line is too long";
+    const auto equals = line.find('=');
+    const std::string key = trimmed(line.substr(0, equals)), value = equals == line.npos ? "" : trimmed(line.substr(equals + 1));
+    if (equals == line.npos && !key.empty()) return "a line is not \"key = value\"";
+    if (!key.empty() && !keys.insert(key).second) return "a key stands there twice";
+    if ((key == "rows" || key == "columns" || key == "value") && value.empty()) return "\"" + key + "\" is empty";
+    if (key == "compare" && !find_word(std::span<const Word<Compare>>(compare_words), value)) return "\"compare\" is no word for it";
+    if (key == "correction" && !find_word(std::span<const Word<Correction>>(correction_words), value))
+      return "\"correction\" is no word for it";
+    std::size_t names = 0;
+    for (const BaselineGroup& group : groups_of(key == "baseline_groups" ? value : "")) names += 1 + group.rows.size();
+    if (names > most_compared) return "\"baseline_groups\" names too many rows";
+    int seeds = 0;
+    const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), seeds);
+    if (key == "tune_seeds" && (error != std::errc() || rest != value.data() + value.size() || seeds < 0))
+      return "\"tune_seeds\" is not a number of seeds";
+  }
+  return "";
+}
+
+std::string table_spec_lines(const TableSpec& spec) {
+  return fmt::format("rows = {}\ncolumns = {}\nvalue = {}\nbaseline = {}\ncompare = {}\ncorrection = {}\nbest = {}\ntune_seeds = {}\n{}",
+                     spec.rows, spec.columns, fmt::join(spec.value, ","), spec.baseline, word_of<Compare>(compare_words, spec.compare),
+                     word_of<Correction>(correction_words, spec.correction), fmt::join(spec.best, ","), spec.tune_seeds,
+                     spec.groups.empty() ? "" : "baseline_groups = " + groups_line(spec.groups) + "\n");
+}
+
+}  // namespace odrpo

@@ -1,0 +1,91 @@
+// --shard: texts that name a part, the variables that number tasks, and what is refused.
+#include "app/run/shard.hpp"
+
+#include <map>
+
+#include "kernels/shared/failure.hpp"
+#include "tests/catch.hpp"
+
+using namespace odrpo;
+using namespace odrpo::app;
+
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+ChosenPart choose(const std::string& text, const Variables& set = {}) {
+  return choose_part(text, [&](const char* name) -> const char* {
+    const auto at = set.find(name);
+    return at == set.end() ? nullptr : at->second.c_str();
+  });
+}
+
+std::string refused(const std::string& text, const Variables& set = {}) {
+  try {
+    choose(text, set);
+  } catch (const Failure& failure) {
+    CHECK(failure.code == Exit::usage);
+    return failure.what();
+  }
+  return "";
+}
+
+bool says(const std::string& message, const std::string& words) { return message.find(words) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("parts by --shard: a part by its number") {
+  CHECK(choose("3/8").part.index == 3);
+  CHECK(choose("3/8").part.count == 8);
+  CHECK(choose("3/8").note.empty());
+  CHECK(choose("0/1").part.count == 1);
+  for (const std::string bad : {"", "3", "/", "3/", "/8", "3/0", "3/-8", "3/8/1", "a/8", "3/b", " 3/8", "3/8 ", "3.0/8", "+3/8", "auto", "auto/", "AUTO/8", "3/9999999", "99999999999999999999/8"})
+    CHECK(says(refused(bad), "a part is I/N or auto/N"));
+  CHECK(says(refused("8/8"), "part 8 is not in 0..7"));
+  CHECK(says(refused("-1/8"), "part -1 is not in 0..7"));
+}
+
+TEST_CASE("parts by --shard: a part by the environment, the first variable that is set") {
+  CHECK(choose("auto/8", {{"SLURM_ARRAY_TASK_ID", "5"}}).part.index == 5);
+  CHECK(choose("auto/8", {{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_MIN", "1"}, {"SLURM_ARRAY_TASK_MAX", "8"}, {"SLURM_ARRAY_TASK_STEP", "1"}}).part.index == 4);
+  CHECK(choose("auto/8", {{"JOB_COMPLETION_INDEX", "7"}}).part.index == 7);
+  CHECK(choose("auto/8", {{"PMIX_RANK", "6"}}).part.index == 6);
+  CHECK(choose("auto/8", {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "8"}}).part.index == 2);
+  const Variables all = {{"SLURM_ARRAY_TASK_ID", "1"}, {"JOB_COMPLETION_INDEX", "2"}, {"PMIX_RANK", "3"}, {"OMPI_COMM_WORLD_RANK", "4"}};
+  CHECK(choose("auto/8", all).part.index == 1);
+  CHECK(choose("auto/8", {{"SLURM_ARRAY_TASK_ID", ""}, {"PMIX_RANK", "3"}}).part.index == 3);  // empty = not set
+  CHECK(choose("3/8", all).part.index == 3);                                                      // a number is not asked for
+  CHECK(says(choose("auto/8", {{"SLURM_ARRAY_TASK_ID", "5"}, {"SLURM_ARRAY_TASK_MIN", "1"}}).note, "part 4/8 (SLURM_ARRAY_TASK_ID=5 less SLURM_ARRAY_TASK_MIN=1)"));
+}
+
+TEST_CASE("parts by --shard: environments that number no part are refused, and other numbers of tasks told") {
+  CHECK(says(refused("auto/8"), "no variable tells which part this is"));
+  CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "8"}}), "part 8 (SLURM_ARRAY_TASK_ID=8) is not in 0..7"));
+  CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "2"}, {"SLURM_ARRAY_TASK_MIN", "3"}}), "part -1"));
+  CHECK(says(refused("auto/8", {{"SLURM_ARRAY_TASK_ID", "2"}, {"SLURM_ARRAY_TASK_STEP", "2"}}), "step 2"));
+  CHECK(says(refused("auto/8", {{"PMIX_RANK", "two"}}), "PMIX_RANK is \"two\", not a whole number that tasks have"));
+  const Variables one = {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_MIN", "3"}, {"SLURM_ARRAY_TASK_MAX", "3"}};  // would be part 0
+  CHECK(says(refused("auto/8", one), "the Slurm array has 1 task (3-3), which leaves parts out; submit 0-7 again, or write --shard I/8"));
+  CHECK(choose("3/8", one).part.index == 3);
+  const Variables wide = {{"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_MIN", "0"}, {"SLURM_ARRAY_TASK_MAX", "8"}};
+  CHECK(says(choose("auto/8", wide).note, "the job has 9 tasks, and the suite 8 parts"));
+  CHECK(choose("auto/8", {{"OMPI_COMM_WORLD_RANK", "2"}, {"OMPI_COMM_WORLD_SIZE", "4"}}).part.index == 2);
+  CHECK(launched_ranks([](const char*) -> const char* { return nullptr; }) == 1);
+  const auto ranks = [](const Variables& set) {
+    return launched_ranks([&](const char* name) -> const char* {
+      const auto at = set.find(name);
+      return at == set.end() ? nullptr : at->second.c_str();
+    });
+  };
+  CHECK(ranks({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "4"}}) == 4);
+  CHECK(ranks({{"PMIX_RANK", "0"}, {"SLURM_STEP_NUM_TASKS", "3"}}) == 3);
+  CHECK(ranks({{"PMIX_RANK", "0"}}) == 1);
+  CHECK(ranks({{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}) == 2);
+}
+
+TEST_CASE("parts by --shard: parts have files of their own, which sort in their order") {
+  CHECK(default_output("votes", {0, 1}) == "votes.h5");
+  CHECK(default_output("votes", {3, 8}) == "votes.part-3-of-8.h5");
+  CHECK(default_output("votes", {3, 100}) == "votes.part-03-of-100.h5");
+  CHECK(default_output("votes", {3, 101}) == "votes.part-003-of-101.h5");
+}

@@ -1,0 +1,80 @@
+// What a thread of a batched run's block does for a group of whole scores, on the host, against the batch form: the same bits for every
+// estimator, scale and size of group.
+#include "estimators/group/block_groups.hpp"
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/catch.hpp"
+#include "tests/estimators/configs.hpp"
+
+using namespace odrpo;
+
+namespace {
+
+// An estimator and groups for it.
+struct Case {
+  EstimatorConfig config;
+  int levels, rollouts, groups;
+  std::vector<std::uint8_t> score;
+};
+
+std::string text_of(const Case& c) {
+  return odrpo::text_of(c.config) + ", G " + std::to_string(c.rollouts) + ", K " + std::to_string(c.levels) + ", groups " +
+         std::to_string(c.groups);
+}
+
+// Every config on a scale, with groups of every spread from all equal to uniform; 0 is a score too where `zeros`.
+std::vector<Case> cases(int levels, int rollouts, int groups, unsigned seed) {
+  std::vector<Case> all;
+  std::mt19937 random(seed);
+  for (const EstimatorConfig& config : every_config()) {
+    Case c{config, levels, rollouts, groups, std::vector<std::uint8_t>(static_cast<std::size_t>(groups) * rollouts)};
+    for (int g = 0; g < groups; ++g) {
+      const int span = 1 + static_cast<int>(random() % (levels + 1)), low = static_cast<int>(random() % (levels + 2 - span));
+      for (int i = 0; i < rollouts; ++i)
+        c.score[static_cast<std::size_t>(g) * rollouts + i] = static_cast<std::uint8_t>(low + random() % span);
+    }
+    all.push_back(std::move(c));
+  }
+  return all;
+}
+
+BatchEstimator estimator_of(const Case& c) {
+  BatchEstimator estimator(c.config, c.levels, c.rollouts);
+  if (estimator.needs_median()) estimator.set_median(0.5 + 0.5 * c.levels);
+  return estimator;
+}
+
+// Scales and sizes of group: the usual ones, their neighbours, the largest.
+struct Shape {
+  int levels, rollouts;
+};
+constexpr Shape shapes[] = {{10, 8},  {5, 16}, {5, 8},  {10, 16}, {1, 8},  {2, 16},  {3, 8},  {16, 8},  {16, 16},  {17, 8},
+                                   {17, 16}, {10, 1}, {10, 2}, {9, 3},   {10, 7}, {10, 12}, {4, 31}, {100, 8}, {100, 64}, {100, 255}};
+
+}  // namespace
+
+TEST_CASE("what a thread of a block does for a group gives the bits of the batch form") {
+  unsigned seed = 1;
+  for (const auto [levels, rollouts] : shapes) {
+    if (rollouts == 1) continue;  // read from a table
+    for (const Case& c : cases(levels, rollouts, rollouts > 50 ? 40 : 300, seed++)) {
+      const BatchEstimator estimator = estimator_of(c);
+      std::vector<float> want(c.score.size()), got(c.score.size(), 1e30f);
+      estimator(estimator_stages(best_isa()), c.score.data(), static_cast<std::size_t>(c.groups), want.data());
+      const int stride = 3;  // other threads' columns lie between; shared memory begins as garbage
+      std::vector<std::uint32_t> shared(static_cast<std::size_t>(device::column_rows(levels)) * stride, 0xdeadbeefu);
+      for (int g = 0; g < c.groups; ++g) {
+        const device::ScoreColumn column{shared.data() + g % stride, stride};
+        const std::size_t first = static_cast<std::size_t>(g) * rollouts;
+        device::prepare(estimator.view(), c.score.data() + first, column);
+        for (int i = 0; i < rollouts; ++i) got[first + i] = device::member(column, c.score[first + i]);
+      }
+      INFO(text_of(c));
+      REQUIRE(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)) == 0);
+    }
+  }
+}

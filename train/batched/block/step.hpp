@@ -1,0 +1,131 @@
+// The training steps of a block: it collects a batch and updates from it, in phases, on a device or on the host backend
+// (tests). The order of every sum is that of the CPU's stages, so that the results have the same bits.
+#pragma once
+#include <type_traits>
+
+#include "train/batched/block/exact_value.hpp"
+#include "train/batched/block/redraws.hpp"
+#include "train/batched/block/rollout.hpp"
+#include "train/batched/block/update.hpp"
+
+namespace odrpo::device {
+
+template <class W>
+ODRPO_HD Record& record_of(const W& w, int t) {
+  return w.run.record[t == w.layout.steps ? records(w.layout) - 1 : t / w.layout.every];
+}
+
+// What is recorded before step t: the policy's worth, and the times until here.
+template <class W>
+ODRPO_HD void record_policy(const W& w, int t) {
+  Record& r = record_of(w, t);
+  r.quality = w.s.quality;
+  r.kl = w.s.kl;
+  r.entropy = w.s.entropy;
+  for (int i = 0; i < stage_count; ++i) {
+    r.ticks[i] = w.s.ticks[i];
+    w.s.ticks[i] = 0;
+  }
+  w.s.lost = !(w.s.quality - w.s.quality == 0);
+}
+
+// What is recorded after step t.
+template <class W>
+ODRPO_HD void record_batch(const W& w, int t) {
+  Record& r = record_of(w, t);
+  r.squares = w.s.squares;
+  r.lowest = w.s.lowest;
+  r.highest = w.s.highest;
+  r.seen = w.s.seen;
+  r.counts = w.s.counts;
+  r.clipped = w.s.updates > 0 ? w.s.clipped / w.s.updates : __builtin_nan("");
+  w.s.clipped = w.s.updates = 0;
+}
+
+/// The stages of step t up to the advantages.
+template <class W, class B>
+ODRPO_HD void collect_batch(const B& b, const W& w, int t, bool recorded) {
+  choose_prompts(b, w, t, Draws::training());
+  lap(b, w, stage_prompts);
+  forward(b, w, t * w.layout.updates, true);
+  lap(b, w, stage_policy);
+  score_rollouts(b, w);
+  lap(b, w, stage_rater);
+  estimate_advantages(b, w);
+  survey_batch(b, w, recorded, [&] { note_scores(w, t); });
+  lap(b, w, stage_estimator);
+}
+
+/// Steps t = first .. end - 1; step `steps` is the last record, which is not learned from.
+/// Always inlined: as a call, nvcc would keep `w` in local memory.
+template <class W, class B>
+__attribute__((always_inline)) ODRPO_HD void run_steps(const B& b, const W& w, int first, int end) {
+  const Layout& layout = w.layout;
+  if (w.s.lost) return;  // in an earlier launch
+  if (b.leads()) w.s.before = b.ticks();
+  for (int t = first; t < end; ++t) {
+    const bool recorded = t % layout.every == 0 || t == layout.steps;
+    if (recorded) {
+      value_policy(b, w, t * layout.updates);
+      lap(b, w, stage_record);
+      b.threads(1, [&](int) { record_policy(w, t); });
+      if (w.s.lost) return;
+      lap(b, w, stage_record);
+    }
+    if constexpr (W::general) collect_general_batch(b, w, t, recorded, record_of(w, t));
+    else collect_batch(b, w, t, recorded);
+    for (int e = 0; t < layout.steps && e < layout.updates; ++e) {
+      if (e > 0) forward(b, w, t * layout.updates + e, false);
+      update(b, w, e, t * layout.updates + e);
+    }
+    lap(b, w, stage_update);
+    if (t < layout.steps && b.leads()) w.s.updates += layout.updates;
+    if (recorded) {
+      b.threads(1, [&](int) { record_batch(w, t); });
+      lap(b, w, stage_record);
+    }
+  }
+}
+
+/// A block's whole work of one launch in `memory` (plan.bytes of it, on 16 bytes): takes the run's state in, goes from step `first` to
+/// `end`, and puts the state back.
+template <bool linear, bool resident, bool general, class B>
+ODRPO_HD void run_block(const B& b, const Layout& layout, const Run& given, unsigned char* memory, int first, int end) {
+  const auto copy = [&](void* to, const void* from, std::size_t bytes) {
+    b.threads(static_cast<int>(bytes / 4), [&](int i) { static_cast<std::uint32_t*>(to)[i] = static_cast<const std::uint32_t*>(from)[i]; });
+  };
+  copy(memory, &given, sizeof(Run));
+  const Run& run = *reinterpret_cast<const Run*>(memory);
+  if constexpr (general) copy(memory + layout.general_run, run.general, sizeof(General));
+  const auto w = work_in<Work<linear, resident, general>>(memory, layout, run);
+  const auto move_state = [&](bool in) {
+    const auto move = [&](void* here, void* there, std::size_t bytes) { in ? copy(here, there, bytes) : copy(there, here, bytes); };
+    move(&w.s, run.scalars, sizeof(Scalars));
+    if constexpr (general)
+      if (w.rest->median != nullptr) move(w.median, w.rest->median, sizeof(Median));
+    move(w.last, run.last, sizeof(std::int32_t) * static_cast<std::size_t>(rows(layout)));
+    if constexpr (resident) move(w.theta, run.theta, sizeof(float) * parameters(layout));
+  };
+  move_state(true);
+  if constexpr (general)
+    if (w.rest->median != nullptr) b.threads(1, [&](int) { w.rest->estimator.running = w.median->terms_of; });
+  if constexpr (linear) b.threads(layout.row_width, [&](int i) { w.gradient[i] = 0; });
+  run_steps(b, w, first, end);
+  b.sync();  // the leading thread has counted its last step and time
+  move_state(false);
+}
+
+/// Calls f(is it linear, are its parameters resident, is it of the general kind) with constants.
+template <class F>
+void with_kind(const Layout& layout, F f) {
+  using Yes = std::true_type;
+  using No = std::false_type;
+  const auto kind = [&](auto general) {
+    if (layout.linear) f(Yes{}, Yes{}, general);
+    else if (layout.resident) f(No{}, Yes{}, general);
+    else f(No{}, No{}, general);
+  };
+  layout.general ? kind(Yes{}) : kind(No{});
+}
+
+}  // namespace odrpo::device

@@ -1,0 +1,90 @@
+// Checkpoints of a run in training: written every so many seconds and when the run is stopped, taken up by a later call.
+#pragma once
+#include <new>
+#include <string>
+#include <utility>
+
+#include "kernels/shared/clock.hpp"
+#include "kernels/isa.hpp"
+#include "config/spec.hpp"
+#include "train/checkpoint/archive.hpp"
+#include "train/checkpoint/checkpoint_store.hpp"
+
+namespace odrpo {
+
+/// What the bits of a run depend on besides its configuration: the build, the instruction set, the engine of matrix products and the device.
+std::string made_by(const CheckpointStore& store, const MadeBy& by);
+
+/// "checkpoint FORMAT: run KEY, by …": what a checkpoint must begin with to be taken up.
+std::string checkpoint_owner(const CheckpointStore& store, const RunSpec& spec, const MadeBy& by);
+
+/// Stores what `write` puts into an archive; says whether it is stored. No memory for a copy is no reason to give a run up.
+template <class Write>
+bool store_archive(const CheckpointStore& store, CheckpointKind kind, const std::string& name, Write&& write) try {
+  Saving to;
+  write(to);
+  return store.save(kind, name, to.bytes);
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+/// The checkpoint of one run. R has a member t, the step to come, and keep(archive). Made again bit by bit, and so not stored: the world,
+/// the start, the order of prompts, the optimiser's scalars, the judge's laws, and all that a step begins with overwriting.
+template <class R>
+class Checkpoints {
+ public:
+  /// `store` and `spec` must outlive it. The clock starts now.
+  Checkpoints(const CheckpointStore& store, const RunSpec& spec, MadeBy by)
+      : store_(store), spec_(spec), by_(std::move(by)), last_(now_seconds()) {}
+
+  /// Goes on where an earlier call was, if it left a checkpoint that fits; reports what it found. False when the run was half read: it
+  /// must be made anew.
+  bool resume(R& run) {
+    if (!store_) return true;
+    const std::string bytes = store_.load(CheckpointKind::run, spec_.id);
+    if (bytes.empty()) return true;
+    Loading from(bytes);
+    std::string whose;
+    from(whose);
+    if (whose != owner()) {
+      store_.report("ignored the checkpoint of " + spec_.id + ": another program, kind of processor or device left it");
+      return true;
+    }
+    run.keep(from);
+    if (!from.finished() || !run.is_consistent(spec_)) {
+      store_.report("ignored the checkpoint of " + spec_.id + ": it does not fit the run");
+      return false;
+    }
+    run.world.restored(run.t);
+    step_ = run.t;
+    store_.report("continued " + spec_.id + " at step " + std::to_string(step_) + " of " + std::to_string(spec_.learn.steps));
+    return true;
+  }
+
+  /// Between two steps: stores the run when it is due, or when it must stop and has trained anything since.
+  void save_when_due(R& run, bool stopping) {
+    if (!store_ || run.t == step_ || !(stopping || now_seconds() - last_ >= store_.seconds)) return;
+    const bool stored = store_archive(store_, CheckpointKind::run, spec_.id, [&](Saving& to) {
+      to(owner());
+      run.keep(to);
+    });
+    last_ = now_seconds();
+    if (stored) step_ = run.t;
+  }
+
+ private:
+  // naming a build reads the whole program: not before somebody asks
+  const std::string& owner() {
+    if (owner_.empty()) owner_ = checkpoint_owner(store_, spec_, by_);
+    return owner_;
+  }
+
+  const CheckpointStore& store_;
+  const RunSpec& spec_;
+  const MadeBy by_;
+  std::string owner_;
+  double last_;   // when it was stored, or began
+  int step_ = 0;  // at which it was stored
+};
+
+}  // namespace odrpo

@@ -1,0 +1,103 @@
+// The row of runs is cut at the lowest bound that so many stretches can keep; the bound is found by halving.
+#include "train/machines/suite_part.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "kernels/shared/failure.hpp"
+#include "config/spec.hpp"
+#include "config/suite.hpp"
+#include "config/read/text.hpp"
+#include "train/schedule/run_order.hpp"
+#include "train/schedule/scheduler.hpp"
+#include "train/train.hpp"
+
+namespace odrpo {
+namespace {
+
+// What an item adds to the stretch that it continues.
+double added(const CutItem& item) { return double{item.cost} + (item.opens ? double{item.world} : 0); }
+double alone(const CutItem& item) { return double{item.cost} + double{item.world}; }
+
+// Where stretches begin that are as long as the bound allows, and leave an item for each stretch that must follow.
+std::vector<std::size_t> fill(std::span<const CutItem> items, std::size_t count, double bound) {
+  std::vector<std::size_t> begins;
+  double load = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool needed = items.size() - i <= count - std::min(count, begins.size());  // each that is left gets a stretch of its own
+    if (begins.empty() || needed || load + added(items[i]) > bound) {
+      begins.push_back(i);
+      load = alone(items[i]);
+    } else {
+      load += added(items[i]);
+    }
+  }
+  return begins;
+}
+
+}  // namespace
+
+std::optional<PartOfSuite> PartOfSuite::read(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  PartOfSuite part;
+  const auto number = [](std::string_view digits, std::size_t& to) {
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), to);
+    return !digits.empty() && error == std::errc() && end == digits.data() + digits.size();
+  };
+  if (!number(text.substr(0, slash), part.index) || !number(text.substr(slash + 1), part.count)) return std::nullopt;
+  if (part.count < 1 || part.count > most || part.index >= part.count) return std::nullopt;
+  return part;
+}
+
+std::vector<std::size_t> cut_evenly(std::span<const CutItem> items, std::size_t count) {
+  double low = 0, high = 0;
+  for (const CutItem& item : items) {
+    low = std::max(low, alone(item));
+    high += alone(item);
+  }
+  std::vector<std::size_t> best = fill(items, count, high);
+  for (int halvings = 0; halvings < 60 && low < high; ++halvings) {
+    const double middle = halvings == 0 ? low : low + (high - low) / 2;
+    std::vector<std::size_t> begins = fill(items, count, middle);
+    if (begins.size() > count) {
+      low = middle;
+    } else {
+      high = middle;
+      best = std::move(begins);
+    }
+  }
+  best.push_back(items.size());
+  return best;
+}
+
+std::vector<std::vector<std::uint32_t>> parts_of(const RunGrid& runs, std::size_t count) {
+  if (count > runs.size())
+    throw Failure(Exit::usage, fmt::format("--shard: {} parts of {} leave some without a run", count_text(static_cast<double>(count)), runs_text(runs.size())));
+  const RunWorlds worlds(runs);
+  const std::vector<std::size_t> order = worlds.order();
+  std::vector<float> cost(runs.combinations()), world(worlds.count());
+  for (std::size_t c = 0; c < cost.size(); ++c) cost[c] = static_cast<float>(core_seconds(runs[runs.combination(c).first]));
+  for (std::size_t w = 0; w < world.size(); ++w) world[w] = static_cast<float>(world_seconds(runs[worlds.firsts()[w]]));
+  std::vector<CutItem> items(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k)
+    items[k] = {cost[runs.combination_of(order[k])], world[worlds.world(order[k])], k == 0 || !worlds.same(order[k - 1], order[k])};
+  const std::vector<std::size_t> begins = cut_evenly(items, count);
+  std::vector<std::vector<std::uint32_t>> parts(count);
+  for (std::size_t p = 0; p < count; ++p) {
+    for (std::size_t k = begins[p]; k < begins[p + 1]; ++k) parts[p].push_back(static_cast<std::uint32_t>(order[k]));
+    std::sort(parts[p].begin(), parts[p].end());
+  }
+  return parts;
+}
+
+void take_part(Suite& suite, PartOfSuite part) {
+  if (part.index >= part.count)
+    throw Failure(Exit::usage, fmt::format("--shard {}: parts are numbered from 0, the last of {} is {}", part.text(), part.count, part.count - 1));
+  suite.runs = suite.runs.only(std::move(parts_of(suite.runs, part.count)[part.index]));
+}
+
+}  // namespace odrpo

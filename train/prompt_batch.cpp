@@ -1,0 +1,183 @@
+// Prompts drawn, rewards estimated.
+#include "train/prompt_batch.hpp"
+
+#include <algorithm>
+
+#include "envs/toy_lm/rate_texts.hpp"
+#include "kernels/shuffle.hpp"
+#include "config/spec.hpp"
+
+namespace odrpo {
+
+PromptOrder::PromptOrder(int prompts, int batch) : batch_(batch), per_epoch_(prompts / batch) {
+  order_.resize(prompts);
+  word_.resize((static_cast<std::size_t>(prompts) + 3) / 4 * 4);
+}
+
+void PromptOrder::choose(const RandomStages& random, std::uint64_t key, int t, std::uint32_t* prompt) {
+  if (const int epoch = t / per_epoch_; epoch != epoch_) {
+    epoch_ = epoch;
+    const std::uint32_t n = static_cast<std::uint32_t>(order_.size()), nobody = 0;
+    random.fill(word_.data(), key, Purpose::order, static_cast<std::uint32_t>(epoch), &nobody, 1, 0, static_cast<int>(word_.size() / 4));
+    shuffle(order_.data(), n, [&](std::uint32_t i) { return word_[i]; });
+  }
+  const auto first = order_.begin() + (t % per_epoch_) * batch_;
+  std::copy(first, first + batch_, prompt);
+}
+
+Whitening whitening_of(const RunSpec& spec) {
+  switch (spec.learn.whiten) {
+    case Whiten::none: break;
+    case Whiten::response: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps};
+    case Whiten::token: return {true, WhitenScale::added, spec.learn.whiten_ddof, spec.learn.whiten_eps, WhitenUnit::token};
+    case Whiten::compat: return whitening_after(spec.estimator);
+  }
+  return {};
+}
+
+RewardBatch make_rewards(const RunSpec& spec, const BatchEstimator& estimator, const PosteriorTables& posterior) {
+  const LearnConfig& learn = spec.learn;
+  const std::size_t rollouts = static_cast<std::size_t>(learn.batch) * learn.rollouts;
+  RewardBatch b{reward_kind(spec), estimator};
+  if (b.estimator.needs_median())
+    b.median.emplace(RunningRule{spec.estimator.running, MedianRule::lower, spec.estimator.window, spec.estimator.rho},
+                     first_median(b.kind.levels));
+  if (posterior.any()) {
+    b.posterior.emplace(spec.estimator, posterior, learn.rollouts);
+    if (!posterior.advantages) b.value.resize(rollouts), b.floor.resize(static_cast<std::size_t>(learn.batch));
+    if (posterior.judges() > 1) b.first_judge.resize(static_cast<std::size_t>(learn.batch));
+  }
+  if (b.kind.real) b.reward.resize(rollouts);
+  else b.score.resize(rollouts * b.kind.votes);
+  if (b.kind.members > 1) b.of_vote.resize(b.score.size());
+  if (b.kind.gaps || learn.dead_groups == DeadGroups::drop || leaves_pivot(spec.estimator.form)) b.mask.resize(rollouts);
+  b.raw.resize(rollouts);
+  b.advantage.resize(rollouts);
+  return b;
+}
+
+void begin_batch(RewardBatch& b) {
+  // redraws of this batch use them too
+  if (b.median) b.estimator.set_median(b.median->value());
+  if (b.posterior) b.posterior->begin_batch();
+}
+
+namespace {
+
+/// The N votes of response i.
+std::span<const std::uint8_t> votes_of(const RewardBatch& b, std::size_t i) {
+  const std::size_t votes = static_cast<std::size_t>(b.kind.votes);
+  return {b.score.data() + i * votes, votes};
+}
+
+/// A response's advantage: the mean of those of its votes; 0 when it has none.
+void average_votes(RewardBatch& b) {
+  for (std::size_t i = 0; i < b.raw.size(); ++i) {
+    const float* advantage = b.of_vote.data() + i * b.kind.votes;
+    double sum = 0;
+    int there = 0;
+    for (const std::uint8_t vote : votes_of(b, i)) {
+      sum += static_cast<double>(*advantage++);  // 0 of a vote that is not there
+      there += vote != no_score;
+    }
+    b.raw[i] = there > 0 ? static_cast<float>(sum / there) : 0.0f;
+  }
+}
+
+/// A response takes part when one of its votes does; where a posterior estimator reads them, when they make a value.
+void fill_mask_by_votes(const LearnConfig& learn, bool drop, RewardBatch& b) {
+  if (b.posterior) {
+    fill_mask(b.value.data(), learn.batch, learn.rollouts, drop, b.mask.data());
+    return;
+  }
+  std::vector<std::uint8_t> takes_part(b.score.size());
+  fill_mask(b.score.data(), learn.batch, learn.rollouts * b.kind.votes, drop, takes_part.data());
+  for (std::size_t i = 0; i < b.mask.size(); ++i) {
+    const auto first = takes_part.begin() + static_cast<std::ptrdiff_t>(i) * b.kind.votes;
+    b.mask[i] = std::find(first, first + b.kind.votes, 1) != first + b.kind.votes;
+  }
+}
+
+void estimate_posterior(const LearnConfig& learn, RewardBatch& b) {
+  if (b.kind.votes > 1) b.posterior->values_of_votes(b.score.data(), b.kind.votes, b.first_judge, learn.batch, b.value.data(), b.floor.data());
+  else if (b.posterior->look_up(b.score.data(), learn.batch, b.raw.data())) return;
+  else with_rewards(b, [&](const auto& seen) { b.posterior->values(seen.data(), learn.batch, b.value.data(), b.floor.data()); });
+  b.estimator.real(b.value.data(), b.floor.data(), learn.batch, b.raw.data());
+}
+
+}  // namespace
+
+void estimate_advantages(const RunSpec& spec, const EstimatorStages& stages, const Whitening& whitening, RewardBatch& b,
+                         std::span<const int> tokens) {
+  const LearnConfig& learn = spec.learn;
+  const bool apart = b.kind.votes > 1, members = b.kind.members > 1;
+  float* out = members ? b.of_vote.data() : b.raw.data();
+  if (b.posterior) estimate_posterior(learn, b);
+  else if (b.kind.real) b.estimator.real(b.reward.data(), learn.batch, out);
+  else if (b.kind.gaps) b.estimator.with_gaps(stages, b.score.data(), learn.batch, out);
+  else b.estimator(stages, b.score.data(), learn.batch, out);
+  if (members) average_votes(b);
+  if (!b.mask.empty()) {
+    const bool drop = learn.dead_groups == DeadGroups::drop, pivots = leaves_pivot(spec.estimator.form);
+    if (apart) fill_mask_by_votes(learn, drop, b);
+    else with_rewards(b, [&](const auto& seen) {
+      fill_mask(seen.data(), learn.batch, learn.rollouts, drop, b.mask.data());
+      if (pivots && !b.posterior) leave_pivots_out(seen.data(), learn.batch, learn.rollouts, b.mask.data());
+    });
+    if (pivots && b.posterior) leave_pivots_out(b.value.data(), learn.batch, learn.rollouts, b.mask.data());
+  }
+  std::copy(b.raw.begin(), b.raw.end(), b.advantage.begin());
+  if (!whitening.on) return;
+  const int n = static_cast<int>(b.advantage.size());
+  if (whitening.unit == WhitenUnit::token && !tokens.empty())
+    whiten_tokens(whitening, b.advantage.data(), b.mask_or_null(), tokens.data(), n);
+  else stages.whiten(whitening, b.advantage.data(), b.mask_or_null(), n);
+}
+
+void end_batch(RewardBatch& b) {
+  if (b.median) with_rewards(b, [&](const auto& seen) { b.median->add_batch(seen); });
+}
+
+namespace {
+
+SeenSum sum_of(const std::vector<std::uint8_t>& score) {
+  // 32 bits hold the most there can be, 65536 x 255 bytes of 255; without a branch it is a few instructions for 16 of them
+  std::uint32_t sum = 0, missing = 0;
+  for (const std::uint8_t s : score) {
+    sum += s;
+    missing += s == no_score;
+  }
+  return {static_cast<double>(sum - no_score * missing), static_cast<double>(score.size() - missing)};
+}
+SeenSum sum_of(const std::vector<float>& reward) {
+  SeenSum seen;
+  for (const float r : reward)
+    if (r == r) seen.sum += static_cast<double>(r), seen.count += 1;
+  return seen;
+}
+
+SeenSum sum_of_votes(const RewardBatch& b) {
+  SeenSum seen;
+  for (std::size_t i = 0; i < b.raw.size(); ++i) {
+    int sum = 0, there = 0;
+    for (const std::uint8_t vote : votes_of(b, i))
+      if (vote != no_score) sum += vote, ++there;
+    if (there > 0) seen.sum += static_cast<double>(sum) / there, seen.count += 1;
+  }
+  return seen;
+}
+
+}  // namespace
+
+SeenSum sum_seen(const RewardBatch& b) {
+  if (b.kind.votes > 1) return sum_of_votes(b);
+  return with_rewards(b, [](const auto& rewards) { return sum_of(rewards); });
+}
+
+DeadShares dead_shares(const RunSpec& spec, const RewardBatch& b) {
+  return with_rewards(b, [&](const auto& rewards) {
+    return dead_shares(rewards.data(), spec.learn.batch, spec.learn.rollouts * b.kind.votes, b.kind.levels, b.kind.lowest);
+  });
+}
+
+}  // namespace odrpo

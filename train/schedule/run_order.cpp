@@ -1,0 +1,119 @@
+// Worlds are compared by hashes of their canonical texts: two that collide are taken for one, which costs time and changes no result.
+#include "train/schedule/run_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+#include "envs/rater/rater.hpp"
+#include "config/write/canonical.hpp"
+#include "config/write/canonical_fields.hpp"
+#include "config/spec.hpp"
+#include "config/suite.hpp"
+#include "config/catalogue/world_kind.hpp"
+#include "train/worlds/toy_lm_start.hpp"
+
+namespace odrpo {
+namespace {
+
+// Equal for runs of one world that have the same scores.
+std::string rater_text(const RunSpec& run) { return canonical_fields(without_cost(run.rater)); }
+
+}  // namespace
+
+std::string world_text(const RunSpec& run) {
+  const std::string kind = fmt::format("{}\n", static_cast<int>(run.env.kind));
+  if (run.env.kind == WorldKind::toy_lm) return kind + canonical_fields(warm_env(run.env)) + canonical_fields(warm_policy(run.policy));
+  return kind + canonical_fields(run.env) + fmt::format("{}\n", static_cast<int>(run.policy.kind)) + canonical_fields(run.policy) +
+         source_text(run);
+}
+
+RunWorlds::RunWorlds(const RunGrid& runs) : runs_(runs) {
+  using enum GridPart;
+  std::map<std::string, std::uint32_t> envs;
+  for (const std::size_t i : runs.first_of_each({env})) envs[runs[i].env_name];
+  std::uint32_t next = 0;
+  for (auto& [name, place] : envs) place = next++;
+
+  struct Choice {
+    std::size_t first, choice, world, rater;  // world and rater: hashes
+    std::uint32_t env;
+    Place place;
+  };
+  std::vector<Choice> choices;
+  const std::hash<std::string> hash;
+  for (const std::size_t i : runs.first_of_each({env, rater, policy})) {
+    const RunSpec run = runs[i];
+    choices.push_back({i, runs.choice(i, {env, rater, policy}), hash(world_text(run)), hash(rater_text(run)), envs.at(run.env_name), {}});
+  }
+  const auto world = [](const Choice& c) { return std::tuple(c.env, c.world); };
+  const auto scores = [](const Choice& c) { return std::tuple(c.env, c.world, c.rater); };
+  std::stable_sort(choices.begin(), choices.end(), [&](const Choice& a, const Choice& b) { return scores(a) < scores(b); });
+  for (std::size_t c = 0; c < choices.size(); ++c) {
+    const bool first = c == 0 || world(choices[c - 1]) != world(choices[c]);
+    if (first) firsts_.push_back(choices[c].first);
+    else firsts_.back() = std::min(firsts_.back(), choices[c].first);
+    if (c > 0) choices[c].place.rater = choices[c - 1].place.rater + (scores(choices[c - 1]) != scores(choices[c]));
+    choices[c].place.world = static_cast<std::uint32_t>(firsts_.size()) - 1;
+  }
+
+  std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) { return a.choice < b.choice; });
+  of_.resize(runs.combinations());
+  for (std::size_t c = 0; c < of_.size(); ++c) {
+    const std::size_t choice = runs.choice(runs.combination(c).first, {env, rater, policy});
+    of_[c] = std::lower_bound(choices.begin(), choices.end(), choice, [](const Choice& w, std::size_t n) { return w.choice < n; })->place;
+  }
+}
+
+std::vector<std::size_t> RunWorlds::order() const {
+  // combinations by world and rater, in canonical order within each
+  std::vector<std::uint32_t> combinations(runs_.combinations());
+  std::iota(combinations.begin(), combinations.end(), 0u);
+  std::stable_sort(combinations.begin(), combinations.end(), [&](std::uint32_t a, std::uint32_t b) { return of_[a].rater < of_[b].rater; });
+
+  // their runs by seed: next[s] is the place of the next run of seed s
+  std::vector<std::size_t> next;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::size_t after = static_cast<std::size_t>(runs_.seed(i)) + 1;
+    if (after >= next.size()) next.resize(after + 1, 0);
+    ++next[after];
+  }
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<std::size_t> order(runs_.size());
+  for (const std::uint32_t c : combinations) {
+    const Combination all = runs_.combination(c);
+    for (std::size_t i = all.first; i < all.first + all.runs; ++i) order[next[static_cast<std::size_t>(runs_.seed(i))]++] = i;
+  }
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && same(order[begin], order[end])) ++end;
+    rotate(std::span(order).subspan(begin, end - begin));
+  }
+  return order;
+}
+
+// Rotates the runs of one world and seed by the seed: those of a rater, and, whenever all of them have been first, the raters.
+void RunWorlds::rotate(std::span<std::size_t> world) const {
+  const auto seed = static_cast<std::size_t>(runs_.seed(world.front()));
+  std::vector<std::size_t> raters;  // where their runs begin
+  for (std::size_t i = 0; i < world.size(); ++i)
+    if (i == 0 || place(world[i - 1]).rater != place(world[i]).rater) raters.push_back(i);
+  raters.push_back(world.size());
+  std::size_t most = 0;
+  for (std::size_t r = 0; r + 1 < raters.size(); ++r) {
+    const std::size_t runs = raters[r + 1] - raters[r];
+    const auto begin = world.begin() + static_cast<std::ptrdiff_t>(raters[r]);
+    std::rotate(begin, begin + static_cast<std::ptrdiff_t>(seed % runs), begin + static_cast<std::ptrdiff_t>(runs));
+    most = std::max(most, runs);
+  }
+  const std::size_t first = raters[seed / most % (raters.size() - 1)];
+  std::rotate(world.begin(), world.begin() + static_cast<std::ptrdiff_t>(first), world.end());
+}
+
+std::vector<std::size_t> run_order(const Suite& suite) { return RunWorlds(suite.runs).order(); }
+
+}  // namespace odrpo

@@ -1,0 +1,15 @@
+// Runs a suite: workers and engines train, one thread owns the result store; committed runs survive a kill at any instant.
+#pragma once
+#include "train/run_settings.hpp"
+#include "train/schedule/suite_identity.hpp"
+
+namespace odrpo {
+
+struct Suite;
+
+/// Trains what is missing of the suite and assembles the output. The result does not depend on jobs, on the order of commits or on how
+/// often the work was interrupted, nor on engines. A run that fails is recorded with its reason and the others go on. When an engine or the
+/// disk fails, what is finished is committed if it can be, and the Failure is thrown with saved_text.
+RunReport run_suite(const Suite& suite, const SuiteFacts& facts, const RunSettings& settings);
+
+}  // namespace odrpo

@@ -1,0 +1,117 @@
+// Posterior scores of a batch.
+#include "train/worlds/posterior_batch.hpp"
+
+#include <algorithm>
+
+#include "estimators/group/range.hpp"
+
+namespace odrpo {
+namespace {
+
+constexpr double least_variance = 0.01;  ///< levels^2: below a sixteenth of it nothing is told apart by whole scores
+
+}  // namespace
+
+std::shared_ptr<const HistogramTable> posterior_table(const EstimatorConfig& config, const PosteriorModel& model,
+                                                      const BatchEstimator& estimator, int levels, int rollouts) {
+  if (!GroupNames::possible(levels, rollouts)) return nullptr;
+  const StatePrior prior(model.model.prompts.prior);
+  const auto fill = [&](const std::uint8_t* score, int groups, float* out) {
+    PosteriorGroup group(model.scores);
+    std::vector<int> number(static_cast<std::size_t>(rollouts));
+    std::vector<double> value(number.size());
+    for (int g = 0; g < groups; ++g, score += rollouts, out += rollouts) {
+      for (std::size_t i = 0; i < number.size(); ++i) number[i] = model.model.number_of(score[i]);
+      const double floor = floor_squared(config, group.values_and_variance(model.scores, prior, number, value));
+      estimator.real(value.data(), &floor, 1, out);
+    }
+  };
+  return std::make_shared<const HistogramTable>(GroupNames(levels, rollouts), fill);
+}
+
+PosteriorBatch::PosteriorBatch(const EstimatorConfig& config, const PosteriorTables& tables, int rollouts)
+    : tables_(tables),
+      prior_(tables.prompts().prior),
+      config_(config),
+      variance_(!config.floor && divides_by_deviation(config.form)),
+      moments_(tables.prompts().moments),
+      sum_(tables.prompts().size()),
+      number_(static_cast<std::size_t>(rollouts)) {
+  if (tables.votes) vote_group_.emplace(*tables.votes);
+  else group_.emplace(tables.model->scores);
+  if (config_.prior == PriorRule::moments) prior_.set_moments(tables.prompts(), moments_);
+}
+
+bool PosteriorBatch::look_up(const std::uint8_t* score, int groups, float* out) const {
+  if (!tables_.advantages) return false;
+  (*tables_.advantages)(*tables_.look_up, score, static_cast<std::size_t>(groups), out);
+  return true;
+}
+
+void PosteriorBatch::begin_batch() {
+  if (groups_ == 0) return;
+  if (config_.prior == PriorRule::following) {
+    for (double& s : sum_) s /= groups_;
+    prior_.follow(sum_, config_.keep);
+  } else if (config_.prior == PriorRule::moments) {
+    const double mean = seen_.mean / groups_;
+    const auto towards = [&](double& old, double now) { old = config_.keep * old + (1 - config_.keep) * now; };
+    towards(moments_.mean, mean);
+    // Var E[b | h] + E Var(b | h) = E[b^2] - E[b]^2
+    towards(moments_.variance, std::max(seen_.variance / groups_ - mean * mean, least_variance));
+    towards(moments_.square, std::max(seen_.square / groups_, least_variance));
+    prior_.set_moments(tables_.prompts(), moments_);
+  }
+  groups_ = 0;
+}
+
+void PosteriorBatch::begin_groups(int groups) {
+  groups_ = groups;
+  std::fill(sum_.begin(), sum_.end(), 0.0);
+  seen_ = {};
+}
+
+/// What a group shows of its prompt. `mean_square`: of rule `moments`; NaN of a group without any score.
+void PosteriorBatch::add_group(std::span<const double> weights, double mean_square) {
+  if (config_.prior == PriorRule::following)
+    for (std::size_t c = 0; c < weights.size(); ++c) sum_[c] += weights[c];
+  if (config_.prior != PriorRule::moments) return;
+  double mean = 0, second = 0;
+  const std::vector<double>& centre = tables_.prompts().centre;
+  for (std::size_t c = 0; c < weights.size(); ++c) {
+    mean += weights[c] * centre[c];
+    second += weights[c] * centre[c] * centre[c];
+  }
+  seen_.mean += mean;
+  seen_.variance += second;
+  seen_.square += mean_square == mean_square ? mean_square : moments_.square;
+}
+
+template <class T>
+void PosteriorBatch::values(const T* score, int groups, double* value, double* floor) {
+  const PosteriorModel& model = *tables_.model;
+  const std::size_t rollouts = number_.size();
+  begin_groups(groups);
+  for (int g = 0; g < groups; ++g, score += rollouts, value += rollouts) {
+    for (std::size_t i = 0; i < rollouts; ++i) number_[i] = present(score[i]) ? model.model.number_of(static_cast<double>(score[i])) : -1;
+    const double variance = variance_ ? group_->values_and_variance(model.scores, prior_, number_, {value, rollouts}) : 0;
+    if (!variance_) group_->values(model.scores, prior_, number_, {value, rollouts});
+    floor[g] = floor_squared(config_, variance);
+    add_group(group_->weights(), config_.prior == PriorRule::moments ? group_->mean_square(model.scores) : 0);
+  }
+}
+template void PosteriorBatch::values(const std::uint8_t*, int, double*, double*);
+template void PosteriorBatch::values(const float*, int, double*, double*);
+
+void PosteriorBatch::values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value,
+                                     double* floor) {
+  const std::size_t rollouts = number_.size(), size = rollouts * static_cast<std::size_t>(votes);
+  begin_groups(groups);
+  for (int g = 0; g < groups; ++g, seen += size, value += rollouts) {
+    const int first = judge.empty() ? 0 : judge[static_cast<std::size_t>(g)];
+    floor[g] = floor_squared(config_, vote_group_->values(*tables_.votes, prior_, {seen, size}, first, {value, rollouts}));
+    add_group(vote_group_->weights(), config_.prior == PriorRule::moments ? vote_group_->mean_square() : 0);
+  }
+}
+
+}  // namespace odrpo

@@ -1,0 +1,123 @@
+// The toy language model as a world of the training loop: a transformer writes texts, a judge of texts scores them.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "envs/toy_lm/held_out.hpp"
+#include "envs/toy_lm/rate_texts.hpp"
+#include "kernels/random_batch.hpp"
+#include "policies/transformer/trainer.hpp"
+#include "config/spec.hpp"
+#include "train/checkpoint/checkpoint_store.hpp"
+#include "train/schedule/cost.hpp"
+#include "train/curves.hpp"
+#include "train/final_values.hpp"
+#include "train/worlds/posterior_batch.hpp"
+#include "train/run_cache.hpp"
+#include "train/train_step.hpp"
+
+namespace odrpo {
+
+struct RunSteps;
+
+/// Where a transformer is trained; all else of a run is the CPU's.
+struct TransformerPlace {
+  std::string name;  ///< of the device, with what its bits depend on; empty = the CPU
+  MakeTrainer make;
+};
+TransformerPlace on_cpu(Isa isa);
+
+/// Everything a run is given; const while it trains.
+struct ToyLmProblem {
+  const RunSpec* spec;
+  Isa isa;
+  ToyLm world;
+  std::vector<ToyPrompt> prompts;            ///< [P] trained on, then [E] that are only evaluated: none is one of the P
+  std::vector<std::uint16_t> prompt_tokens;  ///< [prompts][8]
+  std::shared_ptr<const WarmStart> start;
+  const RandomStages* random;
+  const EstimatorStages* estimator;
+  std::shared_ptr<const BatchEstimator> advantages;
+  PosteriorTables posterior;  ///< of posterior estimators; empty otherwise
+  Whitening whitening;
+  TransformerPlace place;     ///< where the transformer is trained
+  MadeBy by() const { return {isa, place.name}; }
+};
+/// Makes the problem; the supervised steps are the long part, unless the cache or the store has their weights. Nothing when `stop` was set
+/// meanwhile.
+std::optional<ToyLmProblem> make_toy_lm_problem(const RunSpec& spec, RunCache& cache, Isa isa, const std::atomic<bool>& stop,
+                                                const CheckpointStore& store = {}, RunSteps* counted = nullptr);
+std::optional<ToyLmProblem> make_toy_lm_problem(RunSpec&&, RunCache&, Isa, const std::atomic<bool>&, const CheckpointStore& = {},
+                                                RunSteps* = nullptr) = delete;
+/// What the run's transformer is made from: a batch's sizes, the schedule, the start.
+TransformerTraining transformer_training(const ToyLmProblem& problem);
+
+/// Rough seconds of one core that an evaluation takes.
+double evaluation_seconds(const RunSpec& spec);
+
+/// A run of the toy language model; what the loop asks of it is in train/loop.hpp. A new member that later steps read belongs into keep().
+struct ToyLmRun {
+  using Problem = ToyLmProblem;
+  static constexpr bool measures_after_end = false;  // the last record has the batch of the last step
+
+  const Problem* problem;
+  TransformerTrainer policy;
+  StepState step;
+  TextRater rater;
+  std::vector<std::uint16_t> prompt_token;  ///< [B][8]
+  std::vector<std::uint32_t> rating_word;   ///< [B][G] random words
+  std::vector<Verdict> verdict;             ///< [B][G] the truth
+  double judge_calls_so_far = 0;            ///< expected
+  CallsByJudge by_judge{};                  ///< of the steps, where the bill needs them; else empty
+  TransformerReport report = {};            ///< of the last update
+  std::vector<Token> first, latest;         ///< what the policy wrote before training, and at the latest record; empty: not finite
+
+  explicit ToyLmRun(const Problem& problem);
+
+  void choose_prompts(int t);
+  void sample_rollouts(int t);
+  bool score_rollouts(int t, const std::atomic<bool>& stop);  ///< looks at `stop`: a judge's laws can take long
+  /// The scores of response `at` of the batch, which is that of `rollout` to its prompt, in step t.
+  void score_text(const Text& text, std::size_t at, std::uint32_t word, std::uint32_t t, std::uint32_t rollout);
+  void estimate_advantages();
+  void measure_gradient(int) {}
+  void update_policy(int t, bool measure);  ///< `measure`: the KL to the reference even where it has no weight
+
+  std::string begin(const std::atomic<bool>& stop);
+  bool evaluate(int t, const std::atomic<bool>& stop);
+  bool ends_slowly() const { return evaluation_seconds(*problem->spec) > 0.3; }
+  void record_policy(RunRecord& r);
+  void record_batch(RunRecord& r);
+  double batch_truth() const;
+  const char* not_finite() const;
+  Headroom headroom(const RunRecord& r) const;
+  double judge_calls() const { return judge_calls_so_far; }
+  void add_final_values(RunRecord& r) const;
+  static bool is_of_policy(CurveId id);
+  template <class A>
+  void keep(A& archive) {
+    TransformerState state = policy.state();
+    archive(state.trained, state.m, state.v);
+    archive(judge_calls_so_far);
+    if (!by_judge.empty()) archive(std::span<double>(by_judge));
+  }
+  void restored(int t) { policy.restored(t * problem->spec->learn.epochs); }
+};
+
+/// Evaluated prompts that the policy answers at once: bounds the memory that they take.
+inline constexpr int evaluation_block = 256;
+/// What the policy writes on the prompts it was not trained on: tokens [E][L], behind a response's end the end word. Empty
+/// when a probability is not finite: the policy has diverged. Nothing once `stop` is set.
+std::optional<std::vector<Token>> write_evaluated(const ToyLmProblem& problem, const NetWeights& weights, const std::atomic<bool>& stop);
+
+/// Rough cost of a run without its supervised steps.
+Cost toy_lm_cost(const RunSpec& spec);
+/// Rough seconds of the supervised steps, and bytes that they leave in memory for the runs that share them.
+double warm_start_seconds(const RunSpec& spec);
+double warm_start_bytes(const RunSpec& spec);
+
+}  // namespace odrpo
