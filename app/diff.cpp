@@ -7,12 +7,12 @@
 
 #include "app/command.hpp"
 #include "app/diff_text.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/page.hpp"
 #include "app/printable.hpp"
-#include "app/flags/read_limits.hpp"
 #include "app/usage.hpp"
-#include "results/export/file_diff.hpp"
 #include "config/read/text.hpp"
+#include "results/export/file_diff.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -15,9 +15,6 @@
 
 #include "app/command.hpp"
 #include "app/options/options.hpp"
-#include "app/options/gate.hpp"
-#include "app/options/judge.hpp"
-#include "app/options/theory.hpp"
 #include "app/run/shard.hpp"
 #include "app/signals.hpp"
 #include "app/usage.hpp"

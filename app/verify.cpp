@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/printable.hpp"
-#include "app/flags/read_limits.hpp"
 #include "app/usage.hpp"
-#include "results/store/store.hpp"
 #include "config/read/text.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -14,10 +14,9 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/odrpoConfig.cmake ${PROJECT_BINARY_DIR
 
 # Headers, but for those that only our own sources can use: simd.hpp is for files compiled once per instruction set, random.hpp needs
 # Random123, and code for devices is in no installed library.
-set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN shuffle.hpp EXCLUDE PATTERN drawn_judge.hpp EXCLUDE PATTERN device EXCLUDE
-  PATTERN "device_*.hpp" EXCLUDE PATTERN "lane_*.hpp" EXCLUDE PATTERN score_parts.hpp EXCLUDE)
+set(_not_here PATTERN simd.hpp EXCLUDE PATTERN random.hpp EXCLUDE PATTERN drawn_judge.hpp EXCLUDE PATTERN device EXCLUDE)
 if(NOT TARGET odrpo_agreement)
-  list(APPEND _not_here PATTERN agreement.hpp EXCLUDE PATTERN exchangeability.hpp EXCLUDE PATTERN score_sums.hpp EXCLUDE PATTERN score_statistics.hpp EXCLUDE PATTERN sum_scores.hpp EXCLUDE)
+  list(APPEND _not_here PATTERN agreement.hpp EXCLUDE PATTERN exchangeability.hpp EXCLUDE PATTERN score_sums.hpp EXCLUDE PATTERN score_statistics.hpp EXCLUDE)
 endif()
 install(DIRECTORY kernels estimators envs policies DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/odrpo FILES_MATCHING PATTERN "*.hpp" ${_not_here})
 

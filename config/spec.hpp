@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "config/catalogue/env_config.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/word.hpp"
 #include "policies/policy.hpp"
-#include "results/store/axis_value.hpp"
-#include "config/catalogue/env_config.hpp"
+#include "results/store/record.hpp"
 
 namespace odrpo {
 

@@ -7,10 +7,10 @@
 
 #include "estimators/compat.hpp"
 #include "estimators/estimator.hpp"
-#include "estimators/group/estimator_view.hpp"
+#include "estimators/group/entries.hpp"
 #include "kernels/group_table.hpp"
 #include "kernels/isa.hpp"
-#include "kernels/shared/no_score.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 
@@ -108,7 +108,7 @@ int fill_mask(const std::uint8_t* score, int groups, int rollouts, bool drop_dea
 int fill_mask(const float* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
 int fill_mask(const double* reward, int groups, int rollouts, bool drop_dead, std::uint8_t* mask);
 
-/// Takes the pivot of every group (pivot_of() of group_range.hpp) out of mask[group][G].
+/// Takes the pivot of every group (pivot_of() of group/range.hpp) out of mask[group][G].
 void leave_pivots_out(const std::uint8_t* score, int groups, int rollouts, std::uint8_t* mask);
 void leave_pivots_out(const float* reward, int groups, int rollouts, std::uint8_t* mask);
 void leave_pivots_out(const double* reward, int groups, int rollouts, std::uint8_t* mask);

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "estimators/weight.hpp"
-#include "kernels/shared/only_if.hpp"
+#include "estimators/weights.hpp"
+#include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/word.hpp"
 
 namespace odrpo {

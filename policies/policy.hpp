@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/word.hpp"
 #include "policies/transformer/transformer.hpp"
 

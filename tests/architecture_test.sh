@@ -52,6 +52,9 @@ printf '// The other half of a planted cycle.\n#include "config/a.hpp"\n' >"$tre
 printf '// A third of a planted cycle.\n#pragma once\n#include "train/b.hpp"\n' >"$tree/train/a.hpp"
 printf '// A third of a planted cycle.\n#pragma once\n#include "train/c.hpp"\n' >"$tree/train/b.hpp"
 printf '// A third of a planted cycle.\n#include "train/a.hpp"\n' >"$tree/train/c.cpp"; expect 'a cycle of three' 'train/c.cpp:2: cycles: train/a -> train/b -> train/c -> train/a'
+# folders of too many files, and headers of one name
+for i in {10..35}; do printf '// One of many planted files.\n' >"$tree/train/many_$i.cpp"; done; expect 'a full folder' 'train:1: folders: 26 source files'
+printf '// A planted header of a name that another module has.\n#pragma once\n' >"$tree/results/clock.hpp"; expect 'one name twice' 'results/clock.hpp:1: header names: clock.hpp is also kernels/clock.hpp'
 # headers of the standard library that the precompiled header hides
 plant app/f.cpp '#include "kernels/shared/clock.hpp"\nint f(int x) { return std::max(x, 0); }' 'standard headers: std::max without #include <algorithm>' 3
 # one place per dependency

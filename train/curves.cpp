@@ -3,9 +3,9 @@
 
 #include <iterator>
 
+#include "config/catalogue/env_config.hpp"
 #include "config/catalogue/reward_kind.hpp"
 #include "config/spec.hpp"
-#include "config/catalogue/world_kind.hpp"
 
 namespace odrpo {
 namespace {

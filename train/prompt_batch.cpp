@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "envs/toy_lm/rate_texts.hpp"
-#include "kernels/shuffle.hpp"
 #include "config/spec.hpp"
+#include "envs/toy_lm/rate_texts.hpp"
+#include "kernels/random.hpp"
 
 namespace odrpo {
 

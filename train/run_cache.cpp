@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "config/catalogue/reward_kind.hpp"
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/world.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/estimator.hpp"
 #include "estimators/posterior/posterior_votes.hpp"
 #include "kernels/group_table.hpp"
-#include "config/write/canonical_fields.hpp"
-#include "config/catalogue/reward_kind.hpp"
-#include "config/spec.hpp"
 #include "train/worlds/posterior_batch.hpp"
 
 namespace odrpo {

@@ -2,7 +2,7 @@
 #pragma once
 #include <atomic>
 
-#include "train/checkpoint/checkpoint_store.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 
 namespace odrpo {
 

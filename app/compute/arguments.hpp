@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "estimators/estimator.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
@@ -56,5 +57,11 @@ class Arguments {
  private:
   const nlohmann::json& args_;
 };
+
+// The conventions of an estimator in a request: eps, ddof, k, origin and compat.
+
+/// Reads those of the conventions that were given into a config whose form is known. Beside a system, eps and ddof may be left out; refused
+/// are those that the system has otherwise, where the form reads them, and conventions that the system or the form lacks.
+void read_conventions(const Arguments& a, EstimatorConfig& config);
 
 }  // namespace odrpo::app

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "config/catalogue/prior_grid.hpp"
 #include "envs/bandit/believed_calls.hpp"
 #include "envs/bandit/believed_scores.hpp"
 #include "estimators/posterior/posterior_votes.hpp"
-#include "kernels/shared/no_score.hpp"
-#include "config/catalogue/prior_grid.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -7,9 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/compute/conventions.hpp"
+#include "app/compute/arguments.hpp"
 #include "app/compute/number_json.hpp"
-#include "app/compute/posterior_functions.hpp"
 #include "app/compute/theory_functions.hpp"
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/rater/noise.hpp"

@@ -1,4 +1,4 @@
-// The functions of `compute` that ask the exact theory: curl, field, objectives.
+// The functions of `compute` that ask the exact theory or posterior scores.
 #pragma once
 #include <string>
 
@@ -12,5 +12,11 @@ std::string field_of(const Arguments& a);      ///< field
 std::string channel_field_of(const Arguments& a);  ///< channel_field
 std::string potential_of(const Arguments& a);  ///< level_potential
 std::string objective_of(const Arguments& a);  ///< objective
+
+// The functions of `compute` that ask what a group's scores say of quality.
+
+/// Of one score of each response, and of all its votes: by a rater of the catalogue, in its own world.
+std::string posterior_scores(const Arguments& a);
+std::string posterior_votes(const Arguments& a);
 
 }  // namespace odrpo::app

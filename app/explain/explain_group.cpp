@@ -8,17 +8,18 @@
 #include <cmath>
 #include <limits>
 
+#include "app/command.hpp"
 #include "app/compute/first_posterior.hpp"
-#include "app/flags/flag_word.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/flags/named_rater.hpp"
-#include "app/flags/number_list.hpp"
+#include "app/usage.hpp"
+#include "config/read/text.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "kernels/shared/words.hpp"
 #include "kernels/shared/suggest.hpp"
-#include "config/read/text.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -281,6 +282,14 @@ std::vector<LevelRun> living_levels(const Explanation& group, const ExplainedEst
     else runs.back().high = p.high, ++runs.back().levels;
   }
   return runs;
+}
+
+// `odrpo-bench explain`: the advantages of one group, level by level, under every convention.
+
+int explain(const ExplainOptions& options) {
+  const Explanation group = explain_group(options);
+  put(options.json ? explanation_json(group) : explanation_text(group, options.verbose));
+  return 0;
 }
 
 }  // namespace odrpo::app

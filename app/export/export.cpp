@@ -10,15 +10,15 @@
 #include <utility>
 
 #include "app/command.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
-#include "app/flags/read_limits.hpp"
 #include "app/usage.hpp"
+#include "config/glob.hpp"
+#include "config/read/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/export/runs.hpp"
 #include "results/store/store.hpp"
-#include "config/glob.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

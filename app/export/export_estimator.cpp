@@ -1,28 +1,101 @@
 // `odrpo-bench export-estimator RATER -o FILE`: a posterior estimator for a trainer, as tables or as a Python module that holds them.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "app/compute/first_posterior.hpp"
-#include "app/flags/flag_word.hpp"
-#include "app/export/histogram_map.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/flags/named_rater.hpp"
 #include "app/output_file.hpp"
 #include "app/printable.hpp"
 #include "app/usage.hpp"
+#include "config/read/text.hpp"
+#include "config/write/canonical.hpp"
+#include "estimators/definition.hpp"
+#include "estimators/estimator.hpp"
+#include "estimators/posterior/posterior.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/export/arrays.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "config/write/canonical_fields.hpp"
-#include "config/read/text.hpp"
 #include "trainer_module.hpp"
 
 namespace odrpo::app {
+
+// The map of a posterior estimator whose prior is fixed: values and advantages for every histogram of a group.
+
+inline constexpr double most_mapped_histograms = 65'536;
+
+/// Histograms in lexicographic order of their counts, the most frequent lowest score first.
+struct HistogramMap {
+  std::vector<std::uint8_t> counts;        ///< [histograms][scores]
+  std::vector<double> values, advantages;  ///< likewise; NaN where the group has no such score
+  std::vector<double> variances;           ///< [histograms] what the values leave open (GroupPosterior::values_and_variance())
+};
+
+/// How many histograms groups of `members` on so many scores have.
+double count_histograms(int members, int scores);
+
+/// Of groups of `members`, which are at most 255: posterior scores under the prior, and what the estimator's form makes of them by its own
+/// convention (EstimatorConfig::compat).
+HistogramMap map_histograms(const EstimatorConfig& estimator, const ScoreModel& model, const StatePrior& prior, int members);
+
+namespace {
+
+/// The next histogram of as many members; false behind the last one.
+bool next_histogram(std::vector<int>& counts) {
+  std::size_t k = counts.size() - 1;
+  const int last = counts[k];
+  counts[k] = 0;
+  do {
+    if (k == 0) return false;
+  } while (counts[--k] == 0);
+  --counts[k];
+  counts[k + 1] = last + 1;
+  return true;
+}
+
+}  // namespace
+
+double count_histograms(int members, int scores) {
+  double count = 1;
+  for (int i = 1; i < scores; ++i) count *= static_cast<double>(members + i) / i;
+  return count;
+}
+
+HistogramMap map_histograms(const EstimatorConfig& estimator, const ScoreModel& model, const StatePrior& prior, int members) {
+  const EstimatorConfig form = form_of(estimator);
+  const PosteriorScores posterior(model);
+  PosteriorGroup group(posterior);
+  const auto scores = static_cast<std::size_t>(model.scores);
+  const int levels = model.lowest + (model.scores - 1) / model.per_level;
+  std::vector<int> counts(scores), numbers(static_cast<std::size_t>(members));
+  std::vector<double> value(numbers.size()), advantage(numbers.size());
+  counts[0] = members;
+  HistogramMap map;
+  do {
+    auto end = numbers.begin();
+    for (std::size_t k = 0; k < scores; ++k) end = std::fill_n(end, counts[k], static_cast<int>(k));
+    map.variances.push_back(group.values_and_variance(posterior, prior, numbers, value));
+    advantages(form, levels, value, no_median, advantage, floor_squared(estimator, map.variances.back()));
+    for (std::size_t k = 0, member = 0; k < scores; member += static_cast<std::size_t>(counts[k++])) {
+      constexpr double none = std::numeric_limits<double>::quiet_NaN();
+      map.counts.push_back(static_cast<std::uint8_t>(counts[k]));
+      map.values.push_back(counts[k] > 0 ? value[member] : none);
+      map.advantages.push_back(counts[k] > 0 ? advantage[member] : none);
+    }
+  } while (next_histogram(counts));
+  return map;
+}
+
 namespace {
 
 constexpr std::string_view format_name = "odrpo-bench posterior estimator";

@@ -5,7 +5,7 @@
 
 #include "app/gate/finding.hpp"
 #include "app/gate/report_words.hpp"
-#include "results/page/markup.hpp"
+#include "results/page/html_text.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/flags/flag_values.hpp"
 #include "app/gate/flags.hpp"
 #include "app/gate/output.hpp"
 #include "app/printable.hpp"
-#include "app/flags/read_limits.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/usage.hpp"
 #include "kernels/shared/failure.hpp"

@@ -8,15 +8,15 @@
 #include <set>
 #include <string_view>
 
+#include "app/flags/flag_values.hpp"
 #include "app/gate/flags.hpp"
 #include "app/gate/output.hpp"
 #include "app/gate/report_words.hpp"
 #include "app/printable.hpp"
-#include "app/flags/read_limits.hpp"
 #include "app/usage.hpp"
 #include "kernels/shared/failure.hpp"
-#include "results/store/store.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -12,8 +12,8 @@
 #include "app/gate/temporary_folder.hpp"
 #include "app/gate/worker.hpp"
 #include "app/printable.hpp"
+#include "gate/decide/decide.hpp"
 #include "kernels/shared/failure.hpp"
-#include "gate/decide/rivals.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "app/gate/report.hpp"
 #include "app/gate/report_words.hpp"
-#include "results/page/markup.hpp"
+#include "results/page/html_text.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -1,20 +1,231 @@
 // `odrpo-bench judge fit FILE -o judge.toml`: a judge that scores as the file's judge does, and how well it does so.
 #include <fmt/format.h>
 
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <utility>
+
 #include "app/command.hpp"
-#include "app/judge/fit_text.hpp"
-#include "app/output_file.hpp"
-#include "app/printable.hpp"
 #include "app/flags/score_options.hpp"
-#include "app/usage.hpp"
+#include "app/judge/column_finding.hpp"
 #include "app/judge/worth_of_votes.hpp"
-#include "envs/judge/heard_judges.hpp"
-#include "kernels/shared/failure.hpp"
-#include "config/write/fit_mark.hpp"
+#include "app/output_file.hpp"
+#include "app/page.hpp"
+#include "app/printable.hpp"
+#include "app/usage.hpp"
 #include "config/catalogue/learned_judge.hpp"
 #include "config/read/text.hpp"
+#include "config/write/fit_mark.hpp"
+#include "envs/judge/effective_votes.hpp"
+#include "envs/judge/latent/check.hpp"
+#include "envs/judge/latent/evidence.hpp"
+#include "envs/judge/latent/fit.hpp"
+#include "envs/rater/noise.hpp"
+#include "kernels/shared/failure.hpp"
+#include "results/scores/scale.hpp"
 
 namespace odrpo::app {
+
+// A fitted judge as a report, as JSON, and as a judge's file.
+
+/// A fit and what it was made from.
+struct JudgeFit {
+  std::string file;                 ///< as messages show it
+  std::string found;                ///< "540 prompts x 8 responses x 8 samples, 6 levels; 4 judges"
+  std::string name;                 ///< of the section [rater.NAME]
+  std::vector<std::string> judges;  ///< names, for messages; empty ones where the file names none
+  std::vector<double> values;       ///< [K] the scores that the levels stand for
+  LatentFit fit;
+  GoodnessOfFit check;
+  std::vector<EffectiveVotes> worth;  ///< of the fitted judge's calls
+  /// Of a file that names no judges.
+  std::optional<ColumnFinding> columns{};
+};
+
+/// One page: the fitted numbers with intervals, goodness of fit, and what the file cannot tell.
+std::string fit_report(const JudgeFit& fit);
+/// The same with every digit, and the thresholds.
+std::string fit_json(const JudgeFit& fit);
+/// A judge's file: [rater.NAME] with its numbers in full, and where they come from in comments.
+std::string judge_file(const JudgeFit& fit);
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct NamedParameter {
+  const char *key, *help;
+  const LatentParameter& of;
+};
+std::array<NamedParameter, 4> parameters(const LatentFit& fit) {
+  return {{{"prompt_share", "share of the variance of quality between prompts", fit.prompt_share},
+           {"sigma", "sd of a call's error, in sds of quality (median over responses)", fit.sigma},
+           {"spread", "sd over responses of the log of that sd: some are harder to judge", fit.spread},
+           {"judge_sigma", "sd of a judge's lasting error about a response", fit.judge_sigma}}};
+}
+
+std::string_view verdict_text(FitVerdict v) {
+  switch (v) {
+    case FitVerdict::holds: return "holds";
+    case FitVerdict::may_hold: return "beyond the tolerance by less than two sampling errors";
+    case FitVerdict::misses: return "MISSES";
+    case FitVerdict::undefined: return "undefined";
+  }
+  return "";
+}
+
+std::string number(double x) {
+  if (std::isnan(x)) return "n/a";
+  const std::string text = fmt::format("{:.3f}", x);
+  return text == "-0.000" ? "0.000" : text;
+}
+std::string with_sign(double x) { return std::isnan(x) ? "n/a" : (number(x)[0] == '-' ? "" : "+") + number(x); }
+
+std::string interval_text(const LatentParameter& of) {
+  if (!of.fitted) return "not fitted";
+  return std::isnan(of.low) ? "[n/a]" : fmt::format("[{}, {}]", number(of.low), number(of.high));
+}
+
+std::string check_text(const GoodnessOfFit& check) {
+  if (!check.reason.empty()) return paragraph("Goodness of fit: not known, " + check.reason + ".", 0, 2);
+  std::string text =
+      "\n" + paragraph(fmt::format("Goodness of fit: each half of the prompts ({} and {}) against 20 times as many prompts of the judge "
+                                   "that was fitted to the other half; the mean of both halves.",
+                                   check.prompts[0], check.prompts[1]),
+                       0, 0);
+  text +=
+      fmt::format("  {:<22}{:>8}{:>11}{:>9}{:>8}{:>16}{:>11}\n", "", "file", "simulated", "differ", "error", "halves differ", "tolerance");
+  for (const CheckedStatistic& s : check.lines)
+    text += fmt::format("  {:<22}{:>8}{:>11}{:>9}{:>8}{:>16}{:>11}  {}\n", s.name, number(s.mean.observed), number(s.mean.simulated),
+                        with_sign(s.mean.difference()), number(s.mean.error),
+                        fmt::format("{} {}", with_sign(s.fold[0].difference()), with_sign(s.fold[1].difference())), number(s.tolerance),
+                        verdict_text(s.verdict));
+  return text;
+}
+
+/// What no file of this kind can say, and what this one cannot.
+std::vector<std::string> limits_text(const JudgeFit& f) {
+  std::vector<std::string> text = {"a bias that all judges share: a level too high for everybody looks like better responses",
+                                   "how good responses are beyond the ends of the scale, where all scores are the lowest or the highest"};
+  if (f.judges.size() == 1)
+    text.push_back(
+        "severity against noise: if several judges wrote these scores, name their column (--rater), or their severity counts as noise");
+  for (const auto& [key, help, of] : parameters(f.fit))
+    if (!of.fitted) text.push_back(fmt::format("{}: {}", key, of.reason));
+  if (f.fit.outliers.any())
+    text.push_back("outliers that hit all calls about a response: they look like a bad, or a good, response");
+  if (f.fit.outliers[Outlier::veto] > 0 || f.fit.outliers[Outlier::low] > 0)
+    text.push_back("from few calls about a response, whether a lowest score lasts (veto) or not (low): what both make together is known better");
+  for (const auto& [key, help, of] : parameters(f.fit))
+    if (of.at_end)
+      text.push_back(fmt::format("{}: {} is the end of what is looked at; the scores may want a value beyond it", key, number(of.value)));
+  return text;
+}
+
+Json exact(double x) { return std::isnan(x) ? Json(nullptr) : Json(x); }
+
+std::string thresholds_text(const LatentScale& judge, int j) {
+  std::string row;
+  for (const double t : judge.thresholds(j)) row += (row.empty() ? "" : ", ") + number_text(t);
+  return "[" + row + "]";
+}
+
+}  // namespace
+
+std::string fit_report(const JudgeFit& f) {
+  std::string text = paragraph(fmt::format("{}: {}", f.file, f.found), 0, 2);
+  if (const std::string warning = columns_warning(f.columns); !warning.empty()) text += "\n" + paragraph(warning, 0);
+  text +=
+      "\n" + paragraph(fmt::format("A judge on a latent scale, fitted to {} scores of {} responses by simulated moments (docs/judge.md):",
+                                   f.fit.scores, f.fit.responses),
+                       0, 0);
+  for (const auto& [key, help, of] : parameters(f.fit)) {
+    text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", key, number(of.value), interval_text(of), help);
+  }
+  bool outliers = false;
+  for (const Outlier kind : all_outliers)
+    if (const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)]; of.fitted) {
+      text += fmt::format("  {:<13}{:>7}  {:<16}{}\n", outlier_word(kind), number(of.value), interval_text(of), outlier_help(kind));
+      outliers = true;
+    }
+  if (!outliers) text += "  outliers         none: the scores show none\n";
+  text += fmt::format("  [ ] 95 % intervals over prompts{}\n", f.fit.prompts < 10 ? ": none for fewer than ten" : "") + check_text(f.check);
+  text += worth_text(f.worth);
+  text += "\nWhat the file cannot tell:\n";
+  for (const std::string& line : limits_text(f)) text += paragraph("* " + line, 2, 4);
+  return text;
+}
+
+std::string fit_json(const JudgeFit& f) {
+  Json out = {{"file", f.file},         {"found", f.found},  {"prompts", f.fit.prompts}, {"responses", f.fit.responses},
+              {"scores", f.fit.scores}, {"levels", f.values}};
+  for (const auto& [key, help, of] : parameters(f.fit))
+    out["parameters"][key] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", exact(of.error)},
+                              {"low", exact(of.low)}, {"high", exact(of.high)}, {"at_end", of.at_end},
+                              {"reason", of.reason}};
+  out["outliers"] = Json::object();
+  for (const Outlier kind : all_outliers) {
+    const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)];
+    out["outliers"][std::string(outlier_word(kind))] = {{"value", of.value},    {"fitted", of.fitted},    {"standard_error", exact(of.error)},
+                                                        {"low", exact(of.low)}, {"high", exact(of.high)}, {"reason", of.reason}};
+  }
+  for (int j = 0; j < f.fit.judge.judges(); ++j) {
+    const auto row = f.fit.judge.thresholds(j);
+    out["thresholds"].push_back(
+        {{"judge", f.judges[static_cast<std::size_t>(j)]}, {"values", std::vector<double>(row.begin(), row.end())}});
+  }
+  Json& check =
+      out["goodness_of_fit"] = {{"undefined_because", f.check.reason}, {"prompts", f.check.prompts}, {"statistics", Json::array()}};
+  for (const CheckedStatistic& s : f.check.lines) {
+    const auto moment = [](const CheckedMoment& m) {
+      return Json{{"file", exact(m.observed)}, {"simulated", exact(m.simulated)}, {"error", exact(m.error)}};
+    };
+    check["statistics"].push_back({{"name", s.name},
+                                   {"tolerance", s.tolerance},
+                                   {"mean", moment(s.mean)},
+                                   {"halves", {moment(s.fold[0]), moment(s.fold[1])}},
+                                   {"verdict", s.verdict == FitVerdict::holds      ? "holds"
+                                               : s.verdict == FitVerdict::may_hold ? "may-hold"
+                                               : s.verdict == FitVerdict::misses   ? "misses"
+                                                                                   : "undefined"}});
+  }
+  out["effective_votes"] = worth_json(f.worth);
+  out["cannot_tell"] = limits_text(f);
+  out["columns"] = columns_json(f.columns);
+  return out.dump(2, ' ', true) + "\n";
+}
+
+std::string judge_file(const JudgeFit& f) {
+  std::string text = fmt::format("# A judge fitted by `odrpo-bench judge fit` to {}:\n# {}\n", f.file, f.found);
+  if (f.values.front() != 1 || f.values.back() != static_cast<double>(f.values.size()))
+    text += fmt::format("# Levels 1 to {} stand for the scores {}.\n", f.values.size(), scale_text(f.values));
+  for (const CheckedStatistic& s : f.check.lines)
+    text += fmt::format("# {}: {} in the file, {} simulated (held-out prompts): {}\n", s.name, number(s.mean.observed),
+                        number(s.mean.simulated), verdict_text(s.verdict));
+  text += "# Use: [rater.NAME] file = \"this file\" in a suite, or `odrpo-bench judge simulate`.\n";
+  text += fmt::format("[rater.{0}]\n\n[rater.{0}.{1}]\n", f.name, LatentNoise::word);
+  for (const auto& [key, help, of] : parameters(f.fit)) {
+    const std::string interval = !of.fitted           ? "not fitted: " + of.reason
+                                 : std::isnan(of.low) ? help
+                                                      : fmt::format("95 %: {} to {}", number(of.low), number(of.high));
+    text += fmt::format("{} = {}  # {}\n", key, number_text(of.value), interval);
+  }
+  text += fmt::format("{} = [\n", thresholds_key);
+  for (int j = 0; j < f.fit.judge.judges(); ++j) {
+    const std::string& judge = f.judges[static_cast<std::size_t>(j)];
+    text += fmt::format("  {},{}\n", thresholds_text(f.fit.judge, j), judge.empty() ? "" : "  # judge " + printable_line(judge));
+  }
+  text += "]\n";
+  for (const Outlier kind : all_outliers)
+    if (const LatentParameter& of = f.fit.outlier[static_cast<std::size_t>(kind)]; of.fitted)
+      text += fmt::format("\n[rater.{}.{}]\n{} = {}  # {}\n", f.name, outlier_word(kind), kind == Outlier::veto ? "share" : "p",
+                          number_text(of.value),
+                          std::isnan(of.low) ? outlier_help(kind) : fmt::format("95 %: {} to {}", number(of.low), number(of.high)));
+  return text;
+}
 
 int judge_fit(const JudgeFitOptions& o) {
   const ScoreReading how = score_reading(o.scores);

@@ -1,7 +1,6 @@
 // Binds the flags of `gate` and `worker`.
-#include "app/options/gate.hpp"
-
 #include "app/options/options.hpp"
+
 
 namespace odrpo::app {
 

@@ -1,7 +1,6 @@
 // Binds the flags of `judge`.
-#include "app/options/judge.hpp"
-
 #include "app/options/options.hpp"
+
 #include "results/scores/scale.hpp"
 
 namespace odrpo::app {

@@ -1,10 +1,12 @@
 // What binds flags to the options of commands, and checks single values (CLI11's door, with main.cpp).
 #pragma once
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "app/command.hpp"
+#include "app/theory/command.hpp"
 
 namespace odrpo::app {
 
@@ -34,5 +36,37 @@ void export_options(CLI::App& app, ExportOptions& o);
 void floor_option(CLI::App& app, std::string& floor);
 void export_estimator_options(CLI::App& app, ExportEstimatorOptions& o);
 void stats_options(CLI::App& app, StatsOptions& o);
+
+// Binds the flags of `gate` and `worker`.
+
+void gate_options(CLI::App& app, GateOptions& o);
+void worker_options(CLI::App& app, WorkerOptions& o);
+
+// The commands of `judge` and their flags (CLI11's door, with main.cpp).
+
+/// How a file of scores is read: `judge analyze`, `judge fit`, `judge advise`.
+void score_options(CLI::App& app, ScoreOptions& o);
+
+struct JudgeCommands {
+  JudgeAnalyzeOptions analyze;
+  JudgeFitOptions fit;
+  JudgeSimulateOptions simulate;
+  JudgeAdviseOptions advise;
+};
+
+/// Adds the commands of `judge`; the one that stands on the command line sets `chosen`. `commands` outlives the parser.
+void judge_commands(CLI::App& judge, JudgeCommands& commands, std::function<int()>& chosen);
+
+// The commands of `theory` and their flags (CLI11's door, with main.cpp).
+
+struct TheoryCommands {
+  TheoryCurlOptions curl;
+  TheoryFieldOptions field, objective;
+  TheoryLeverageOptions leverage;
+  TheoryBoundOptions bound;
+};
+
+/// Adds the commands of `theory`; the one that stands on the command line sets `chosen`. `commands` outlives the parser.
+void theory_commands(CLI::App& theory, TheoryCommands& commands, std::function<int()>& chosen);
 
 }  // namespace odrpo::app

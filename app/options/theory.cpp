@@ -1,7 +1,6 @@
 // Binds the flags of `theory`.
-#include "app/options/theory.hpp"
-
 #include "app/options/options.hpp"
+
 
 namespace odrpo::app {
 namespace {

@@ -10,14 +10,12 @@
 #include <variant>
 #include <vector>
 
-#include "app/reference/schema_shapes.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"
-#include "config/write/field_list.hpp"
-#include "config/catalogue/noise_words.hpp"
 #include "config/check/key_effect.hpp"
 #include "config/spec.hpp"
 #include "config/suite_config.hpp"
+#include "config/write/field_list.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 
 #include "config/write/field_list.hpp"
 
@@ -12,5 +13,24 @@ nlohmann::ordered_json number_default(const FieldInfo& field);
 
 /// Draft-07, made of the catalogues and descriptions that the program itself reads suites with (config/write/field_list.hpp).
 std::string suite_schema();
+
+// JSON Schemas of values that are neither scalars nor lists of them. Private to app/reference/schema.cpp.
+
+/// The JSON of a text. (schema.cpp, so that one file compiles the parser)
+nlohmann::ordered_json from_text(std::string_view text);
+
+/// Rows of probabilities.
+nlohmann::ordered_json matrix_schema();
+nlohmann::ordered_json rows_schema();
+/// A row, or a table of baselines and the rows that are compared with them.
+nlohmann::ordered_json baselines_schema();
+/// The limits of [gate]: one, or a list.
+nlohmann::ordered_json limits_schema();
+/// The scores of a scale: a range, or a list of numbers.
+nlohmann::ordered_json scale_schema();
+/// Names of the columns of a file of scores.
+nlohmann::ordered_json columns_schema();
+/// The entries of [grid] zip: tables of words of the grid and of dotted keys, also as nested tables. The program checks their values.
+nlohmann::ordered_json entries_schema();
 
 }  // namespace odrpo::app

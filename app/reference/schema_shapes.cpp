@@ -1,6 +1,6 @@
 // Matrices, baselines, scales and columns of scores, and the entries of [grid] zip, as editors see them. Most are JSON text: lists of
 // initialisers take seconds to compile.
-#include "app/reference/schema_shapes.hpp"
+#include "app/reference/schema.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <string>
 #include <variant>
 
-#include "results/scores/columns.hpp"
-#include "results/scores/scale.hpp"
 #include "config/catalogue/describe.hpp"
-#include "config/write/field_list.hpp"
-#include "config/spec.hpp"
 #include "config/plan/zip.hpp"
+#include "config/spec.hpp"
+#include "config/write/field_list.hpp"
+#include "results/scores/row.hpp"
+#include "results/scores/scale.hpp"
 
 namespace odrpo::app {
 

@@ -12,11 +12,11 @@
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/usage.hpp"
-#include "results/scores/csv.hpp"
-#include "results/table/learning_rates.hpp"
 #include "config/catalogue/axis.hpp"
-#include "config/spec.hpp"
 #include "config/read/text.hpp"
+#include "config/spec.hpp"
+#include "results/scores/csv.hpp"
+#include "results/table/dimensions.hpp"
 #include "train/schedule/preflight.hpp"
 
 namespace odrpo::app {

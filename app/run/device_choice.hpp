@@ -8,7 +8,7 @@
 
 #include "app/command.hpp"
 #include "kernels/device/devices.hpp"
-#include "train/batched/device_engine.hpp"
+#include "train/batched/engine.hpp"
 #include "train/schedule/scheduler.hpp"
 
 namespace odrpo {

@@ -8,17 +8,17 @@
 
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
-#include "app/run/merge_text.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/printable.hpp"
-#include "app/flags/read_limits.hpp"
 #include "app/report/commands.hpp"
-#include "app/signals.hpp"
+#include "app/run/merge_text.hpp"
 #include "app/run/provenance.hpp"
+#include "app/signals.hpp"
 #include "app/usage.hpp"
-#include "results/store/trainer_texts.hpp"
 #include "config/read/parse.hpp"
-#include "config/spec.hpp"
 #include "config/read/text.hpp"
+#include "config/spec.hpp"
+#include "results/store/store.hpp"
 #include "train/machines/merge_parts.hpp"
 
 namespace odrpo::app {

@@ -11,11 +11,11 @@
 #include "app/printable.hpp"
 #include "app/report/commands.hpp"
 #include "app/run/shard.hpp"
+#include "config/catalogue/env_config.hpp"
 #include "config/plan/run_grid.hpp"
+#include "config/read/text.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
-#include "config/read/text.hpp"
-#include "config/catalogue/world_kind.hpp"
 #include "train/machines/suite_part.hpp"
 
 namespace odrpo::app {

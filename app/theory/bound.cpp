@@ -9,16 +9,14 @@
 #include <utility>
 
 #include "app/compute/first_posterior.hpp"
-#include "app/flags/flag_word.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/flags/named_rater.hpp"
-#include "app/flags/number_list.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "app/usage.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/rater/rater.hpp"
-#include "estimators/theory/bound_posterior.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/words.hpp"
 #include "train/worlds/bound_world.hpp"

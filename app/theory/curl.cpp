@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/plot/figure_format.hpp"
 #include "app/output_file.hpp"
+#include "app/plot/figure_style.hpp"
 #include "app/printable.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/theory/command.hpp"
@@ -13,9 +13,9 @@
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "app/usage.hpp"
+#include "config/spec.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/shared/failure.hpp"
-#include "config/spec.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,10 +8,9 @@
 #include <functional>
 #include <limits>
 
-#include "app/plot/figure_format.hpp"
 #include "app/output_file.hpp"
+#include "app/plot/figure_style.hpp"
 #include "app/printable.hpp"
-#include "app/plot/series_style.hpp"
 #include "app/usage.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/figure/figure.hpp"

@@ -7,19 +7,19 @@
 #include <cmath>
 #include <limits>
 
-#include "app/plot/figure_format.hpp"
+#include "app/flags/flag_values.hpp"
 #include "app/flags/named_rater.hpp"
-#include "app/flags/number_list.hpp"
 #include "app/output_file.hpp"
+#include "app/plot/figure_style.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
 #include "app/usage.hpp"
+#include "config/read/text.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/scores/scale.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

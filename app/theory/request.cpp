@@ -7,15 +7,14 @@
 #include <cmath>
 
 #include "app/explain/explain_group.hpp"
-#include "app/flags/flag_word.hpp"
-#include "app/flags/number_list.hpp"
+#include "app/flags/flag_values.hpp"
+#include "config/read/text.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

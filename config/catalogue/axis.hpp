@@ -1,12 +1,16 @@
 // One extra axis of a grid: a key that was given a list.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "results/store/record.hpp"
 #include "config/read/diagnostics.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/store/record.hpp"
 
 namespace odrpo {
 
@@ -35,5 +39,23 @@ const GridAxis* find_axis(const std::vector<GridAxis>& axes, std::string_view ke
 bool has_value(const GridAxis& axis, const AxisValue& value);
 /// A value as ids write it: "8", "0.03", "cosine".
 std::string value_text(const AxisValue& value);
+
+// The values that a key of a variant takes in the runs of a suite: those of its axis, or the one that it has.
+
+/// Can the enumeration take this value in some run?
+template <class E, std::size_t n>
+bool may_be(const std::vector<GridAxis>& axes, std::string_view key, E scalar, const Word<E> (&table)[n], E value) {
+  const auto* axis = find_axis(axes, key);
+  return axis == nullptr ? scalar == value : has_value(*axis, std::string(word_of(std::span<const Word<E>>(table), value)));
+}
+
+/// The values that an integer key takes.
+inline std::vector<std::int64_t> values_of(const std::vector<GridAxis>& axes, std::string_view key, int scalar) {
+  const auto* axis = find_axis(axes, key);
+  if (axis == nullptr) return {scalar};
+  std::vector<std::int64_t> values;
+  for (const auto& v : axis->values) values.push_back(std::get<std::int64_t>(v));
+  return values;
+}
 
 }  // namespace odrpo

@@ -1,15 +1,17 @@
 // The catalogues as suites see them: for each kind of thing its words, what a word stands for, and the word of a config.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/catalogue/env_config.hpp"
+#include "envs/rater/noise.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/words.hpp"
 #include "policies/policy.hpp"
-#include "config/catalogue/env_config.hpp"
 
 namespace odrpo {
 
@@ -53,5 +55,14 @@ template <class C>
 std::string base_of(const C&) {
   return "";
 }
+
+// The words of the noise models, and the model of a word. (field_reader_noise.cpp)
+
+/// Words of all noise models, in catalogue order.
+std::span<const std::string_view> noise_words();
+/// The word of a model.
+std::string_view noise_word(const Noise& noise);
+/// The model of a word with its defaults, or nothing.
+std::optional<Noise> make_noise(std::string_view word);
 
 }  // namespace odrpo

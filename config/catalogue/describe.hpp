@@ -6,7 +6,7 @@
 //   v.names(key, std::vector<std::string>&, help)           a list of words, or one word
 //   v.integers(key, std::vector<int>&, min, max, help)      a list of whole numbers, or one
 //   v.entries(key, help)                                    the entries of [grid] zip, which config/plan/zip.cpp reads
-// integer, number, optional_number, word_or_number, word, name and numbers end with the rule of the key: when it has an effect (kernels/shared/only_if.hpp).
+// integer, number, optional_number, word_or_number, word, name and numbers end with the rule of the key: when it has an effect (kernels/shared/field_rules.hpp).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/shared/word.hpp"
-#include "kernels/shared/only_if.hpp"
-#include "results/scores/columns.hpp"
-#include "results/table/value_words.hpp"
 #include "config/catalogue/choice.hpp"
 #include "config/spec.hpp"
 #include "config/suite_config.hpp"
+#include "kernels/shared/field_rules.hpp"
+#include "kernels/shared/word.hpp"
+#include "results/scores/row.hpp"
+#include "results/table/value_words.hpp"
 
 namespace odrpo {
 

@@ -2,9 +2,18 @@
 #pragma once
 #include "envs/bandit/config.hpp"
 #include "envs/toy_lm/config.hpp"
-#include "config/catalogue/world_kind.hpp"
+#include "kernels/shared/word.hpp"
 
 namespace odrpo {
+
+// WorldKind: which world a run is in.
+
+enum class WorldKind { bandit, toy_lm };
+inline constexpr Word<WorldKind> world_words[] = {
+    {WorldKind::bandit, "bandit", "contextual bandit: P prompts x A responses with exactly known quality"},
+    {WorldKind::toy_lm, "toy-lm",
+     "toy language model: prompts, requirements and rubrics; responses of 12 to 64 tokens at most, with exactly known quality"},
+};
 
 /// One world's config; the others' stay at their defaults and are never looked at.
 struct EnvConfig {

@@ -7,18 +7,18 @@
 #include <map>
 #include <set>
 
+#include "config/catalogue/axis.hpp"
+#include "config/catalogue/catalogue.hpp"
+#include "config/catalogue/describe.hpp"
+#include "config/catalogue/reward_kind.hpp"
+#include "config/plan/run_grid.hpp"
+#include "config/read/text.hpp"
+#include "config/spec.hpp"
+#include "config/suite.hpp"
+#include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/catalogue/axis.hpp"
-#include "config/catalogue/describe.hpp"
-#include "config/write/field_list.hpp"
-#include "config/catalogue/noise_words.hpp"
-#include "config/catalogue/reward_kind.hpp"
-#include "config/plan/run_grid.hpp"
-#include "config/spec.hpp"
-#include "config/suite.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "envs/judge/agreement/exchangeability.hpp"
-#include "envs/judge/heard_judges.hpp"
+#include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/latent/fit.hpp"
 #include "envs/judge/resampled.hpp"
 #include "kernels/shared/failure.hpp"

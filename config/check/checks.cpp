@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <limits>
 
-#include "estimators/compat.hpp"
-#include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "results/table/table.hpp"
-#include "config/read/assign.hpp"
-#include "config/catalogue/axis_values.hpp"
+#include "config/catalogue/axis.hpp"
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"
+#include "config/read/assign.hpp"
 #include "config/read/text.hpp"
+#include "estimators/compat.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/table/table.hpp"
 
 namespace odrpo {
 

@@ -1,4 +1,4 @@
-// When a key has an effect: evaluates the rules of described keys (kernels/shared/only_if.hpp) on a config, and says them in words.
+// When a key has an effect: evaluates the rules of described keys (kernels/shared/field_rules.hpp) on a config, and says them in words.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/shared/only_if.hpp"
-#include "kernels/shared/words.hpp"
-#include "results/store/axis_value.hpp"
-#include "results/stats/gate_limit.hpp"
-#include "results/table/table_spec.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/choice.hpp"
+#include "kernels/shared/field_rules.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/stats/gate_limit.hpp"
+#include "results/store/record.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "estimators/level_values.hpp"
-#include "config/catalogue/axis_values.hpp"
+#include "config/catalogue/axis.hpp"
 #include "config/plan/plan.hpp"
 #include "config/read/text.hpp"
+#include "estimators/level_values.hpp"
 
 namespace odrpo {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "config/catalogue/axis.hpp"
+#include "config/plan/plan.hpp"
+#include "config/read/assign.hpp"
+#include "config/read/text.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/read/assign.hpp"
-#include "config/catalogue/axis_values.hpp"
-#include "config/plan/plan.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo {
 namespace {
@@ -94,6 +94,59 @@ void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors)
     const auto is = [&](Aggregate a) { return may_be(rater.axes, aggregate_key, rater.config.aggregate, aggregate_words, a); };
     if (is(Aggregate::fraction)) check_fraction(place, plan, errors);
     if (is(Aggregate::all)) check_all(place, plan, errors);
+  }
+}
+
+// Checks of `stop`: after how many equal scores a judge is asked no more.
+
+namespace {
+
+constexpr std::string_view stop_key = "stop";
+
+}  // namespace
+
+void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors) {
+  if (plan.votes.empty()) return;
+  const int most = *std::max_element(plan.votes.begin(), plan.votes.end());
+  for (const auto& rater : plan.rater) {
+    const Node* section = raters == nullptr ? nullptr : find_child(*raters, rater.name);
+    const Node* key = section == nullptr ? nullptr : find_child(*section, stop_key);
+    if (key == nullptr || !may_be(rater.axes, "aggregate", rater.config.aggregate, aggregate_words, Aggregate::mode)) continue;
+    auto stops = values_of(rater.axes, stop_key, rater.config.stop);
+    std::erase_if(stops, [](std::int64_t k) { return k == 0; });
+    if (!stops.empty() && *std::min_element(stops.begin(), stops.end()) >= most)
+      errors.add(key->key_place,
+                 fmt::format("`stop` has no effect here: no run has more than {} vote{}, so none ends early", most, most == 1 ? "" : "s"),
+                 most > 2 ? fmt::format("stop below {}, or more votes", most) : "more votes");
+  }
+}
+
+// Checks of the lists `seconds` and `prices`: a number for each judge of a panel.
+
+void check_judge_numbers(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors) {
+  // noise or a file that could not be read is an error of its own
+  const auto& noise = variant.config.noise;
+  const auto* matrix = noise.empty() ? nullptr : std::get_if<Confusion>(&noise.front());
+  if (noise.empty() || (matrix != nullptr && matrix->matrix.size == 0)) return;
+  const JudgeCost& cost = variant.config.cost;
+  const auto judges = static_cast<std::size_t>(panel_size(variant.config.noise));
+  const struct {
+    std::string_view list, one;
+    std::size_t size;
+    bool both;
+  } keys[] = {{judge_seconds_key, "seconds_per_call", cost.seconds.size(), cost.seconds_per_call.has_value()},
+              {judge_prices_key, "price_per_call", cost.prices.size(), cost.price_per_call.has_value()}};
+  for (const auto& key : keys) {
+    const Node* given = find_child(section, key.list);
+    if (key.size == 0 || given == nullptr) continue;
+    const Place& at = given->key_place;
+    if (judges == 1)
+      errors.add(at, fmt::format("`{}` is for panels: one judge answers every call", key.list), fmt::format("`{}`", key.one));
+    else if (key.size != judges)
+      errors.add(at,
+                 fmt::format("`{}` has {} number{}, and the panel has {} judges", key.list, key.size, key.size == 1 ? "" : "s", judges));
+    if (key.both || find_axis(variant.axes, key.one) != nullptr)
+      errors.add(at, fmt::format("`{}` cannot stand beside `{}`, which says the same of all judges", key.list, key.one));
   }
 }
 

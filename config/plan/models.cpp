@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "config/catalogue/axis_values.hpp"
+#include "config/catalogue/axis.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/plan/plan.hpp"
 #include "config/plan/rater_file.hpp"
 #include "config/read/text.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 namespace {

@@ -8,8 +8,9 @@
 
 #include "config/catalogue/axis.hpp"
 #include "config/catalogue/describe.hpp"
-#include "config/read/tree.hpp"
 #include "config/plan/zip.hpp"
+#include "config/read/field_reader.hpp"
+#include "config/read/tree.hpp"
 
 namespace odrpo {
 
@@ -75,64 +76,72 @@ std::vector<const GridAxis*> name_axes(Plan& plan);
 /// The plan as TOML with every value written out: loading it gives the same plan. (plan_write.cpp)
 std::string write_plan(const Plan& plan);
 
-/// Reads the variants of one section ("rater": all of [rater.NAME]), used or not. (plan_variants.cpp)
+/// Reads the variants of one section ("rater": all of [rater.NAME]), used or not. (plan/variants.cpp)
 template <class C>
 std::vector<Variant<C>> read_variants(const Node& root, Reading& reading);
 
 /// Ties the words and axes of a plan, which was read without errors, to the entries of `zip`. A key that is no axis of every run is an
-/// error. (plan_zip.cpp)
+/// error. (plan/zip_axes.cpp)
 void tie_zip(const ZipText& text, Plan& plan, Diagnostics& errors);
-/// The plan with the runs of one entry alone: its words, and its value on each zipped axis. (plan_zip.cpp)
+/// The plan with the runs of one entry alone: its words, and its value on each zipped axis. (plan/zip_axes.cpp)
 Plan entry_plan(const Plan& plan, std::size_t entry);
 
 /// Finds the judges that the grid's estimators name as their `model`: of `raters`, of the catalogue, or in files; the names become those of
-/// plan.models. (plan_models.cpp)
+/// plan.models. (plan/models.cpp)
 void read_models(const Node& root, const std::vector<Variant<RaterConfig>>& raters, Plan& plan, Reading& reading);
-/// Models fit the grid's worlds, and posterior estimators the grid's raters. `plan`: of one entry of `zip`. (plan_models.cpp)
+/// Models fit the grid's worlds, and posterior estimators the grid's raters. `plan`: of one entry of `zip`. (plan/models.cpp)
 void check_models(const Node& root, const Plan& plan, Diagnostics& errors);
-/// The levels of the scores in the runs of an env and a rater. (plan_models.cpp)
+/// The levels of the scores in the runs of an env and a rater. (plan/models.cpp)
 std::vector<std::int64_t> levels_of(const Variant<EnvConfig>& env, const Variant<RaterConfig>& rater);
 /// `values` of an estimator ascend; there is one for each level of the runs, and where failed answers score 0, that is below them. `plan`: of
-/// one entry of `zip`. (plan_checks_level_values.cpp)
+/// one entry of `zip`. (check/level_values.cpp)
 void check_level_values(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_level_values(const Node& root, const Plan& plan, Diagnostics& errors);
 
-/// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (plan_checks.cpp)
+/// What no single key can tell: a batch larger than the world, a key that has no effect where it stands. (check/checks.cpp)
 void check_variant(const Node& section, const Variant<EstimatorConfig>& variant, Diagnostics& errors);
 void check_variant(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
 void check_variant(const Node& section, const Variant<PolicyConfig>& variant, Diagnostics& errors);
 void check_learning(const Node* learn, const Plan& plan, Diagnostics& errors);
-/// What the calls of each judge of a panel take and cost: a number for each, and none for all beside them. (plan_checks_judges.cpp)
+/// What the calls of each judge of a panel take and cost: a number for each, and none for all beside them. (check/votes.cpp)
 void check_judge_numbers(const Node& section, const Variant<RaterConfig>& variant, Diagnostics& errors);
 /// Keys of [learn] that no run feels.
 void check_learning_keys(const Node* learn, const Plan& plan, Diagnostics& errors);
 /// Worlds have the levels of the raters' matrices.
 void check_levels(const Plan& plan, Diagnostics& errors);
-/// Policies act in the worlds they are for, judges see what there is. (plan_checks_toy_lm.cpp)
+/// Policies act in the worlds they are for, judges see what there is. (check/toy_lm.cpp)
 void check_worlds(const Plan& plan, Diagnostics& errors);
 /// Keys of the sections [rater.NAME] that need a world which no run has.
 void check_world_keys(const Node* raters, const Plan& plan, Diagnostics& errors);
-/// `stop` of the grid's raters can end the calls of some run. (plan_checks_stop.cpp)
+/// `stop` of the grid's raters can end the calls of some run. (check/votes.cpp)
 void check_stops(const Node* raters, const Plan& plan, Diagnostics& errors);
 /// Votes that stay apart (aggregate = "fraction" or "all") meet estimators that read them, and groups that fit. `plan`: of one entry of
-/// `zip`. (plan_checks_votes.cpp)
+/// `zip`. (check/votes.cpp)
 void check_kept_votes(const Node* raters, const Plan& plan, Diagnostics& errors);
-/// Estimators by bits meet whole scores alone. (plan_checks_votes.cpp)
+/// Estimators by bits meet whole scores alone. (check/votes.cpp)
 void check_whole_scores(const Node* raters, const Plan& plan, Diagnostics& errors);
-/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (plan_checks_bandit.cpp)
+/// The bandit's worlds have something to learn, and something that hacks where hacking is named. (check/bandit.cpp)
 void check_bandits(const Node& root, const Plan& plan, Diagnostics& errors);
 /// Are all worlds toy language models? Then the bandit's world that a rater brings means nothing.
 bool only_texts(const Plan& plan);
 /// [table]: rows, columns, baseline and best name what the grid has; `best` is brought to the axes' names.
 void check_table(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
 /// Of [table] alone, which check_table() asks for: some run has each of its values; those over an estimator are brought to its name.
-/// (plan_checks_values.cpp)
+/// (check/table_and_gate.cpp)
 void check_values(const Node* section, Plan& plan, Diagnostics& errors);
-/// [gate]: axes and rows are those of the grid, and are brought to their names; the axis that is meant is written out. (plan_checks_gate.cpp)
+/// [gate]: axes and rows are those of the grid, and are brought to their names; the axis that is meant is written out. (check/table_and_gate.cpp)
 void check_gate(const Node* section, Plan& plan, const std::vector<const GridAxis*>& axes, Diagnostics& errors);
-/// The values of a dimension of tables as texts; none where the grid has no such dimension. (plan_checks.cpp)
+/// The values of a dimension of tables as texts; none where the grid has no such dimension. (check/checks.cpp)
 std::vector<std::string> dimension_values(const Plan& plan, const std::vector<const GridAxis*>& axes, std::string_view name);
-/// The axis that a word means: its name, or its qualified name; else the word. (plan_checks.cpp)
+/// The axis that a word means: its name, or its qualified name; else the word. (check/checks.cpp)
 std::string axis_word(const std::vector<const GridAxis*>& axes, const std::string& word);
+
+// Reads the keys of [rater.NAME] that make a judge from a file of scores: scores, levels, scale, columns.
+
+/// `scores = "FILE"` and what says how to read it: a channel and a world learned from the file, over which the rest of the section is put.
+/// `label`: "rater.NAME"; `catalogue_word`: NAME is a word of the catalogue. Returns what was found in the file, or nothing where the
+/// section has no `scores` or something is wrong, which `reading` then tells.
+FoundScores read_judge(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
+                       Reading& reading);
 
 }  // namespace odrpo

@@ -3,12 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "kernels/shared/failure.hpp"
-#include "config/write/fit_mark.hpp"
 #include "config/read/parse_toml.hpp"
-#include "config/catalogue/read_base.hpp"
 #include "config/read/read_file.hpp"
 #include "config/read/text.hpp"
+#include "config/write/fit_mark.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,13 +1,21 @@
 // A rater in a file of its own: [rater.NAME] file = "judge.toml".
 #pragma once
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "envs/rater/rater.hpp"
-#include "config/read/field_reader.hpp"
+#include "config/catalogue/catalogue.hpp"
+#include "config/catalogue/describe.hpp"
 #include "config/plan/plan.hpp"
+#include "config/read/diagnostics.hpp"
+#include "config/read/field_reader.hpp"
+#include "config/read/text.hpp"
+#include "config/read/tree.hpp"
+#include "envs/rater/rater.hpp"
+#include "kernels/shared/suggest.hpp"
 
 namespace odrpo {
 
@@ -26,5 +34,23 @@ std::optional<RaterConfig> read_named_rater(const Node& node, const std::string&
 /// something is wrong, which `reading` then tells: of the file's text at its own lines. The file has one section [rater.NAME] and no other;
 /// its noise is given whole. `label`: "rater.NAME" of the suite.
 std::optional<RaterConfig> read_rater_file(const Node& section, const std::string& label, FieldReader& fields, Reading& reading);
+
+// `base = "WORD"` of a section: the catalogue's config that it starts from.
+
+/// The entry that `base` names; an error at its place, and nothing, where it names none.
+template <class C>
+std::optional<Entry<C>> read_base(const Node& base, const std::string& label, Diagnostics& errors) {
+  using Catalogue = CatalogueOf<C>;
+  if (base.kind != Node::Kind::text) {
+    errors.add(base.place, fmt::format("`{}.base` must be a word in quotes, not {}", label, kind_text(base.kind)), one_of(Catalogue::words()));
+    return std::nullopt;
+  }
+  auto entry = Catalogue::find(base.text);
+  if (!entry)
+    errors.add(base.place,
+               fmt::format("`{}.base` must be a word of the catalogue, and there is no {} \"{}\"", label, section_of<C>(), shown(base.text)),
+               one_of(Catalogue::words()), errors.wants_detail() ? nearest_word(base.text, Catalogue::words()) : "");
+  return entry;
+}
 
 }  // namespace odrpo

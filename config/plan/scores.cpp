@@ -1,5 +1,5 @@
 // From the keys of a section to the table of its file, and to the judge that is learned from it.
-#include "config/plan/scores.hpp"
+#include "config/plan/plan.hpp"
 
 #include <fmt/format.h>
 
@@ -7,14 +7,14 @@
 #include <cmath>
 #include <ctime>
 
-#include "kernels/shared/failure.hpp"
-#include "kernels/shared/words.hpp"
-#include "results/scores/score_file.hpp"
-#include "kernels/shared/suggest.hpp"
+#include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/learned_judge.hpp"
-#include "config/catalogue/noise_words.hpp"
 #include "config/read/read_file.hpp"
 #include "config/read/text.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo {
 

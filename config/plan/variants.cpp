@@ -4,14 +4,12 @@
 #include <set>
 #include <type_traits>
 
-#include "kernels/shared/suggest.hpp"
 #include "config/catalogue/catalogue.hpp"
-#include "config/read/field_reader.hpp"
 #include "config/plan/plan.hpp"
 #include "config/plan/rater_file.hpp"
-#include "config/plan/scores.hpp"
-#include "config/catalogue/read_base.hpp"
+#include "config/read/field_reader.hpp"
 #include "config/read/text.hpp"
+#include "kernels/shared/suggest.hpp"
 
 namespace odrpo {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/shared/only_if.hpp"
+#include "config/catalogue/catalogue.hpp"
+#include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/words.hpp"
-#include "results/store/axis_value.hpp"
-#include "config/catalogue/noise_words.hpp"
+#include "results/store/record.hpp"
 
 namespace odrpo {
 

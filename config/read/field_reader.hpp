@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "envs/rater/noise.hpp"
-#include "kernels/shared/only_if.hpp"
-#include "kernels/shared/words.hpp"
-#include "results/stats/gate_limit.hpp"
-#include "results/table/table_spec.hpp"
 #include "config/catalogue/axis.hpp"
 #include "config/catalogue/choice.hpp"
 #include "config/read/tree.hpp"
+#include "envs/rater/noise.hpp"
+#include "kernels/shared/field_rules.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/stats/gate_limit.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 
@@ -74,7 +74,7 @@ class FieldReader {
   /// A list of rows of numbers, as the rule says.
   void rows(std::string_view key, NumberRows& value, const RowsRule& rule, std::string_view);
 
-  /// A limit or a list of them: tables with row, over, axis, where, at_most, at_least. (field_reader_limits.cpp)
+  /// A limit or a list of them: tables with row, over, axis, where, at_most, at_least. (field_reader_rows.cpp)
   void limits(std::string_view key, LimitedValue value, std::vector<GateLimit>& limits, std::string_view);
 
   /// A key outside of the description, such as `base`; marks it as known. nullptr when absent.

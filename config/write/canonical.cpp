@@ -5,12 +5,11 @@
 #include <iterator>
 #include <utility>
 
+#include "config/catalogue/catalogue.hpp"
+#include "config/spec.hpp"
+#include "config/write/field_writer.hpp"
 #include "envs/bandit/world.hpp"
 #include "results/store/digest.hpp"
-#include "config/write/canonical_fields.hpp"
-#include "config/catalogue/catalogue.hpp"
-#include "config/write/field_writer.hpp"
-#include "config/spec.hpp"
 
 namespace odrpo {
 

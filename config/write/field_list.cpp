@@ -5,18 +5,18 @@
 
 #include <algorithm>
 
+#include "config/catalogue/catalogue.hpp"
+#include "config/catalogue/describe.hpp"
+#include "config/check/key_effect.hpp"
+#include "config/read/field_reader.hpp"
+#include "config/spec.hpp"
+#include "config/suite_config.hpp"
+#include "config/write/field_writer.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/words.hpp"
-#include "results/scores/columns.hpp"
+#include "results/scores/row.hpp"
 #include "results/scores/scale.hpp"
-#include "config/catalogue/catalogue.hpp"
-#include "config/catalogue/describe.hpp"
-#include "config/read/field_reader.hpp"
-#include "config/write/field_writer.hpp"
-#include "config/check/key_effect.hpp"
-#include "config/spec.hpp"
-#include "config/suite_config.hpp"
 
 namespace odrpo {
 

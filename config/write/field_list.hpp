@@ -6,16 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "envs/rater/rater.hpp"
-#include "kernels/shared/only_if.hpp"
-#include "kernels/shared/words.hpp"
-#include "policies/policy.hpp"
-#include "results/store/axis_value.hpp"
-#include "results/stats/gate_limit.hpp"
-#include "results/table/table_spec.hpp"
 #include "config/catalogue/choice.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "config/read/text.hpp"
+#include "envs/rater/rater.hpp"
+#include "kernels/shared/field_rules.hpp"
+#include "kernels/shared/words.hpp"
+#include "policies/policy.hpp"
+#include "results/stats/gate_limit.hpp"
+#include "results/store/record.hpp"
+#include "results/table/table_spec.hpp"
 
 namespace odrpo {
 

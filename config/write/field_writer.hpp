@@ -7,14 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "config/catalogue/catalogue.hpp"
+#include "config/catalogue/choice.hpp"
+#include "config/read/text.hpp"
 #include "envs/rater/noise.hpp"
-#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/stats/gate_limit.hpp"
 #include "results/table/table_spec.hpp"
-#include "config/catalogue/choice.hpp"
-#include "config/catalogue/noise_words.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo {
 
@@ -90,7 +90,7 @@ class FieldWriter {
     }
     out_(key, text + "]", false);
   }
-  /// Limits are written as TOML writes them: [{ axis = "estimator", row = "odrpo", at_most = 2.0 }]. (field_writer_limits.cpp)
+  /// Limits are written as TOML writes them: [{ axis = "estimator", row = "odrpo", at_most = 2.0 }]. (plan_write.cpp)
   void limits(std::string_view key, LimitedValue, std::vector<GateLimit>& limits, std::string_view);
   /// Models are numbered from 0: noise.0.model, noise.0.sigma, …
   void models(std::string_view key, std::vector<Noise>& list, std::string_view) {

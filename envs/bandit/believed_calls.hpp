@@ -2,7 +2,7 @@
 #pragma once
 #include "envs/bandit/believed_prompts.hpp"
 #include "envs/rater/rater.hpp"
-#include "kernels/shared/call_model.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "envs/bandit/world.hpp"
-#include "kernels/shared/score_model.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

@@ -12,7 +12,7 @@
 #include "envs/bandit/world.hpp"
 #include "envs/rater/law_table.hpp"
 #include "envs/rater/rater.hpp"
-#include "kernels/shared/no_score.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

@@ -5,10 +5,9 @@
 #include <limits>
 
 #include "envs/rater/series.hpp"
-#include "envs/rater/stop_law.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "envs/rater/latent_scale.hpp"
 #include "envs/rater/scored_responses.hpp"
-#include "kernels/shared/number_rows.hpp"
+#include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/word.hpp"
 
 namespace odrpo {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/field_rules.hpp"
 
 namespace odrpo {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/shared/number_rows.hpp"
+#include "kernels/shared/field_rules.hpp"
 
 namespace odrpo {
 

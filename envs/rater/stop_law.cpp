@@ -6,7 +6,7 @@
 // After R calls without a winner all counts are below k, and the mode of these R scores is the score.
 //   E[calls] = sum_{c<N} P(no winner after c calls) = 1 / (1 - dropped) sum_n P(no winner in n readable calls) P(R > n)
 // All terms are positive, and scaled by lambda as in vote_law.cpp.
-#include "envs/rater/stop_law.hpp"
+#include "envs/rater/law_table.hpp"
 
 #include <algorithm>
 #include <vector>

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/shared/only_if.hpp"
+#include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/word.hpp"
 
 namespace odrpo {

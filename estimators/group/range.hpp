@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/math.hpp"
-#include "kernels/shared/no_score.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

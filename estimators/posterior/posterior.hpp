@@ -5,7 +5,7 @@
 
 #include "estimators/posterior/state_weights.hpp"
 #include "kernels/isa.hpp"
-#include "kernels/shared/score_model.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

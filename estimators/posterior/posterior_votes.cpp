@@ -8,7 +8,7 @@
 
 #include "estimators/posterior/posterior.hpp"
 #include "kernels/math.hpp"
-#include "kernels/shared/no_score.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

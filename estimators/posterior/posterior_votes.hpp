@@ -10,8 +10,8 @@
 
 #include "estimators/posterior/state_weights.hpp"
 #include "estimators/posterior/vote_stages.hpp"
-#include "kernels/shared/call_model.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

@@ -7,7 +7,7 @@
 
 #include "estimators/posterior/state_stages.hpp"
 #include "kernels/math.hpp"
-#include "kernels/shared/score_model.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/shared/call_model.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

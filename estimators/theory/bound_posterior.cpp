@@ -1,5 +1,5 @@
 // Goes through the histograms of a group.
-#include "estimators/theory/bound_posterior.hpp"
+#include "estimators/theory/bound.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "estimators/theory/setting.hpp"
-#include "kernels/shared/level_channel.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo {
 

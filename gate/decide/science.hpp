@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/shared/word.hpp"
-#include "results/stats/equivalence.hpp"
+#include "results/stats/power.hpp"
 #include "results/store/result_file.hpp"
 #include "results/store/store.hpp"
 

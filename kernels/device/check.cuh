@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "kernels/device/asked.hpp"
+#include "kernels/device/devices.hpp"
 
 namespace odrpo {
 

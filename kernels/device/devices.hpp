@@ -1,5 +1,6 @@
 // The CUDA devices of this machine in plain C++: from devices.cu where nvcc built this program, from devices_none.cpp elsewhere.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -34,5 +35,22 @@ std::string why_no_device(const Devices& devices);
 
 /// "13.0" of 13000.
 std::string cuda_version_text(int version);
+
+// How a device multiplies, and what that takes: for every build, with CUDA or without.
+
+/// How floats are multiplied; sums are always of floats. tf32: factors rounded to 10 bits of mantissa, on the tensor cores.
+enum class ProductPrecision { fp32, tf32 };
+
+/// Bytes of the device's memory that the products of one queue work in.
+inline constexpr std::size_t product_scratch_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
+
+// The source line that asked for something of a device, for messages.
+
+/// The source line that asked. Not std::source_location, which clang 14 cannot use.
+struct Asked {
+  const char* file;
+  unsigned line;
+  static constexpr Asked current(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE()) { return {file, line}; }
+};
 
 }  // namespace odrpo

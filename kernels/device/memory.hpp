@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/device/asked.hpp"
+#include "kernels/device/devices.hpp"
 
 struct CUstream_st;  // CUDA's own names for what its handles point to
 struct CUevent_st;

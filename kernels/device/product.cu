@@ -1,4 +1,6 @@
 // cuBLASLt by name: its functions found at run time, row-major products as the column-major ones of the transposes, choices kept per shape.
+#include "kernels/device/product.hpp"
+
 #include <cublasLt.h>
 #include <dlfcn.h>
 
@@ -7,9 +9,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "kernels/device/column_major.hpp"
 #include "kernels/device/launch.cuh"
-#include "kernels/device/product.hpp"
 #include "kernels/shared/failure.hpp"
 
 namespace odrpo {

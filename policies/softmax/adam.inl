@@ -1,5 +1,5 @@
 // Adam on rows that are visited now and then. Between visits a row's gradient is zero: its moments only decay, and the steps it missed
-// are applied at the next visit. Included by stage_table.cpp.
+// are applied at the next visit. Included by softmax_stage.cpp.
 
 static void catch_up(const TableRows& rows, const RowVisit* visits, int count, float eps, float* out) {
   const int width = rows.width;

@@ -1,4 +1,4 @@
-// Logits and gradient of the linear policy. Features are [prompt][feature][action], so that actions are lanes. Included by stage_table.cpp.
+// Logits and gradient of the linear policy. Features are [prompt][feature][action], so that actions are lanes. Included by softmax_stage.cpp.
 
 static void linear_logits(const float* feature, const float* theta, const float* bias, const std::uint32_t* row, int count, int features,
                           int width, float* logits) {

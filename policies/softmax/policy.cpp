@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "policies/row_math.hpp"
+#include "policies/softmax/stages.hpp"
 
 namespace odrpo {
 namespace {
@@ -229,5 +230,15 @@ ExactMeans SoftmaxPolicy::exact(const float* quality) {
   step_ = keep;
   return {sums.quality / shape_.prompts, sums.kl / shape_.prompts, sums.entropy / shape_.prompts};
 }
+
+// Picks the compiled copy of softmax_stage.cpp (softmax.inl, linear.inl, adam.inl).
+
+namespace portable {
+extern const PolicyStages policy_table;
+}
+namespace avx2 {
+extern const PolicyStages policy_table;
+}
+const PolicyStages& policy_stages(Isa isa) { return isa == Isa::avx2 ? avx2::policy_table : portable::policy_table; }
 
 }  // namespace odrpo

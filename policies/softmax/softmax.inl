@@ -1,5 +1,5 @@
 // Softmax over rows, sampling by inverse CDF, and the gradient by the logits, on the rollouts' policy or off it.
-// Included by stage_table.cpp, once per instruction set.
+// Included by softmax_stage.cpp, once per instruction set.
 //
 // Sampling order: 32 actions are four vectors V0..V3 of 8; the running sum goes down the column of lane l (actions l, l+8, l+16, l+24),
 // then to lane l+1. That is a fixed order like any other, monotone because every sum extends the one before, and it needs 3 vector

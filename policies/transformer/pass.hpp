@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/matmul.hpp"
-#include "policies/transformer/stages.hpp"
 #include "policies/transformer/parameters.hpp"
+#include "policies/transformer/stages.hpp"
 
 namespace odrpo {
 
@@ -115,5 +115,13 @@ class TransformerPass {
   Floats normed_, hidden_, last_;
   std::vector<int> live_;
 };
+
+// What a transformer in training weighs, from its shape alone: for preflight.
+
+/// Bytes of a TransformerPass with room for `prompts` prompts of `per_prompt` responses.
+double pass_bytes(const TransformerShape& shape, int prompts, int per_prompt, bool keep);
+
+/// Bytes of a TransformerPolicy that has taken a step: two passes, the backward pass, weights with moments and copies.
+double policy_bytes(const TransformerConfig& config, const TransformerShape& shape, int prompts, int per_prompt);
 
 }  // namespace odrpo

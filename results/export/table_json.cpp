@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/shared/words.hpp"
-#include "results/table/learning_rates.hpp"
+#include "results/table/dimensions.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,5 +1,5 @@
 // Fields of many cells: one image, and its bar of colours.
-#include "results/figure/heat_map.hpp"
+#include "results/figure/script.hpp"
 
 #include <fmt/format.h>
 

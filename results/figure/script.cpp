@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "kernels/shared/utf8.hpp"
-#include "results/figure/heat_map.hpp"
 #include "results/figure/panel_layout.hpp"
 
 namespace odrpo {

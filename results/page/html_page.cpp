@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "kernels/shared/failure.hpp"
-#include "results/page/markup.hpp"
 #include "results/page/html_text.hpp"
 #include "results/table/render/cell_texts.hpp"
 

@@ -1,4 +1,4 @@
-// Texts in HTML: escaping, cutting, hashes. Private to results/page/.
+// Any text inside HTML, SVG or XML: escaping, cutting, hashes.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -27,3 +27,12 @@ void append_tables(std::string& out, const TableModel& table, std::size_t limit)
 void append_list(std::string& out, const std::vector<std::string>& items, std::size_t bytes);
 
 }  // namespace odrpo::page
+
+// Any text inside HTML, SVG or XML.
+namespace odrpo {
+
+/// Between tags or in a quoted attribute: printable_text (controls in `keep` stay), without characters that XML forbids, then & < > " ' as
+/// entities.
+std::string markup_text(std::string_view text, std::string_view keep = {});
+
+}  // namespace odrpo

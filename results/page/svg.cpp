@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "kernels/shared/failure.hpp"
-#include "results/page/markup.hpp"
 #include "results/page/html_page.hpp"
 #include "results/page/html_text.hpp"
 

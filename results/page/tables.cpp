@@ -5,12 +5,11 @@
 #include <limits>
 
 #include "kernels/shared/utf8.hpp"
-#include "results/scores/csv.hpp"
-#include "results/page/markup.hpp"
 #include "results/page/html_page.hpp"
 #include "results/page/html_text.hpp"
-#include "results/table/table.hpp"
+#include "results/scores/csv.hpp"
 #include "results/table/render/cell_texts.hpp"
+#include "results/table/table.hpp"
 
 namespace odrpo::page {
 namespace {

@@ -1,5 +1,5 @@
 // The header of a table of scores, and its rows.
-#include "results/scores/csv_rows.hpp"
+#include "results/scores/row.hpp"
 
 #include <algorithm>
 #include <charconv>

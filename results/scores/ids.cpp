@@ -1,5 +1,5 @@
 // A hash table of texts in one pool, and the order of ids.
-#include "results/scores/ids.hpp"
+#include "results/scores/cells.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // JSON lines: one object a line is one row. Other shapes of JSON are refused.
-#include "results/scores/json_rows.hpp"
+#include "results/scores/row.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

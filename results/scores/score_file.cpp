@@ -8,8 +8,7 @@
 
 #include "kernels/shared/failure.hpp"
 #include "results/scores/cells.hpp"
-#include "results/scores/csv_rows.hpp"
-#include "results/scores/json_rows.hpp"
+#include "results/scores/row.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,12 +1,13 @@
 // Bootstrap intervals from counter-based draws: the same seed gives the same interval on every machine, in any order and on any thread.
 // Sources: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", chapters 13 and 14; scipy.stats.bootstrap; rliable.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
-#include "results/stats/unit_scores.hpp"
+#include "results/stats/aggregate_metrics.hpp"
 
 namespace odrpo {
 
@@ -58,5 +59,26 @@ Interval percentile_interval(const BootstrapLaw& law, double level = 0.95);
 /// scipy (which compares bits). NaN where all resampled values are equal, or all lie on one side of the estimate, or the acceleration is
 /// NaN.
 Interval bca_interval(const BootstrapLaw& law, double level = 0.95);
+
+// Quantiles of a long list in every resample of a bootstrap whose units are groups of the list's items.
+
+/// Items in ascending order of value, each belonging to a unit. When unit u is drawn times[u] times, so is each of its items.
+class DrawnQuantiles {
+ public:
+  /// `value` ascending, without NaN; `unit[i]` < units, at least one. Both lists must outlive this.
+  DrawnQuantiles(std::span<const double> value, std::span<const std::uint32_t> unit, std::size_t units);
+
+  /// Quantiles `q` (each 0..1) of what is drawn, as quantile() (results/stats/statistics.hpp) of the repeated items. NaN where nothing is drawn.
+  /// Looks at a few blocks of a long list, not at all of it.
+  void at(std::span<const std::uint32_t> times, std::span<const double> q, std::span<double> out);
+
+ private:
+  double item(std::span<const std::uint32_t> times, std::uint64_t place) const;
+  std::span<const double> value_;
+  std::span<const std::uint32_t> unit_;
+  std::size_t units_, block_;         // items in a block
+  std::vector<std::uint32_t> count_;  // [blocks][units] items
+  std::vector<std::uint64_t> drawn_;  // [blocks] of the present resample
+};
 
 }  // namespace odrpo

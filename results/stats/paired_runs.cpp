@@ -1,5 +1,5 @@
 // Pairs runs by unit.
-#include "results/stats/paired_runs.hpp"
+#include "results/stats/run_statistics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -9,9 +9,8 @@
 #include <utility>
 
 #include "kernels/math.hpp"
+#include "results/stats/aggregate_metrics.hpp"
 #include "results/stats/chosen_comparison.hpp"
-#include "results/stats/paired_runs.hpp"
-#include "results/stats/unit_scores.hpp"
 
 namespace odrpo {
 namespace {

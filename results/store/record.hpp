@@ -2,11 +2,18 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "results/store/axis_value.hpp"
 
 namespace odrpo {
+
+// Axis: what a run has on one of the extra axes of its grid.
+
+using AxisValue = std::variant<std::int64_t, double, std::string>;
+/// One extra grid axis of a run, e.g. {"learn.lr", 0.03}; becomes a column of the root table.
+using Axis = std::pair<std::string, AxisValue>;
 
 enum class RunStatus { ok, failed };
 
@@ -48,5 +55,11 @@ struct RunRecord {
   std::vector<float> seconds;    ///< [step][stage_count] seconds per training step, mean since the record before
   double step_time_median = 0;   ///< seconds per training step, all stages without `record`
 };
+
+// CheckpointKind: what a checkpoint is of.
+
+/// What a checkpoint holds, so that a later call need not do it again: the state of a run (named by its id), or what several runs start
+/// from (named by whatever decides it).
+enum class CheckpointKind { run, start };
 
 }  // namespace odrpo

@@ -1,12 +1,12 @@
 // The choice of a cell's learning rate (or other best axis).
-#include "results/table/best_choice.hpp"
+#include "results/table/cells.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 #include <unordered_map>
 
-#include "results/table/learning_rates.hpp"
+#include "results/table/dimensions.hpp"
 
 namespace odrpo {
 namespace {

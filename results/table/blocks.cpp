@@ -1,5 +1,5 @@
 // Makes the cells of a block: which runs each is made of, its numbers, its comparison with the baseline.
-#include "results/table/blocks.hpp"
+#include "results/table/cells.hpp"
 
 #include <algorithm>
 #include <cmath>

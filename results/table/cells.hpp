@@ -1,5 +1,6 @@
 // The cells of a table from the runs behind them: choice of the best axis value, statistics, comparison. Private to results/.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "results/table/model.hpp"
 #include "results/scores/csv.hpp"
+#include "results/stats/statistics.hpp"
 #include "results/table/dimensions.hpp"
+#include "results/table/model.hpp"
 #include "results/table/value_words.hpp"
 
 namespace odrpo {
@@ -67,5 +69,84 @@ inline constexpr double star_level = 0.05;  ///< of a p of Holm's correction
 /// Holm's correction in a whole table. Family: every comparison of one value that has a p, over all blocks and columns; several values are
 /// several families. Sets p_holm and `tested`.
 void correct_comparisons(TableModel& table);
+
+// Which value of the best axes (a learning rate, say) a cell reports. Private to results/.
+
+/// What choosing needs to know: the best axes, the combinations of their values, and the seeds that choose (below spec.tune_seeds, or all).
+struct ChoiceRule {
+  std::span<const Dimension* const> axes;
+  const Combinations& choices;
+  const RunFacts& facts;
+  const TableSpec& spec;
+  const Shown& value;  ///< the first of the table's values
+};
+
+/// One combination of values of the best axes that runs of a cell tried.
+struct Candidate {
+  std::uint32_t choice;             ///< its index in ChoiceRule::choices
+  std::vector<std::uint32_t> runs;  ///< all of them, tuning seeds included
+  int lost;                         ///< seeds that choose without a value: a run that failed, whose value is NaN, or that is not there
+  MeanInterval score;               ///< of the others on the seeds that choose, in the shown unit
+};
+
+/// The candidates of one cell, in file order.
+struct Candidates {
+  std::vector<Candidate> tried;
+  std::size_t best = 0;                                  ///< fewest runs lost, then best mean, then first in the file
+  struct Range {
+    double least, largest;
+    bool has_edges;  ///< more than two values, all of them numbers
+  };
+  std::vector<Range> ranges;  ///< of the values tried, one per axis
+
+  /// Was there anything to choose by? Else the best is the first of the file.
+  bool is_chosen() const { return tried[best].score.n > 0; }
+  /// Might the arm have chosen this one: does it lose no more runs than the best?
+  bool may_choose(std::size_t candidate) const { return tried[candidate].lost <= tried[best].lost; }
+};
+Candidates candidates_of(std::span<const std::uint32_t> runs, const ChoiceRule& rule);
+
+/// The values of the best axes of one candidate.
+std::vector<ChosenValue> chosen_values(const Candidates& of, std::size_t at, const ChoiceRule& rule);
+
+/// Do the learning rates tried on both sides of the best one lie more than coarse_factor away, and lose more than `half_width` on the seeds
+/// that choose? Then the best rate may lie between them. `axis`: its place in rule.axes; the other axes stay.
+bool is_too_coarse(const Candidates& of, std::size_t axis, const ChoiceRule& rule, double half_width);
+
+// The cells of a table's blocks from the runs of a file. Private to results/.
+
+/// What the cells of a table are made of.
+struct TableSource {
+  std::vector<Dimension> dimensions;
+  RunFacts facts;
+  std::vector<Shown> shown;              ///< the values, in the order of the spec
+  std::vector<const Dimension*> others;  ///< neither rows, columns nor best: one block per combination
+  std::vector<const Dimension*> best, following;
+  Combinations blocks, choices;
+
+  ChoiceRule rule(const TableSpec& spec) const { return {best, choices, facts, spec, shown[0]}; }
+
+  /// nullptr for the dimension `value`, which no axis is called then.
+  const Dimension* dimension(const std::string& name) const {
+    const auto found = std::find_if(dimensions.begin(), dimensions.end(), [&](const Dimension& d) { return d.name == name; });
+    return found == dimensions.end() ? nullptr : &*found;
+  }
+};
+
+/// Runs by block, row and column. Where a dimension of the table is `value`, all its entries are made of the same runs.
+struct RunPools {
+  std::size_t rows, columns;  ///< at least 1 each
+  SortedRuns runs;
+  std::size_t in_block(std::size_t row, std::size_t column) const {
+    return std::min(row, rows - 1) * columns + std::min(column, columns - 1);
+  }
+  std::span<const std::uint32_t> of(std::size_t block, std::size_t row, std::size_t column) const {
+    return runs.of(block * rows * columns + in_block(row, column));
+  }
+};
+RunPools pools_of(const TableSource& from, const TableSpec& spec, std::size_t runs);
+
+/// The cells of one block, row by row, with their comparisons (p_holm aside). The table has its spec, values, rows and columns.
+std::vector<TableCell> block_cells(const TableModel& table, const TableSource& from, const RunPools& pools, std::size_t block);
 
 }  // namespace odrpo

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "results/store/result_file.hpp"
@@ -53,5 +54,13 @@ struct SortedRuns {
   std::span<const std::uint32_t> of(std::size_t code) const { return std::span(runs).subspan(begin[code], begin[code + 1] - begin[code]); }
 };
 SortedRuns sorted_runs(std::span<const std::uint32_t> code, std::size_t codes);
+
+// Grids of learning rates: which axis is one, and when it is coarse.
+
+/// Neighbours on a grid that differ by more than this factor may have a better learning rate between them.
+inline constexpr double coarse_factor = 2;
+
+/// Is the axis a learning rate: "lr", or "lr" of some section?
+inline bool is_learning_rate(std::string_view axis) { return axis == "lr" || axis.ends_with(".lr"); }
 
 }  // namespace odrpo

@@ -13,10 +13,8 @@
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/utf8.hpp"
-#include "results/table/learning_rates.hpp"
 #include "kernels/shared/suggest.hpp"
-#include "results/table/blocks.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "results/table/cells.hpp"
 #include "results/table/dimensions.hpp"
 #include "results/table/value_words.hpp"

@@ -1,14 +1,13 @@
 // The canonical text of a run is stable, complete, and survives being written out as TOML.
+#include "config/write/canonical.hpp"
 #include "envs/bandit/config.hpp"
 #include "envs/rater/profile.hpp"
 #include "envs/rater/rater.hpp"
-#include "config/write/canonical.hpp"
 
 #include <set>
 #include <string>
 #include <vector>
 
-#include "config/write/canonical_fields.hpp"
 #include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"

@@ -1,8 +1,8 @@
 // Every key that has an effect only beside another key: refused when it is idle in all runs, without trace in a run where it is idle, told
 // apart where it is not.
-#include "config/write/canonical_fields.hpp"
 #include "config/catalogue/describe.hpp"
 #include "config/check/key_effect.hpp"
+#include "config/write/canonical.hpp"
 
 #include <algorithm>
 #include <map>
@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "config/read/assign.hpp"
 #include "config/catalogue/axis.hpp"
-#include "config/write/canonical.hpp"
-#include "config/write/field_list.hpp"
-#include "config/spec.hpp"
+#include "config/read/assign.hpp"
 #include "config/read/text.hpp"
+#include "config/spec.hpp"
+#include "config/write/field_list.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 
@@ -153,7 +152,7 @@ std::string lines(const Setting& values) {
   return text;
 }
 std::string line(const FieldInfo& f, const AxisValue& value) {
-  // nothing hacks in the world of `mixed`: a penalty alone is another error (plan_checks_bandit.cpp)
+  // nothing hacks in the world of `mixed`: a penalty alone is another error (check/bandit.cpp)
   const std::string also = f.key == "world_hack_penalty" ? "world_hack_share = 0.5\n" : "";
   return also + f.key + " = " + literal(value) + "\n";
 }

@@ -1,13 +1,13 @@
 // Named variants: what they start from and what they change; noise lists and models set one by one.
 #include <string>
 
+#include "config/spec.hpp"
 #include "envs/bandit/config.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/profile.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
-#include "estimators/weight.hpp"
-#include "config/spec.hpp"
+#include "estimators/weights.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 

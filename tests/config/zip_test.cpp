@@ -1,15 +1,14 @@
 // [grid] zip: its runs are those of one suite per entry, every mistake is told at its place, and the plan survives being written out.
-#include "results/store/axis_value.hpp"
-#include "config/write/canonical_fields.hpp"
-#include "config/spec.hpp"
 #include "config/plan/zip.hpp"
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "results/store/record.hpp"
 
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "config/write/canonical.hpp"
 #include "tests/config/bad_case.hpp"
 
 using namespace odrpo;

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "results/export/table_json.hpp"
-#include "results/store/file/frames.hpp"
+#include "results/store/file/isolate.hpp"
 #include "results/table/table.hpp"
 #include "tests/fuzz/edits.hpp"
 #include "tests/fuzz/oracle.hpp"

@@ -4,7 +4,6 @@
 #include <random>
 
 #include "gate/decide/decide.hpp"
-#include "gate/decide/rivals.hpp"
 #include "results/stats/statistics.hpp"
 #include "tests/catch.hpp"
 

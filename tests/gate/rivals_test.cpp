@@ -1,5 +1,5 @@
 // Two means and a threshold; the U test against enumeration of all orders.
-#include "gate/decide/rivals.hpp"
+#include "gate/decide/decide.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,15 +1,15 @@
 // Batched runs on a GPU against train() on the host, bit for bit: the runs of tests/train/batched/batched_test.cpp, alone and together.
 #include <map>
 
-#include "results/store/result_digest.hpp"
 #include "config/write/canonical.hpp"
-#include "tests/gpu/present.hpp"
+#include "results/store/result_digest.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/gpu/present.hpp"
 #include "tests/train/batched/runs.hpp"
 #include "tests/train/batched/toy_lm_near.hpp"
 #include "tests/train/checkpoint/checkpoint_sample.hpp"
 #include "tests/train/trained.hpp"
-#include "train/batched/device_engine.hpp"
+#include "train/batched/engine.hpp"
 #include "train/run_cache.hpp"
 
 using namespace odrpo;

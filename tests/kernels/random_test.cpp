@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/random_batch.hpp"
-#include "kernels/shuffle.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

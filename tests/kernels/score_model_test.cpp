@@ -1,5 +1,5 @@
 // Checks which number a score of a model has.
-#include "kernels/shared/score_model.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 #include "tests/catch.hpp"
 

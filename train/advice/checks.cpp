@@ -1,5 +1,5 @@
 // Tunes the learning rates, then trains on fresh seeds.
-#include "train/advice/checks.hpp"
+#include "train/advice/advice.hpp"
 
 #include <algorithm>
 #include <iterator>

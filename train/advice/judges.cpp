@@ -9,12 +9,11 @@
 #include <thread>
 #include <utility>
 
-#include "envs/judge/heard_judges.hpp"
 #include "envs/judge/latent/check.hpp"
+#include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/resampled.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/random.hpp"
-#include "kernels/shuffle.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/subnormals.hpp"
 
 namespace odrpo {

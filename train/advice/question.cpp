@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/catalogue/env_config.hpp"
+#include "config/read/text.hpp"
+#include "config/spec.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/spec.hpp"
-#include "config/read/text.hpp"
-#include "config/catalogue/world_kind.hpp"
 #include "train/schedule/cost.hpp"
 
 namespace odrpo {

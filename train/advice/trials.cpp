@@ -1,5 +1,5 @@
 // Threads that take the next run of a list; outcomes as lines of text.
-#include "train/advice/trials.hpp"
+#include "train/advice/race.hpp"
 
 #include <fmt/format.h>
 
@@ -12,10 +12,10 @@
 #include <sstream>
 #include <thread>
 
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"
-#include "config/write/canonical.hpp"
-#include "config/spec.hpp"
 #include "train/final_values.hpp"
 #include "train/train.hpp"
 

@@ -1,14 +1,14 @@
 // The kernels that train a batch of runs of the bandit, and their device.
+#include "train/batched/cuda_bandit.hpp"
+
 #include <atomic>
 #include <map>
 
 #include "kernels/device/launch.cuh"
 #include "kernels/device/tile.cuh"
-#include "kernels/shuffle.hpp"
-#include "train/batched/cuda_bandit.hpp"
-#include "train/batched/cuda_lost.hpp"
-#include "train/batched/run_batch.hpp"
+#include "kernels/random.hpp"
 #include "train/batched/block/step.hpp"
+#include "train/batched/run_batch.hpp"
 
 namespace odrpo {
 namespace {

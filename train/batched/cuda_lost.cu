@@ -2,7 +2,7 @@
 #include <cub/device/device_select.cuh>
 
 #include "kernels/device/check.cuh"
-#include "train/batched/cuda_lost.hpp"
+#include "train/batched/cuda_bandit.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,5 +1,5 @@
 // A CUDA device as an engine of both worlds; the counterpart of device_engine_none.cpp.
-#include "train/batched/device_engine.hpp"
+#include "train/batched/engine.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // A build without CUDA: no device is an engine.
 #include "kernels/shared/failure.hpp"
-#include "train/batched/device_engine.hpp"
+#include "train/batched/engine.hpp"
 
 namespace odrpo {
 

@@ -1,4 +1,4 @@
-// BatchEngine: trains many runs at once. A CUDA device is one (train/batched/device_engine.hpp); the tests have a host backend. The
+// BatchEngine: trains many runs at once. A CUDA device is one (train/batched/engine.hpp); the tests have a host backend. The
 // scheduler (train/schedule/scheduler.hpp) gives runs to engines and the rest to workers.
 #pragma once
 #include <algorithm>
@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "config/catalogue/env_config.hpp"
+#include "kernels/device/devices.hpp"
 #include "results/store/record.hpp"
-#include "config/catalogue/world_kind.hpp"
 
 namespace odrpo {
 
@@ -55,5 +56,11 @@ std::string batch_shape(const RunSpec& spec);
 double batched_bytes(const RunSpec& spec);
 /// Runs of a batch that an engine trains at a time, at most; the others wait for their turn and take no memory.
 std::size_t batched_at_once(const RunSpec& spec);
+
+// CUDA devices as engines that train many runs at once.
+
+/// An engine on CUDA device `index` of find_devices(), which multiplies for transformers in `precision`. Throws Failure(Exit::device) when
+/// it cannot be used, or when this build has no CUDA.
+BatchEngine cuda_engine(int index, ProductPrecision precision);
 
 }  // namespace odrpo

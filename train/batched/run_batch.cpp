@@ -9,13 +9,12 @@
 #include <span>
 #include <tuple>
 
-#include "kernels/subnormals.hpp"
 #include "config/spec.hpp"
-#include "train/prompt_batch.hpp"
-#include "train/batched/arena.hpp"
-#include "train/batched/problems.hpp"
-#include "train/batched/block_record.hpp"
+#include "kernels/subnormals.hpp"
 #include "train/batched/block/step.hpp"
+#include "train/batched/device.hpp"
+#include "train/batched/problems.hpp"
+#include "train/prompt_batch.hpp"
 
 namespace odrpo {
 namespace {

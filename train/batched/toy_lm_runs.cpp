@@ -14,16 +14,16 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/device/precision.hpp"
+#include "config/spec.hpp"
+#include "kernels/device/devices.hpp"
 #include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/pass_memory.hpp"
-#include "config/spec.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_order.hpp"
 #include "train/schedule/run_shares.hpp"
+#include "train/train.hpp"
 #include "train/worlds/toy_lm.hpp"
 #include "train/worlds/toy_lm_start.hpp"
-#include "train/train.hpp"
 
 namespace odrpo {
 namespace {

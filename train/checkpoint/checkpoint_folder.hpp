@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results/store/store.hpp"
-#include "train/checkpoint/checkpoint_store.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/run_settings.hpp"
 
 namespace odrpo {

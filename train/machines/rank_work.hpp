@@ -6,7 +6,6 @@
 #include <chrono>
 
 #include "kernels/shared/failure.hpp"
-#include "train/machines/rank_link.hpp"
 #include "train/machines/rank_message.hpp"
 #include "train/run_settings.hpp"
 

@@ -1,7 +1,7 @@
 // Many processes that train one suite into one work folder: rank 0 hands out runs and makes the output, every rank trains and commits.
 #pragma once
 #include "kernels/shared/failure.hpp"
-#include "train/machines/rank_link.hpp"
+#include "train/machines/rank_message.hpp"
 #include "train/run_settings.hpp"
 
 namespace odrpo {

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "envs/rater/judge_cost.hpp"
+#include "config/spec.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/rater.hpp"
 #include "results/store/record.hpp"
-#include "config/spec.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo {

@@ -1,13 +1,13 @@
 // Rough costs of models and of posterior scores; measured on one 2.6 GHz core.
-#include "train/schedule/posterior_cost.hpp"
+#include "train/schedule/cost.hpp"
 
 #include <algorithm>
 
+#include "config/catalogue/reward_kind.hpp"
+#include "config/spec.hpp"
 #include "envs/bandit/believed_calls.hpp"
 #include "envs/bandit/believed_scores.hpp"
 #include "kernels/math.hpp"
-#include "config/catalogue/reward_kind.hpp"
-#include "config/spec.hpp"
 #include "train/worlds/posterior_model.hpp"
 
 namespace odrpo {

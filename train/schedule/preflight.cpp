@@ -12,26 +12,26 @@
 #include <utility>
 #include <vector>
 
+#include "config/catalogue/env_config.hpp"
+#include "config/catalogue/reward_kind.hpp"
+#include "config/read/text.hpp"
+#include "config/spec.hpp"
+#include "config/suite.hpp"
+#include "config/suite_config.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/bandit/believed_calls.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
-#include "config/write/canonical_fields.hpp"
-#include "config/catalogue/reward_kind.hpp"
-#include "config/spec.hpp"
-#include "config/suite.hpp"
-#include "config/suite_config.hpp"
-#include "config/read/text.hpp"
-#include "config/catalogue/world_kind.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/prompt_batch.hpp"
-#include "train/schedule/posterior_cost.hpp"
-#include "train/worlds/posterior_model.hpp"
 #include "train/run_cache.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/schedule/run_order.hpp"
-#include "train/worlds/toy_lm.hpp"
 #include "train/train.hpp"
+#include "train/worlds/bandit.hpp"
+#include "train/worlds/posterior_model.hpp"
+#include "train/worlds/toy_lm.hpp"
 
 namespace odrpo {
 

@@ -10,12 +10,11 @@
 #include <span>
 #include <tuple>
 
-#include "envs/rater/rater.hpp"
-#include "config/write/canonical.hpp"
-#include "config/write/canonical_fields.hpp"
+#include "config/catalogue/env_config.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
-#include "config/catalogue/world_kind.hpp"
+#include "config/write/canonical.hpp"
+#include "envs/rater/rater.hpp"
 #include "train/worlds/toy_lm_start.hpp"
 
 namespace odrpo {

@@ -1,9 +1,18 @@
 // Runs a suite: workers and engines train, one thread owns the result store; committed runs survive a kill at any instant.
 #pragma once
+#include <string>
+
+#include "results/store/store.hpp"
 #include "train/run_settings.hpp"
-#include "train/schedule/suite_identity.hpp"
 
 namespace odrpo {
+
+// What the result store must know of a suite.
+
+struct Suite;
+
+/// What the store must know of a suite, without provenance. The fingerprint covers every run's canonical text and the program's version.
+SuiteFacts suite_facts(const Suite& suite, const std::string& program_version);
 
 struct Suite;
 

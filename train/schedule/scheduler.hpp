@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "config/catalogue/world_kind.hpp"
+#include "config/catalogue/env_config.hpp"
 #include "train/batched/engine.hpp"
 
 namespace odrpo {

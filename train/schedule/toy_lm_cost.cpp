@@ -1,9 +1,9 @@
 // What a run of the toy language model costs.
 #include <algorithm>
 
-#include "policies/transformer/bytes.hpp"
 #include "config/spec.hpp"
-#include "train/schedule/posterior_cost.hpp"
+#include "policies/transformer/pass.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/worlds/toy_lm.hpp"
 #include "train/worlds/toy_lm_start.hpp"
 

@@ -11,11 +11,11 @@
 
 #include "config/spec.hpp"
 #include "config/suite.hpp"
-#include "train/checkpoint/checkpoint_store.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/run_record.hpp"
 #include "train/schedule/run_order.hpp"
-#include "train/train.hpp"
 #include "train/schedule/workload.hpp"
+#include "train/train.hpp"
 
 namespace odrpo {
 namespace {

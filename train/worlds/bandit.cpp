@@ -7,12 +7,11 @@
 #include <tuple>
 #include <utility>
 
-#include "policies/softmax/tilt.hpp"
-#include "config/write/canonical.hpp"
-#include "config/write/canonical_fields.hpp"
 #include "config/spec.hpp"
-#include "train/worlds/posterior_model.hpp"
+#include "config/write/canonical.hpp"
+#include "policies/softmax/tilt.hpp"
 #include "train/run_record.hpp"
+#include "train/worlds/posterior_model.hpp"
 
 namespace odrpo {
 namespace {

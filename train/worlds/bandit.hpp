@@ -7,22 +7,21 @@
 #include <string>
 #include <vector>
 
+#include "config/spec.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
 #include "envs/bandit/world.hpp"
 #include "estimators/batch.hpp"
 #include "kernels/random_batch.hpp"
 #include "policies/softmax/policy.hpp"
-#include "config/spec.hpp"
-#include "train/schedule/cost.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/curves.hpp"
-#include "train/worlds/draws.hpp"
 #include "train/final_values.hpp"
+#include "train/run_cache.hpp"
+#include "train/schedule/cost.hpp"
+#include "train/train_step.hpp"
 #include "train/worlds/gradient_quality.hpp"
 #include "train/worlds/posterior_batch.hpp"
-#include "train/checkpoint/checkpoint_store.hpp"
-#include "train/run_cache.hpp"
-#include "train/train_step.hpp"
 
 namespace odrpo {
 

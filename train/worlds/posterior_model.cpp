@@ -3,15 +3,15 @@
 
 #include <fmt/format.h>
 
+#include "config/catalogue/env_config.hpp"
+#include "config/catalogue/prior_grid.hpp"
+#include "config/catalogue/reward_kind.hpp"
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/bandit/believed_calls.hpp"
 #include "envs/bandit/believed_scores.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/write/canonical_fields.hpp"
-#include "config/catalogue/prior_grid.hpp"
-#include "config/catalogue/reward_kind.hpp"
-#include "config/spec.hpp"
-#include "config/catalogue/world_kind.hpp"
 #include "train/run_cache.hpp"
 
 namespace odrpo {

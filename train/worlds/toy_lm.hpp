@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "config/spec.hpp"
 #include "envs/toy_lm/held_out.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "kernels/random_batch.hpp"
 #include "policies/transformer/trainer.hpp"
-#include "config/spec.hpp"
-#include "train/checkpoint/checkpoint_store.hpp"
-#include "train/schedule/cost.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/curves.hpp"
 #include "train/final_values.hpp"
-#include "train/worlds/posterior_batch.hpp"
 #include "train/run_cache.hpp"
+#include "train/schedule/cost.hpp"
 #include "train/train_step.hpp"
+#include "train/worlds/posterior_batch.hpp"
 
 namespace odrpo {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "config/check/key_effect.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/toy_lm/demonstrations.hpp"
 #include "kernels/shared/clock.hpp"
 #include "policies/transformer/policy.hpp"
-#include "config/write/canonical_fields.hpp"
-#include "config/check/key_effect.hpp"
 #include "train/checkpoint/checkpoint.hpp"
 #include "train/schedule/run_steps.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "envs/toy_lm/world.hpp"
 #include "policies/transformer/parameters.hpp"
-#include "train/checkpoint/checkpoint_store.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/run_cache.hpp"
 
 namespace odrpo {

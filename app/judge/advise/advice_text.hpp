@@ -20,15 +20,15 @@ struct AdviceInput {
   std::optional<ColumnFinding> columns{};
 };
 
-/// 80 columns: the advice in a sentence, the finalists, what votes bring, whether it holds elsewhere. (judge_advice_text.cpp)
+/// 80 columns: the advice in a sentence, the finalists, what votes bring, whether it holds elsewhere. (advice_text.cpp)
 std::string advice_text(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input);
 /// "Calls", "cost" or "hours" of the whole training, as the question counts them: "152,000 calls".
 std::string cost_text(const AdviceQuestion& question, double cost);
 
-/// Everything, with gains in points of the headroom. (judge_advice_json.cpp)
+/// Everything, with gains in points of the headroom. (json.cpp)
 std::string advice_json(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input);
 
-/// Failure usage for an ending that is no figure's, io for a file that cannot be written. (judge_advice_figure.cpp)
+/// Failure usage for an ending that is no figure's, io for a file that cannot be written. (figure.cpp)
 void check_advice_figure(const std::string& path, const std::string& input);
 /// Gain against cost of the best choice of each N, written to `path`; a text for its caption goes to stderr. Failure io.
 void draw_advice_figure(const Advice& advice, const AdviceQuestion& question, const AdviceInput& input, const std::string& path);

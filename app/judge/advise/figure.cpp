@@ -3,11 +3,10 @@
 
 #include <cmath>
 
-#include "app/plot/figure_format.hpp"
 #include "app/judge/advise/advice_text.hpp"
 #include "app/output_file.hpp"
+#include "app/plot/figure_style.hpp"
 #include "app/printable.hpp"
-#include "app/plot/series_style.hpp"
 #include "app/usage.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/figure/figure.hpp"

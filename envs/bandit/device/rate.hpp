@@ -1,8 +1,11 @@
-// The outcome of one random word, as one thread of a device finds it: the number of thresholds that the word exceeds. (rate_stage.cpp)
+// How one thread of a device rates a response: by thresholds and one random word, or by votes that it draws one by one. (rate_stage.cpp)
 #pragma once
 #include <cstdint>
 
+#include "envs/rater/vote_counts.hpp"
 #include "kernels/portable.hpp"
+#include "kernels/random.hpp"
+#include "kernels/shared/judge_model.hpp"
 
 namespace odrpo::device {
 
@@ -36,6 +39,70 @@ ODRPO_HD int exceeded(const std::int32_t* threshold, int stride, std::int32_t x)
     for (int j = 0; j < 8; ++j) n += x > e.x[j] ? 1 : 0;
   }
   return n;
+}
+
+// Literal votes on one response as one thread takes them: drawn one by one and counted, never kept. Same bits as by_draws (rate_stage.cpp).
+
+/// How many votes gave each score, `stride` apart.
+struct VoteCounts {
+  std::uint32_t* at;
+  int stride;
+  constexpr std::uint32_t& operator[](int score) const { return at[score * stride]; }
+};
+
+/// What is asked, and by which law a call answers.
+struct Poll {
+  const std::int32_t* threshold;  ///< of the response, for one call
+  int stride, votes, lowest, levels;
+  int missing;  ///< the outcome of a call that cannot be read; -1 = none
+  std::uint64_t key;
+  Purpose purpose;
+  std::uint32_t step, prompt, first_block;
+};
+
+/// f(score) for each vote that can be read, in the order drawn, until it returns false.
+template <class F>
+ODRPO_HD void each_vote(const Poll& poll, F f) {
+  for (int first = 0; first < poll.votes; first += 4) {
+    Words4 four = draw(poll.key, poll.purpose, poll.step, poll.prompt, poll.first_block + static_cast<std::uint32_t>(first / 4));
+    for (int v = first; v < first + 4 && v < poll.votes; ++v) {
+      const int outcome = exceeded(poll.threshold, poll.stride, static_cast<std::int32_t>(four.x[0] >> 1));
+      four = {{four.x[1], four.x[2], four.x[3], 0}};  // no index: it would cost a stack
+      if (outcome != poll.missing && !f(poll.lowest + outcome)) return;
+    }
+  }
+}
+
+/// The whole score of the votes, or no_score; `count` is room for the scores 0..levels.
+ODRPO_HD std::uint8_t score_of(const Poll& poll, Aggregate aggregate, TieRule tie, VoteCounts count) {
+  for (int k = poll.lowest; k <= poll.levels; ++k) count[k] = 0;
+  int n = 0;
+  each_vote(poll, [&](int vote) {
+    count[vote] += 1;
+    n += 1;
+    return true;
+  });
+  if (n == 0) return no_score;
+  const auto first = [&](int most) {
+    int score = no_score;
+    each_vote(poll, [&](int vote) {
+      if (static_cast<int>(count[vote]) == most) score = vote;
+      return score == no_score;
+    });
+    return score;
+  };
+  return static_cast<std::uint8_t>(vote_counts::whole_score(count, n, poll.lowest, poll.levels, aggregate, tie, first));
+}
+
+/// The mean of the votes, or NaN.
+ODRPO_HD float mean_of(const Poll& poll) {
+  int n = 0, sum = 0;
+  each_vote(poll, [&](int vote) {
+    sum += vote;
+    n += 1;
+    return true;
+  });
+  return n > 0 ? static_cast<float>(static_cast<double>(sum) / n) : __builtin_nanf("");
 }
 
 }  // namespace odrpo::device

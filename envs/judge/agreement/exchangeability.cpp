@@ -8,7 +8,6 @@
 #include <span>
 
 #include "kernels/random.hpp"
-#include "kernels/shuffle.hpp"
 
 namespace odrpo {
 namespace {

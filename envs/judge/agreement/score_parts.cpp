@@ -1,5 +1,5 @@
 // What a response adds by its judges (severity, repeats, order of samples) and by its gold; what a prompt adds by pairs of judges.
-#include "envs/judge/agreement/score_parts.hpp"
+#include "envs/judge/agreement/score_sums.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/shared/score_table.hpp"
+
 namespace odrpo {
 
 /// Sums that every table has. A row = a response with two scores or more that could be read. Scores are levels, but for gold.
@@ -127,5 +129,58 @@ struct ScoreSums {
   std::size_t at_scores_of(std::size_t level) const { return at_gold_of(levels) + 2 * level; }
   std::size_t width() const { return at_scores_of(levels); }
 };
+
+// The parts of sum_scores(): what a response adds, and what a prompt's judges add. Private to envs/judge/agreement/.
+
+/// Scores of one response by one judge.
+struct JudgeScores {
+  std::uint32_t judge = 0;
+  std::size_t from = 0, to = 0;  ///< of the response's scores
+  double sum = 0, square = 0;
+  double n() const { return static_cast<double>(to - from); }
+  double mean() const { return sum / n(); }
+};
+
+/// The scores of one response that could be read.
+struct ResponseScores {
+  std::vector<double> level;
+  std::vector<std::uint32_t> column;
+  std::vector<JudgeScores> judges;  ///< those that scored it
+  double sum = 0, square = 0;
+  double n() const { return static_cast<double>(level.size()); }
+  /// `r` of the table; keeps its memory from call to call.
+  void read(const ScoreTable& table, const ScoreTable::Response& r);
+};
+
+/// The row of sums to which something is added.
+struct SumRow {
+  ScoreSums& sums;
+  double* row;
+  std::uint32_t unit;
+  void add(std::size_t place, double x) { row[place] += x; }
+  void add(Sum s, double x) { row[ScoreSums::at(s)] += x; }
+  void add(std::size_t judge, JudgeSum s, double x) { row[sums.at(judge, s)] += x; }
+  void add(UnitValues& list, double x) {
+    list.value.push_back(x);
+    list.unit.push_back(unit);
+  }
+};
+
+/// `first_column`: [judges + 1] the first column of each judge.
+void add_judges(SumRow& to, const ResponseScores& scores, const std::vector<std::uint32_t>& first_column);
+
+void add_gold(SumRow& to, const ResponseScores& scores, double gold);
+
+/// Mean level, and mean squared level, of each judge for each response of a prompt; NaN where the judge has no score.
+struct JudgeMeans {
+  std::vector<double> mean, square;  ///< [responses][judges]
+};
+void add_pairs(SumRow& to, const JudgeMeans& means);
+
+// The sums behind the statistics of a table of ratings.
+
+/// Of all prompts; at most `most_units` units, fewer where there are many sums. One pass over the ratings for the mid-ranks of levels, one
+/// for the sums.
+ScoreSums sum_scores(const ScoreTable& table, std::size_t most_units);
 
 }  // namespace odrpo

@@ -1,5 +1,5 @@
 // Adds up a table's ratings, prompt by prompt and response by response.
-#include "envs/judge/agreement/sum_scores.hpp"
+#include "envs/judge/agreement/score_sums.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/judge/prompt_statistics.hpp"
-#include "envs/judge/agreement/score_parts.hpp"
 
 namespace odrpo {
 namespace {

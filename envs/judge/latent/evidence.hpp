@@ -45,4 +45,12 @@ std::vector<double> level_shares(const ScoreTable& table, std::span<const std::u
 /// The table of these prompts alone; columns and judges stay, without their counts of blank cells.
 ScoreTable take_prompts(const ScoreTable& table, std::span<const std::uint32_t> prompts);
 
+// Leaves judges out of a table of scores.
+
+/// The table with the ratings and columns of these judges ([judges of the table] true) alone. All responses stay, also without ratings.
+ScoreTable keep_judges(ScoreTable table, const std::vector<bool>& kept);
+
+/// The table without judges none of whose answers could be read, with a note for each; the table itself where there are none such.
+ScoreTable heard_judges(ScoreTable table);
+
 }  // namespace odrpo

@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "envs/judge/heard_judges.hpp"
 #include "envs/judge/latent/draw.hpp"
 #include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/latent/least_squares.hpp"

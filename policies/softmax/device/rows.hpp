@@ -209,7 +209,7 @@ ODRPO_HD float linear_gradient(const O& o, const float* features_of_all, const f
   return o.sum(sum);
 }
 
-/// Inner product over 32 lanes, n a multiple of 32. (dot of stage_table.cpp)
+/// Inner product over 32 lanes, n a multiple of 32. (dot of softmax_stage.cpp)
 template <class O>
 ODRPO_HD float dot(const O& o, const float* x, const float* y, int n) {
   using F = typename O::F;

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "kernels/shared/failure.hpp"
-#include "policies/transformer/device/backward.hpp"
 #include "policies/transformer/device/device_transformer.hpp"
+#include "policies/transformer/device/passes.hpp"
 
 namespace odrpo {
 

@@ -1,5 +1,5 @@
 // Checks names, ranges, and values that follow from others.
-#include "results/store/file/consistency.hpp"
+#include "results/store/file/read.hpp"
 
 #include <fmt/format.h>
 

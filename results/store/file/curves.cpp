@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 
-#include "results/store/file/consistency.hpp"
 #include "results/store/file/read.hpp"
 
 namespace odrpo::store {

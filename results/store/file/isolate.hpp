@@ -1,13 +1,16 @@
 // Reads a file in a child process: HDF5 1.10 crashes or hangs on some damaged files, and that must not take this program along. The child
 // sends frames of bytes through a pipe; this process never looks into the file. Private to results/store/.
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/shared/failure.hpp"
-#include "results/store/store.hpp"
 #include "results/store/file/read.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo::store {
 
@@ -53,5 +56,30 @@ ReadLimits own_limits(const UntrustedFile& file);
 
 /// Is this an HDF5 file of somebody else's, which nothing may replace? HDF5 can open it, and it lacks the root attributes of ours.
 bool is_foreign(const UntrustedFile& file);
+
+// The root table on its way from the process that reads a file to the one that wants it: its head first, then slabs of columns. Private to
+// results/store/.
+
+/// Sends the head and the columns that `choose` names. Throws what the reader throws, and what `choose` throws.
+void send_table(Reader& reader, const ChooseColumns& choose, const Send& send);
+
+/// Puts frames together again. Texts become codes; an odd file may have very many different ones, which are counted.
+class TableReceiver {
+ public:
+  /// At most `room` bytes of columns: TooLarge otherwise.
+  explicit TableReceiver(std::size_t room) : room_(room) {}
+  /// Throws Hdf5Error for what send_table() does not send.
+  void take(std::string_view frame);
+  ResultFile result;
+
+ private:
+  Column& column(std::uint32_t number);
+  void add(Column& column, const std::vector<std::string>& texts);
+  void add(Column& column, const std::vector<double>& numbers);
+  void charge(std::size_t bytes);
+  std::size_t room_;
+  bool has_head_ = false;
+  std::map<std::string, std::uint32_t> codes_;  ///< of the column that is coming; a hash table could be made slow by the file
+};
 
 }  // namespace odrpo::store

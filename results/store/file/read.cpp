@@ -9,7 +9,6 @@
 #include <unordered_set>
 
 #include "kernels/shared/failure.hpp"
-#include "results/store/file/consistency.hpp"
 
 namespace odrpo::store {
 namespace {

@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "results/store/result_file.hpp"
 #include "results/store/file/layout.hpp"
 #include "results/store/file/source.hpp"
+#include "results/store/record.hpp"
+#include "results/store/result_file.hpp"
 
 namespace odrpo::store {
 
@@ -92,5 +93,18 @@ class Reader {
 /// Opens the HDF5 file in these bytes and calls `use` with its reader. Failure io when a read failed, bad_input when it is not a result
 /// file or is damaged, limits when it needs more than `memory` bytes. `path` is for messages.
 void with_reader(Bytes& bytes, const std::string& path, std::size_t memory, const std::function<void(Reader&)>& use);
+
+// Does a run of a result file make sense? Its words, values and ranges must agree, whoever wrote them and whatever checksums they have. Private to
+// results/store/.
+
+/// No value that means anything is as large.
+inline constexpr double largest_value = 1e30;
+
+/// "run 'ID' contradicts itself: …", of words and final values; empty where they do not: its id is made of its words, numbers lie in their
+/// ranges, gain and regret follow from the qualities within roundings.
+std::string contradiction_in(const RunRecord& run);
+
+/// Why no curve (or evaluation) of this name has these values; empty where one can. NaN is undefined.
+std::string contradiction_in(const std::string& curve, std::span<const double> values);
 
 }  // namespace odrpo::store

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "kernels/shared/failure.hpp"
-#include "results/store/file/frames.hpp"
+#include "results/store/file/isolate.hpp"
 #include "results/store/file/pack.hpp"
 
 namespace odrpo {

@@ -1,10 +1,10 @@
 // The final file: merged from the shards, written aside, read back, put into place without replacing what is not ours.
 #include <algorithm>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/ask_memory.hpp"
+#include "kernels/shared/failure.hpp"
 #include "results/store/file/isolate.hpp"
-#include "results/store/work/merged.hpp"
+#include "results/store/work/work_folder.hpp"
 
 namespace odrpo {
 

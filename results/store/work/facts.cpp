@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "results/store/digest.hpp"
-#include "results/store/work/checkpoints.hpp"
 #include "results/store/file/pack.hpp"
-#include "results/store/trainer_texts.hpp"
+#include "results/store/store.hpp"
+#include "results/store/work/checkpoints.hpp"
 
 namespace odrpo::store {
 namespace {

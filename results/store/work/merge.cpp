@@ -7,7 +7,7 @@
 
 #include "kernels/shared/failure.hpp"
 #include "results/store/result_digest.hpp"
-#include "results/store/work/merged.hpp"
+#include "results/store/work/work_folder.hpp"
 
 namespace odrpo {
 namespace {

@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "results/store/file/layout.hpp"
 #include "results/store/store.hpp"
 #include "results/store/work/files.hpp"
 #include "results/store/work/lock.hpp"
+#include "results/store/work/row_file.hpp"
 
 namespace odrpo {
 namespace store {
@@ -97,7 +99,7 @@ struct WorkFolder::State {
   void remove_own(const std::vector<std::string>& names) const;
   void remove_folder();
 
-  // store_assemble.cpp
+  // assemble.cpp
   ReadLimits own_limits(const store::UntrustedFile& file) const;
   void look_at_stop() const;
   bool collect_own(store::Merged& merged);
@@ -119,3 +121,22 @@ struct WorkFolder::State {
 };
 
 }  // namespace odrpo
+
+// All records of a suite while its output is made: in a row file, by their place. Private to results/store/.
+namespace odrpo::store {
+
+/// Of each run the latest that worked, else the latest.
+struct Merged {
+  RowFile rows;
+  Outline outline;
+  std::vector<std::uint64_t> at;  ///< in the row file
+  std::vector<std::uint32_t> shape;
+  std::vector<bool> ok;
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+  Merged(const Folder& folder, const SuiteFacts& facts);
+  bool has(std::size_t place) const { return at[place] != nowhere; }
+  void add(const RunRecord& run, std::size_t place);
+};
+
+}  // namespace odrpo::store

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "envs/judge/heard_judges.hpp"
 #include "envs/judge/latent/draw.hpp"
+#include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/level_frequencies.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"

@@ -1,5 +1,5 @@
 // Calls until a score was given k times: the law against every sequence of calls, closed forms at the largest N, and what it refuses.
-#include "envs/rater/stop_law.hpp"
+#include "envs/rater/law_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/word.hpp"

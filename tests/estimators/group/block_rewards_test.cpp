@@ -1,5 +1,5 @@
 // Groups of real rewards as a block's threads estimate them, against the batch form: every convention, gaps, columns of any stride.
-#include "estimators/group/block_rewards.hpp"
+#include "estimators/group/block_groups.hpp"
 
 #include <cmath>
 #include <random>

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "kernels/isa.hpp"
-#include "kernels/shared/no_score.hpp"
+#include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -1,5 +1,5 @@
 // What preflight says a transformer weighs against what its constructors ask the allocator for.
-#include "policies/transformer/bytes.hpp"
+#include "policies/transformer/pass.hpp"
 
 #include <malloc.h>
 

@@ -13,10 +13,10 @@
 
 #include "kernels/device/backend.hpp"
 #include "kernels/device/tile.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/matmul.hpp"
+#include "kernels/shared/failure.hpp"
 #include "policies/transformer/backward.hpp"
-#include "policies/transformer/device/backward.hpp"
+#include "policies/transformer/device/passes.hpp"
 
 namespace odrpo::host_backend {
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdio>
 
-#include "kernels/device/column_major.hpp"
+#include "kernels/device/product.hpp"
 #include "tests/policies/transformer/tile_samples.hpp"
 
 using namespace odrpo;

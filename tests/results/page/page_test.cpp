@@ -1,7 +1,7 @@
 // The HTML page of a result file: figures it refuses, tables that are too large, texts that it escapes.
 #include "results/page/html_page.hpp"
 
-#include "results/page/markup.hpp"
+#include "results/page/html_text.hpp"
 #include "results/table/table.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/table/table_sample.hpp"

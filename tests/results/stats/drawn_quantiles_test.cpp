@@ -1,5 +1,5 @@
 // Quantiles of resampled lists against quantile() of the repeated items.
-#include "results/stats/drawn_quantiles.hpp"
+#include "results/stats/bootstrap.hpp"
 
 #include <algorithm>
 #include <array>

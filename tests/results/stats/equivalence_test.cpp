@@ -1,5 +1,5 @@
 // Two one-sided tests: the interval they stand for, their errors by simulation.
-#include "results/stats/equivalence.hpp"
+#include "results/stats/power.hpp"
 
 #include <cmath>
 #include <random>

@@ -7,10 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "results/stats/equivalence.hpp"
 #include "tests/catch.hpp"
-#include "tests/results/stats/sample_sd.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/results/stats/sample_sd.hpp"
 
 using namespace odrpo;
 

@@ -6,8 +6,7 @@
 #include <random>
 #include <string>
 
-#include "results/stats/paired_runs.hpp"
-#include "results/stats/unit_scores.hpp"
+#include "results/stats/aggregate_metrics.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"
 

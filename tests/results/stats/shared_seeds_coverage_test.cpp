@@ -8,9 +8,9 @@
 
 #include "kernels/math.hpp"
 #include "results/figure/figure.hpp"
+#include "results/stats/aggregate_metrics.hpp"
 #include "results/stats/run_statistics.hpp"
 #include "results/table/statistics_input.hpp"
-#include "results/stats/unit_scores.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/stats/null_tables.hpp"
 #include "tests/rounds.hpp"

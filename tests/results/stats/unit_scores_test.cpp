@@ -1,6 +1,6 @@
 // Means, standard deviations and resamples of tasks that share units: by definition on random runs, and in the cases that have a simple
 // answer.
-#include "results/stats/unit_scores.hpp"
+#include "results/stats/aggregate_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Who trained: what a result file says of runs that were trained in several places.
-#include "results/store/trainer_texts.hpp"
+#include "results/store/store.hpp"
 
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "kernels/device/tile.hpp"
-#include "kernels/shuffle.hpp"
-#include "train/batched/run_batch.hpp"
+#include "kernels/random.hpp"
 #include "train/batched/block/step.hpp"
+#include "train/batched/run_batch.hpp"
 
 namespace odrpo {
 

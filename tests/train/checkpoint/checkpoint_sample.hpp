@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "results/store/result_digest.hpp"
 #include "config/spec.hpp"
+#include "results/store/result_digest.hpp"
 #include "tests/catch.hpp"
-#include "train/checkpoint/checkpoint_store.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/run_cache.hpp"
 #include "train/schedule/run_suite.hpp"
 #include "train/train.hpp"

@@ -3,10 +3,10 @@
 #include <limits>
 #include <random>
 
+#include "config/spec.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
-#include "kernels/shared/no_score.hpp"
-#include "config/spec.hpp"
+#include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/policies/softmax/dense.hpp"
 #include "tests/train/trained.hpp"

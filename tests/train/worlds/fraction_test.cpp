@@ -2,13 +2,13 @@
 #include <cmath>
 #include <random>
 
-#include "kernels/shared/no_score.hpp"
 #include "config/spec.hpp"
+#include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/train/trained.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/run_record.hpp"
+#include "train/worlds/bandit.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 using namespace odrpo;

@@ -2,13 +2,13 @@
 #include <cmath>
 #include <random>
 
+#include "config/spec.hpp"
 #include "envs/bandit/believed_scores.hpp"
 #include "estimators/definition.hpp"
-#include "kernels/shared/no_score.hpp"
-#include "config/spec.hpp"
+#include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"
-#include "tests/rounds.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/rounds.hpp"
 #include "tests/train/trained.hpp"
 #include "train/worlds/bandit.hpp"
 #include "train/worlds/posterior_model.hpp"

@@ -2,16 +2,16 @@
 #include <cmath>
 #include <random>
 
+#include "config/spec.hpp"
 #include "estimators/definition.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/no_score.hpp"
-#include "config/spec.hpp"
+#include "kernels/shared/judge_model.hpp"
 #include "tests/catch.hpp"
-#include "tests/rounds.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/rounds.hpp"
 #include "tests/train/trained.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/schedule/preflight.hpp"
+#include "train/worlds/bandit.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 using namespace odrpo;

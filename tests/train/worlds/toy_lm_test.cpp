@@ -1,8 +1,8 @@
 // Runs of the toy language model: complete records, the same bits again, learning, and what cannot be combined.
-#include "results/table/value_words.hpp"
-#include "config/write/canonical_fields.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "results/table/value_words.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 #include <algorithm>
@@ -16,7 +16,6 @@
 
 #include "envs/toy_lm/held_out.hpp"
 #include "results/table/table.hpp"
-#include "config/write/canonical.hpp"
 #include "tests/config/bad_case.hpp"
 #include "tests/train/trained.hpp"
 #include "train/schedule/preflight.hpp"

@@ -3,9 +3,9 @@
 #pragma once
 #include <type_traits>
 
-#include "envs/bandit/device/votes.hpp"
+#include "envs/bandit/device/rate.hpp"
+#include "estimators/group/block_groups.hpp"
 #include "estimators/group/range.hpp"
-#include "estimators/group/block_rewards.hpp"
 #include "train/batched/block/rollout.hpp"
 
 namespace odrpo::device {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "envs/judge/agreement/agreement.hpp"
-#include "envs/judge/agreement/sum_scores.hpp"
+#include "envs/judge/agreement/score_sums.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -1,4 +1,4 @@
-// Conditions of described keys, as data: "this key has an effect only if another key has one of some values".
+// Rules of described keys, as data: when a key has an effect, and what lists of lists of numbers must be.
 // A config's describe() hands a rule to the visitor behind the help of a key; config/check/key_effect.hpp evaluates it.
 #pragma once
 #include <array>
@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "kernels/shared/word.hpp"
 
@@ -106,5 +107,19 @@ constexpr OnlyIf in_every_run(OnlyIf rule) {
   rule.every_run = true;
   return rule;
 }
+
+// Lists of lists of numbers in configs, and what a reader holds them to.
+
+using NumberRows = std::vector<std::vector<double>>;
+
+/// What the rows of a key must be; a reader reports the first row that is not.
+struct RowsRule {
+  int least_rows, most_rows, least_entries, most_entries;
+  double least, most;        ///< of an entry
+  bool same_length = false;  ///< all rows
+  bool whole = false;        ///< entries are whole numbers
+  bool ascending = false;    ///< entries do not decrease in their row
+  bool sums_to_one = false;  ///< within 1e-6; the reader then divides by the sum
+};
 
 }  // namespace odrpo

@@ -1,18 +1,20 @@
-// Flags whose value is a word of a table, or a word or a number.
+// Values of flags that several commands read: words of a table, lists of numbers, limits of reading.
 #pragma once
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "config/read/text.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/shared/words.hpp"
 #include "kernels/shared/suggest.hpp"
-#include "config/read/text.hpp"
+#include "kernels/shared/words.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo::app {
 
@@ -35,6 +37,31 @@ inline std::optional<double> read_floor(const std::string& text) {
   if (error != std::errc() || end != text.data() + text.size() || !(floor >= 0 && floor <= most))
     throw Failure(Exit::usage, fmt::format("--floor is \"{}\": {} or a number 0..{} is wanted", shown(text), own_floor, most));
   return floor == 0 ? 0.0 : floor;
+}
+
+// Lists of numbers on a command line: "1,2,12", also in several words. Every refusal is a Failure usage that names the flag.
+
+/// The items between the commas of all words; none of them empty, at most 1000.
+std::vector<std::string> list_items(std::string_view flag, const std::vector<std::string>& words);
+
+/// One item as a finite number.
+double flag_number(std::string_view flag, const std::string& item);
+
+/// All items as finite numbers.
+std::vector<double> read_numbers(std::string_view flag, const std::vector<std::string>& words);
+
+// --max-seconds and --max-memory: what reading a result file may take.
+
+/// HDF5 needs so much for itself: with less, it calls good files damaged.
+inline constexpr double least_megabytes = 32;
+
+/// 0 = the default of ReadLimits. Failure usage.
+inline ReadLimits read_limits(double seconds, double megabytes) {
+  ReadLimits limits;
+  limits.seconds = seconds;
+  if (megabytes > 0 && megabytes < least_megabytes) throw Failure(Exit::usage, "--max-memory: less than 32 MB is not enough for any file");
+  if (megabytes > 0) limits.memory_bytes = static_cast<std::size_t>(megabytes * 1e6);
+  return limits;
 }
 
 }  // namespace odrpo::app

@@ -1,14 +1,14 @@
-// Lists of numbers on a command line.
-#include "app/flags/number_list.hpp"
+// Reads lists of numbers on a command line.
+#include "app/flags/flag_values.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "config/read/text.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/scores/csv.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -1,7 +1,11 @@
 // Looks of estimators by their form, weight and normaliser.
-#include "app/plot/series_style.hpp"
+#include "app/plot/figure_style.hpp"
 
+#include <fmt/format.h>
+
+#include "app/printable.hpp"
 #include "estimators/estimator.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo::app {
 namespace {
@@ -54,6 +58,12 @@ std::vector<SeriesStyle> series_styles(const std::vector<std::string>& names) {
     if (!config) ++next;
   }
   return distinct_styles(std::move(wanted));
+}
+
+FigureFormat figure_format(std::string_view flag, const std::string& path) {
+  for (const auto& format : figure_formats)
+    if (path.ends_with("." + std::string(format.word))) return format.value;
+  throw Failure(Exit::usage, fmt::format("{}: \"{}\" does not end in .svg, .pdf or .png", printable_line(flag), printable_line(path)));
 }
 
 }  // namespace odrpo::app
