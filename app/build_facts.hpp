@@ -1,4 +1,4 @@
-// What this binary is and where it runs: for --version and for the provenance of result files.
+// What this binary is: for --version and for the provenance of result files.
 #pragma once
 #include <string>
 
@@ -16,14 +16,5 @@ struct BuildFacts {
 BuildFacts build_facts();
 /// Names this build for what only the same build takes over: two that git does not tell apart differ in the program's bytes.
 std::string build_name();
-
-/// Known when it runs.
-struct HostFacts {
-  std::string cpu, isa, system, node;  ///< isa: which copy of the stage files runs; node: the machine's name
-  int cores = 1;                 ///< that this process may use
-};
-HostFacts host_facts();
-/// What --jobs says, or the number of cores.
-int jobs_or_cores(int jobs);
 
 }  // namespace odrpo::app

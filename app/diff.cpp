@@ -6,12 +6,12 @@
 #include <tuple>
 
 #include "app/command.hpp"
-#include "app/diff_text.hpp"
-#include "app/flags/flag_values.hpp"
-#include "app/page.hpp"
-#include "app/printable.hpp"
-#include "app/usage.hpp"
-#include "config/read/text.hpp"
+#include "results/store/store.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
+#include "results/export/diff_text.hpp"
 #include "results/export/file_diff.hpp"
 
 namespace odrpo::app {

@@ -16,11 +16,12 @@
 #include <utility>
 
 #include "app/build_facts.hpp"
+#include "kernels/system/host.hpp"
 #include "app/command.hpp"
-#include "app/host_noise.hpp"
+#include "gate/host_noise.hpp"
 #include "kernels/device/devices.hpp"
 #include "kernels/isa.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 namespace {

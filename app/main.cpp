@@ -14,11 +14,11 @@
 #endif
 
 #include "app/command.hpp"
-#include "app/options/options.hpp"
+#include "app/options/flag_binding.hpp"
 #include "app/run/shard.hpp"
-#include "app/signals.hpp"
-#include "app/usage.hpp"
+#include "kernels/system/signals.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -6,10 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
-#include "app/flags/flag_values.hpp"
-#include "app/printable.hpp"
-#include "app/usage.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/store/store.hpp"
 
 namespace odrpo::app {

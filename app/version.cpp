@@ -1,7 +1,5 @@
 // `odrpo-bench --version`: which program this is, how it was built, and on what it runs.
 #include <fmt/format.h>
-#include <sched.h>
-#include <sys/utsname.h>
 
 #include <cstdio>
 #include <fstream>
@@ -12,33 +10,12 @@
 #include "app/build_facts.hpp"
 #include "app/command.hpp"
 #include "built.hpp"
-#include "kernels/isa.hpp"
+#include "kernels/system/host.hpp"
 #include "results/store/digest.hpp"
 #include "results/store/store.hpp"
 #include "revision.hpp"
 
 namespace odrpo::app {
-namespace {
-
-std::string cpu_model() {
-  std::ifstream in("/proc/cpuinfo");
-  for (std::string line; std::getline(in, line);)
-    if (line.starts_with("model name")) {
-      const auto colon = line.find(": ");
-      if (colon != std::string::npos) return line.substr(colon + 2);
-    }
-  return "unknown";
-}
-
-int usable_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
-}
-
-}  // namespace
-
 BuildFacts build_facts() {
   return {built::version, built::revision, built::compiler,          built::flags,           built::build_type, built::hdf5,
           built::mpi,     built::cuda,     built::suites_of_sources, built::suites_installed};
@@ -58,20 +35,6 @@ std::string build_name() {
   }
   return size > 0 && program.eof() ? text + ' ' + hash.hex().substr(0, 16) : text;
 }
-
-HostFacts host_facts() {
-  HostFacts host;
-  host.cpu = cpu_model();
-  host.isa = isa_name(best_isa());
-  host.cores = usable_cores();
-  utsname name{};
-  const bool known = uname(&name) == 0;
-  if (known) host.system = fmt::format("{} {} {}", name.sysname, name.release, name.machine);
-  host.node = known ? name.nodename : "unknown";
-  return host;
-}
-
-int jobs_or_cores(int jobs) { return jobs > 0 ? jobs : usable_cores(); }
 
 int version(bool json) {
   const BuildFacts b = build_facts();

@@ -13,6 +13,12 @@ using TableConfig = TableSpec;
 /// [gate]: what `gate FILE.h5` judges. It changes no run.
 struct GateConfig {
   std::vector<GateLimit> step_time, quality, gain;
+  std::vector<GateLimit> all() const {
+    std::vector<GateLimit> limits = step_time;
+    limits.insert(limits.end(), quality.begin(), quality.end());
+    limits.insert(limits.end(), gain.begin(), gain.end());
+    return limits;
+  }
 };
 template <class V>
 void describe(V& v, GateConfig& c) {

@@ -6,9 +6,9 @@
 
 #include "estimators/group/group.hpp"
 #include "estimators/group/range.hpp"
+#include "estimators/group/whitening_scale.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
-#include "estimators/group/whitening_scale.hpp"
 #include "kernels/shared/failure.hpp"
 
 namespace odrpo {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "estimators/group/bits.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/group/bits.hpp"
 #include "estimators/level_values.hpp"
 
 namespace odrpo {

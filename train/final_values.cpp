@@ -5,8 +5,8 @@
 #include <cmath>
 #include <initializer_list>
 
-#include "kernels/shared/failure.hpp"
 #include "config/spec.hpp"
+#include "kernels/shared/failure.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo {

@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "results/store/record.hpp"
-#include "train/prompt_batch.hpp"
 #include "train/collapse.hpp"
+#include "train/prompt_batch.hpp"
 #include "train/schedule/cost.hpp"
 
 namespace odrpo {

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "config/catalogue/reward_kind.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/running_median.hpp"
 #include "kernels/random_batch.hpp"
-#include "config/catalogue/reward_kind.hpp"
 #include "train/worlds/posterior_batch.hpp"
 
 namespace odrpo {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <new>
 
-#include "kernels/shared/failure.hpp"
-#include "kernels/math.hpp"
-#include "config/write/canonical.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "kernels/math.hpp"
+#include "kernels/shared/failure.hpp"
 #include "train/schedule/cost.hpp"
 
 namespace odrpo {

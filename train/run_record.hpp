@@ -4,8 +4,8 @@
 #include <string>
 
 #include "results/store/record.hpp"
-#include "train/prompt_batch.hpp"
 #include "train/curves.hpp"
+#include "train/prompt_batch.hpp"
 
 namespace odrpo {
 

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
+#include "kernels/system/text.hpp"
 #include "kernels/shared/utf8.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo {
 

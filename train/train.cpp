@@ -3,8 +3,8 @@
 
 #include "kernels/isa.hpp"
 #include "kernels/subnormals.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/loop.hpp"
+#include "train/worlds/bandit.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 namespace odrpo {

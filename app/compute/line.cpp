@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/compute/functions.hpp"
-#include "app/compute/unique_keys.hpp"
 #include "kernels/shared/failure.hpp"
+#include "results/export/unique_keys.hpp"
 
 namespace odrpo::app {
 namespace {

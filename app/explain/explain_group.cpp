@@ -12,13 +12,13 @@
 #include "app/compute/first_posterior.hpp"
 #include "app/flags/flag_values.hpp"
 #include "app/flags/named_rater.hpp"
-#include "app/usage.hpp"
-#include "config/read/text.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo::app {

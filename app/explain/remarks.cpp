@@ -6,8 +6,8 @@
 
 #include "app/explain/explain_group.hpp"
 #include "estimators/definition.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

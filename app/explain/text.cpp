@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "app/explain/explain_group.hpp"
-#include "app/page.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

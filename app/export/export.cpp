@@ -10,12 +10,11 @@
 #include <utility>
 
 #include "app/command.hpp"
-#include "app/flags/flag_values.hpp"
-#include "app/output_file.hpp"
-#include "app/printable.hpp"
-#include "app/usage.hpp"
-#include "config/glob.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/glob.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/export/runs.hpp"
 #include "results/store/store.hpp"

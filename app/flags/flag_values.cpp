@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/read/text.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 
 namespace odrpo::app {

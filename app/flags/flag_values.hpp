@@ -1,4 +1,4 @@
-// Values of flags that several commands read: words of a table, lists of numbers, limits of reading.
+// Values of flags that several commands read: words of a table, lists of numbers.
 #pragma once
 #include <fmt/format.h>
 
@@ -9,12 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "config/read/text.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
-#include "results/store/store.hpp"
 
 namespace odrpo::app {
 
@@ -49,19 +48,5 @@ double flag_number(std::string_view flag, const std::string& item);
 
 /// All items as finite numbers.
 std::vector<double> read_numbers(std::string_view flag, const std::vector<std::string>& words);
-
-// --max-seconds and --max-memory: what reading a result file may take.
-
-/// HDF5 needs so much for itself: with less, it calls good files damaged.
-inline constexpr double least_megabytes = 32;
-
-/// 0 = the default of ReadLimits. Failure usage.
-inline ReadLimits read_limits(double seconds, double megabytes) {
-  ReadLimits limits;
-  limits.seconds = seconds;
-  if (megabytes > 0 && megabytes < least_megabytes) throw Failure(Exit::usage, "--max-memory: less than 32 MB is not enough for any file");
-  if (megabytes > 0) limits.memory_bytes = static_cast<std::size_t>(megabytes * 1e6);
-  return limits;
-}
 
 }  // namespace odrpo::app

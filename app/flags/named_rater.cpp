@@ -5,13 +5,13 @@
 
 #include <vector>
 
-#include "app/printable.hpp"
-#include "app/usage.hpp"
-#include "envs/bandit/world.hpp"
-#include "kernels/shared/failure.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/plan/rater_file.hpp"
+#include "envs/bandit/world.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {
 

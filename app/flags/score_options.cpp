@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
-#include "app/printable.hpp"
-#include "kernels/shared/failure.hpp"
 #include "config/read/read_file.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/printable.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "app/thread_clock.hpp"
+#include "kernels/shared/clock.hpp"
 #include "kernels/subnormals.hpp"
 
 namespace odrpo::app {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "app/printable.hpp"
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/judge/agreement/score_sums.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/printable.hpp"
 #include "results/stats/bootstrap.hpp"
 #include "results/stats/statistics.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "app/judge/analysis.hpp"
-#include "app/page.hpp"
 #include "app/judge/worth_of_votes.hpp"
+#include "kernels/system/page_text.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "results/scores/scale.hpp"
 

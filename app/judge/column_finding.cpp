@@ -8,9 +8,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/printable.hpp"
-#include "app/report/commands.hpp"
 #include "app/flags/score_options.hpp"
+#include "app/report/shell_commands.hpp"
+#include "kernels/system/printable.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -8,17 +8,17 @@
 #include <system_error>
 
 #include "app/flags/named_rater.hpp"
-#include "app/printable.hpp"
 #include "app/flags/score_options.hpp"
 #include "app/judge/worth_of_votes.hpp"
-#include "envs/judge/simulate_scores.hpp"
-#include "kernels/shared/failure.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"
 #include "config/read/parse.hpp"
 #include "config/read/parse_toml.hpp"
 #include "config/read/read_file.hpp"
 #include "config/spec.hpp"
+#include "envs/judge/simulate_scores.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/printable.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "app/command.hpp"
 #include "app/flags/named_rater.hpp"
-#include "app/output_file.hpp"
-#include "app/printable.hpp"
-#include "app/usage.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
 #include "results/scores/write_scores.hpp"
 
 namespace odrpo::app {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/page.hpp"
 #include "envs/judge/simulate_scores.hpp"
+#include "kernels/system/page_text.hpp"
 
 namespace odrpo::app {
 

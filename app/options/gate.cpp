@@ -1,5 +1,5 @@
 // Binds the flags of `gate` and `worker`.
-#include "app/options/options.hpp"
+#include "app/options/flag_binding.hpp"
 
 
 namespace odrpo::app {

@@ -1,5 +1,5 @@
 // Binds the flags of `judge`.
-#include "app/options/options.hpp"
+#include "app/options/flag_binding.hpp"
 
 #include "results/scores/scale.hpp"
 

@@ -1,5 +1,5 @@
 // Binds the flags of `theory`.
-#include "app/options/options.hpp"
+#include "app/options/flag_binding.hpp"
 
 
 namespace odrpo::app {

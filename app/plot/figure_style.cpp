@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "app/printable.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/printable.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -9,14 +9,14 @@
 
 #include "app/command.hpp"
 #include "app/explain/explain_group.hpp"
-#include "app/output_file.hpp"
 #include "app/plot/figure_style.hpp"
-#include "app/printable.hpp"
 #include "app/table/query.hpp"
-#include "app/usage.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/estimator.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/printable.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/terminal.hpp"
 #include "results/figure/figure.hpp"
 #include "results/scores/csv.hpp"
 

@@ -7,14 +7,14 @@
 
 #include "app/command.hpp"
 #include "app/reference/reference.hpp"
-#include "app/page.hpp"
 #include "app/reference/schema.hpp"
-#include "app/usage.hpp"
-#include "kernels/shared/ask_memory.hpp"
-#include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "config/write/field_list.hpp"
 #include "config/check/key_effect.hpp"
+#include "config/write/field_list.hpp"
+#include "kernels/shared/ask_memory.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo::app {
 

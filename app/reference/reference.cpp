@@ -7,14 +7,14 @@
 #include <array>
 
 #include "app/compute/functions.hpp"
-#include "app/usage.hpp"
+#include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/store/record.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "config/write/field_list.hpp"
 #include "train/curves.hpp"
 
 namespace odrpo::app {

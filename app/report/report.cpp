@@ -6,15 +6,14 @@
 #include <fstream>
 #include <functional>
 
-#include "app/flags/flag_values.hpp"
-#include "app/output_file.hpp"
 #include "app/plot/figure_style.hpp"
-#include "app/printable.hpp"
-#include "app/report/commands.hpp"
+#include "app/report/shell_commands.hpp"
 #include "app/table/query.hpp"
-#include "app/usage.hpp"
-#include "config/read/text.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/figure/figure.hpp"
 #include "results/page/html_page.hpp"
 #include "results/scores/csv.hpp"

@@ -6,15 +6,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/build_facts.hpp"
+#include "kernels/system/host.hpp"
 #include "app/command.hpp"
 #include "app/run/device_choice.hpp"
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
-#include "app/usage.hpp"
 #include "config/catalogue/axis.hpp"
-#include "config/read/text.hpp"
 #include "config/spec.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
 #include "results/table/dimensions.hpp"
 #include "train/schedule/preflight.hpp"

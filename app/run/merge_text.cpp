@@ -8,14 +8,14 @@
 #include <map>
 #include <optional>
 
-#include "app/printable.hpp"
-#include "app/report/commands.hpp"
+#include "app/report/shell_commands.hpp"
 #include "app/run/shard.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "config/plan/run_grid.hpp"
-#include "config/read/text.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/text.hpp"
 #include "train/machines/suite_part.hpp"
 
 namespace odrpo::app {

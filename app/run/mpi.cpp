@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/build_facts.hpp"
+#include "kernels/system/host.hpp"
 #include "kernels/shared/clock.hpp"
 #include "kernels/shared/failure.hpp"
 

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "app/usage.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "train/run_settings.hpp"
 #include "train/schedule/workload.hpp"
 

@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include "app/build_facts.hpp"
-#include "app/gate/limits.hpp"
-#include "results/store/part.hpp"
-#include "results/table/table.hpp"
+#include "kernels/system/host.hpp"
 #include "config/catalogue/formulas.hpp"
 #include "config/suite.hpp"
-#include "config/read/text.hpp"
+#include "gate/limits.hpp"
+#include "kernels/system/text.hpp"
+#include "results/store/part.hpp"
+#include "results/table/table.hpp"
 #include "train/schedule/run_suite.hpp"
 
 namespace odrpo::app {
@@ -52,7 +53,7 @@ SuiteFacts facts_of(const Suite& suite, const SuiteOptions& options, const Train
       {"version", version},
   };
   facts.provenance.insert(facts.provenance.end(), by.begin(), by.end());
-  if (const std::string limits = gate_limit_lines(suite.gate); !limits.empty()) facts.provenance.emplace_back("gate", limits);
+  if (const std::string limits = gate_limit_lines(suite.gate.all()); !limits.empty()) facts.provenance.emplace_back("gate", limits);
   return facts;
 }
 

@@ -15,23 +15,24 @@
 #include <vector>
 
 #include "app/build_facts.hpp"
+#include "kernels/system/host.hpp"
 #include "app/command.hpp"
 #include "app/run/device_choice.hpp"
 #include "app/run/mpi.hpp"
-#include "app/printable.hpp"
 #include "app/run/progress.hpp"
+#include "app/run/provenance.hpp"
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
-#include "app/signals.hpp"
-#include "app/run/provenance.hpp"
-#include "app/usage.hpp"
 #include "app/table/win_rate_over.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/signals.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/export/table_json.hpp"
 #include "results/store/store.hpp"
 #include "results/table/table.hpp"
-#include "config/read/text.hpp"
-#include "train/schedule/preflight.hpp"
 #include "train/machines/ranks.hpp"
+#include "train/schedule/preflight.hpp"
 
 namespace odrpo::app {
 namespace {

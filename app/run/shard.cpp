@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "app/printable.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/printable.hpp"
 
 namespace odrpo::app {
 namespace {

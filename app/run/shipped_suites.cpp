@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "app/build_facts.hpp"
+#include "config/read/parse.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/suggest.hpp"
-#include "config/read/parse.hpp"
 
 namespace odrpo::app {
 namespace {

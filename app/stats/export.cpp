@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "app/printable.hpp"
 #include "app/stats/stats_report.hpp"
+#include "kernels/system/printable.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/scores/csv.hpp"
 

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "app/printable.hpp"
 #include "app/stats/stats_report.hpp"
 #include "app/table/query.hpp"
+#include "kernels/system/printable.hpp"
 #include "results/table/dimensions.hpp"
 #include "results/table/statistics_input.hpp"
 

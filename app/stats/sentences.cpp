@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/printable.hpp"
 #include "app/stats/stats_report.hpp"
+#include "kernels/system/printable.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -10,15 +10,15 @@
 #include <utility>
 
 #include "app/command.hpp"
-#include "app/output_file.hpp"
-#include "app/printable.hpp"
 #include "app/stats/stats_report.hpp"
-#include "app/usage.hpp"
+#include "config/read/read_file.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/scores/csv.hpp"
 #include "results/store/store.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "config/read/read_file.hpp"
 
 namespace odrpo::app {
 namespace {

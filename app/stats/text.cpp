@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "app/page.hpp"
-#include "app/printable.hpp"
 #include "app/stats/stats_report.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/system/printable.hpp"
 #include "kernels/shared/utf8.hpp"
 
 namespace odrpo::app {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "app/flags/flag_values.hpp"
-#include "app/printable.hpp"
+#include "results/store/store.hpp"
 #include "app/table/win_rate_over.hpp"
 #include "estimators/estimator.hpp"
+#include "kernels/system/printable.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/table/curve.hpp"
 #include "results/table/value_words.hpp"

@@ -7,9 +7,9 @@
 #include <iterator>
 #include <string_view>
 
-#include "app/printable.hpp"
 #include "app/table/query.hpp"
-#include "app/usage.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/export/table_json.hpp"
 

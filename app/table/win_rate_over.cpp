@@ -15,9 +15,9 @@
 #include "envs/toy_lm/held_out.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "results/table/table.hpp"
 #include "results/table/value_words.hpp"
 

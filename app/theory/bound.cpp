@@ -14,10 +14,10 @@
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
-#include "app/usage.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/random.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/shared/words.hpp"
 #include "train/worlds/bound_world.hpp"
 

@@ -4,18 +4,18 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/output_file.hpp"
 #include "app/plot/figure_style.hpp"
-#include "app/printable.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
-#include "app/usage.hpp"
 #include "config/spec.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -9,8 +9,6 @@
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
-#include "app/usage.hpp"
-#include "config/read/text.hpp"
 #include "envs/bandit/believed_scores.hpp"
 #include "envs/bandit/drawn_traits.hpp"
 #include "envs/rater/rater.hpp"
@@ -20,6 +18,8 @@
 #include "estimators/theory/field.hpp"
 #include "estimators/theory/objective.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo::app {
 

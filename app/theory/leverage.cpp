@@ -9,16 +9,16 @@
 
 #include "app/flags/flag_values.hpp"
 #include "app/flags/named_rater.hpp"
-#include "app/output_file.hpp"
 #include "app/plot/figure_style.hpp"
 #include "app/theory/command.hpp"
 #include "app/theory/figures.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
-#include "app/usage.hpp"
-#include "config/read/text.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/terminal.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/scale.hpp"
 
 namespace odrpo::app {

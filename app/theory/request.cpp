@@ -8,12 +8,12 @@
 
 #include "app/explain/explain_group.hpp"
 #include "app/flags/flag_values.hpp"
-#include "config/read/text.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
 #include "estimators/level_values.hpp"
 #include "estimators/weights.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo::app {

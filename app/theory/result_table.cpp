@@ -7,12 +7,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/page.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/scores/csv.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

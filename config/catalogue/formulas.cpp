@@ -12,12 +12,12 @@
 #include "config/catalogue/describe.hpp"
 #include "config/catalogue/reward_kind.hpp"
 #include "config/plan/run_grid.hpp"
-#include "config/read/text.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
 #include "config/write/field_list.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {

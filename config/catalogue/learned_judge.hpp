@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "config/catalogue/describe.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/shared/score_table.hpp"
-#include "config/catalogue/describe.hpp"
 
 namespace odrpo {
 

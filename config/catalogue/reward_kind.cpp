@@ -1,8 +1,8 @@
 // The kind of rewards of a run.
 #include "config/catalogue/reward_kind.hpp"
 
-#include "envs/toy_lm/rate_texts.hpp"
 #include "config/spec.hpp"
+#include "envs/toy_lm/rate_texts.hpp"
 
 namespace odrpo {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "config/plan/plan.hpp"
 #include "envs/bandit/world.hpp"
 #include "kernels/normal_nodes.hpp"
-#include "config/plan/plan.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {

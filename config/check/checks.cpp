@@ -8,9 +8,9 @@
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"
 #include "config/read/assign.hpp"
-#include "config/read/text.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/table/table.hpp"
 

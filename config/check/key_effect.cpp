@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "config/read/text.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

@@ -5,8 +5,8 @@
 
 #include "config/catalogue/axis.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/text.hpp"
 #include "estimators/level_values.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {

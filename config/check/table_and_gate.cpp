@@ -5,9 +5,9 @@
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/text.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/table/table.hpp"
 

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "envs/toy_lm/world.hpp"
-#include "config/read/assign.hpp"
-#include "config/write/field_writer.hpp"
 #include "config/check/idle_keys.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/text.hpp"
+#include "config/read/assign.hpp"
+#include "config/write/field_writer.hpp"
+#include "envs/toy_lm/world.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {

@@ -7,9 +7,9 @@
 #include "config/catalogue/axis.hpp"
 #include "config/plan/plan.hpp"
 #include "config/read/assign.hpp"
-#include "config/read/text.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {

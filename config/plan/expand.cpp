@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "kernels/shared/failure.hpp"
-#include "config/glob.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/glob.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
-#include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "config/catalogue/catalogue.hpp"
-#include "config/write/field_list.hpp"
 #include "config/read/field_reader.hpp"
-#include "config/read/text.hpp"
+#include "config/write/field_list.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -5,9 +5,9 @@
 
 #include "config/read/parse_toml.hpp"
 #include "config/read/read_file.hpp"
-#include "config/read/text.hpp"
 #include "config/write/fit_mark.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {

@@ -12,10 +12,10 @@
 #include "config/plan/plan.hpp"
 #include "config/read/diagnostics.hpp"
 #include "config/read/field_reader.hpp"
-#include "config/read/text.hpp"
 #include "config/read/tree.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

@@ -7,10 +7,10 @@
 #include <array>
 #include <span>
 
-#include "kernels/random.hpp"
-#include "config/read/assign.hpp"
 #include "config/check/key_effect.hpp"
 #include "config/plan/plan.hpp"
+#include "config/read/assign.hpp"
+#include "kernels/random.hpp"
 
 namespace odrpo {
 

@@ -10,9 +10,9 @@
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/learned_judge.hpp"
 #include "config/read/read_file.hpp"
-#include "config/read/text.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/scores/score_file.hpp"
 

@@ -8,8 +8,8 @@
 #include "config/plan/plan.hpp"
 #include "config/plan/rater_file.hpp"
 #include "config/read/field_reader.hpp"
-#include "config/read/text.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

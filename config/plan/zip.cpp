@@ -7,15 +7,15 @@
 #include <map>
 #include <optional>
 
-#include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/describe.hpp"
-#include "config/write/field_list.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/read/overrides.hpp"
 #include "config/spec.hpp"
-#include "config/read/text.hpp"
+#include "config/write/field_list.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

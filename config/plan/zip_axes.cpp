@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "kernels/shared/words.hpp"
 #include "config/plan/plan.hpp"
-#include "config/read/text.hpp"
 #include "config/plan/zip.hpp"
+#include "kernels/system/text.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kernels/system/text.hpp"
 #include "results/scores/csv.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo {
 

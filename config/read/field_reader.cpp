@@ -7,9 +7,9 @@
 #include <cmath>
 #include <set>
 
-#include "kernels/shared/words.hpp"
 #include "kernels/shared/suggest.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/text.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -5,11 +5,11 @@
 #include <array>
 #include <utility>
 
-#include "kernels/math.hpp"
-#include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "config/read/field_reader.hpp"
-#include "config/read/text.hpp"
+#include "kernels/math.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

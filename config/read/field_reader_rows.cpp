@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "config/read/field_reader.hpp"
-#include "config/read/text.hpp"
 #include "kernels/math.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "kernels/shared/failure.hpp"
 #include "config/read/prescan.hpp"
-#include "config/read/text.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

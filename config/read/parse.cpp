@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
-#include "config/plan/expand.hpp"
 #include "config/catalogue/formulas.hpp"
+#include "config/plan/expand.hpp"
+#include "config/plan/plan.hpp"
 #include "config/read/overrides.hpp"
 #include "config/read/parse_toml.hpp"
-#include "config/plan/plan.hpp"
 #include "config/read/read_file.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 

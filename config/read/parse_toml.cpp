@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "kernels/shared/words.hpp"
 #include "config/catalogue/describe.hpp"
 #include "config/read/field_reader.hpp"
 #include "config/read/prescan.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/text.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 

@@ -13,8 +13,8 @@
 
 #include "config/plan/plan.hpp"
 #include "config/read/diagnostics.hpp"
-#include "config/read/text.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "results/scores/score_file.hpp"
 #include "results/store/store.hpp"
 

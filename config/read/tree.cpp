@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo {
 

@@ -8,9 +8,9 @@
 
 #include "config/catalogue/choice.hpp"
 #include "config/catalogue/env_config.hpp"
-#include "config/read/text.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/shared/field_rules.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "policies/policy.hpp"
 #include "results/stats/gate_limit.hpp"

@@ -9,9 +9,9 @@
 
 #include "config/catalogue/catalogue.hpp"
 #include "config/catalogue/choice.hpp"
-#include "config/read/text.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/field_rules.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/stats/gate_limit.hpp"
 #include "results/table/table_spec.hpp"

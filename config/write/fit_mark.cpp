@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "results/store/digest.hpp"
 #include "config/catalogue/describe.hpp"
 #include "config/read/parse_toml.hpp"
+#include "results/store/digest.hpp"
 
 namespace odrpo {
 namespace {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <unordered_map>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "envs/rater/noise.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

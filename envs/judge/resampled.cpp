@@ -8,9 +8,9 @@
 #include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/latent/moments.hpp"
 #include "envs/rater/latent_scale.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

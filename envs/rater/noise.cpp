@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "envs/rater/quality_curve.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

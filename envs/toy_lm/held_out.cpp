@@ -4,9 +4,9 @@
 
 #include <iterator>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -1,6 +1,6 @@
 // Bayes' rule over tiles of states, and what a group's members are worth under it.
-#include "estimators/posterior/state_stages.hpp"
 #include "estimators/posterior/lanes_of_16.hpp"
+#include "estimators/posterior/state_stages.hpp"
 
 namespace odrpo::ODRPO_ISA {
 

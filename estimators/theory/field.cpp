@@ -7,8 +7,8 @@
 
 #include "estimators/theory/companions.hpp"
 #include "estimators/theory/histograms.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

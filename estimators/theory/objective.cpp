@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "estimators/group/bits.hpp"
 #include "estimators/compat.hpp"
 #include "estimators/definition.hpp"
+#include "estimators/group/bits.hpp"
 #include "kernels/shared/failure.hpp"
 
 namespace odrpo {

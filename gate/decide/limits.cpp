@@ -10,8 +10,8 @@
 
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
-#include "results/table/table.hpp"
 #include "results/table/dimensions.hpp"
+#include "results/table/table.hpp"
 
 namespace odrpo {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "kernels/shared/word.hpp"
 #include "results/stats/gate_limit.hpp"
-#include "results/store/result_file.hpp"
 #include "results/stats/statistics.hpp"
+#include "results/store/result_file.hpp"
 
 namespace odrpo {
 

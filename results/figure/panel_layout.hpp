@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "results/figure/figure.hpp"
 #include "results/figure/axis_ticks.hpp"
+#include "results/figure/figure.hpp"
 
 namespace odrpo {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "kernels/shared/failure.hpp"
-#include "results/scores/csv.hpp"
 #include "results/figure/panels.hpp"
+#include "results/scores/csv.hpp"
 #include "results/table/render/cell_texts.hpp"
 
 namespace odrpo {

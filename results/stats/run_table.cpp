@@ -10,10 +10,10 @@
 #include <tuple>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "results/scores/csv.hpp"
 #include "results/scores/score_file.hpp"
-#include "kernels/shared/suggest.hpp"
 
 namespace odrpo {
 namespace {

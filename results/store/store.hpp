@@ -137,6 +137,9 @@ struct ReadLimits {
   const std::atomic<bool>* stop = nullptr;  ///< set = Failure `stopped`
 };
 
+/// --max-seconds and --max-memory as limits; 0 = the default. Failure usage.
+ReadLimits read_limits(double seconds, double megabytes);
+
 /// Says which columns of the root table are wanted besides those that are always read (ResultFile::columns); `head` has no columns yet. May
 /// throw Failure.
 using ChooseColumns = std::function<std::vector<std::string>(const ResultFile& head)>;

@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "kernels/shared/suggest.hpp"
 #include "results/table/value_words.hpp"
 
 namespace odrpo {

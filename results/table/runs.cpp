@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "results/scores/csv.hpp"
-#include "kernels/shared/suggest.hpp"
-#include "results/table/table.hpp"
 #include "results/table/dimensions.hpp"
+#include "results/table/table.hpp"
 
 namespace odrpo {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "app/flags/named_rater.hpp"
-#include "kernels/shared/words.hpp"
 #include "config/spec.hpp"
-#include "train/worlds/posterior_model.hpp"
+#include "kernels/shared/words.hpp"
 #include "train/run_cache.hpp"
+#include "train/worlds/posterior_model.hpp"
 
 using namespace odrpo;
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "tests/catch.hpp"
-#include "tests/source_path.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/source_path.hpp"
 
 using namespace odrpo;
 

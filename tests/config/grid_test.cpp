@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "config/spec.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/random.hpp"
 #include "policies/policy.hpp"
-#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 

@@ -5,10 +5,10 @@
 #include <fstream>
 #include <set>
 
+#include "config/plan/rater_file.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "results/scores/write_scores.hpp"
-#include "config/write/canonical.hpp"
-#include "config/plan/rater_file.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/config/test_folder.hpp"

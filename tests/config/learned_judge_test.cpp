@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/rater.hpp"
 #include "results/store/record.hpp"
-#include "config/write/canonical.hpp"
-#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/config/test_folder.hpp"

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/shared/failure.hpp"
 #include "config/read/parse.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 

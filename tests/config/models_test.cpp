@@ -3,8 +3,8 @@
 #include <set>
 #include <string>
 
-#include "config/write/canonical.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/bad_case.hpp"
 #include "tests/config/loading.hpp"

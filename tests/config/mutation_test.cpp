@@ -8,8 +8,8 @@
 
 #include "config/spec.hpp"
 #include "tests/catch.hpp"
-#include "tests/source_path.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/source_path.hpp"
 
 using namespace odrpo;
 

@@ -12,9 +12,9 @@
 
 #include "config/catalogue/axis.hpp"
 #include "config/read/assign.hpp"
-#include "config/read/text.hpp"
 #include "config/spec.hpp"
 #include "config/write/field_list.hpp"
+#include "kernels/system/text.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 

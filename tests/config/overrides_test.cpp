@@ -2,8 +2,8 @@
 #include <string>
 #include <vector>
 
-#include "policies/policy.hpp"
 #include "config/spec.hpp"
+#include "policies/policy.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 

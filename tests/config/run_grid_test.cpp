@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "config/catalogue/axis.hpp"
-#include "config/write/canonical.hpp"
-#include "config/glob.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "kernels/system/glob.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "train/schedule/run_order.hpp"

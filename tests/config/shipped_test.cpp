@@ -6,17 +6,17 @@
 #include <sstream>
 #include <string>
 
+#include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "envs/bandit/config.hpp"
 #include "envs/bandit/world.hpp"
 #include "envs/rater/noise.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
 #include "policies/policy.hpp"
-#include "config/write/canonical.hpp"
-#include "config/spec.hpp"
 #include "tests/catch.hpp"
-#include "tests/source_path.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/source_path.hpp"
 #include "train/schedule/preflight.hpp"
 #include "train/worlds/toy_lm_start.hpp"
 

@@ -3,10 +3,10 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/shared/suggest.hpp"
 #include "config/write/field_list.hpp"
-#include "config/glob.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/glob.hpp"
+#include "kernels/shared/suggest.hpp"
+#include "kernels/system/text.hpp"
 #include "tests/catch.hpp"
 
 using namespace odrpo;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "results/scores/score_file.hpp"
 #include "config/catalogue/learned_judge.hpp"
+#include "results/scores/score_file.hpp"
 #include "tests/fuzz/oracle.hpp"
 
 using namespace odrpo;

@@ -1,5 +1,5 @@
 // Fuzz target: a stored baseline of the gate, as it is and with a checksum that fits. What is accepted is written back as the same values.
-#include "app/gate/stored.hpp"
+#include "gate/stored.hpp"
 
 #include <algorithm>
 #include <cstdint>

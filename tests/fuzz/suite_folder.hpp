@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "config/write/canonical.hpp"
 #include "config/read/parse.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
 #include "tests/fuzz/oracle.hpp"
 #include "tests/source_path.hpp"
 

@@ -12,7 +12,7 @@
 #include <immintrin.h>
 #endif
 
-#include "app/thread_clock.hpp"
+#include "kernels/shared/clock.hpp"
 #include "kernels/isa.hpp"
 #include "tests/perf/bench.hpp"
 

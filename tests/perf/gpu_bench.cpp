@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kernels/device/devices.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/shared/failure.hpp"
 #include "policies/transformer/device/cuda_transformer.hpp"
 #include "tests/perf/gpu_bench.hpp"
 

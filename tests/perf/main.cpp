@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "app/build_facts.hpp"
-#include "app/usage.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/isa.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/terminal.hpp"
 #include "kernels/subnormals.hpp"
 #include "tests/perf/bench.hpp"
 #include "tests/perf/gpu_bench.hpp"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "kernels/shared/failure.hpp"
-#include "results/store/store.hpp"
 #include "results/store/file/isolate.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo::sample {
 

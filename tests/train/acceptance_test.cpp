@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "results/stats/statistics.hpp"
 #include "config/read/parse.hpp"
+#include "results/stats/statistics.hpp"
 #include "tests/source_path.hpp"
 #include "tests/train/train_all.hpp"
 

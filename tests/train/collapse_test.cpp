@@ -1,6 +1,6 @@
 // The collapse of a run against its definition, computed from the whole series: by hand, and over random series.
-#include "results/store/record.hpp"
 #include "config/spec.hpp"
+#include "results/store/record.hpp"
 #include "train/collapse.hpp"
 
 #include <algorithm>

@@ -11,14 +11,14 @@
 #include <xmmintrin.h>
 #endif
 
-#include "kernels/random.hpp"
 #include "config/write/canonical.hpp"
+#include "kernels/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/curves.hpp"
 #include "train/final_values.hpp"
 #include "train/run_record.hpp"
+#include "train/worlds/bandit.hpp"
 
 using namespace odrpo;
 

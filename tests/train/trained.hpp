@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "config/spec.hpp"
 #include "envs/rater/rater.hpp"
 #include "estimators/estimator.hpp"
 #include "kernels/random.hpp"
 #include "policies/policy.hpp"
 #include "results/store/record.hpp"
-#include "config/spec.hpp"
 #include "train/run_cache.hpp"
 #include "train/train.hpp"
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
-#include "kernels/shared/words.hpp"
 #include "config/spec.hpp"
+#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 namespace {

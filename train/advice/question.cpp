@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "config/catalogue/env_config.hpp"
-#include "config/read/text.hpp"
 #include "config/spec.hpp"
 #include "estimators/batch.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
 #include "train/schedule/cost.hpp"
 

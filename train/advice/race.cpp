@@ -13,9 +13,9 @@
 #include <tuple>
 #include <utility>
 
+#include "config/spec.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/stats/statistics.hpp"
-#include "config/spec.hpp"
 #include "train/advice/rates.hpp"
 #include "train/schedule/cost.hpp"
 #include "train/train.hpp"

@@ -6,17 +6,17 @@
 #include <algorithm>
 #include <limits>
 
+#include "config/spec.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/toy_lm/rate_texts.hpp"
 #include "estimators/level_values.hpp"
 #include "policies/softmax/policy.hpp"
-#include "config/spec.hpp"
-#include "train/prompt_batch.hpp"
-#include "train/batched/engine.hpp"
 #include "train/batched/block/step.hpp"
+#include "train/batched/engine.hpp"
 #include "train/batched/toy_lm_runs.hpp"
-#include "train/schedule/cost.hpp"
+#include "train/prompt_batch.hpp"
 #include "train/run_cache.hpp"
+#include "train/schedule/cost.hpp"
 
 namespace odrpo {
 namespace {

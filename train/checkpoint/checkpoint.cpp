@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "kernels/matmul.hpp"
 #include "config/write/canonical.hpp"
+#include "kernels/matmul.hpp"
 
 namespace odrpo {
 namespace {

@@ -4,10 +4,10 @@
 #include <tuple>
 #include <fmt/format.h>
 
-#include "kernels/shared/failure.hpp"
-#include "kernels/shared/utf8.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "train/run_record.hpp"
 
 namespace odrpo {

@@ -2,10 +2,10 @@
 #include <optional>
 #include <span>
 
-#include "kernels/shared/clock.hpp"
-#include "kernels/shared/failure.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
+#include "kernels/shared/clock.hpp"
+#include "kernels/shared/failure.hpp"
 #include "train/machines/rank_work.hpp"
 #include "train/schedule/suite_call.hpp"
 

@@ -5,11 +5,11 @@
 #include <set>
 #include <span>
 
+#include "config/spec.hpp"
+#include "config/suite.hpp"
 #include "kernels/shared/clock.hpp"
 #include "kernels/shared/failure.hpp"
 #include "kernels/shared/utf8.hpp"
-#include "config/spec.hpp"
-#include "config/suite.hpp"
 #include "train/machines/hand_out.hpp"
 #include "train/machines/rank_work.hpp"
 #include "train/schedule/suite_call.hpp"

@@ -7,10 +7,10 @@
 #include <charconv>
 #include <utility>
 
-#include "kernels/shared/failure.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
-#include "config/read/text.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "train/schedule/run_order.hpp"
 #include "train/schedule/scheduler.hpp"
 #include "train/train.hpp"

@@ -14,7 +14,6 @@
 
 #include "config/catalogue/env_config.hpp"
 #include "config/catalogue/reward_kind.hpp"
-#include "config/read/text.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
 #include "config/suite_config.hpp"
@@ -24,6 +23,7 @@
 #include "envs/rater/law_table.hpp"
 #include "envs/rater/vote.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/text.hpp"
 #include "train/prompt_batch.hpp"
 #include "train/run_cache.hpp"
 #include "train/schedule/cost.hpp"

@@ -12,7 +12,7 @@
 
 #include "config/plan/run_grid.hpp"
 #include "config/spec.hpp"
-#include "config/read/text.hpp"
+#include "kernels/system/text.hpp"
 #include "train/schedule/cost.hpp"
 #include "train/train.hpp"
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/shared/failure.hpp"
 #include "config/suite.hpp"
-#include "train/schedule/run_order.hpp"
+#include "kernels/shared/failure.hpp"
 #include "train/run_settings.hpp"
+#include "train/schedule/run_order.hpp"
 #include "train/schedule/worker_pool.hpp"
 
 namespace odrpo {

@@ -7,10 +7,10 @@
 #include <set>
 #include <span>
 
-#include "envs/toy_lm/rubric.hpp"
 #include "config/spec.hpp"
-#include "train/worlds/posterior_model.hpp"
+#include "envs/toy_lm/rubric.hpp"
 #include "train/run_record.hpp"
+#include "train/worlds/posterior_model.hpp"
 #include "train/worlds/toy_lm_start.hpp"
 
 namespace odrpo {

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/page.hpp"
+#include "app/report/shell_commands.hpp"
 #include "app/run/progress.hpp"
-#include "app/report/commands.hpp"
 #include "estimators/formula_text.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
-#include "config/read/text.hpp"
 
 namespace odrpo::app {
 namespace {

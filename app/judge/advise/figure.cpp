@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "app/judge/advise/advice_text.hpp"
-#include "app/output_file.hpp"
 #include "app/plot/figure_style.hpp"
-#include "app/printable.hpp"
-#include "app/usage.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/printable.hpp"
+#include "kernels/system/terminal.hpp"
 #include "results/figure/figure.hpp"
 
 namespace odrpo::app {

@@ -6,9 +6,9 @@
 
 #include "envs/judge/latent/draw.hpp"
 #include "envs/judge/latent/evidence.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

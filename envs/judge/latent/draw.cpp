@@ -5,9 +5,9 @@
 #include <string>
 
 #include "envs/judge/latent/evidence.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -8,9 +8,9 @@
 #include "envs/judge/latent/evidence.hpp"
 #include "envs/judge/latent/least_squares.hpp"
 #include "envs/judge/latent/outlier_fit.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 
 namespace odrpo {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "results/store/file/hdf5.hpp"
 #include "results/store/record.hpp"
 #include "results/store/result_file.hpp"
-#include "results/store/file/hdf5.hpp"
 
 namespace odrpo::store {
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/suggest.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/store/file/isolate.hpp"
 #include "results/store/file/pack.hpp"
-#include "kernels/shared/suggest.hpp"
 
 namespace odrpo {
 namespace store {

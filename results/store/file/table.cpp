@@ -124,4 +124,13 @@ Verification verify_results(const std::string& path, const ReadLimits& limits) {
   return store::with_limit_hint([&] { return store::verify(file, limits); });
 }
 
+ReadLimits read_limits(double seconds, double megabytes) {
+  constexpr double least_megabytes = 32;  // HDF5 needs so much for itself: with less, it calls good files damaged
+  ReadLimits limits;
+  limits.seconds = seconds;
+  if (megabytes > 0 && megabytes < least_megabytes) throw Failure(Exit::usage, "--max-memory: less than 32 MB is not enough for any file");
+  if (megabytes > 0) limits.memory_bytes = static_cast<std::size_t>(megabytes * 1e6);
+  return limits;
+}
+
 }  // namespace odrpo

@@ -3,10 +3,10 @@
 
 #include <cerrno>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/ask_memory.hpp"
-#include "results/store/work/facts.hpp"
+#include "kernels/shared/failure.hpp"
 #include "results/store/file/hdf5.hpp"
+#include "results/store/work/facts.hpp"
 #include "results/store/work/work_folder.hpp"
 
 namespace odrpo {

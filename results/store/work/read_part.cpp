@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/ask_memory.hpp"
-#include "results/store/part.hpp"
-#include "results/store/work/facts.hpp"
+#include "kernels/shared/failure.hpp"
 #include "results/store/file/isolate.hpp"
 #include "results/store/file/pack.hpp"
+#include "results/store/part.hpp"
+#include "results/store/work/facts.hpp"
 #include "results/store/work/work_folder.hpp"
 
 namespace odrpo {

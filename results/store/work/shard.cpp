@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <string_view>
 
-#include "kernels/shared/failure.hpp"
 #include "kernels/shared/ask_memory.hpp"
+#include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"
-#include "results/store/work/checkpoints.hpp"
 #include "results/store/file/read.hpp"
+#include "results/store/work/checkpoints.hpp"
 #include "results/store/work/work_folder.hpp"
 
 namespace odrpo::store {

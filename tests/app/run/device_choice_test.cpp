@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/catch.hpp"
 #include "config/read/parse.hpp"
+#include "tests/catch.hpp"
 #include "tests/train/batched/grid.hpp"
 #include "tests/train/checkpoint/checkpoint_sample.hpp"
 #include "tests/train/tiny.hpp"

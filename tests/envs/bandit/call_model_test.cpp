@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "envs/bandit/believed_scores.hpp"
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
-#include "envs/bandit/believed_scores.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"
 

@@ -10,8 +10,8 @@
 
 #include "envs/bandit/rate.hpp"
 #include "envs/rater/vote.hpp"
-#include "kernels/shared/failure.hpp"
 #include "kernels/random.hpp"
+#include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/bandit/law_draws.hpp"
 

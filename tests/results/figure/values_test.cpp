@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "results/figure/figure.hpp"
 #include "results/figure/axis_ticks.hpp"
+#include "results/figure/figure.hpp"
 #include "results/figure/panel_layout.hpp"
 #include "results/figure/script.hpp"
 #include "tests/catch.hpp"

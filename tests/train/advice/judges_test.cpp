@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "envs/judge/simulate_scores.hpp"
 #include "envs/judge/latent/fit.hpp"
+#include "envs/judge/simulate_scores.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/advice/ask.hpp"

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
+#include "config/spec.hpp"
 #include "kernels/shared/failure.hpp"
 #include "results/store/record.hpp"
-#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/advice/ask.hpp"
 #include "train/train.hpp"

@@ -8,8 +8,8 @@
 #include <set>
 #include <thread>
 
-#include "tests/policies/transformer/host_backend.hpp"
 #include "policies/transformer/device/device_transformer.inl"
+#include "tests/policies/transformer/host_backend.hpp"
 #include "train/batched/toy_lm_runs.hpp"
 #include "train/worlds/toy_lm.hpp"
 

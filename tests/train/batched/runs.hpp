@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "config/spec.hpp"
 #include "estimators/compat.hpp"
 #include "kernels/random.hpp"
 #include "results/store/record.hpp"
-#include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
 

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "kernels/shared/failure.hpp"
-#include "tests/rounds.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/rounds.hpp"
 #include "tests/train/batched/host_transformers.hpp"
 #include "tests/train/batched/toy_lm_near.hpp"
 #include "tests/train/checkpoint/checkpoint_sample.hpp"

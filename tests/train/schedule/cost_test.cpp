@@ -6,8 +6,8 @@
 #include "config/suite.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/tiny.hpp"
-#include "train/schedule/preflight.hpp"
 #include "train/run_cache.hpp"
+#include "train/schedule/preflight.hpp"
 #include "train/train.hpp"
 
 using namespace odrpo;

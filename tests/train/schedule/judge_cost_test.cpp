@@ -5,18 +5,18 @@
 #include <string>
 #include <vector>
 
-#include "results/store/result_digest.hpp"
-#include "config/write/canonical.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "results/store/result_digest.hpp"
 #include "tests/catch.hpp"
-#include "tests/rounds.hpp"
 #include "tests/config/loading.hpp"
+#include "tests/rounds.hpp"
 #include "tests/train/batched/host_backend.hpp"
 #include "tests/train/tiny.hpp"
 #include "tests/train/trained.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/batched/run_layout.hpp"
 #include "train/schedule/preflight.hpp"
+#include "train/worlds/bandit.hpp"
 #include "train/worlds/toy_lm.hpp"
 
 using namespace odrpo;

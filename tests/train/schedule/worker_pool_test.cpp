@@ -2,8 +2,8 @@
 
 #include "config/spec.hpp"
 #include "train/schedule/run_order.hpp"
-#include "train/train.hpp"
 #include "train/schedule/worker_pool.hpp"
+#include "train/train.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -6,10 +6,10 @@
 #include "config/spec.hpp"
 #include "tests/catch.hpp"
 #include "tests/train/trained.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/batched/engine.hpp"
 #include "train/curves.hpp"
 #include "train/run_record.hpp"
+#include "train/worlds/bandit.hpp"
 
 using namespace odrpo;
 

@@ -5,11 +5,11 @@
 #include <random>
 #include <stdexcept>
 
-#include "envs/bandit/drawn_traits.hpp"
+#include "config/catalogue/prior_grid.hpp"
 #include "envs/bandit/believed_scores.hpp"
+#include "envs/bandit/drawn_traits.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/posterior/posterior.hpp"
-#include "config/catalogue/prior_grid.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"
 

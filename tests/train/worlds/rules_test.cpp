@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/random.hpp"
-#include "config/write/canonical.hpp"
 #include "config/spec.hpp"
+#include "config/write/canonical.hpp"
+#include "kernels/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/train/trained.hpp"
-#include "train/worlds/bandit.hpp"
 #include "train/batched/engine.hpp"
 #include "train/batched/run_layout.hpp"
 #include "train/train.hpp"
+#include "train/worlds/bandit.hpp"
 
 using namespace odrpo;
 

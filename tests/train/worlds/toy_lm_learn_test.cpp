@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "estimators/definition.hpp"
 #include "config/spec.hpp"
+#include "estimators/definition.hpp"
 #include "tests/catch.hpp"
 #include "tests/config/loading.hpp"
 #include "tests/train/trained.hpp"

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "envs/judge/simulate_scores.hpp"
 #include "envs/judge/latent/draw.hpp"
 #include "envs/judge/latent/fit.hpp"
+#include "envs/judge/simulate_scores.hpp"
 #include "tests/catch.hpp"
 #include "tests/envs/judge/latent/latent_judges.hpp"
 #include "tests/rounds.hpp"

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "kernels/shared/failure.hpp"
-#include "results/store/store.hpp"
 #include "results/store/file/hdf5.hpp"
+#include "results/store/store.hpp"
 #include "tests/catch.hpp"
 #include "tests/results/sample.hpp"
 #include "tests/rounds.hpp"

@@ -6,8 +6,8 @@
 
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
-#include "tests/results/store/work/faulty_system.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/results/store/work/faulty_system.hpp"
 #include "tests/rounds.hpp"
 
 using namespace odrpo;

@@ -9,8 +9,8 @@
 #include "kernels/shared/failure.hpp"
 #include "results/store/digest.hpp"
 #include "tests/catch.hpp"
-#include "tests/results/store/work/recorded_system.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/results/store/work/recorded_system.hpp"
 
 using namespace odrpo;
 namespace fs = std::filesystem;

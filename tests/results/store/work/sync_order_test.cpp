@@ -3,8 +3,8 @@
 #include <string>
 
 #include "tests/catch.hpp"
-#include "tests/results/store/work/recorded_system.hpp"
 #include "tests/results/sample.hpp"
+#include "tests/results/store/work/recorded_system.hpp"
 
 using namespace odrpo;
 

@@ -1,0 +1,105 @@
+// Counts that need no clock: instructions and allocations of a case's repetition on both sides of a gate.
+#pragma once
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gate/measure/child.hpp"
+#include "gate/measure/measure.hpp"
+#include "gate/report/report.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/shared/word.hpp"
+
+namespace odrpo {
+
+/// How --counts says it: automatic takes what is there, perf events first, and counts with callgrind for a minute of CPU time at most.
+enum class CountWish { automatic, perf, callgrind, off };
+inline constexpr Word<CountWish> count_words[] = {
+    {CountWish::automatic, "auto", "perf events where allowed, else callgrind for a minute of CPU time, else none"},
+    {CountWish::perf, "perf", "instructions by the processor's own counter"},
+    {CountWish::callgrind, "callgrind", "instructions by Valgrind's simulated processor"},
+    {CountWish::off, "off", "no counts"},
+};
+
+/// What counts on this host.
+struct CountTools {
+  bool perf = false;                            ///< the processor's counter, in user space
+  std::string valgrind;                         ///< the program; empty: not to be used
+  double callgrind_seconds = 0;  ///< of CPU time, after which callgrind counts no further case; 0 = no limit, and it must succeed
+  std::string allocations_library;              ///< which counts as it is preloaded; empty: none
+  std::string no_instructions, no_allocations;  ///< why there is nothing that counts them; empty: there is
+};
+/// Failure usage where the wish cannot be had.
+CountTools find_count_tools(CountWish wish);
+
+inline constexpr const char* by_perf = "perf events";             ///< GateCount::by
+inline constexpr const char* by_library = "a preloaded library";  ///< GateCount::by
+
+inline constexpr int live_counts = 5;  ///< how often programs are counted as they run; callgrind's simulation needs two
+
+/// Counts of a gate's cases.
+struct Counts {
+  std::vector<std::vector<GateCount>> of_case;
+  std::string no_instructions, no_allocations;  ///< why a case has none, where one has none: the first reason
+};
+/// None so far.
+Counts no_counts(const CountTools& tools, std::size_t cases);
+
+/// Calls `live`, which counts programs as they run. Where one fails with the library of allocations, drops the library from `tools`, says
+/// so in why_not and calls again; what fails then is the program's own Failure.
+template <class Live>
+void count_live(CountTools& tools, std::string& why_not, const Live& live) {
+  if (!tools.allocations_library.empty()) {
+    try {
+      return live();
+    } catch (const Failure& failure) {
+      if (failure.code != Exit::runs_failed) throw;
+      why_not = fmt::format("with the preloaded library, {}", failure.what());
+    }
+    tools.allocations_library.clear();
+  }
+  live();
+}
+
+/// Totals of a process and its children since it began; nothing where it is not counted.
+struct CountTotals {
+  std::optional<double> instructions, allocations;
+};
+
+/// Counts a process while it runs: by the processor's counter and by the preloaded library.
+class LiveCounters {
+ public:
+  explicit LiveCounters(const CountTools& tools);
+  ~LiveCounters();
+  LiveCounters(const LiveCounters&) = delete;
+  LiveCounters& operator=(const LiveCounters&) = delete;
+  ChildCommand counted(ChildCommand command) const;
+  ChildStart start(ChildStart start = {});
+  CountTotals read() const;
+
+ private:
+  const CountTools& tools_;
+  int event_ = -1, page_fd_ = -1;
+  const volatile std::uint64_t* page_ = nullptr;  ///< [0] the library was loaded, [1] allocations
+};
+
+/// Opens an event of perf_event_open(2) on a process that is about to execute its program, its children included; -1 with errno.
+int open_event(unsigned type, unsigned long long config, pid_t pid);
+
+/// The middle of several totals of each side, at least 0: exact where all, of five or more four in five, are within 0.1 % or count_noise()
+/// of it.
+GateCount count_of(const char* what, const char* by, const std::vector<double>& baseline, const std::vector<double>& candidate);
+/// Of a program that is measured alone, both sides have its totals: what is stored takes the other side's place later.
+template <class Totals>
+void for_one_alone(const GateCommands& commands, Totals (&of)[2]) {
+  if (commands.alone()) of[1 - commands.measured[0]] = of[commands.measured[0]];
+}
+
+/// Adds count_of() where both sides have been counted.
+void add_count(std::vector<GateCount>& to, const char* what, const char* by, const std::vector<double>& baseline,
+               const std::vector<double>& candidate);
+
+}  // namespace odrpo
