@@ -1,8 +1,11 @@
 # What the Python tests of the commands share: the program (argument 1), a scratch folder to be in, checks that are counted, and calls.
-import os, subprocess, sys, tempfile, time
+import math, os, re, subprocess, sys, tempfile, time
 
-program = os.path.realpath(sys.argv[1])
+_tests = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+sys.path += [_tests, os.path.join(_tests, "results")]  # reference.py, digest.py
+program = os.path.realpath(sys.argv[1]) if sys.argv[1:] else ""
 paths = [os.path.realpath(path) for path in sys.argv[2:]]  # further arguments, from before the folder changed
+clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}  # outside CI, in English
 _work = tempfile.TemporaryDirectory()
 os.chdir(_work.name)
 failed = done = 0
@@ -16,6 +19,25 @@ def check(good, what):
         print("FAILED:", what)
 
 
+def checked(what, good, shown=""):
+    """check(), the words first, with what they are about."""
+    check(good, f"{what}\n{shown}")
+
+
+def near(got, wanted, what, tolerance=1e-9):
+    """A number, or a list of them: relative to what is wanted, absolute where that is below 1. None for NaN and nothing else."""
+    listed = isinstance(wanted, list)
+    good = not listed or len(got) == len(wanted)
+    for g, w in zip(got, wanted) if listed else ((got, wanted),):
+        good = good and (g is None if w is None or math.isnan(w) else g is not None and abs(g - w) <= tolerance * max(1, abs(w)))
+    check(good, f"{what}: {got}, expected {wanted}")
+
+
+def within(got, wanted, half, what):
+    """A number, to an absolute half width."""
+    check(got is not None and abs(got - wanted) <= half, f"{what}: {got}, expected {wanted} +- {half}")
+
+
 def call(*arguments, code=0, words="", **how):
     """stdout of the program; its exit code and words that stderr must hold are checked."""
     ran = subprocess.run([program, *arguments], capture_output=True, stdin=subprocess.DEVNULL, **how)
@@ -23,6 +45,27 @@ def call(*arguments, code=0, words="", **how):
     check(ran.returncode == code, f"{' '.join(arguments)}: exit {ran.returncode}, expected {code}: {errors}")
     check(words in errors, f"{' '.join(arguments)}: stderr lacks {words!r}: {errors}")
     return ran.stdout.decode()
+
+
+def digest(file):
+    """What `verify` prints of a result file."""
+    return re.search(r"digest ([0-9a-f]{64})", call("verify", file)).group(1)
+
+
+def suite(name, more="", **keys):
+    """A suite NAME.toml: tests/tiny.toml with other values of keys, which may bring further lines, and more lines, which begin in [table]."""
+    with open(os.path.join(_tests, "tiny.toml")) as file:
+        text = file.read()
+    for key, value in {"name": f'"{os.path.basename(name)}"', **keys}.items():
+        text, found = re.subn(rf"(?m)^{key} = .*", lambda _: f"{key} = {value}", text)
+        assert found == 1, f"tests/tiny.toml has the key {key} {found} times"
+    with open(f"{name}.toml", "w") as file:
+        file.write(text + more)
+    return f"{name}.toml"
+
+
+def gate(*arguments, environment={}, seconds=300):
+    return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
 
 
 def wait_until(good, job, seconds=120):

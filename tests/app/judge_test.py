@@ -3,17 +3,11 @@
 import itertools, json, math, os, random, shutil
 
 import checks
-from checks import check
+from checks import check, near
+from reference import deviation, mean, ranks, variance
 
 SEED = 16
 rng = random.Random(SEED)
-
-
-def close(a, b, what, tolerance=1e-9):
-    if b is None or math.isnan(b):
-        check(a is None, f"{what}: {a}, expected null")
-    else:
-        check(a is not None and abs(a - b) <= tolerance * max(1, abs(b)), f"{what}: {a}, expected {b}")
 
 
 def analyze(*arguments, **how):
@@ -29,26 +23,14 @@ def write(name, rows, header="prompt_id,response_id,rater_id,sample_id,score"):
         file.write("\n".join([header, *(",".join(map(str, r)) for r in rows)]) + "\n")
 
 
-def mean(v):
-    return math.fsum(v) / len(v) if v else math.nan
-
-
-def variance(v, ddof):
-    return math.fsum((x - mean(v)) ** 2 for x in v) / (len(v) - ddof)
-
-
 def quantile(v, q):
     v, place = sorted(v), q * (len(v) - 1)
     low = int(place)
     return v[low] + (place - low) * (v[min(low + 1, len(v) - 1)] - v[low])
 
 
-def ranks(v):
-    return [sum(x < y for x in v) + (sum(x == y for x in v) + 1) / 2 for y in v]
-
-
 def pearson(x, y):
-    sx, sy = math.sqrt(variance(x, 0)), math.sqrt(variance(y, 0))
+    sx, sy = deviation(x, 0), deviation(y, 0)
     return mean([(a - mean(x)) * (b - mean(y)) for a, b in zip(x, y)]) / (sx * sy) if sx * sy > 0 else math.nan
 
 
@@ -105,28 +87,28 @@ for p in range(30):
             spearman[a, b].append(pearson(ranks(x), ranks(y)))
 w = [v for v in w if not math.isnan(v[0])]
 check(got["kendall_w"]["n"] == len(w) and got["kendall_w"]["undefined"] == 30 - len(w), "prompts with W")
-close(got["kendall_w"]["median"]["value"], quantile([v for v, n, m in w], 0.5), "median W")
-close(got["kendall_w"]["q05"]["value"], quantile([v for v, n, m in w], 0.05), "5 % W")
-close(got["kendall_w"]["floor"]["value"], mean([1 / n for v, n, m in w]), "floor")
-close(got["rank_correlation"]["mean"]["value"], mean([(n * v - 1) / (n - 1) for v, n, m in w]), "rank correlation")
-close(got["friedman"]["together"]["chi2"], math.fsum(n * (m - 1) * v for v, n, m in w), "chi2 of all")
-close(got["opposite"]["value"], mean(flips), "opposite orders")
-close(got["tied"]["value"], mean(ties), "ties")
+near(got["kendall_w"]["median"]["value"], quantile([v for v, n, m in w], 0.5), "median W")
+near(got["kendall_w"]["q05"]["value"], quantile([v for v, n, m in w], 0.05), "5 % W")
+near(got["kendall_w"]["floor"]["value"], mean([1 / n for v, n, m in w]), "floor")
+near(got["rank_correlation"]["mean"]["value"], mean([(n * v - 1) / (n - 1) for v, n, m in w]), "rank correlation")
+near(got["friedman"]["together"]["chi2"], math.fsum(n * (m - 1) * v for v, n, m in w), "chi2 of all")
+near(got["opposite"]["value"], mean(flips), "opposite orders")
+near(got["tied"]["value"], mean(ties), "ties")
 for pair, (a, b) in zip(got["pairs"], spearman):
     check(pair["judges"] == [a, b], "order of pairs")
-    close(pair["rank_correlation"]["value"], mean(spearman[a, b]), f"rank correlation of {a} and {b}")
+    near(pair["rank_correlation"]["value"], mean(spearman[a, b]), f"rank correlation of {a} and {b}")
 
 full = [list(row.values()) for row in rows.values() if len(row) > 1]
-sds = [math.sqrt(variance(v, 1)) for v in full]
+sds = [deviation(v) for v in full]
 shaped = [v for v in full if len(set(v)) > 1]
 moment = lambda v, k: mean([(x - mean(v)) ** k for x in v])
 check(got["row_deviation"]["n"] == len(full), "rows")
-close(got["row_deviation"]["mean"]["value"], mean(sds), "mean sd")
-close(got["row_deviation"]["q95"]["value"], quantile(sds, 0.95), "95 % of sd")
-close(got["row_mean"]["median"]["value"], quantile([mean(v) for v in full], 0.5), "median of means")
-close(got["row_skewness"]["mean"]["value"], mean([moment(v, 3) / moment(v, 2) ** 1.5 for v in shaped]), "skewness")
-close(got["row_excess_kurtosis"]["mean"]["value"], mean([moment(v, 4) / moment(v, 2) ** 2 - 3 for v in shaped]), "kurtosis")
-close(got["without_spread"]["value"], 1 - len(shaped) / len(full), "rows without spread")
+near(got["row_deviation"]["mean"]["value"], mean(sds), "mean sd")
+near(got["row_deviation"]["q95"]["value"], quantile(sds, 0.95), "95 % of sd")
+near(got["row_mean"]["median"]["value"], quantile([mean(v) for v in full], 0.5), "median of means")
+near(got["row_skewness"]["mean"]["value"], mean([moment(v, 3) / moment(v, 2) ** 1.5 for v in shaped]), "skewness")
+near(got["row_excess_kurtosis"]["mean"]["value"], mean([moment(v, 4) / moment(v, 2) ** 2 - 3 for v in shaped]), "kurtosis")
+near(got["without_spread"]["value"], 1 - len(shaped) / len(full), "rows without spread")
 
 # Krippendorff's alpha by coincidences; ordinal distances from the margins, by his own formula
 n_of = {k: sum(v.count(k) for v in full) for k in range(1, 6)}
@@ -145,13 +127,13 @@ def ordinal(a, b):
 for name, distance in (("ordinal", ordinal), ("interval", lambda a, b: (a - b) ** 2)):
     seen = math.fsum(c * distance(a, b) for (a, b), c in coincidence.items()) / total
     expected = math.fsum(n_of[a] * n_of[b] * distance(a, b) for a, b in coincidence) / (total * (total - 1))
-    close(got[f"alpha_{name}"]["value"], 1 - seen / expected, f"alpha {name}")
+    near(got[f"alpha_{name}"]["value"], 1 - seen / expected, f"alpha {name}")
 
 grand, k = mean([x for v in full for x in v]), len(full)
 between = math.fsum(len(v) * (mean(v) - grand) ** 2 for v in full) / (k - 1)
 within = math.fsum(variance(v, 0) * len(v) for v in full) / (total - k)
 usual = (total - sum(len(v) ** 2 for v in full) / total) / (k - 1)
-close(got["icc1"]["value"], (between - within) / (between + (usual - 1) * within), "ICC(1)")
+near(got["icc1"]["value"], (between - within) / (between + (usual - 1) * within), "ICC(1)")
 whole = [[row[c] for c in columns] for row in rows.values() if len(row) == len(columns)]
 n, k = len(whole), len(columns)
 grand = mean([x for v in whole for x in v])
@@ -159,7 +141,7 @@ msr = k * math.fsum((mean(v) - grand) ** 2 for v in whole) / (n - 1)
 msc = n * math.fsum((mean([v[c] for v in whole]) - grand) ** 2 for c in range(k)) / (k - 1)
 mse = math.fsum((v[c] - mean(v) - mean([u[c] for u in whole]) + grand) ** 2 for v in whole for c in range(k)) / ((n - 1) * (k - 1))
 check(got["icc21"]["n"] == n, "full rows")
-close(got["icc21"]["value"], (msr - mse) / (msr + (k - 1) * mse + k * (msc - mse) / n), "ICC(2,1)")
+near(got["icc21"]["value"], (msr - mse) / (msr + (k - 1) * mse + k * (msc - mse) / n), "ICC(2,1)")
 
 # judges
 of = {key: {j: [x for (i, s), x in sorted(row.items()) if i == j] for j in CALLS} for key, row in rows.items()}
@@ -174,30 +156,30 @@ for judge in got["by_judge"]:
             equal.append(mean([a == b for a, b in itertools.combinations(v[j], 2)]))
             squares, freedom = squares + variance(v[j], 0) * len(v[j]), freedom + len(v[j]) - 1
     severity[j] = mean(d)
-    close(judge["severity"]["value"], severity[j], f"severity of {j}")
-    close(judge["equal_repeats"]["value"], mean(equal), f"repeats of {j}")
-    close(judge["repeat_sd"]["value"], math.sqrt(squares / freedom) if freedom else None, f"sd of {j}")
+    near(judge["severity"]["value"], severity[j], f"severity of {j}")
+    near(judge["equal_repeats"]["value"], mean(equal), f"repeats of {j}")
+    near(judge["repeat_sd"]["value"], math.sqrt(squares / freedom) if freedom else None, f"sd of {j}")
     check(judge["severity"]["lo"] < severity[j] < judge["severity"]["hi"], f"interval of the severity of {j}")
 panel = [sum(v.values(), []) for v in of.values() if sum(bool(x) for x in v.values()) > 1]
 offsets = [s * 2 / 3 for s in severity.values()]
-close(got["severity_share"]["value"], variance(offsets, 1) / mean([variance(v, 0) for v in panel]), "share of severity")
+near(got["severity_share"]["value"], variance(offsets) / mean([variance(v, 0) for v in panel]), "share of severity")
 top = bottom = 0
 for key, row in rows.items():
     for j in CALLS:
         places = [s for (i, s) in row if i == j]
         for s in places if len(places) > 1 else ():
             top, bottom = top + (s - mean(places)) * row[j, s], bottom + (s - mean(places)) ** 2
-close(got["drift"]["value"], top / bottom, "drift")
+near(got["drift"]["value"], top / bottom, "drift")
 
 # gold
 pairs = [(x, gold[p, r]) for (p, r, j, s), x in score.items() if (p, r) in gold]
-close(got["gold"]["bias"]["value"], mean([x - g for x, g in pairs]), "bias")
-close(got["gold"]["absolute_error"]["value"], mean([abs(x - g) for x, g in pairs]), "absolute error")
-close(got["gold"]["correlation"]["value"], pearson(*map(list, zip(*pairs))), "correlation with gold")
+near(got["gold"]["bias"]["value"], mean([x - g for x, g in pairs]), "bias")
+near(got["gold"]["absolute_error"]["value"], mean([abs(x - g) for x, g in pairs]), "absolute error")
+near(got["gold"]["correlation"]["value"], pearson(*map(list, zip(*pairs))), "correlation with gold")
 check(got["gold"]["confusion"] == [[pairs.count((k, g)) for k in range(1, 6)] for g in range(1, 6)], "confusion")
 for level in got["gold"]["levels"]:
-    close(level["mean_gold"]["value"], mean([g for x, g in pairs if x == level["value"]]), "gold of a score")
-    close(level["mean_score"]["value"], mean([x for x, g in pairs if g == level["value"]]), "score of a gold")
+    near(level["mean_gold"]["value"], mean([g for x, g in pairs if x == level["value"]]), "gold of a score")
+    near(level["mean_score"]["value"], mean([x for x, g in pairs if g == level["value"]]), "score of a gold")
 check(got["gold"]["between_levels"] == sum(g == 2.5 for g in {k: g for k, g in gold.items() if k in rows}.values()), "gold between levels")
 
 # --- intervals: they hold their number, depend on the seed alone, and a second call is the same

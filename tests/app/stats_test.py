@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 # `stats` against arithmetic of its own: means, pairs, Holm's correction, tasks; output, bad input. Usage: stats_test.py PROGRAM
-import csv, io, json, math, os, random, subprocess
+import csv, json, os, random, subprocess
 
 import checks
-from checks import check, paths, program
+from checks import check, near, paths, program
+from reference import deviation, holm, iqm, mean, t_factor, t_interval, table_of
 
 sample = paths[0] if paths else ""  # writes a result file
 SEED = 14
-
-
-def close(a, b, what, tolerance=1e-12):
-    check(a is not None and b is not None and abs(a - b) <= tolerance * max(1, abs(b)), f"{what}: {a}, expected {b}")
 
 
 def call(*arguments, **how):
@@ -22,29 +19,8 @@ def write(name, rows, header=("seed", "estimator", "votes", "gain")):
         csv.writer(file).writerows([header, *rows])
 
 
-def mean(v):
-    return math.fsum(v) / len(v)
-
-
-def sd(v):
-    return math.sqrt(math.fsum((x - mean(v)) ** 2 for x in v) / (len(v) - 1))
-
-
-def iqm(v):
-    cut = len(v) // 4
-    return mean(sorted(v)[cut:len(v) - cut])
-
-
 def wins(x, y):
     return sum((a > b) + (a == b) / 2 for a in x for b in y) / (len(x) * len(y))
-
-
-def holm(p):
-    order, worst, out = sorted(range(len(p)), key=p.__getitem__), 0, [0] * len(p)
-    for rank, i in enumerate(order):
-        worst = max(worst, min(1, (len(p) - rank) * p[i]))
-        out[i] = worst
-    return out
 
 
 BASE = ("--unit", "seed", "--cell", "estimator,votes", "--value", "gain")
@@ -69,13 +45,14 @@ check(len(found["cells"]) == 6 and len(found["differences"]) == 4 and len(found[
 check(found["family_size"] == 6 and found["resamples"] == 2000 and found["seed"] == 1 and found["interval"] == "expanded", "method")
 for c in found["cells"]:
     v = cell(c["cell"]["estimator"], int(c["cell"]["votes"]))
-    close(c["mean"]["value"], mean(v), "mean")
-    close(c["sd"]["value"], sd(v), "sd")
-    close(c["median"]["value"], (sorted(v)[9] + sorted(v)[10]) / 2, "median")
-    close(c["iqm"]["value"], iqm(v), "IQM")
-    close(c["optimality_gap"]["value"], 72 - mean([min(x, 72) for x in v]), "optimality gap")
-    close(c["run_score_distribution"][0]["value"], mean([x > 68 for x in v]), "profile")
+    near(c["mean"]["value"], mean(v), "mean", 1e-12)
+    near(c["sd"]["value"], deviation(v), "sd", 1e-12)
+    near(c["median"]["value"], (sorted(v)[9] + sorted(v)[10]) / 2, "median", 1e-12)
+    near(c["iqm"]["value"], iqm(v), "IQM", 1e-12)
+    near(c["optimality_gap"]["value"], 72 - mean([min(x, 72) for x in v]), "optimality gap", 1e-12)
+    near(c["run_score_distribution"][0]["value"], mean([x > 68 for x in v]), "profile", 1e-12)
     check(all(c[k]["lo"] <= c[k]["value"] <= c[k]["hi"] for k in ("mean", "sd", "iqm")), "an interval holds its number")
+near(t_factor(19), 2.0930240544082634, "a table of Student's t, 19 degrees of freedom", 1e-12)
 p = []
 for d in found["differences"] + found["contrasts"]:
     e, v = d["cell"]["estimator"], int(d["cell"]["votes"])
@@ -83,16 +60,15 @@ for d in found["differences"] + found["contrasts"]:
     if "probability_of_improvement" not in d:
         pairs = [x - (a - b) for x, a, b in zip(pairs, cell(e, 1), cell("grpo", 1))]
     else:
-        close(d["probability_of_improvement"]["value"], wins(cell(e, v), cell("grpo", v)), "P(row > baseline)")
-    close(d["mean"], mean(pairs), "difference")
-    close(d["sd"], sd(pairs), "sd of differences", 1e-9)
-    half = 2.0930240544082634 * sd(pairs) / math.sqrt(20)  # t quantile .975 of 19 degrees of freedom
-    close(d["t"]["lo"], mean(pairs) - half, "t interval", 1e-9)
-    close(d["t"]["hi"], mean(pairs) + half, "t interval", 1e-9)
-    check(abs(d["bootstrap"]["lo"] - d["t"]["lo"]) < half / 2 and abs(d["bootstrap"]["hi"] - d["t"]["hi"]) < half / 2, "BCa is near t")
+        near(d["probability_of_improvement"]["value"], wins(cell(e, v), cell("grpo", v)), "P(row > baseline)", 1e-12)
+    near(d["mean"], mean(pairs), "difference", 1e-12)
+    near(d["sd"], deviation(pairs), "sd of differences")
+    lo, hi = t_interval(pairs)
+    near([d["t"]["lo"], d["t"]["hi"]], [lo, hi], "t interval")
+    check(abs(d["bootstrap"]["lo"] - lo) < (hi - lo) / 4 and abs(d["bootstrap"]["hi"] - hi) < (hi - lo) / 4, "BCa is near t")
     p.append(d["p"])
 for d, want in zip(found["differences"] + found["contrasts"], holm(p)):
-    close(d["p_holm"], want, "Holm")
+    near(d["p_holm"], want, "Holm", 1e-12)
     check(d["star"] == (want < 0.05), "star")
 check(found["contrasts"][0]["star"], "maxrl gains from votes")
 check(found["notes"] == [], "20 units need no warning")
@@ -114,15 +90,15 @@ tasks = json.loads(call("runs.csv", "--unit", "seed", "--cell", "estimator", "--
                         "--interval", "percentile", "--resamples", "1000", "--level", "0.9", "--format", "json"))
 one = tasks["cells"][1]
 check(one["n"] == 20 and one["runs"] == 40 and one["tasks"] == 2, "runs and tasks")
-close(one["median"]["value"], mean([mean(cell("maxrl", 1)), mean(cell("maxrl", 8))]), "median of two tasks")
-close(one["iqm"]["value"], iqm(cell("maxrl", 1) + cell("maxrl", 8)), "IQM over tasks")
+near(one["median"]["value"], mean([mean(cell("maxrl", 1)), mean(cell("maxrl", 8))]), "median of two tasks", 1e-12)
+near(one["iqm"]["value"], iqm(cell("maxrl", 1) + cell("maxrl", 8)), "IQM over tasks", 1e-12)
 d = tasks["differences"][0]
-close(d["mean"], mean([(gain[s, "maxrl", v] - gain[s, "grpo", v]) for s in range(20) for v in (1, 8)]), "difference over tasks")
+near(d["mean"], mean([(gain[s, "maxrl", v] - gain[s, "grpo", v]) for s in range(20) for v in (1, 8)]), "difference over tasks", 1e-12)
 check(d["pairs"] == 20 and d["tasks"] == 2, "a unit is one pair, whatever its tasks")
-close(d["probability_of_improvement"]["value"], mean([wins(cell("maxrl", v), cell("grpo", v)) for v in (1, 8)]), "P over tasks")
+near(d["probability_of_improvement"]["value"], mean([wins(cell("maxrl", v), cell("grpo", v)) for v in (1, 8)]), "P over tasks", 1e-12)
 
 # --- CSV has the same numbers
-rows = list(csv.DictReader(io.StringIO(call("runs.csv", *flags, "--format", "csv"))))
+rows = table_of(call("runs.csv", *flags, "--format", "csv"))
 header = call("runs.csv", *flags, "--format", "csv").splitlines()[0].split(",")
 check(len(header) == len(set(header)), "a column of the CSV stands twice")
 for r, c in zip(rows, found["cells"], strict=True):

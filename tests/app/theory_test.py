@@ -1,16 +1,13 @@
 # `theory` against arithmetic of its own: figures of the paper to their digits, each by one command; formats, figures, refusals.
 # Usage: theory_test.py PATH/TO/odrpo-bench SUITES
-import csv, io, json, math, os, shutil
+import json, math, os, shutil
 
-from checks import call, check, finish, paths
+from checks import call, check, finish, paths, within
+from reference import advantages, log_objective, table_of
 
 
 def rows(*arguments):
     return json.loads(call("theory", *arguments, "--json"))["rows"]
-
-
-def near(got, wanted, half, what):
-    check(got is not None and abs(got - wanted) <= half, f"{what}: {got}, expected {wanted} +- {half}")
 
 
 def split(n, levels):
@@ -31,28 +28,9 @@ def chance(counts, p):
 
 
 def advantage(estimator, values, counts, level):
-    """Of a member at `level` (from 0) of the group with those counts: grpo, maxrl, and odrpo by its definition."""
-    size = sum(counts)
-    mean = sum(r * n for r, n in zip(values, counts)) / size
-    if estimator == "grpo":
-        sd = math.sqrt(sum(n * (r - mean) ** 2 for r, n in zip(values, counts)) / size)
-        return (values[level] - mean) / sd if sd > 0 else 0.0
-    if estimator == "maxrl":
-        return (values[level] - mean) / mean
-    members = sorted(k + 1 for k, n in enumerate(counts) for _ in range(n))
-    median = members[(size - 1) // 2]
-    out = 0.0
-    for k in range(2, len(values) + 1):
-        mu = sum(counts[k - 1:]) / size
-        if mu in (0.0, 1.0):
-            continue
-        weight = 1.0
-        if "gini" in estimator:
-            damp = math.exp(-max(median - k, 0) / 2) if "median" in estimator else 1.0
-            weight = math.sqrt(k) * (0.1 + 4 * mu * (1 - mu) * damp)
-        norm = mu if estimator.endswith("(maxrl)") else math.sqrt(mu * (1 - mu))
-        out += (values[k - 1] - values[k - 2]) * weight * ((level + 1 >= k) - mu) / norm
-    return out
+    """Of a member at `level` (from 0) of the group with those counts."""
+    group = [k + 1 for k, n in enumerate(counts) for _ in range(n)]
+    return advantages(estimator, group, values)[group.index(level + 1)]
 
 
 def plus(counts, *levels):
@@ -74,24 +52,24 @@ def grid_of(*arguments):
 
 # --- curl -2 and -1/15 at M = 2, K = 3: the only histogram is empty, and of nine pairs (i, j) two have a curl
 pair = grid_of("--levels", "3", "--group-size", "2")
-near(pair["grpo", 3, 2]["mac_pairs"], 2, 1e-12, "|curl| of grpo")
-near(pair["maxrl", 3, 2]["mac_pairs"], 1 / 15, 1e-12, "|curl| of maxrl")
-near(pair["grpo", 3, 2]["mac_all"], 4 / 9, 1e-12, "MAC of grpo over all i, j")
-near(pair["odrpo-gini-median(grpo)", 3, 2]["mac_pairs"], 0, 1e-14, "gini-median at M = 2")
+within(pair["grpo", 3, 2]["mac_pairs"], 2, 1e-12, "|curl| of grpo")
+within(pair["maxrl", 3, 2]["mac_pairs"], 1 / 15, 1e-12, "|curl| of maxrl")
+within(pair["grpo", 3, 2]["mac_all"], 4 / 9, 1e-12, "MAC of grpo over all i, j")
+within(pair["odrpo-gini-median(grpo)", 3, 2]["mac_pairs"], 0, 1e-14, "gini-median at M = 2")
 
 # --- MAC by K at M = 8, to the printed digits
 table = grid_of("--levels", "3,5,8,10", "--group-size", "8")
 for estimator, all_of in {"grpo": (.133, .198, .214, .218), "maxrl": (.0011, .0032, .0050, .0058)}.items():
     for k, wanted in zip((3, 5, 8, 10), all_of):
-        near(table[estimator, k, 8]["mac_all"], wanted, 5e-4 if estimator == "grpo" else 5e-5, f"MAC {estimator} K = {k}")
+        within(table[estimator, k, 8]["mac_all"], wanted, 5e-4 if estimator == "grpo" else 5e-5, f"MAC {estimator} K = {k}")
 for k, wanted in zip((3, 5, 8, 10), (.600, .412, .327, .302)):
-    near(table["grpo", k, 8]["mac_pairs"], wanted, 5e-4, f"MAC of pairs, grpo K = {k}")
+    within(table["grpo", k, 8]["mac_pairs"], wanted, 5e-4, f"MAC of pairs, grpo K = {k}")
 for estimator, wanted in {"odrpo-gini-median(grpo)": .407, "odrpo-gini-median(maxrl)": .265, "maxrl": .008}.items():
-    near(table[estimator, 10, 8]["mac_pairs"], wanted, 5e-4, f"MAC of pairs, {estimator}")
+    within(table[estimator, 10, 8]["mac_pairs"], wanted, 5e-4, f"MAC of pairs, {estimator}")
 for estimator in ("odrpo(grpo)", "odrpo(maxrl)", "odrpo-gini(grpo)", "odrpo-gini(maxrl)"):
-    near(table[estimator, 10, 8]["mac_pairs"], 0, 1e-13, f"curl of {estimator}")
+    within(table[estimator, 10, 8]["mac_pairs"], 0, 1e-13, f"curl of {estimator}")
 for r in table.values():
-    near(r["curl_pairs"], 7 * r["mac_pairs"], 1e-12, "the factor M - 1")
+    within(r["curl_pairs"], 7 * r["mac_pairs"], 1e-12, "the factor M - 1")
 
 # --- MAC by brute force, plain and spaced values
 for values in ([1, 2, 3, 4], [1, 2, 12]):
@@ -102,11 +80,11 @@ for values in ([1, 2, 3, 4], [1, 2, 12]):
                 seen += 1
                 total += sum(abs(curl(estimator, values, s, i, j)) for i in range(levels) for j in range(levels))
             [got] = rows("curl", "--estimator", estimator, "--values", ",".join(map(str, values)), "--group-size", str(m))
-            near(got["mac_all"], total / seen / levels**2, 1e-11, f"MAC {estimator} {values} M = {m}")
+            within(got["mac_all"], total / seen / levels**2, 1e-11, f"MAC {estimator} {values} M = {m}")
             check(got["histograms"] == seen, f"histograms: {got['histograms']}, not {seen}")
 
 # --- the default table: K = 2..10, M = 2..16, eight estimators
-lines = list(csv.DictReader(io.StringIO(call("theory", "curl", "--format", "csv"))))
+lines = table_of(call("theory", "curl", "--format", "csv"))
 check(len(lines) == 8 * 9 * 15, f"default table: {len(lines)} rows")
 check(all(line["mac_pairs"] == "" for line in lines if line["K"] == "2"), "K = 2 has no pairs i < j < K")
 # MAC grows with K and falls with M, as the paper has it; times M - 1 it does not fall so
@@ -118,31 +96,31 @@ check(float(grpo[10, 16]["mac_all"]) < float(grpo[10, 8]["mac_all"]) < float(grp
 p = [.2, .3, .5]
 got = {(r["estimator"], r["M"]): r for r in rows("field", "--p", ".2,.3,.5", "--group-size", "2,4,8,16,32,64,128")}
 for m, grpo_curl, maxrl_curl in zip((2, 4, 8, 16, 32, 64, 128), (2.00, 3.04, 2.91, 2.50, 2.28, 2.18, 2.14), (.067, .043, .0215, .011, .005, .003, .001)):
-    near(got["grpo", m]["curl"], grpo_curl, 5e-3, f"curl of the field, grpo M = {m}")
-    near(got["maxrl", m]["curl"], maxrl_curl, 5e-4, f"curl of the field, maxrl M = {m}")
+    within(got["grpo", m]["curl"], grpo_curl, 5e-3, f"curl of the field, grpo M = {m}")
+    within(got["maxrl", m]["curl"], maxrl_curl, 5e-4, f"curl of the field, maxrl M = {m}")
 for (estimator, m), r in got.items():
     if m > 8:
         continue
     field = [sum(chance(s, p) * advantage(estimator, [1, 2, 3], plus(s, k), k) for s in split(m - 1, 3)) for k in range(3)]
     for k in range(3):
-        near(r[f"F_{k + 1}"], field[k], 1e-12, f"F_{k + 1} of {estimator}, M = {m}")
+        within(r[f"F_{k + 1}"], field[k], 1e-12, f"F_{k + 1} of {estimator}, M = {m}")
     mean = sum(field) / 3
     cosine = (field[2] - field[0]) / math.sqrt(2) / math.sqrt(sum((f - mean) ** 2 for f in field))
-    near(r["cosine"], cosine, 1e-12, f"cosine of {estimator}, M = {m}")
+    within(r["cosine"], cosine, 1e-12, f"cosine of {estimator}, M = {m}")
 check(1 - got["grpo", 128]["cosine"] < 1e-5, "in the limit the field of grpo is parallel to the gradient of E[r]")
 # with endless groups maxrl climbs log E[r], whose gradient is R / E[r]
 [limit] = rows("field", "--p", ".2,.3,.5", "--group-size", "400", "--estimator", "maxrl")
-near(limit["F_3"] - limit["F_1"], 2 / 2.3, 5e-3, "the limit of maxrl is the gradient of log E[r]")
+within(limit["F_3"] - limit["F_1"], 2 / 2.3, 5e-3, "the limit of maxrl is the gradient of log E[r]")
 
 # how much of the field's Jacobian turns: at the uniform point, K = 10, M = 8, by a script in numpy
 got = {r["estimator"]: r["relative"] for r in rows("field", "--p", ",".join(["0.1"] * 10), "--group-size", "8")}
 for estimator, wanted in {"grpo": .955, "maxrl": .060, "odrpo-gini-median(grpo)": .373, "odrpo-gini-median(maxrl)": .071, "odrpo(grpo)": 0, "odrpo-gini(maxrl)": 0}.items():
-    near(got[estimator], wanted, 5e-4, f"relative curl of {estimator}")
+    within(got[estimator], wanted, 5e-4, f"relative curl of {estimator}")
 
 # the slope of a level's potential is F_2 - F_1 of two levels
 for P, slope in ((.01, 2.61), (.05, 2.47), (.5, 1.86)):
     [one] = rows("field", "--p", f"{1 - P},{P}", "--estimator", "odrpo(grpo)")
-    near(one["F_2"] - one["F_1"], slope, 5e-3, f"slope of a level at P = {P}, M = 8")
+    within(one["F_2"] - one["F_1"], slope, 5e-3, f"slope of a level at P = {P}, M = 8")
 # the group's median jumps where P_m = 1/2: only there the curl of gini-median does not vanish
 for p_text, rises in ((".2,.3,.5", True), (".2,.2,.6", False)):
     few, many = [r["curl"] for r in rows("field", "--p", p_text, "--group-size", "8,400", "--estimator", "odrpo-gini-median(grpo)")]
@@ -152,22 +130,21 @@ for p_text, rises in ((".2,.3,.5", True), (".2,.2,.6", False)):
 loop = {r["estimator"]: r for r in rows("field", "--triangle", "0.1")}
 for estimator, wanted in {"grpo": .150, "maxrl": .004, "odrpo-gini-median(grpo)": .016, "odrpo-gini-median(maxrl)": .007, "odrpo(grpo)": 0,
                           "odrpo-gini(maxrl)": 0}.items():
-    near(loop[estimator]["share"], wanted, 5.1e-4, f"circulation of {estimator}")
-near(loop["grpo"]["least_cosine"], .97, 5e-3, "least cosine of grpo on the loop")
-near(loop["odrpo-gini-median(maxrl)"]["least_cosine"], .93, 5e-3, "least cosine of gini-median (maxrl) on the loop")
+    within(loop[estimator]["share"], wanted, 5.1e-4, f"circulation of {estimator}")
+within(loop["grpo"]["least_cosine"], .97, 5e-3, "least cosine of grpo on the loop")
+within(loop["odrpo-gini-median(maxrl)"]["least_cosine"], .93, 5e-3, "least cosine of gini-median (maxrl) on the loop")
 
 # --- objective: the limit and the paper's constant, and the finite sums
 got = {(r["estimator"], r["M"]): r for r in rows("objective", "--p", ".2,.3,.5", "--group-size", "2,8,200")}
 arc = 2 * (math.asin(math.sqrt(.8)) + math.asin(math.sqrt(.5)))
-near(got["odrpo(grpo)", 8]["limit"], arc, 1e-12, "limit of odrpo(grpo)")
-near(got["odrpo(grpo)", 8]["paper_2_over_pi"], arc / math.pi, 1e-12, "the paper's constant")
-near(got["odrpo(maxrl)", 8]["limit"], math.log(.8) + math.log(.5), 1e-12, "limit of odrpo(maxrl)")
-series = sum((1 - (1 - P) ** j) / j for P in (.8, .5) for j in range(1, 8))
-near(got["odrpo(maxrl)", 8]["objective"], series, 1e-12, "odrpo(maxrl) at M = 8")
+within(got["odrpo(grpo)", 8]["limit"], arc, 1e-12, "limit of odrpo(grpo)")
+within(got["odrpo(grpo)", 8]["paper_2_over_pi"], arc / math.pi, 1e-12, "the paper's constant")
+within(got["odrpo(maxrl)", 8]["limit"], math.log(.8) + math.log(.5), 1e-12, "limit of odrpo(maxrl)")
+within(got["odrpo(maxrl)", 8]["objective"], log_objective(.8, 8) + log_objective(.5, 8), 1e-12, "odrpo(maxrl) at M = 8")
 gini = sum(math.sqrt(k) * (1.2 * math.asin(math.sqrt(P)) - math.sqrt(P * (1 - P)) * (1 - 2 * P)) for k, P in ((2, .8), (3, .5)))
-near(got["odrpo-gini(grpo)", 8]["limit"], gini, 1e-12, "limit of odrpo-gini(grpo)")
+within(got["odrpo-gini(grpo)", 8]["limit"], gini, 1e-12, "limit of odrpo-gini(grpo)")
 gini = sum(math.sqrt(k) * (.1 * math.log(P) + 4 * P - 2 * P * P) for k, P in ((2, .8), (3, .5)))
-near(got["odrpo-gini(maxrl)", 8]["limit"], gini, 1e-12, "limit of odrpo-gini(maxrl)")
+within(got["odrpo-gini(maxrl)", 8]["limit"], gini, 1e-12, "limit of odrpo-gini(maxrl)")
 mixed = rows("objective", "--p", ".5,.5", "--estimator", "grpo", "--estimator", "odrpo(grpo)")
 check(mixed[0]["objective"] is None and "no scalar objective" in mixed[0]["why_none"] and mixed[1]["objective"] > 0, "a refused row says why")
 
@@ -179,8 +156,8 @@ for i in range(8):
     mean = sum(c) / 8
     share.append((1 - mean) ** 2 / sum((x - mean) ** 2 for x in c))
 one = rows("leverage", "--estimator", "grpo", "--outlier", "1")[0]
-near(one["share"], sum(share) / 8, 1e-12, "share of an outlier under grpo")
-near(one["growth"], 1, 1e-12, "grpo does not grow")
+within(one["share"], sum(share) / 8, 1e-12, "share of an outlier under grpo")
+within(one["growth"], 1, 1e-12, "grpo does not grow")
 check(one["share_se"] is None, "a given group has no sampling error")
 # groups of the rater `mixed`: what an outlier does there. Shares within .04 and growth within 7 % of figures from another simulation
 drawn = {(r["estimator"], r["outlier"]): r for r in rows("leverage", "--rater", "mixed", "--groups", "20000")}
@@ -188,12 +165,12 @@ figures = {"grpo": (.75, 1.00, .47, 1.00), "reinforce": (.75, 2.6, .47, 1.5), "m
            "odrpo-gini(grpo)": (.65, 1.89, .46, 1.42), "odrpo-gini-median(grpo)": (.49, 1.38, .47, 1.43), "odrpo(maxrl)": (.51, 1.43, .65, 2.20),
            "odrpo-gini-median(maxrl)": (.25, 1.14, .61, 1.92)}
 for estimator, (low, low_growth, high, high_growth) in figures.items():
-    near(drawn[estimator, 1]["share"], low, .04, f"share, {estimator} to 1")
-    near(drawn[estimator, 10]["share"], high, .04, f"share, {estimator} to 10")
-    near(drawn[estimator, 1]["growth"], low_growth, .07 * low_growth, f"growth, {estimator} to 1")
-    near(drawn[estimator, 10]["growth"], high_growth, .07 * high_growth, f"growth, {estimator} to 10")
-near(drawn["grpo", 1]["contrast"], .41, .02, "contrast under grpo, to 1")
-near(drawn["grpo", 10]["contrast"], .73, .02, "contrast under grpo, to 10")
+    within(drawn[estimator, 1]["share"], low, .04, f"share, {estimator} to 1")
+    within(drawn[estimator, 10]["share"], high, .04, f"share, {estimator} to 10")
+    within(drawn[estimator, 1]["growth"], low_growth, .07 * low_growth, f"growth, {estimator} to 1")
+    within(drawn[estimator, 10]["growth"], high_growth, .07 * high_growth, f"growth, {estimator} to 10")
+within(drawn["grpo", 1]["contrast"], .41, .02, "contrast under grpo, to 1")
+within(drawn["grpo", 10]["contrast"], .73, .02, "contrast under grpo, to 10")
 again = rows("leverage", "--rater", "mixed", "--groups", "500", "--seed", "3", "--estimator", "grpo")
 check(again == rows("leverage", "--rater", "mixed", "--groups", "500", "--seed", "3", "--estimator", "grpo"), "the same seed gives the same groups")
 

@@ -16,32 +16,16 @@ except (ImportError, TypeError) as missing:  # arch 7.2 raises the second with p
     print(f"skipped: {missing}")
     sys.exit(77)
 
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from reference import picks
+
 HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "statistics_reference.hpp")
-RESAMPLES, SEED, PURPOSE = 2000, 20261, 80
-
-
-def philox(counter, key):
-    """Philox4x32-10 of Salmon et al. 2011, an independent text: counter is four arrays of 32-bit words, key two words."""
-    c, k = [np.asarray(x, np.uint64) for x in np.broadcast_arrays(*counter)], [int(key[0]), int(key[1])]
-    low = np.uint64(0xFFFFFFFF)
-    for _ in range(10):
-        a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [(b >> np.uint64(32)) ^ c[1] ^ np.uint64(k[0]), b & low, (a >> np.uint64(32)) ^ c[3] ^ np.uint64(k[1]), a & low]
-        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
-    return c
-
-
-def picks(stratum, n):
-    """The items of all resamples of a stratum, as results/stats/bootstrap.hpp defines them: resamples x n."""
-    block = np.arange((n + 3) // 4)
-    words = philox([PURPOSE, np.arange(RESAMPLES)[:, None], stratum, block[None, :]], [SEED & 0xFFFFFFFF, SEED >> 32])
-    flat = np.stack(words, axis=-1).reshape(RESAMPLES, -1)[:, :n]
-    return (flat * np.uint64(n) >> np.uint64(32)).astype(int)
+RESAMPLES, SEED = 2000, 20261
 
 
 def intervals(samples, statistic):
     """scipy's percentile and BCa intervals of the same resamples: [percentile lo, hi, BCa lo, hi]."""
-    drawn = [picks(t, len(s)) for t, s in enumerate(samples)]
+    drawn = [picks(len(s), RESAMPLES, SEED, t) for t, s in enumerate(samples)]
     resampled = np.array([statistic(*(s[p[b]] for s, p in zip(samples, drawn))) for b in range(RESAMPLES)])
     estimate = statistic(*samples)
     resampled[np.isclose(resampled, estimate, rtol=0, atol=1e-13 * np.max(np.abs(resampled)))] = estimate  # ties but for rounding
@@ -127,7 +111,7 @@ def main():
     # rliable draws its own resamples: its percentile interval agrees with ours up to the noise of both
     x = np.array(was["x"]).T
     _, theirs = library.get_interval_estimates({"x": x}, lambda s: np.array([metrics.aggregate_iqm(s)]), reps=20000)
-    drawn = np.stack([x[picks(t, len(x)), t] for t in range(x.shape[1])], axis=-1)
+    drawn = np.stack([x[picks(len(x), RESAMPLES, SEED, t), t] for t in range(x.shape[1])], axis=-1)
     ours = np.percentile(scipy.stats.trim_mean(drawn.reshape(RESAMPLES, -1), 0.25, axis=1), [2.5, 97.5])
     apart = float(np.max(np.abs(theirs["x"][:, 0] - ours)) / (ours[1] - ours[0]))
     print(f"rliable's percentile interval of the IQM, 20000 resamples: {apart:.3f} widths from ours of {RESAMPLES} (allowed 0.06)")
