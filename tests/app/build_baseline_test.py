@@ -12,7 +12,7 @@ if not (shutil.which("git") and shutil.which("cmake") and shutil.which("ninja"))
     print("no git, cmake or ninja here")
     sys.exit(77)
 
-clean = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") and k not in ("GITHUB_ACTIONS", "LC_ALL")}
+clean = {k: v for k, v in checks.clean.items() if not k.startswith("GIT_")}
 clean.update(GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null", GIT_AUTHOR_NAME="a", GIT_AUTHOR_EMAIL="a@b", GIT_COMMITTER_NAME="a", GIT_COMMITTER_EMAIL="a@b")
 
 

@@ -1,8 +1,8 @@
 # What the tests of `gate` share: workers whose clock is made up (gate_worker.py, argument 2), gates of them, processes that must not be left.
-import hashlib, json, os, shlex, shutil, subprocess, sys
+import hashlib, json, os, shlex, shutil, sys
 
 import checks
-from checks import program
+from checks import checked as check
 
 fake = shutil.copy(checks.paths[0], os.getcwd())  # processes of other tests have another path
 mark = str(100_000 + os.getpid() % 100_000)  # seconds of a sleep that nobody else starts
@@ -10,18 +10,13 @@ mark = str(100_000 + os.getpid() % 100_000)  # seconds of a sleep that nobody el
 short = ("--max-seconds", "0.001")
 
 
-def check(what, good, shown=""):
-    checks.check(good, f"{what}\n{shown}")
-
-
 def worker(file=fake, **how):
     return f"{sys.executable} -IS {shlex.quote(file)} {shlex.quote(json.dumps(how))}"
 
 
 def gate(*arguments, environment={}, baseline=worker(), candidate=None, kind="worker", seconds=300, counts=("--counts", "off"), length=short):
-    command = [program, "gate", "--kind", kind, "--baseline", baseline, "--candidate", candidate or baseline, *counts, *length, *arguments]
-    clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
-    return subprocess.run(command, capture_output=True, timeout=seconds, env={**clean, **environment}, stdin=subprocess.DEVNULL)
+    sides = ("--kind", kind, "--baseline", baseline, "--candidate", candidate or baseline)
+    return checks.gate(*sides, *counts, *length, *arguments, environment=environment, seconds=seconds)
 
 
 def ancestors():

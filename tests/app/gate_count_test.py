@@ -43,7 +43,7 @@ for release, cases, says in (("old", "BM_[ab]*", "no number of iterations"), ("n
     check(f"benchmark, {release}, {cases}: nothing counted: 12, and why", r.returncode == 12 and r.stdout == b"" and says in r.stderr.decode(), r)
 
 def stored(*arguments):
-    return subprocess.run([program, "gate", "--counts", "off", *short, *arguments], capture_output=True, timeout=300, stdin=subprocess.DEVNULL)
+    return checks.gate("--counts", "off", *short, *arguments)
 
 
 for release in ("old", "new"):

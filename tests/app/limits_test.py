@@ -1,28 +1,20 @@
 """`odrpo-bench gate FILE.h5` as a user starts it: limits of [gate], stored in a result file or given by --suite.
 
 Usage: limits_test.py PROGRAM SUITES"""
-import json, os, re, subprocess
+import json, os, re
 import xml.etree.ElementTree as xml
 
 import checks
-from checks import program
+from checks import checked as check, gate, near
+from reference import mean, table_of
 
 suites = checks.paths[0]
-
-
-def check(what, good, shown=""):
-    checks.check(good, f"{what}\n{shown}")
 
 
 def suite(name, limits):
     text = f'[suite]\nname = "{name}"\nseeds = 5\n[grid]\nestimator = ["grpo", "odrpo(grpo)"]\nvotes = [1, 8]\n[learn]\nsteps = 20\nbatch = 16\n{limits}'
     open(name + ".toml", "w").write(text)
     return name + ".toml"
-
-
-def gate(*arguments, environment={}):
-    clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
-    return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=120, stdin=subprocess.DEVNULL, env={**clean, **environment})
 
 
 limits = """[gate]
@@ -47,11 +39,8 @@ check("--fail-on nothing", gate("judged.h5", "--fail-on", "nothing").returncode 
 check("--fail-on inconclusive: 11", gate("judged.h5", "--fail-on", "inconclusive").returncode == 11)
 
 # means by the program's own export
-rows = checks.call("export", "judged.h5").splitlines()
-names = rows[0].split(",")
-runs = [dict(zip(names, row.split(","))) for row in rows[1:]]
-quality = [float(x["final_quality"]) for x in runs if x["estimator"] == "grpo" and x["votes"] == "8"]
-check("a mean is that of the runs", abs(by_name["quality grpo >= 1 (votes=8)"]["measured"] - sum(quality) / 5) < 1e-9, by_name)
+quality = [float(x["final_quality"]) for x in table_of(checks.call("export", "judged.h5")) if x["estimator"] == "grpo" and x["votes"] == "8"]
+near(by_name["quality grpo >= 1 (votes=8)"]["measured"], mean(quality), "a mean is that of the runs")
 
 # limits of another suite file; none
 other = suite("other", '[gate]\nquality = [{ row = "grpo", at_least = 9.9 }]\n')

@@ -5,13 +5,9 @@ import json, os, re, shutil, subprocess
 import xml.etree.ElementTree as xml
 
 import checks
-from checks import program
+from checks import checked as check, gate, program
 
 suites = checks.paths[0]
-
-
-def check(what, good, shown=""):
-    checks.check(good, f"{what}\n{shown}")
 
 
 def run(file, *arguments, only="small/*/tabular/*", suite="smoke.toml"):
@@ -19,9 +15,8 @@ def run(file, *arguments, only="small/*/tabular/*", suite="smoke.toml"):
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
 
 
-def science(*arguments, environment={}):
-    clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
-    return subprocess.run([program, "gate", "--science", *arguments], capture_output=True, timeout=120, stdin=subprocess.DEVNULL, env={**clean, **environment})
+def science(*arguments, **how):
+    return gate("--science", *arguments, **how)
 
 
 run("old.h5")

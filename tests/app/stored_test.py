@@ -4,15 +4,10 @@ Usage: stored_test.py PROGRAM GATE_WORKER.py"""
 import copy, json, os, random, shutil, subprocess
 
 import checks
-from checks import program
+from checks import gate, program
 from gate_checks import check, fake, running, short, verdicts, without_load, worker, write
 
 no_valgrind = {"PATH": "/nowhere"}  # counts are of allocations
-clean = {k: v for k, v in os.environ.items() if k not in ("GITHUB_ACTIONS", "LC_ALL")}
-
-
-def gate(*arguments, environment={}):
-    return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=300, env={**clean, **environment}, stdin=subprocess.DEVNULL)
 
 
 def save(*arguments, baseline=worker(), kind="worker", counts=("--counts", "off"), file="base.json", length=short, environment={}):
@@ -76,7 +71,7 @@ write(first, "two.json")
 r = save(file="two.json")
 check("a second session", r.returncode == 0 and b"2 sessions of times" in r.stdout and len(read("two.json")["sessions"]) == 2 and {len(c["ns"]) for c in read("two.json")["cases"]} == {2}, r)
 together = [subprocess.Popen([program, "gate", "--save", "two.json", "--kind", "worker", "--baseline", worker(), "--counts", "off", *short],
-                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=clean) for _ in range(4)]
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=checks.clean) for _ in range(4)]
 said = [(p.communicate(timeout=300)[1], p.returncode) for p in together]
 check("four gates at once add four sessions", {code for _, code in said} == {0} and len(read("two.json")["sessions"]) == 6, said)
 check("--force begins again", save("--force", file="two.json", baseline=worker(cases=["a"])).returncode == 0 and len(read("two.json")["sessions"]) == 1)

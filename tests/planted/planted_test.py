@@ -7,21 +7,13 @@ import json, os, re, shutil, subprocess, sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "app"))
 import checks
-from checks import program
+from checks import checked as check, gate, program
 
 folder, suites = checks.paths
 
 
-def check(what, good, shown=""):
-    checks.check(good, f"{what}\n{shown}")
-
-
 def planted(name):
     return os.path.join(folder, "odrpo-bench-" + name)
-
-
-def gate(*arguments):
-    return subprocess.run([program, "gate", *arguments], capture_output=True, timeout=600, stdin=subprocess.DEVNULL)
 
 
 # is it slower? Gini-Median computes its advantages a hundred and one times
