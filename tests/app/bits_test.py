@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # odrpo-bitwise as a user meets it: catalogue, explain, compute, theory, training, and suites that are refused; arithmetic of its own.
 # Usage: bits_test.py PROGRAM; exit status 77 = skipped, because h5py is missing.
-import json
-import math
-import subprocess
-import sys
+import json, math, subprocess, sys
 
-from checks import call, check, finish, program
+from checks import call, check, finish, near, program, suite
+from reference import advantages, log_objective, mean, texts
 
 try:
     import h5py
@@ -17,24 +15,6 @@ except ImportError as error:
 SCORES = [3, 7, 7, 9]  # r - 1 = 0010, 0110, 0110, 1000
 
 
-def bits(scores, by_mean, eps=0.0, ddof=0):
-    n, out = len(scores), [0.0] * len(scores)
-    for b in range(8):
-        have = [(max(s, 1) - 1) >> b & 1 for s in scores]
-        mu = sum(have) / n
-        if mu in (0, 1):
-            continue
-        norm = (mu if by_mean else math.sqrt(mu * (1 - mu) * n / (n - ddof))) + eps
-        for i in range(n):
-            out[i] += 2**b * (have[i] - mu) / norm
-    return out
-
-
-def near(got, wanted, what):
-    good = len(got) == len(wanted) and all(abs(g - w) <= 1e-10 * max(1, abs(w)) for g, w in zip(got, wanted))
-    check(good, f"{what}: {got}, expected {wanted}")
-
-
 listed = json.loads(call("list", "estimators", "--json"))
 words = [e["word"] for e in listed["estimators"]["entries"]] if "estimators" in listed else []
 check({"odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)"} <= set(words) or not words, f"list estimators: {words}")
@@ -43,10 +23,9 @@ check("odrpo-bitwise(maxrl)" in call("list", "estimators"), "list estimators lac
 # --- explain, by bit and under conventions
 answer = json.loads(call("explain", "--rewards", "3,7,7,9", "--estimator", "odrpo-bitwise(grpo)", "--estimator", "odrpo-bitwise(maxrl)", "--json"))
 rows = {e["estimator"]: {s: c for c in e["conventions"] for s in c["compat"]} for e in answer["estimators"]}
-near(rows["odrpo-bitwise(grpo)"]["paper"]["advantages"], bits(SCORES, False), "explain, norm grpo")
-near(rows["odrpo-bitwise(maxrl)"]["paper"]["advantages"], bits(SCORES, True), "explain, norm maxrl")
-near(rows["odrpo-bitwise(grpo)"]["verl"]["advantages"], bits(SCORES, False, 1e-6, 1), "explain, verl")
-near(rows["odrpo-bitwise(maxrl)"]["maxrl-reference"]["advantages"], bits(SCORES, True, 1e-6), "explain, maxrl-reference")
+for norm, system in (("grpo", "paper"), ("maxrl", "paper"), ("grpo", "verl"), ("maxrl", "maxrl-reference")):
+    word = f"odrpo-bitwise({norm})"
+    near(rows[word][system]["advantages"], advantages(word, SCORES, system=system), f"explain, norm {norm}, {system}", 1e-10)
 parts = rows["odrpo-bitwise(grpo)"]["paper"]["bits"]
 check([p["bit"] for p in parts] == [0, 1, 2, 3] and [p["count"] for p in parts] == [0, 3, 2, 1], f"explain: bits {parts}")
 check([p["weight"] for p in parts] == [0, 2, 4, 8], f"explain: weights {parts}")
@@ -58,7 +37,7 @@ call("explain", "--rewards", "3,7.5", "--estimator", "odrpo-bitwise(grpo)", code
 ask = lambda rewards, **more: {"id": 0, "fn": "advantage", "args": {"rewards": rewards, "est": "odrpo-bitwise(grpo)", "eps": 0, "ddof": 0, **more}}
 told = subprocess.run([program, "compute"], input="".join(json.dumps(q) + "\n" for q in [ask([0, 4, 5, 5]), ask([1, 2.5]), ask([1, 2], values=[1, 3])]),
                       capture_output=True, text=True).stdout.splitlines()
-near(json.loads(told[0])["out"], bits([0, 4, 5, 5], False), "compute")
+near(json.loads(told[0])["out"], advantages("odrpo-bitwise(grpo)", [0, 4, 5, 5]), "compute", 1e-10)
 check("whole scores" in told[1] and "values" in told[2] and "error" in told[2], f"compute takes what has no bits: {told[1:]}")
 
 # --- theory: no curl; the objective is the sum of 2^b H(Q_b)
@@ -66,26 +45,13 @@ curl = json.loads(call("theory", "curl", "--levels", "3..6", "--group-size", "5"
 check(all(r["mac_all"] < 1e-12 for r in curl), f"theory curl: {curl}")
 p = [0.1, 0.2, 0.3, 0.4]
 [row] = json.loads(call("theory", "objective", "--p", ".1,.2,.3,.4", "--estimator", "odrpo-bitwise(maxrl)", "--json"))["rows"]
-series = lambda q, m: sum((1 - (1 - q) ** j) / j for j in range(1, m))
-near([row["objective"]], [series(0.6, 8) + 2 * series(0.7, 8)], "theory objective")
-near([row["limit"]], [math.log(0.6) + 2 * math.log(0.7)], "theory objective, limit")
+near(row["objective"], log_objective(0.6, 8) + 2 * log_objective(0.7, 8), "theory objective", 1e-10)
+near(row["limit"], math.log(0.6) + 2 * math.log(0.7), "theory objective, limit", 1e-10)
 call("theory", "leverage", "--group", "1,4,5,5,9", "--estimator", "odrpo-bitwise(grpo)")
 call("theory", "field", "--p", ".2,.3,.5", "--values", "1,2,12", "--estimator", "odrpo-bitwise(grpo)", code=4, words="bits")
 
 # --- training
-SUITE = """[suite]
-name = "bits"
-seed = 7
-seeds = 2
-[grid]
-rater = ["mode", "drops", "zeros"]
-policy = "tabular"
-estimator = ["odrpo(grpo)", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)", "verl"]
-votes = [1, 4]
-[env.bandit]
-prompts = 32
-actions = 12
-[rater.mode]
+suite("bits", """[rater.mode]
 base = "veto"
 [rater.drops]
 base = "veto"
@@ -99,20 +65,14 @@ parse_policy = "zero"
 [estimator.verl]
 base = "odrpo-bitwise(grpo)"
 compat = "verl"
-[learn]
-steps = 200
-batch = 16
-rollouts = 8
-lr = 0.1
-"""
-with open("bits.toml", "w") as file:
-    file.write(SUITE)
+""", seeds=2, rater='["mode", "drops", "zeros"]', policy='"tabular"', estimator='["odrpo(grpo)", "odrpo-bitwise(grpo)", "odrpo-bitwise(maxrl)", "verl"]',
+      votes="[1, 4]", prompts=32, actions=12, steps="200\nlr = 0.1", batch=16, baseline='"odrpo(grpo)"')
 shown = " ".join(call("run", "bits.toml", "--jobs", "2").split())
 check("2^b (bit_b(r-1) - mu_b)" in shown, f"the table lacks the formula: {shown}")
 with h5py.File("bits.h5") as f:
-    names = [x.decode() for x in f["estimator"][:]]
+    names = texts(f, "estimator")
     check(all(g == g for g in f["final_gain"][:]), "a run failed")
-    mean = {name: sum(g for g, n in zip(f["final_gain"][:], names) if n == name) / names.count(name) for name in set(names)}
+    mean = {name: mean([g for g, n in zip(f["final_gain"][:], names) if n == name]) for name in set(names)}
 check(mean["odrpo-bitwise(grpo)"] > 0, f"odrpo-bitwise(grpo) learns nothing: {mean}")
 call("run", "bits.toml", "--jobs", "1", "-o", "again.h5")
 

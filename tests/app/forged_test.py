@@ -2,39 +2,23 @@
 refuses them and names it.
 
 Usage: forged_test.py PROGRAM SUITES"""
-import os, shutil, subprocess, sys
+import shutil, subprocess
 
 import h5py
 import numpy as np
 
 import checks
-from checks import call, check, program
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "results"))
+from checks import call, check, program, suite
 from digest import reseal
 
-suite = """[suite]
-name = "small"
-seeds = 6
-[grid]
-rater = "mixed"
-policy = "tabular"
-estimator = ["grpo", "maxrl"]
-votes = [1, 8]
-[learn]
-steps = 60
-lr = [0.1, 0.3]
-[record]
-every = 10
-[table]
-rows = "estimator"
+suite("small", """rows = "estimator"
 columns = "votes"
 value = "gain"
-baseline = "grpo"
 best = ["lr"]
 tune_seeds = 2
-"""
-open("small.toml", "w").write(suite)
+[record]
+every = 10
+""", seeds=6, policy='"tabular"', estimator='["grpo", "maxrl"]', steps="60\nlr = [0.1, 0.3]")
 call("run", "small.toml", "-q", "-o", "good.h5")
 
 of_columns = [["verify"], ["table"], ["table", "--json"], ["stats"], ["report", "-o", "x.html"], ["plot", "bars", "--data"], ["export", "-o", "x.csv"],

@@ -3,7 +3,8 @@
 # Usage: fraction_test.py PROGRAM; exit status 77 = skipped, because h5py is missing.
 import sys
 
-from checks import call, check, finish
+from checks import call, check, finish, suite
+from reference import texts
 
 try:
     import h5py
@@ -12,18 +13,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-SUITE = """[suite]
-name = "apart"
-seed = 3
-seeds = 4
-[grid]
-rater = ["mode", "mean", "apart"]
-policy = "tabular"
-estimator = ["odrpo(grpo)", "odrpo-gini-median(maxrl)"]
-votes = [1, 4]
-[env.bandit]
-prompts = 32
-actions = 12
+suite("apart", """rows = "rater"
 [rater.mode]
 base = "veto"
 [rater.mean]
@@ -32,27 +22,16 @@ aggregate = "mean"
 [rater.apart]
 base = "veto"
 aggregate = "fraction"
-[learn]
-steps = 300
-batch = 16
-rollouts = 8
-lr = 0.1
 [record]
 gradient = 2
-[table]
-rows = "rater"
-columns = "votes"
-"""
-
-with open("apart.toml", "w") as file:
-    file.write(SUITE)
+""", seed=3, seeds=4, rater='["mode", "mean", "apart"]', policy='"tabular"', estimator='["odrpo(grpo)", "odrpo-gini-median(maxrl)"]', votes="[1, 4]",
+      prompts=32, actions=12, steps="300\nlr = 0.1", batch=16, baseline='""')
 shown = call("check", "apart.toml")
 check("48 runs" in shown and "fraction" in shown, f"check: {shown}")
 shown = " ".join(call("run", "apart.toml", "--jobs", "2").split())
 check("N votes: fraction, of N draws" in shown, f"the table does not say how votes are used: {shown}")
 with h5py.File("apart.h5") as f:
-    text = lambda name: [x.decode() for x in f[name][:]]
-    runs = list(zip(text("rater"), text("estimator"), f["votes"][:], f["seed"][:]))
+    runs = list(zip(texts(f, "rater"), texts(f, "estimator"), f["votes"][:], f["seed"][:]))
     at = {run: i for i, run in enumerate(runs)}
     gain = f["final_gain"][:]
     check(all(x.decode() == "ok" if isinstance(x, bytes) else True for x in f["status"][:]), "a run failed")
@@ -76,7 +55,7 @@ with h5py.File("apart.h5") as f, h5py.File("alone.h5") as g:
 
 # what is refused, at its place
 call("check", "apart.toml", "--set", "grid.estimator=[grpo, \"odrpo(grpo)\"]", code=3,
-     words='apart.toml:20:1: error: `aggregate` cannot be "fraction" here: estimator grpo has no levels')
+     words='apart.toml:33:1: error: `aggregate` cannot be "fraction" here: estimator grpo has no levels')
 call("check", "apart.toml", "--set", "grid.votes=600", code=3, words="8 responses x 600 votes are more than 4096")
 call("check", "apart.toml", "--set", "rater.apart.stop=2", code=3, words="only aggregate = \"mode\" waits for equal scores")
 call("run", "apart.toml", "--dry-run", "--set", "grid.votes=512", "--set", "grid.rater=apart")

@@ -12,7 +12,7 @@ except ImportError as missing:
 
 import checks
 import simulated_judges as judges
-from checks import call, check
+from checks import call, check, suite
 
 SEED = 2
 
@@ -166,19 +166,7 @@ for flag in ("none", "sample_id / 2"):
     check(asked["certain"] == all(c["holds"] for c in asked["checks"]), f"advise --rater {flag}: certain")
 
 # a suite that learns a judge from the file says it too
-with open("panel.toml", "w") as file:
-    file.write("""[suite]
-name = "panel"
-seed = 1
-seeds = 1
-[grid]
-rater = ["own"]
-policy = ["tabular"]
-estimator = ["grpo"]
-votes = [1]
-[rater.own]
-scores = "scores.csv"
-""")
+suite("panel", '[rater.own]\nscores = "scores.csv"\n', seeds=1, rater='"own"', policy='"tabular"', estimator='"grpo"', votes=1)
 for world in ("latent", "resample"):
     call("check", "panel.toml", "--set", f"rater.own.world={world}", words="its sample columns differ")
 judges.write_scores("scores.csv", simulated("mixed", {}, 60, 8, 4, SEED))

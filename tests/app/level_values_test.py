@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
 # Values of levels as a user meets them: explain, compute, theory, suites and training, against arithmetic of its own.
 # Usage: level_values_test.py PROGRAM; exit status 77 = skipped, because h5py is missing.
-import json
-import math
-import subprocess
-import sys
+import json, subprocess, sys
 
-from checks import call, check, finish, program
+from checks import call, check, finish, near, program, suite
+from reference import advantages, texts
 
 try:
     import h5py
@@ -18,55 +16,12 @@ VALUES = [1, 2, 12]
 SCORES = [1, 2, 2, 3]
 
 
-def worth(score, values):
-    """Linear between the levels; from 0 at the score 0 to the first value at the score 1."""
-    if score >= len(values):
-        return values[-1]
-    level = int(score)
-    low = 0 if level == 0 else values[level - 1]
-    return low + (score - level) * (values[level] - low)
-
-
-def grpo(scores, values):
-    r = [worth(s, values) for s in scores]
-    mean = sum(r) / len(r)
-    sd = math.sqrt(sum((x - mean) ** 2 for x in r) / len(r))
-    return [(x - mean) / sd for x in r]
-
-
-def maxrl(scores, values):
-    r = [worth(s, values) for s in scores]
-    mean = sum(r) / len(r)
-    return [(x - mean) / mean for x in r]
-
-
-def odrpo(scores, values, gini=False, by_mean=False):
-    out = [0.0] * len(scores)
-    for k in range(1, len(values) + 1):
-        mu = sum(s >= k for s in scores) / len(scores)
-        if mu in (0, 1):
-            continue
-        gap = values[k - 1] - (values[k - 2] if k > 1 else 0)
-        weight = math.sqrt(k) * (0.1 + 4 * mu * (1 - mu)) if gini else 1
-        norm = mu if by_mean else math.sqrt(mu * (1 - mu))
-        for i, s in enumerate(scores):
-            out[i] += gap * weight * ((s >= k) - mu) / norm
-    return out
-
-
-def near(got, wanted, what):
-    good = len(got) == len(wanted) and all(abs(g - w) <= 1e-10 * max(1, abs(w)) for g, w in zip(got, wanted))
-    check(good, f"{what}: {got}, expected {wanted}")
-
-
 # --- explain
 answer = json.loads(call("explain", "--rewards", "1,2,2,3", "--values", "1,2,12", "--compat", "paper", "--json"))
 check(answer["values"] == VALUES and answer["levels"] == 3, f"explain --json: {answer['values']}, {answer['levels']}")
 found = {e["estimator"]: e["conventions"][0] for e in answer["estimators"]}
-near(found["grpo"]["advantages"], grpo(SCORES, VALUES), "explain grpo")
-near(found["maxrl"]["advantages"], maxrl(SCORES, VALUES), "explain maxrl")
-near(found["odrpo(grpo)"]["advantages"], odrpo(SCORES, VALUES), "explain odrpo(grpo)")
-near(found["odrpo(maxrl)"]["advantages"], odrpo(SCORES, VALUES, by_mean=True), "explain odrpo(maxrl)")
+for word in ("grpo", "maxrl", "odrpo(grpo)", "odrpo(maxrl)"):
+    near(found[word]["advantages"], advantages(word, SCORES, VALUES), f"explain {word}", 1e-10)
 check([p["gap"] for p in found["odrpo(grpo)"]["levels"]] == [1, 1, 10], "explain: Delta_k")
 check("R = 1, 2, 12" in found["grpo"]["formula"] and "Delta_k" in found["odrpo(grpo)"]["formula"], "explain: formulas")
 text = call("explain", "--rewards", "1,2,2,3", "--values", "1,2,12", "--estimator", "odrpo(grpo)", "--compat", "paper")
@@ -78,23 +33,23 @@ call("explain", "--rewards", "1,2", "--values", "1,5", "--estimator", "rank-grpo
 
 # --- compute
 questions = [
-    ("advantage", {"rewards": SCORES, "est": "grpo", "eps": 0, "ddof": 0, "values": VALUES}, grpo(SCORES, VALUES)),
+    ("advantage", {"rewards": SCORES, "est": "grpo", "eps": 0, "ddof": 0, "values": VALUES}, advantages("grpo", SCORES, VALUES)),
     ("advantage", {"rewards": [0, 1.5, 2.25, 3], "est": "grpo", "eps": 0, "ddof": 0, "values": [2, 3, 13]},
-     grpo([0, 1.5, 2.25, 3], [2, 3, 13])),
+     advantages("grpo", [0, 1.5, 2.25, 3], [2, 3, 13])),
     ("advantage", {"rewards": SCORES, "est": "maxrl", "eps": 0, "ddof": 0, "values": VALUES, "origin": 0},
-     maxrl(SCORES, [0, 1, 11])),
+     advantages("maxrl", SCORES, [0, 1, 11])),
     ("odrpo", {"rewards": SCORES, "K": 3, "norm": "grpo", "weights": "gini", "eps": 0, "median_rule": "lower", "median_value": None,
-               "values": VALUES}, odrpo(SCORES, VALUES, gini=True)),
+               "values": VALUES}, advantages("odrpo-gini(grpo)", SCORES, VALUES)),
     ("odrpo_continuous", {"rewards": SCORES, "norm": "maxrl", "weights": "uniform", "eps": 0, "median_rule": "lower",
-                          "median_value": None, "values": VALUES}, odrpo(SCORES, VALUES, by_mean=True)),
+                          "median_value": None, "values": VALUES}, advantages("odrpo(maxrl)", SCORES, VALUES)),
     # all levels cost the same: the scores are their own values, and a failure stands one level lower
     ("odrpo", {"rewards": [0, 1, 3], "K": 3, "norm": "grpo", "weights": "uniform", "eps": 0, "median_rule": "lower", "median_value": None,
-               "values": [0.5, 1, 1.5]}, odrpo([0, 1, 3], [0.5, 1, 1.5])),
+               "values": [0.5, 1, 1.5]}, advantages("odrpo(grpo)", [0, 1, 3], [0.5, 1, 1.5])),
 ]
 asked = "".join(json.dumps({"id": i, "fn": fn, "args": args}) + "\n" for i, (fn, args, _) in enumerate(questions))
 told = subprocess.run([program, "compute"], input=asked, capture_output=True, text=True)
 for line, (fn, _, wanted) in zip(told.stdout.splitlines(), questions, strict=True):
-    near(json.loads(line).get("out") or [], wanted, f"compute {fn}: {line}")
+    near(json.loads(line).get("out") or [], wanted, f"compute {fn}: {line}", 1e-10)
 refused = [{"rewards": [1, 4], "est": "grpo", "eps": 0, "ddof": 0, "values": VALUES}, {"rewards": [1, 2], "est": "rank-grpo", "eps": 0, "ddof": 0, "values": VALUES},
            {"rewards": [1, 2], "est": "grpo", "eps": 0, "ddof": 0, "values": [3, 2]}]
 told = subprocess.run([program, "compute"], input="".join(json.dumps({"id": 0, "fn": "advantage", "args": a}) + "\n" for a in refused),
@@ -107,19 +62,7 @@ text = call("theory", "field", "--p", ".2,.3,.5", "--values", "1,2,12", "--estim
 check("R = 1, 2, 12" in text, f"theory field: {text}")
 
 # --- training: spacings as variants; 1..10 written out is the run without values
-SUITE = """[suite]
-name = "spaced"
-seed = 7
-seeds = 2
-[grid]
-rater = ["mode", "mean"]
-policy = "tabular"
-estimator = ["grpo", "written", "tops", "odrpo(maxrl)", "odrpo-tops"]
-votes = 4
-[env.bandit]
-prompts = 32
-actions = 12
-[rater.mode]
+suite("spaced", """[rater.mode]
 base = "veto"
 [rater.mean]
 base = "veto"
@@ -135,19 +78,12 @@ values = [1, 2, 3, 4, 5, 6, 7, 8, 20, 40]
 [estimator.odrpo-tops]
 base = "odrpo(maxrl)"
 values = [1, 2, 3, 4, 5, 6, 7, 8, 20, 40]
-[learn]
-steps = 200
-batch = 16
-rollouts = 8
-lr = 0.1
-"""
-with open("spaced.toml", "w") as file:
-    file.write(SUITE)
+""", seeds=2, rater='["mode", "mean"]', policy='"tabular"', estimator='["grpo", "written", "tops", "odrpo(maxrl)", "odrpo-tops"]', votes=4, prompts=32,
+      actions=12, steps="200\nlr = 0.1", batch=16)
 shown = " ".join(call("run", "spaced.toml", "--jobs", "2").split())
 check("R = 1, 2, 3, 4, 5, 6, 7, 8, 20, 40" in shown and "Delta_k" in shown, f"the table does not say the values: {shown}")
 with h5py.File("spaced.h5") as f:
-    text_of = lambda name: [x.decode() for x in f[name][:]]
-    final = dict(zip(zip(text_of("rater"), text_of("estimator"), f["seed"][:]), f["final_quality"][:]))
+    final = dict(zip(zip(texts(f, "rater"), texts(f, "estimator"), f["seed"][:]), f["final_quality"][:]))
 for rater in ("mode", "mean"):
     for seed in (0, 1):
         check(final[rater, "written", seed] == final[rater, "grpo", seed], f"1..10 written out is another run: {rater} {seed}")
@@ -157,25 +93,12 @@ text = call("run", "spaced.toml", "--jobs", "1", "-o", "again.h5")
 check(call("verify", "again.h5") and call("diff", "spaced.h5", "again.h5", "--json") is not None, "runs by one worker")
 
 # --- on the toy language model
-TEXTS = """[suite]
-name = "texts"
-seeds = 1
-[grid]
-env = "toy-lm"
-policy = "transformer"
-estimator = ["grpo", "tops"]
-[estimator.tops]
+suite("texts", """[estimator.tops]
 base = "grpo"
 values = [1, 2, 3, 4, 5, 6, 7, 8, 20, 40]
 [policy.transformer]
 warm_steps = 2
-[learn]
-steps = 2
-batch = 4
-rollouts = 4
-"""
-with open("texts.toml", "w") as file:
-    file.write(TEXTS)
+""", seeds=1, env='"toy-lm"', policy='"transformer"', estimator='["grpo", "tops"]', votes=1, steps="2\nrollouts = 4", batch=4)
 call("run", "texts.toml")
 
 # --- suites that are refused, at the place

@@ -7,7 +7,7 @@ import json, os, subprocess, sys
 long = "--long" in sys.argv
 if long:
     sys.argv.remove("--long")
-from checks import call, check, finish, paths, program
+from checks import call, check, finish, paths, program, suite
 
 (suites,) = paths
 tolerance = {"1": 0.15, "2": 0.35}  # by jobs: named above taken; named below taken is .15 for both
@@ -28,81 +28,33 @@ if most_resident("--version") > 25 * MIB:
     print("the program itself takes more than it does in a release build (a sanitizer?): skipped")
     sys.exit(77)
 
-bandit = """
-[suite]
-name = "memory"
-seed = 1
-seeds = {seeds}
-[grid]
-rater = ["{rater}"]
-policy = ["{policy}"]
-estimator = [{estimators}]
-votes = [{votes}]
-[env.bandit]
-prompts = {prompts}
-actions = {actions}
-[learn]
-steps = {steps}
-lr = 0.3
-[record]
-every = {every}
-"""
-usual = dict(seeds=1, rater="mixed", policy="linear", estimators='"grpo"', votes=1, prompts=256, actions=32, steps=300, every=10)
+usual = dict(seed=1, seeds=1, policy='"linear"', estimator='"grpo"', votes=1, prompts=256, actions=32, batch=64, steps=300, baseline='""')
 
 
-def suite(name, text):
-    with open(name, "w") as f:
-        f.write(text)
-    return name
-
-
-def in_bandit(name, more="", **values):
-    return suite(name, bandit.format(**{**usual, **values}) + more)
+def in_bandit(name, more="", every=10, **values):
+    return suite(name, f"[record]\nevery = {every}\n{more}", **{**usual, **values})
 
 
 call("judge", "simulate", "mixed", "--prompts", "300", "--samples", "8", "-o", "scores.csv")
 one_seed = ("--set", "suite.seeds=1")
-four = '"grpo", "maxrl", "rloo", "odrpo(grpo)"'
-tiny = suite(
-    "tiny.toml",
-    """
-[suite]
-name = "tiny"
-seed = 1
-seeds = 1
-[grid]
-env = ["toy-lm"]
-rater = ["mixed"]
-policy = ["small"]
-estimator = ["grpo"]
-votes = [1]
-[policy.small]
-base = "transformer"
-warm_steps = 20
-[learn]
-steps = 10
-batch = 8
-rollouts = 4
-lr = 1e-3
-[record]
-every = 5
-""",
-)
+four = '["grpo", "maxrl", "rloo", "odrpo(grpo)"]'
+tiny = suite("tiny", '[policy.small]\nbase = "transformer"\nwarm_steps = 20\n[record]\nevery = 5\n',
+             **{**usual, "env": '"toy-lm"', "policy": '"small"', "steps": "10\nrollouts = 4\nlr = 1e-3", "batch": 8})
 cases = [
     ("quickstart", (f"{suites}/quickstart.toml", *one_seed)),
     ("smoke", (f"{suites}/smoke.toml", *one_seed)),
     ("a tiny toy language model", (tiny,)),
-    ("every step recorded, 80 runs", (in_bandit("every.toml", seeds=20, estimators=four, steps=1000, every=1),)),
-    ("65,536 prompts, tabular", (in_bandit("tabular.toml", policy="tabular", prompts=65536, steps=20),)),
-    ("a judge of a file", (in_bandit("file.toml", '[rater.own]\nscores = "scores.csv"\n', rater="own", seeds=2, votes=8),)),
-    ("a judge of a file, resampled", (in_bandit("resampled.toml", '[rater.own]\nscores = "scores.csv"\nworld = "resample"\n', rater="own", seeds=2, votes=8),)),
-    ("a panel with 128 votes", (in_bandit("panel.toml", rater="panel-essays", votes=128),)),
+    ("every step recorded, 80 runs", (in_bandit("every", seeds=20, estimator=four, steps=1000, every=1),)),
+    ("65,536 prompts, tabular", (in_bandit("tabular", policy='"tabular"', prompts=65536, steps=20),)),
+    ("a judge of a file", (in_bandit("file", '[rater.own]\nscores = "scores.csv"\n', rater='"own"', seeds=2, votes=8),)),
+    ("a judge of a file, resampled", (in_bandit("resampled", '[rater.own]\nscores = "scores.csv"\nworld = "resample"\n', rater='"own"', seeds=2, votes=8),)),
+    ("a panel with 128 votes", (in_bandit("panel", rater='"panel-essays"', votes=128),)),
 ]
 if long:
     cases = [
         ("toy-lm-quickstart", (f"{suites}/toy-lm-quickstart.toml", *one_seed, "--set", "learn.steps=20")),
         ("posterior-votes", (f"{suites}/posterior-votes.toml", *one_seed, "--set", "table.tune_seeds=0")),
-        ("65,536 prompts x 64 actions", (in_bandit("large.toml", prompts=65536, actions=64, steps=100),)),
+        ("65,536 prompts x 64 actions", (in_bandit("large", prompts=65536, actions=64, steps=100),)),
     ]
 for name, arguments in cases:
     for jobs in ("1",) if name == "posterior-votes" else ("2",) if long else ("1", "2"):  # long ones once

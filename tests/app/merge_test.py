@@ -7,18 +7,13 @@ import atexit, glob, json, os, random, re, shutil, signal, subprocess, sys, temp
 import h5py
 
 import checks
-from checks import call, check, program
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "results"))
+from checks import call, check, digest, program, suite
 from digest import reseal
+from reference import texts
 
 smoke = os.path.join(checks.paths[0], "smoke.toml")
 shutil.copy(smoke, "smoke.toml")
 clean = {k: v for k, v in os.environ.items() if not re.match("SLURM_|PMIX_|OMPI_|JOB_COMPLETION", k)}
-
-
-def digest(file):
-    return re.search(r"digest ([0-9a-f]{64})", call("verify", file)).group(1)
 
 
 def parts(n, *more, name="smoke"):
@@ -33,7 +28,7 @@ def bytes_of(file):
 
 def rows(file):
     with h5py.File(file) as f:
-        return [name.decode() for name in f["id"][:]]
+        return texts(f, "id")
 
 
 call("run", "smoke.toml", "-q", "-o", "one.h5")
@@ -191,18 +186,7 @@ check(ran.stderr.decode() == "error: 24 of 192 runs are missing; 'no.h5' was not
 os.makedirs("scores/there")
 open("scores/there/judge.csv", "w").write("prompt_id,response_id,sample_id,score\n" + "".join(
     f"{p},{r},{s},{1 + (3 * p + 5 * r + s * (p + r)) % 5}\n" for p in range(6) for r in range(6) for s in range(4)))
-open("scores/there/own.toml", "w").write("""[suite]
-name = "own"
-seeds = 3
-[grid]
-rater = "judge"
-policy = "tabular"
-estimator = ["grpo", "maxrl"]
-[rater.judge]
-scores = "judge.csv"
-[learn]
-steps = 20
-""")
+suite("scores/there/own", '[rater.judge]\nscores = "judge.csv"\n', rater='"judge"', policy='"tabular"', estimator='["grpo", "maxrl"]', votes=1)
 for i in (0, 1):
     call("run", "own.toml", "-q", "--shard", f"{i}/2", cwd="scores/there")
 call("merge", *glob.glob("scores/there/own.part-*"), "-o", "own.h5", words="6 runs of 2 parts")  # the scores are beside the parts
@@ -256,15 +240,7 @@ check(digest("q.h5") == one, "of merges at once one writes")
 check(all("another process is writing 'q.h5'" in line for line in open("q.log")), open("q.log").read())
 
 # the toy language model, trained by other instructions: the digests, the values and the processors
-open("lm.toml", "w").write("""[suite]
-name = "lm"
-seeds = 2
-[grid]
-env = "toy-lm"
-rater = "mixed"
-policy = "p"
-estimator = ["grpo", "maxrl"]
-[env.toy-lm]
+suite("lm", """[env.toy-lm]
 vocabulary = 40
 prompts = 13
 response_tokens = 12
@@ -273,11 +249,7 @@ evaluated_prompts = 16
 base = "transformer"
 warm_steps = 6
 warm_batch = 4
-[learn]
-steps = 12
-batch = 4
-rollouts = 4
-""")
+""", seeds=2, env='"toy-lm"', policy='"p"', estimator='["grpo", "maxrl"]', votes=1, steps="12\nrollouts = 4", batch=4)
 for i in (0, 1):
     call("run", "lm.toml", "-q", "--shard", f"{i}/2")
 call("merge", "lm.part-0-of-2.h5", "lm.part-1-of-2.h5", "-o", "lm-parts.h5", words="4 runs of 2 parts")

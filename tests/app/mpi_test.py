@@ -4,7 +4,7 @@ Usage: mpi_test.py PROGRAM SUITES"""
 import glob, json, os, re, shutil, signal, subprocess, sys
 
 import checks
-from checks import call, check, program
+from checks import call, check, digest, program, suite
 
 if not shutil.which("mpirun") or not json.loads(call("--version", "--json"))["mpi"]:
     print("skipped: no MPI")
@@ -12,25 +12,9 @@ if not shutil.which("mpirun") or not json.loads(call("--version", "--json"))["mp
 smoke = os.path.join(checks.paths[0], "smoke.toml")
 env = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-suite = """[suite]
-name = "{name}"
-seed = 3
-seeds = {seeds}
-[grid]
-env = ["bandit"]
-rater = ["mixed"]
-policy = ["linear"]
-estimator = ["grpo", "maxrl"]
-votes = [1, 8]
-[learn]
-steps = {steps}
-"""
-open("long.toml", "w").write(suite.format(name="long", seeds=16, steps=4000))
-open("endless.toml", "w").write(suite.format(name="endless", seeds=100, steps=60000))  # no test waits for its end
-
-
-def digest(file):
-    return re.search(r"digest ([0-9a-f]{64})", call("verify", file)).group(1)
+long = dict(seed=3, estimator='["grpo", "maxrl"]', prompts=256, actions=32, batch=64)
+suite("long", seeds=16, steps=4000, **long)
+suite("endless", seeds=100, steps=60000, **long)  # no test waits for its end
 
 
 def ranks(n, *arguments):

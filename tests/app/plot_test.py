@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # `plot` and `table --curve` as a user calls them: every figure in every format, its numbers against h5py, hostile names, bad input.
 # Usage: plot_test.py PROGRAM SAMPLE, where SAMPLE FILE.h5 hostile writes a result file
-import csv, io, json, math, os, re, shutil, struct, subprocess, sys
+import json, math, os, re, shutil, struct, subprocess, sys
 import xml.etree.ElementTree as xml
 
 try:
@@ -10,7 +10,8 @@ except ImportError:
     print("skipped: no h5py")
     sys.exit(77)
 import checks
-from checks import call, check, finish, paths
+from checks import call, check, finish, paths, suite
+from reference import level_weight, mean, table_of, texts
 
 sample = paths[0]
 
@@ -32,8 +33,7 @@ kinds = ["curves", "votes", "bars", "forest", "heatmap", "histogram", "profile"]
 with h5py.File("plain.h5") as f:
     world = f["curves/bandit"]
     rows, steps, quality = world["run"][:], world["step"][:], world["quality"][:]
-    text = lambda name: [v.decode() for v in f[name][:]]
-    estimator, votes, rate = text("estimator"), f["votes"][:], f["learn_lr"][:]
+    estimator, votes, rate = texts(f, "estimator"), f["votes"][:], f["learn_lr"][:]
     budget = f["learn_steps"][:]
     expected = {}
     for at, run in enumerate(rows):
@@ -42,11 +42,11 @@ with h5py.File("plain.h5") as f:
                 if not math.isnan(quality[at][s]):
                     expected.setdefault((estimator[run], float(step)), []).append(quality[at][s])
 data = call("plot", "curves", "plain.h5", "--data", "--curve", "quality", "--where", "env=bandit", "--where", "votes=8", "--where", "lr=1", "--where", "learn.steps=50")
-lines = list(csv.DictReader(io.StringIO(data)))
+lines = table_of(data)
 shown = {(r["series"], float(r["x"])): r for r in lines}
 check(len(lines) == len(expected) == 12, "two rows of six steps")
 for (series, x), row in shown.items():
-    check(abs(float(row["y"]) - math.fsum(expected[series, x]) / len(expected[series, x])) < 1e-12, f"curve {series} at {x}")
+    check(abs(float(row["y"]) - mean(expected[series, x])) < 1e-12, f"curve {series} at {x}")
 table = json.loads(call("table", "plain.h5", "--where", "env=bandit", "--where", "votes=8", "--where", "lr=1", "--where", "learn.steps=50",
                         "--curve", "quality", "--json"))
 for block in table["blocks"]:
@@ -58,25 +58,7 @@ check(len(call("table", "plain.h5", "--curve", "quality").splitlines()) > 5, "a 
 # without --curve: the curve of the table's value
 check(call("plot", "curves", "plain.h5", "--data", "--where", "lr=1") == call("plot", "curves", "plain.h5", "--data", "--where", "lr=1", "--curve", "gain"),
       "the curve of a table of gains")
-with open("valued.toml", "w") as suite:
-    suite.write("""[suite]
-name = "valued"
-seed = 1
-seeds = 2
-[grid]
-env = ["bandit"]
-rater = ["mixed"]
-policy = ["tabular"]
-estimator = ["grpo", "maxrl"]
-votes = [1]
-[env.bandit]
-prompts = 16
-[learn]
-steps = 40
-batch = 8
-[table]
-value = "gain"
-""")
+suite("valued", estimator='["grpo", "maxrl"]', votes="[1]", policy='"tabular"', steps=40)
 for value, curve in (("reward", "reward"), ("quality", "quality"), ("auc", "gain"), ("regret", "quality"), ("seconds", "quality")):
     call("run", "valued.toml", "--set", f"table.value={value}", "-q", "-j", "1", "-o", f"{value}.h5")
     shown = call("plot", "curves", f"{value}.h5", "--data")
@@ -110,13 +92,12 @@ _, texts = svg_texts("bars-hostile.svg")
 check(any("$(touch pwned)" in t for t in texts), f"the hostile name is not shown: {texts}")
 
 call("plot", "weights", "-o", "weights.svg")
-profile = list(csv.DictReader(io.StringIO(call("plot", "weights", "--rewards", "3,7,7,9", "--estimator", "odrpo-gini(grpo)", "--data"))))
+profile = table_of(call("plot", "weights", "--rewards", "3,7,7,9", "--estimator", "odrpo-gini(grpo)", "--data"))
 for row in profile:
     if not row["series"]:
         continue
     k = float(row["x"])
-    mu = sum(r >= k for r in (3, 7, 7, 9)) / 4
-    check(abs(float(row["y"]) - math.sqrt(k) * (0.1 + 4 * mu * (1 - mu))) < 1e-12, f"weight of level {k}")
+    check(abs(float(row["y"]) - level_weight("gini", k, mean([r >= k for r in (3, 7, 7, 9)]))) < 1e-12, f"weight of level {k}")
 check(sum(1 for r in profile if r["series"]) == 10, "ten levels")
 
 # the default output, and a file that is replaced

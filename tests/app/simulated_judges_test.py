@@ -11,18 +11,10 @@ except ImportError as missing:
     sys.exit(77)
 
 import simulated_judges as judges
+from checks import check, finish
 
 SEED = 11
 below = NormalDist().cdf
-failed = done = 0
-
-
-def check(good, what):
-    global failed, done
-    done += 1
-    if not good:
-        failed += 1
-        print("FAILED:", what)
 
 
 def near(got, expected, sd, what):
@@ -173,5 +165,4 @@ with tempfile.TemporaryDirectory() as folder:
     for bad in (("nobody",), ("mixed", "sigma"), ("mixed", "nothing=3"), ("drift", "base=nobody")):
         check(start(*bad).returncode == 2, f"{bad} is refused")
 
-print(f"{done} checks, {failed} failed")
-sys.exit(failed > 0)
+finish()

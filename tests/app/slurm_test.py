@@ -4,27 +4,13 @@ Usage: slurm_test.py PROGRAM EXAMPLES"""
 import os, re, signal, subprocess, sys, time
 
 import checks
-from checks import check, program
+from checks import check, digest, program, suite
 from slurm_cluster import Cluster, NoSlurm, skipped, wait_until
 
 scripts = os.path.join(checks.paths[0], "slurm")
 start = time.monotonic()
 patience = 180  # seconds for the whole test
 
-suite = """\
-[suite]
-name = "suite"
-seed = 3
-seeds = 8
-[grid]
-env = ["bandit"]
-rater = ["mixed"]
-policy = ["linear"]
-estimator = ["grpo", "maxrl", "odrpo-gini-median(grpo)"]
-votes = [1, 8]
-[learn]
-steps = 14000
-"""
 parts = 4
 
 
@@ -40,17 +26,9 @@ def await_(good, what):
     return value
 
 
-def digest(file):
-    ran = subprocess.run([program, "verify", file], capture_output=True, text=True)
-    check(ran.returncode == 0, f"verify {file}: exit {ran.returncode}: {ran.stderr}")
-    found = re.search(r"digest ([0-9a-f]{64})", ran.stdout)
-    return found[1] if found else None
-
-
 def new_folder(name):
     os.mkdir(name)
-    with open(name + "/suite.toml", "w") as file:
-        file.write(suite)
+    suite(name + "/suite", seed=3, seeds=8, estimator='["grpo", "maxrl", "odrpo-gini-median(grpo)"]', prompts=256, actions=32, batch=64, steps=14000)
     return os.path.realpath(name)
 
 
@@ -173,7 +151,7 @@ def main():
             say("Slurm " + cluster.ask("sinfo", "--version").split()[-1] + " with one node is up")
             one = new_folder("one")
             checks.call("run", "suite.toml", cwd=one)
-            whole = digest(one + "/suite.h5") or "none"
+            whole = digest(one + "/suite.h5")
             say(f"one process on one machine: digest {whole}")
             try:
                 test_array(cluster, whole)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # `stats` and `plot profile` of a result file whose tasks share seeds, recomputed with numpy alone: intervals by units, P(row > baseline), and
 # rows that chose their learning rates. Usage: stats_numpy_test.py PROGRAM (exit 77 without numpy)
-import csv, io, itertools, json, math, statistics, sys
+import itertools, json, math, statistics, sys
 
 try:
     import numpy as np
@@ -10,32 +10,10 @@ except ImportError as missing:
     sys.exit(77)
 
 import checks
-from checks import call, check
+from checks import call, check, suite
+from reference import holm, inverse, iqm, p_above, picks, t_factor, t_interval, table_of
 
-SUITE = """
-[suite]
-name = "tuned"
-seed = 5
-seeds = 15
-[grid]
-env = ["bandit"]
-rater = ["mixed"]
-policy = ["linear"]
-estimator = ["grpo", "maxrl", "odrpo-gini(maxrl)"]
-votes = [1, 8]
-[env.bandit]
-prompts = 16
-actions = 8
-[learn]
-steps = 20
-batch = 8
-lr = [0.1, 0.3, 1]
-[table]
-baseline = "grpo"
-best = "lr"
-tune_seeds = 3
-"""
-TUNING, SEEDS, RESAMPLES, PURPOSE = 3, 15, 1000, 80
+TUNING, SEEDS, RESAMPLES = 3, 15, 1000
 largest = {}
 
 
@@ -44,31 +22,6 @@ def close(got, want, what, tolerance=1e-9):
     name = what.split(":")[0]
     largest[name] = max(largest.get(name, 0), apart)
     check(apart <= tolerance, f"{what}: {got}, expected {want}")
-
-
-# --- distributions
-def beta_share(a, b, x):
-    """Regularised incomplete beta function, by its continued fraction (Lentz)."""
-    if x <= 0 or x >= 1:
-        return float(x >= 1)
-    if x > (a + 1) / (a + b + 2):
-        return 1 - beta_share(b, a, 1 - x)
-    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)) / a
-    f, c, d = 1.0, 1.0, 0.0
-    for i in range(1000):
-        m = i // 2
-        k = 1 if i == 0 else m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)) if i % 2 == 0 else -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        d = 1 / (1 + k * d)
-        c = 1 + k / c
-        f *= c * d
-        if abs(c * d - 1) < 1e-16:
-            break
-    return front * (f - 1)
-
-
-def t_above(t, freedom):
-    half = beta_share(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2
-    return half if t > 0 else 1 - half
 
 
 def gamma_share(a, x):
@@ -82,34 +35,8 @@ def gamma_share(a, x):
     return total * math.exp(a * math.log(x) - x - math.lgamma(a))
 
 
-def inverse(rising, p, lo, hi):
-    for _ in range(200):
-        middle = (lo + hi) / 2
-        lo, hi = (middle, hi) if rising(middle) < p else (lo, middle)
-    return (lo + hi) / 2
-
-
-def t_factor(freedom, level=0.95):
-    return inverse(lambda t: 1 - t_above(t, freedom), 0.5 + level / 2, 0, 1e4)
-
-
 def chi_quantile(p, freedom):
     return 2 * inverse(lambda x: gamma_share(freedom / 2, x), p, 1e-9, 1e3)
-
-
-# --- the bootstrap: Philox4x32-10 (Salmon et al. 2011), BCa at the expanded level
-def philox(counter, key):
-    c, k, low = [np.asarray(x, np.uint64) for x in np.broadcast_arrays(*counter)], list(key), np.uint64(0xFFFFFFFF)
-    for _ in range(10):
-        a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
-        c = [(b >> np.uint64(32)) ^ c[1] ^ np.uint64(k[0]), b & low, (a >> np.uint64(32)) ^ c[3] ^ np.uint64(k[1]), a & low]
-        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
-    return c
-
-
-def picks(n):
-    words = philox([PURPOSE, np.arange(RESAMPLES)[:, None], 0, np.arange((n + 3) // 4)[None, :]], (1, 0))
-    return (np.stack(words, axis=-1).reshape(RESAMPLES, -1)[:, :n] * np.uint64(n) >> np.uint64(32)).astype(int)
 
 
 def expanded(x, statistic):
@@ -117,7 +44,7 @@ def expanded(x, statistic):
     n = len(x)
     phi = statistics.NormalDist()
     tail = phi.cdf(-math.sqrt(n / (n - 1)) * t_factor(n - 1))
-    estimate, found = statistic(x), np.sort([statistic(x[p]) for p in picks(n)])
+    estimate, found = statistic(x), np.sort([statistic(x[p]) for p in picks(n, RESAMPLES)])
     tie = 1e-13 * max(abs(found[0]), abs(found[-1]))
     bias = phi.inv_cdf(((found < estimate - tie).sum() + (found <= estimate + tie).sum()) / (2 * RESAMPLES))
     without = np.array([statistic(np.delete(x, i, axis=0)) for i in range(n)])
@@ -127,16 +54,11 @@ def expanded(x, statistic):
     return np.quantile(found, [at(phi.inv_cdf(tail)), at(-phi.inv_cdf(tail))])
 
 
-def iqm(x):
-    v = np.sort(x.ravel())
-    return v[len(v) // 4:len(v) - len(v) // 4].mean()
-
-
 # --- the file
-open("tuned.toml", "w").write(SUITE)
+suite("tuned", 'best = "lr"\ntune_seeds = 3\n', seed=5, seeds=15, steps="20\nlr = [0.1, 0.3, 1]")
 call("run", "tuned.toml", "-q", "-j", "1", "-o", "tuned.h5")
 gain = {}
-for r in csv.DictReader(io.StringIO(call("export", "tuned.h5"))):
+for r in table_of(call("export", "tuned.h5")):
     gain[r["estimator"], int(r["votes"]), float(r["lr"]), int(r["seed"])] = 100 * float(r["final_gain"])
 rates, votes, rows = (0.1, 0.3, 1.0), (1, 8), ("grpo", "maxrl", "odrpo-gini(maxrl)")
 at = lambda e, v, lr: np.array([gain[e, v, lr, s] for s in range(TUNING, SEEDS)])
@@ -149,14 +71,12 @@ found, student = json.loads(call("stats", *flags)), json.loads(call("stats", *fl
 check([c["cell"]["estimator"] for c in found["cells"]] == list(rows) and found["cells"][0]["tasks"] == 2, "cells")
 for e, c, t in zip(rows, found["cells"], student["cells"]):
     x = runs[e]
-    for name, statistic in (("mean", np.mean), ("iqm", iqm), ("median", lambda x: np.median(x.mean(axis=0)))):
+    for name, statistic in (("mean", np.mean), ("iqm", lambda x: iqm(x.ravel())), ("median", lambda x: np.median(x.mean(axis=0)))):
         close(c[name]["value"], statistic(x), f"{name}: of {e}")
         for side, want in zip(("lo", "hi"), expanded(x, statistic)):
             close(c[name][side], want, f"interval of {name}: {side} of {e}")
-    of_units = x.mean(axis=1)
-    half = t_factor(n - 1) * of_units.std(ddof=1) / math.sqrt(n)
-    close(t["mean"]["lo"], of_units.mean() - half, f"t interval: {e}")
-    close(t["mean"]["hi"], of_units.mean() + half, f"t interval: {e}")
+    for side, want in zip(("lo", "hi"), t_interval(x.mean(axis=1))):
+        close(t["mean"][side], want, f"t interval: {e}")
     s = np.cov(x.T)
     freedom = (n - 1) * np.trace(s) ** 2 / (s**2).sum()
     sd = math.sqrt(np.trace(s) / 2)
@@ -185,9 +105,8 @@ def leads(terms):
 def tested(terms, count):
     """Two-sided p, and the interval at an alpha."""
     sides = [[d / count for d in leads([(side * sign, e, v) for sign, e, v in terms])] for side in (1, -1)]
-    t = lambda d: d.mean() / (d.std(ddof=1) / math.sqrt(n))
-    p = min(1, 2 * min(max(t_above(t(d), n - 1) for d in side) for side in sides))
-    least = lambda side, alpha: min(d.mean() - t_factor(n - 1, 1 - alpha) * d.std(ddof=1) / math.sqrt(n) for d in side)
+    p = min(1, 2 * min(max(map(p_above, side)) for side in sides))
+    least = lambda side, alpha: min(t_interval(d, 1 - alpha)[0] for d in side)
     return p, lambda alpha: (least(sides[0], alpha), -least(sides[1], alpha))
 
 
@@ -196,9 +115,7 @@ def check_family(family, terms, counts, what):
     wanted = [tested(t, c) for t, c in zip(terms, counts)]
     p = [w[0] for w in wanted]
     m, order = len(p), sorted(range(len(p)), key=p.__getitem__)
-    stars = 0
-    while stars < m and (m - stars) * p[order[stars]] < 0.05:
-        stars += 1
+    stars = sum(adjusted < 0.05 for adjusted in holm(p))
     for rank, i in enumerate(order):
         d, alpha = family[i], 0.05 / (m - min(rank, stars))
         close(d["p"], p[i], f"p of {what}: {d['cell']}")
@@ -218,7 +135,7 @@ check_family(found["differences"], [[(sign, name, v) for v in votes for sign, na
              "differences over tasks")
 
 # --- bands of a profile: columns are tasks
-profile = list(csv.DictReader(io.StringIO(call("plot", "profile", "tuned.h5", "--data"))))
+profile = table_of(call("plot", "profile", "tuned.h5", "--data"))
 check(len(profile) == 3 * 61, "61 scores of each row")
 for r in profile[::4]:
     x, tau = runs[r["series"]], float(r["x"])

@@ -1,36 +1,19 @@
 #!/usr/bin/env python3
 """On a terminal: a signal is acknowledged on a line of its own, below the bar; a table fits. Usage: terminal_test.py PATH/TO/odrpo-bench"""
-import fcntl, os, pty, signal, struct, subprocess, sys, tempfile, termios, time
+import fcntl, os, pty, signal, struct, sys, termios, time
 
-program = os.path.abspath(sys.argv[1])
-suite = """
-[suite]
-name = "long"
-[limits]
+from checks import call, checked as check, finish, program, suite
+
+suite("long", """[limits]
 cpu_hours = 1e6
-[grid]
-env = "toy-lm"
-rater = "mixed"
-policy = "p"
-estimator = ["grpo", "maxrl"]
 [env.toy-lm]
 vocabulary = 40
 [policy.p]
 base = "transformer"
 warm_steps = 1
-[learn]
-steps = 20000
-"""
+""", seeds=1, env='"toy-lm"', policy='"p"', estimator='["grpo", "maxrl"]', votes=1, steps=20000, batch=64)
 # a step of many seconds, nearly all of it updates, between which nobody asks whether to stop
 long_steps = ["--set", "learn.epochs=64", "--set", "learn.batch=64", "--set", "learn.rollouts=16"]
-failed = 0
-
-
-def check(what, good, shown):
-    global failed
-    if not good:
-        failed = 1
-        print("FAILED:", what, repr(shown))
 
 
 def read_until(terminal, words, seen=b""):
@@ -53,63 +36,57 @@ except OSError as why:
     print(f"skipped: no terminal can be made here ({why})")
     sys.exit(77)
 
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    with open("long.toml", "w") as file:
-        file.write(suite)
-    os.environ["TERM"] = "xterm"
-    os.environ.pop("CI", None)
+os.environ["TERM"] = "xterm"
+os.environ.pop("CI", None)
 
-    def stop(more, wait, again):
-        """Starts the program and stops it, twice when `again`: its exit code, and whether it waited for the second signal."""
-        child, terminal = pty.fork()
-        if child == 0:
-            os.execv(program, [program, "run", "long.toml", "--jobs", "1"] + more)
-        bar = read_until(terminal, b"0/2 runs")
-        time.sleep(wait)
+
+def stop(more, wait, again):
+    """Starts the program and stops it, twice when `again`: its exit code, and whether it waited for the second signal."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(program, [program, "run", "long.toml", "--jobs", "1"] + more)
+    bar = read_until(terminal, b"0/2 runs")
+    time.sleep(wait)
+    os.kill(child, signal.SIGINT)
+    seen = read_until(terminal, b"leaves at once\r\n")
+    check("no line of its own", b"\r\nstopping when the steps under way are done; Ctrl-C again leaves at once\r\n" in seen, bar + seen)
+    waited = True
+    if again:
+        said, end, after = seen.partition(b"leaves at once\r\n")
+        seen = said + end + read_until(terminal, b"0/2 runs", after)  # the bar is back
+        time.sleep(0.2)  # more than the 50 ms within which two signals are one
+        waited = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
         os.kill(child, signal.SIGINT)
-        seen = read_until(terminal, b"leaves at once\r\n")
-        check("no line of its own", b"\r\nstopping when the steps under way are done; Ctrl-C again leaves at once\r\n" in seen, bar + seen)
-        waited = True
-        if again:
-            said, end, after = seen.partition(b"leaves at once\r\n")
-            seen = said + end + read_until(terminal, b"0/2 runs", after)  # the bar is back
-            time.sleep(0.2)  # more than the 50 ms within which two signals are one
-            waited = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-            os.kill(child, signal.SIGINT)
-        seen += read_until(terminal, None)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        check("the last line is not ended", seen.endswith(b"\r\n"), seen)
-        check("not acknowledged once", seen.count(b"leaves at once") == 1, seen)
-        os.close(terminal)
-        return code, waited, seen
+    seen += read_until(terminal, None)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    check("the last line is not ended", seen.endswith(b"\r\n"), seen)
+    check("not acknowledged once", seen.count(b"leaves at once") == 1, seen)
+    os.close(terminal)
+    return code, waited, seen
 
-    code, _, seen = stop([], 0, False)
-    check(f"one signal: exit {code}", code == 75, seen)
-    # the first signal may fall between two steps, most likely before the first; then the program is gone before the second one
-    for wait in (0.5, 1, 2, 4, 8):
-        code, waited, seen = stop(long_steps, wait, True)
-        if waited:
-            break
-    check("five times gone within 0.2 s of the first signal", waited, seen)
-    check(f"two signals: exit {code}", code == 130, seen)
+code, _, seen = stop([], 0, False)
+check(f"one signal: exit {code}", code == 75, seen)
+# the first signal may fall between two steps, most likely before the first; then the program is gone before the second one
+for wait in (0.5, 1, 2, 4, 8):
+    code, waited, seen = stop(long_steps, wait, True)
+    if waited:
+        break
+check("five times gone within 0.2 s of the first signal", waited, seen)
+check(f"two signals: exit {code}", code == 130, seen)
 
-    # a table takes the terminal's width, and breaks no number
-    with open("wide.toml", "w") as file:
-        file.write('[suite]\nname = "wide"\nseeds = 2\n[grid]\nestimator = ["grpo", "odrpo-gini-median(maxrl)"]\nvotes = [1, 2, 4, 8]\n'
-                   '[learn]\nsteps = 2\n[table]\nbaseline = "grpo"\n')
-    subprocess.run([program, "run", "wide.toml", "--quiet"], check=True, stdout=subprocess.DEVNULL)
-    for columns in (50, 80, 132):
-        child, terminal = pty.fork()
-        if child == 0:
-            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-            os.execv(program, [program, "table", "wide.h5"])
-        shown = read_until(terminal, None).decode()
-        check(f"a table at {columns} columns: exit", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, shown)
-        os.close(terminal)
-        lines = shown.split("\r\n")
-        check(f"a line beyond {columns} columns", max(map(len, lines)) <= columns, max(lines, key=len))
-        check(f"a table at {columns} columns is too narrow", max(map(len, lines)) > columns - 30, shown)
-        check("a number is missing", shown.count("baseline") == 4, shown)
-print("terminal_test: two stops on a terminal, tables of three widths")
-sys.exit(failed)
+# a table takes the terminal's width, and breaks no number
+suite("wide", seeds=2, estimator='["grpo", "odrpo-gini-median(maxrl)"]', votes="[1, 2, 4, 8]", steps=2)
+call("run", "wide.toml", "--quiet")
+for columns in (50, 80, 132):
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        os.execv(program, [program, "table", "wide.h5"])
+    shown = read_until(terminal, None).decode()
+    check(f"a table at {columns} columns: exit", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, shown)
+    os.close(terminal)
+    lines = shown.split("\r\n")
+    check(f"a line beyond {columns} columns", max(map(len, lines)) <= columns, max(lines, key=len))
+    check(f"a table at {columns} columns is too narrow", max(map(len, lines)) > columns - 30, shown)
+    check("a number is missing", shown.count("baseline") == 4, shown)
+finish()

@@ -1,8 +1,9 @@
 # `theory field --rater` and `theory bound` against arithmetic of their own and against training; refusals.
 # Usage: theory_judge_test.py PATH/TO/odrpo-bench
-import csv, itertools, json, math, statistics
+import itertools, json, math, statistics
 
-from checks import call, check, finish
+from checks import call, check, finish, suite, within
+from reference import advantages, table_of
 
 LEVELS = 3
 CHANNEL = [[.8, .15, .05], [.3, .4, .3], [.05, .25, .7]]
@@ -11,16 +12,6 @@ open("judge.toml", "w").write(f"[rater.j]\nnoise = [{{ model = \"confusion\", ma
 
 def rows(*arguments):
     return json.loads(call("theory", *arguments, "--json"))["rows"]
-
-
-def near(got, wanted, half, what):
-    check(got is not None and abs(got - wanted) <= half, f"{what}: {got}, expected {wanted} +- {half}")
-
-
-def grpo(scores):
-    mean = sum(scores) / len(scores)
-    sd = math.sqrt(sum((r - mean) ** 2 for r in scores) / len(scores))
-    return [(r - mean) / sd if sd > 0 else 0.0 for r in scores]
 
 
 def mode_of_two(row):
@@ -34,7 +25,7 @@ for votes, channel in ((1, CHANNEL), (2, [mode_of_two(row) for row in CHANNEL]))
     mean, square, own, weight = [0.0] * LEVELS, [0.0] * LEVELS, [0.0] * LEVELS, [0.0] * LEVELS
     for group in itertools.product(itertools.product(range(LEVELS), repeat=2), repeat=members):
         chance = math.prod(p[level] * channel[level][score] for level, score in group)
-        a = grpo([score + 1 for _, score in group])
+        a = advantages("grpo", [score + 1 for _, score in group])
         for j in range(LEVELS):
             g = sum(x * ((level == j) - p[j]) for x, (level, _) in zip(a, group)) / members
             mean[j] += chance * g
@@ -47,52 +38,32 @@ for votes, channel in ((1, CHANNEL), (2, [mode_of_two(row) for row in CHANNEL]))
     by_level = {r["level"]: r for r in got}
     for j in range(LEVELS):
         r = by_level[str(j + 1)]
-        near(r["F"], own[j] / weight[j], 1e-12, f"field of level {j + 1} under {votes} votes")
-        near(r["gradient"], mean[j], 1e-12, "mean gradient")
-        near(r["sd"], math.sqrt(square[j] - mean[j] ** 2), 1e-12, "its standard deviation")
-        near(r["snr"], mean[j] ** 2 / (square[j] - mean[j] ** 2), 1e-10, "its signal-to-noise ratio")
+        within(r["F"], own[j] / weight[j], 1e-12, f"field of level {j + 1} under {votes} votes")
+        within(r["gradient"], mean[j], 1e-12, "mean gradient")
+        within(r["sd"], math.sqrt(square[j] - mean[j] ** 2), 1e-12, "its standard deviation")
+        within(r["snr"], mean[j] ** 2 / (square[j] - mean[j] ** 2), 1e-10, "its signal-to-noise ratio")
     exact = {j + 1: r["F_exact"] for j, r in enumerate(r for r in got if r["level"] != "all")}
     centre = sum(x * by_level[str(j + 1)]["F"] for j, x in enumerate(p)), sum(x * exact[j + 1] for j, x in enumerate(p))
-    near(by_level["2"]["bias"], by_level["2"]["F"] - centre[0] - exact[2] + centre[1], 1e-12, "bias")
+    within(by_level["2"]["bias"], by_level["2"]["F"] - centre[0] - exact[2] + centre[1], 1e-12, "bias")
     along = sum(m * x * (j + 1 - 2.3) for j, (m, x) in enumerate(zip(mean, p)))
     sizes = math.sqrt(sum(m * m for m in mean)), math.sqrt(sum((x * (j + 1 - 2.3)) ** 2 for j, x in enumerate(p)))
-    near(by_level["all"]["cosine"], along / sizes[0] / sizes[1], 1e-12, "cosine")
+    within(by_level["all"]["cosine"], along / sizes[0] / sizes[1], 1e-12, "cosine")
 plain = rows("field", "--p", ".2,.3,.5", "--group-size", "3", "--estimator", "grpo")[0]
-near(exact[2], plain["F_2"], 1e-14, "the field under exact scores")
+within(exact[2], plain["F_2"], 1e-14, "the field under exact scores")
 
 # --- flips: with a channel that turns two levels round, the lower one always expects more
 open("turned.toml", "w").write("[rater.j]\nnoise = [{ model = \"confusion\", matrix = [[0.2, 0.8], [0.9, 0.1]] }]\n")
 turned = rows("field", "--rater", "./turned.toml", "--p", ".5,.5", "--estimator", "reinforce")
 for r in turned[1:]:
-    near(r["flips"], 1, 1e-12, "a turned channel flips always")
+    within(r["flips"], 1, 1e-12, "a turned channel flips always")
 
 # --- bound: R of grpo as training measures it. Each prompt is in the batch once; E u and its noise from redraws of the batch.
-open("fixed.toml", "w").write("""
-[suite]
-name = "fixed"
-seed = 7
-seeds = 12
-[grid]
-rater = ["mixed"]
-policy = ["tabular"]
-estimator = ["grpo", "odrpo-gini-median(grpo)", "posterior(reinforce)"]
-[env.bandit]
-prompts = 64
-[learn]
-steps = 1
-lr = 0
-kl = 0
-whiten = "none"
-warmup = 0
-schedule = "constant"
-[record]
-every = 1
-gradient = 256
-""")
+suite("fixed", "[record]\nevery = 1\ngradient = 256\n", seeds=12, policy='"tabular"', estimator='["grpo", "odrpo-gini-median(grpo)", "posterior(reinforce)"]', votes=1,
+      prompts=64, actions=32, batch=64, steps='1\nlr = 0\nkl = 0\nwhiten = "none"\nwarmup = 0\nschedule = "constant"')
 call("run", "fixed.toml", "-q", "-o", "fixed.h5", "--force")
 trained = {}
 call("export", "fixed.h5", "-o", "fixed.csv")
-for run in csv.DictReader(open("fixed.csv")):
+for run in table_of(open("fixed.csv").read()):
     # (E u . g)^2 / (E|u|^2 |g|^2): the cosine of the mean of 256 redraws holds their noise too
     cosine, snr = float(run["gradient_cosine"]), float(run["gradient_snr"])
     trained.setdefault(run["estimator"], []).append(cosine**2 * (snr + 1 / 256) / (1 + snr))
@@ -101,11 +72,11 @@ bound = rows("bound", "--rater", "mixed", "--policy", "tabular", "--prompts", "6
 by_name = {r["advantages"]: r for r in bound}
 for name, values in trained.items():
     error = math.hypot(statistics.stdev(values) / math.sqrt(len(values)), by_name[name]["R_se"])
-    near(by_name[name]["R"], statistics.mean(values), 4 * error, f"R of {name} beside training's own measure")
+    within(by_name[name]["R"], statistics.mean(values), 4 * error, f"R of {name} beside training's own measure")
 check(by_name["best map"]["share"] == 1, "the best map has its own R")
 for name, r in by_name.items():
     check(0 <= r["R"] <= by_name["best map"]["R"] <= 1, f"R of {name} is at most that of the best map: {r['R']}")
-    near(r["share"], r["R"] / by_name["best map"]["R"], .01, f"share of {name}")  # means over worlds
+    within(r["share"], r["R"] / by_name["best map"]["R"], .01, f"share of {name}")  # means over worlds
 check(by_name["best map of another world"]["R"] < by_name["best map"]["R"], "another world's map is worse")
 check(by_name["posterior(reinforce)"]["share"] > by_name["grpo"]["share"], "posterior scores are nearer the best map")
 ascent = by_name["ascent from the best map"]

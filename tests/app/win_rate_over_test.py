@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # Win rates over an estimator's final policies, by every command, against arithmetic of its own on what h5py reads.
 # Usage: win_rate_over_test.py PROGRAM SAMPLE; exit status 77 = skipped, because h5py is missing.
-import csv, io, json, math, subprocess, sys
+import json, math, subprocess, sys
+from statistics import NormalDist
 
 import checks
-from checks import call, check, paths
+from checks import call, check, paths, suite
+from reference import table_of
 
 try:
     import h5py
@@ -13,39 +15,10 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-SUITE = """[suite]
-name = "wins"
-seed = 5
-seeds = 3
-[grid]
-env = "toy-lm"
-rater = "mixed"
-policy = "p"
-estimator = ["grpo", "maxrl", "odrpo(grpo)"]
-[env.toy-lm]
-vocabulary = 40
-[policy.p]
-base = "transformer"
-warm_steps = 60
-eval_temperature = 1
-[learn]
-steps = 6
-batch = 8
-rollouts = 4
-lr = [1e-3, 1e-2]
-[record]
-every = 3
-[table]
-columns = "value"
-value = ["quality", "win-rate-over-grpo"]
-best = ["lr"]
-baseline = "grpo"
-"""
 SIGMA, TIE, SLOPE, RIDGE = 1.0, 0.25, 0.05, 1e-3  # PairwiseConfig and control_ridge (docs/toy-lm.md)
 
 
-def normal(x):
-    return math.erfc(-x / math.sqrt(2)) / 2
+normal = NormalDist().cdf
 
 
 def win_rate(quality, length):
@@ -61,8 +34,18 @@ def win_rate(quality, length):
     return 1 / (1 + math.exp(-b[0]))
 
 
-with open("wins.toml", "w") as file:
-    file.write(SUITE)
+suite("wins", """columns = "value"
+value = ["quality", "win-rate-over-grpo"]
+best = ["lr"]
+[env.toy-lm]
+vocabulary = 40
+[policy.p]
+base = "transformer"
+warm_steps = 60
+eval_temperature = 1
+[record]
+every = 3
+""", seed=5, env='"toy-lm"', policy='"p"', estimator='["grpo", "maxrl", "odrpo(grpo)"]', votes=1, steps="6\nrollouts = 4\nlr = [1e-3, 1e-2]", batch=8)
 shown = call("run", "wins.toml", "--jobs", "2")
 check("win-rate-over-grpo [%]" in shown, f"run shows no win rate: {shown}")
 
@@ -97,8 +80,8 @@ check(any(abs(v - 50) > 1 for v in expected.values()), "the runs hardly differ: 
 check("win-rate-over-grpo" in call("table", "wins.h5"), "the suite's own table lacks the value")
 for form in ("md", "latex", "csv"):
     check("win-rate-over-grpo" in call("table", "wins.h5", "--format", form), f"--format {form} lacks the value")
-rows = list(csv.DictReader(io.StringIO(call("table", "wins.h5", "--where", "estimator=maxrl", "--where", "lr=0.001",
-                                            "--columns", "lr", "--value", "win-rate-over-grpo", "--baseline", "none", "--format", "csv"))))
+rows = table_of(call("table", "wins.h5", "--where", "estimator=maxrl", "--where", "lr=0.001", "--columns", "lr", "--value", "win-rate-over-grpo",
+                     "--baseline", "none", "--format", "csv"))
 check(len(rows) == 1 and abs(float(rows[0]["centre"]) - np.mean([expected["grpo", "maxrl", 1e-3, s] for s in range(3)])) < 1e-6,
       f"--where hides the opponent: {rows}")
 text = call("table", "wins.h5", "--columns", "lr", "--value", "win-rate-over-odrpo_uniform(grpo)")
