@@ -117,7 +117,7 @@ def philox(counter, key):
 
 
 def picks(n, resamples, seed=1, stratum=0):
-    """The items of all resamples of a stratum, floor(word n / 2^32) as results/bootstrap.hpp has it: resamples x n."""
+    """The items of all resamples of a stratum, floor(word n / 2^32) of the words of draw, stratum and item: resamples x n."""
     words = philox([80, np.arange(resamples)[:, None], stratum, np.arange((n + 3) // 4)[None, :]], (seed & 0xFFFFFFFF, seed >> 32))
     return (np.stack(words, axis=-1).reshape(resamples, -1)[:, :n] * np.uint64(n) >> np.uint64(32)).astype(int)
 
