@@ -136,8 +136,7 @@ subprocess.run(["pkill", "-f", f"^sleep {mark}$"])
 # command lines
 for arguments, code, says in [(["--baseline", "no-such-program-here"], 5, "no program"), (["--baseline", "/dev/null"], 5, "no program"), (["--baseline", "a 'b"], 2, "quote"),
                               (["--baseline", "a | b"], 2, "holds one of"), (["--baseline", "a $(b)"], 2, "inside"), (["--baseline", " "], 2, "empty"),
-                              (["--kind", "fast"], 2, 'unknown word "fast"\nThe words are\n  self: two builds of odrpo-bench\n  benchmark: two programs made with Google Benchmark\n  worker: programs that answer JSON lines\n  process: whole commands\n'),
-                              (["--kind", "proces"], 2, 'unknown word "proces"; did you mean "process"?\nThe words are\n'), (["--kind", "command"], 2, 'unknown word "command"; did you mean "process"?\n'), (["--limit", "5%"], 2, "not below 3%"), (["--limit", "x"], 2, "no share"),
+                              (["--kind", "proces"], 2, 'unknown word "proces"; did you mean "process"?\nThe words are\n'), (["--limit", "5%"], 2, "not below 3%"), (["--limit", "x"], 2, "no share"),
                               (["--fail-on", "slow"], 2, "unknown word"), (["--counts", "x"], 2, "unknown word"), (["--suite", "s.toml"], 2, "--suite has no effect"),
                               (["--trials", "3"], 2, "--trials has no effect"), (["--only-counts", "--counts", "off"], 2, "--only-counts"),
                               (["--self-test"], 2, "no effect"), (["--markdown", "m.svg"], 2, "--markdown names too"),
@@ -155,11 +154,6 @@ open(not_executable, "w").write("no program")
 os.chmod(not_executable, 0o755)
 r = gate(baseline=not_executable)
 check("a file that cannot be executed: 5", r.returncode == 5 and b"cannot start" in r.stderr, r)
-
-r = subprocess.run([program, "gate", "--kind", "command"], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
-check("a wrong kind alone", r.returncode == 2 and r.stderr.decode().startswith('error: --kind: unknown word "command"; did you mean "process"?\nThe words are\n  self: '), r)
-r = subprocess.run([program, "gate", "--baseline", "a", "--candidate", "b"], capture_output=True, timeout=60, stdin=subprocess.DEVNULL)
-check("no kind", r.returncode == 2 and r.stderr.decode().startswith("error: --kind is required:\n  self: two builds"), r)
 
 # a full disk, a closed stdout: 5, no half file
 with open("/dev/full", "w") as full:
