@@ -2,7 +2,7 @@
 what is refused; locks of other machines.
 
 Usage: merge_test.py PROGRAM SUITES"""
-import atexit, glob, json, os, random, re, shutil, signal, subprocess, sys, tempfile, time
+import atexit, glob, json, os, random, re, shutil, signal, subprocess, tempfile, time
 
 import h5py
 

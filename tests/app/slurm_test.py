@@ -1,7 +1,7 @@
 """The example job scripts under a real Slurm: a job array whose tasks are killed, requeued and merged. Needs root and Slurm's daemons.
 
 Usage: slurm_test.py PROGRAM EXAMPLES"""
-import os, re, signal, subprocess, sys, time
+import os, re, signal, sys, time
 
 import checks
 from checks import check, digest, program, suite
