@@ -6,13 +6,12 @@
 #include <tuple>
 
 #include "app/command.hpp"
-#include "results/store/store.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/page_text.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
-#include "results/export/diff_text.hpp"
 #include "results/export/file_diff.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo::app {
 namespace {

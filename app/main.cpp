@@ -384,7 +384,7 @@ void give_large_arrays_back() {
 
 int main(int argc, char** argv) {
   give_large_arrays_back();
-  odrpo::app::guard_streams();
+  odrpo::guard_streams();
   const int code = odrpo::app::guarded(argc, argv);
   std::fflush(stdout);
   return code;

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/store/store.hpp"

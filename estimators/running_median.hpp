@@ -34,7 +34,7 @@ class RunningMedian {
   /// Throws Failure when the object has seen the other kind.
   void add_batch(std::span<const std::uint8_t> scores);
   void add_batch(std::span<const float> rewards);
-  /// What a checkpoint keeps, to an archive or from one (train/checkpoint/archive.hpp), which is asked to fail when this cannot have been kept.
+  /// What a checkpoint keeps, to an archive or from one (train/checkpoint/checkpoint.hpp), which is asked to fail when this cannot have been kept.
   template <class Archive>
   void keep(Archive& a) {
     a(value_, count_, next_, ring_, real_ring_);

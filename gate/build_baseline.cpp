@@ -1,5 +1,5 @@
 // `gate --build-baseline REF`: git finds and checks out the commit, CMake builds it.
-#include "gate/build_baseline.hpp"
+#include "gate/prepare.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "gate/conditions.hpp"
-#include "gate/measure/run_output.hpp"
+#include "gate/measure/child.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo {
 namespace {

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kernels/system/host.hpp"
 #include "gate/host_noise.hpp"
-#include "gate/measure/run_output.hpp"
-#include "kernels/system/printable.hpp"
+#include "gate/measure/child.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/system/host.hpp"
 
 namespace odrpo {
 namespace {

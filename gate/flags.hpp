@@ -10,8 +10,8 @@
 #include "gate/options.hpp"
 #include "gate/report/report.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {

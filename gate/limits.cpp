@@ -10,7 +10,7 @@
 #include "gate/options.hpp"
 #include "gate/report/output.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/store/store.hpp"
 

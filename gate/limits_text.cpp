@@ -8,11 +8,10 @@
 
 #include "gate/limits.hpp"
 #include "gate/report/report_words.hpp"
-#include "kernels/system/page_text.hpp"
-#include "kernels/system/printable.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/system/text.hpp"
 
 namespace odrpo {
 namespace {

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <optional>
 
-#include "gate/build_baseline.hpp"
+#include "gate/prepare.hpp"
 #include "gate/report/output.hpp"
 #include "gate/report/report.hpp"
 #include "gate/report/report_words.hpp"
-#include "kernels/system/terminal.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
 
 namespace odrpo {
 namespace {

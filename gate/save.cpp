@@ -1,5 +1,5 @@
 // `gate --save FILE.json`: measures a program alone.
-#include "gate/save.hpp"
+#include "gate/programs.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,10 +14,10 @@
 
 #include "gate/prepare.hpp"
 #include "gate/report/report_words.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/output_file.hpp"
 #include "kernels/system/page_text.hpp"
 #include "kernels/system/terminal.hpp"
-#include "kernels/shared/words.hpp"
 
 namespace odrpo {
 namespace {

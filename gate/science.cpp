@@ -13,8 +13,8 @@
 #include "gate/report/output.hpp"
 #include "gate/report/report_words.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/store/store.hpp"
 

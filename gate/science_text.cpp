@@ -8,12 +8,11 @@
 
 #include "gate/report/report_words.hpp"
 #include "gate/science.hpp"
-#include "kernels/system/page_text.hpp"
-#include "kernels/system/printable.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
-#include "results/export/diff_text.hpp"
+#include "kernels/system/page_text.hpp"
+#include "kernels/system/text.hpp"
+#include "results/export/file_diff.hpp"
 
 namespace odrpo {
 namespace {

@@ -14,7 +14,7 @@
 #include "gate/measure/temporary_folder.hpp"
 #include "gate/measure/worker.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "results/stats/statistics.hpp"
 
 namespace odrpo {

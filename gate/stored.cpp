@@ -12,7 +12,6 @@
 
 #include "gate/flags.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/export/unique_keys.hpp"

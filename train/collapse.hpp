@@ -41,7 +41,7 @@ struct CollapseWatch {
   /// Does the latest window lie within collapse_fall of the peak again?
   bool back() const { return latest >= peak - fall; }
 
-  /// What a checkpoint keeps of it, an archive (train/checkpoint/archive.hpp).
+  /// What a checkpoint keeps of it, an archive (train/checkpoint/checkpoint.hpp).
   template <class Archive>
   void keep(Archive& a) {
     std::span<double> means(mean), peaks(peak_before);

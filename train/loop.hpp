@@ -29,7 +29,7 @@ namespace odrpo {
 ///   void add_final_values(RunRecord&);                those of this world alone
 ///   static bool is_of_policy(CurveId);                does record_policy append to this curve
 ///   static constexpr bool measures_after_end;         does the last record have a batch of its own, which nothing learns from
-///   template <class A> void keep(A& archive);         the state that later steps read (train/checkpoint/archive.hpp)
+///   template <class A> void keep(A& archive);         the state that later steps read (train/checkpoint/checkpoint.hpp)
 ///   void restored(int t);                             after keep() has read the state of step t
 template <class W>
 struct Run {

@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "app/compute/arguments.hpp"
-#include "app/compute/number_json.hpp"
 #include "app/compute/theory_functions.hpp"
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/rater/noise.hpp"

@@ -10,7 +10,6 @@
 
 #include "app/compute/arguments.hpp"
 #include "app/compute/first_posterior.hpp"
-#include "app/compute/number_json.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/theory/channel_field.hpp"
 #include "estimators/theory/field.hpp"

@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "app/command.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/glob.hpp"
 #include "kernels/system/output_file.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
-#include "kernels/shared/words.hpp"
 #include "results/export/runs.hpp"
 #include "results/store/store.hpp"
 

@@ -9,8 +9,8 @@
 #include "config/plan/rater_file.hpp"
 #include "envs/bandit/world.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {

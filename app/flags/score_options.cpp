@@ -8,7 +8,7 @@
 
 #include "config/read/read_file.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -9,7 +9,7 @@
 #include "envs/judge/agreement/agreement.hpp"
 #include "envs/judge/agreement/score_sums.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "results/stats/bootstrap.hpp"
 #include "results/stats/statistics.hpp"
 

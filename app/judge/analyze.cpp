@@ -16,12 +16,12 @@
 #include "app/plot/figure_style.hpp"
 #include "envs/judge/agreement/agreement.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/output_file.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/shared/score_table.hpp"
 #include "kernels/shared/suggest.hpp"
-#include "kernels/system/terminal.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/output_file.hpp"
+#include "kernels/system/terminal.hpp"
 #include "results/figure/figure.hpp"
 
 namespace odrpo::app {

@@ -10,7 +10,7 @@
 
 #include "app/flags/score_options.hpp"
 #include "app/report/shell_commands.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo::app {
 namespace {

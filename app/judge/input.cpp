@@ -18,7 +18,7 @@
 #include "config/spec.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo::app {
 namespace {

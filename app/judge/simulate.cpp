@@ -7,8 +7,8 @@
 #include "app/flags/named_rater.hpp"
 #include "envs/judge/simulate_scores.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/output_file.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/scores/write_scores.hpp"
 

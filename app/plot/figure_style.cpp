@@ -5,7 +5,7 @@
 
 #include "estimators/estimator.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo::app {
 namespace {

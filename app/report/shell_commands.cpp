@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo::app {

@@ -13,12 +13,12 @@
 #include "app/run/provenance.hpp"
 #include "config/read/parse.hpp"
 #include "config/spec.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/signals.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"
 #include "results/store/store.hpp"
-#include "train/machines/merge_parts.hpp"
+#include "train/machines/suite_part.hpp"
 
 namespace odrpo::app {
 namespace {

@@ -14,7 +14,7 @@
 #include "config/plan/run_grid.hpp"
 #include "config/spec.hpp"
 #include "config/suite.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/text.hpp"
 #include "train/machines/suite_part.hpp"
 

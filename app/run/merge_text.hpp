@@ -6,7 +6,7 @@
 
 #include "app/command.hpp"
 #include "results/store/part.hpp"
-#include "train/machines/merge_parts.hpp"
+#include "train/machines/suite_part.hpp"
 
 namespace odrpo {
 struct Suite;

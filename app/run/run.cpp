@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "app/build_facts.hpp"
-#include "kernels/system/host.hpp"
 #include "app/command.hpp"
 #include "app/run/device_choice.hpp"
 #include "app/run/mpi.hpp"
@@ -24,7 +23,8 @@
 #include "app/run/shard.hpp"
 #include "app/run/shipped_suites.hpp"
 #include "app/table/win_rate_over.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
+#include "kernels/system/host.hpp"
 #include "kernels/system/signals.hpp"
 #include "kernels/system/terminal.hpp"
 #include "kernels/system/text.hpp"

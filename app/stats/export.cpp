@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "app/stats/stats_report.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/scores/csv.hpp"
 

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
-#include "results/store/store.hpp"
 #include "app/table/win_rate_over.hpp"
 #include "estimators/estimator.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "results/store/store.hpp"
 #include "results/table/curve.hpp"
 #include "results/table/value_words.hpp"
 #include "train/curves.hpp"

@@ -8,9 +8,9 @@
 #include <string_view>
 
 #include "app/table/query.hpp"
-#include "kernels/system/printable.hpp"
-#include "kernels/system/terminal.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/terminal.hpp"
 #include "results/export/table_json.hpp"
 
 namespace odrpo::app {

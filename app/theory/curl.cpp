@@ -13,8 +13,8 @@
 #include "config/spec.hpp"
 #include "estimators/theory/field.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/output_file.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/system/terminal.hpp"
 
 namespace odrpo::app {

@@ -9,8 +9,8 @@
 #include "app/theory/command.hpp"
 #include "app/theory/request.hpp"
 #include "app/theory/result_table.hpp"
+#include "envs/bandit/believed_prompts.hpp"
 #include "envs/bandit/believed_scores.hpp"
-#include "envs/bandit/drawn_traits.hpp"
 #include "envs/rater/rater.hpp"
 #include "envs/rater/vote.hpp"
 #include "estimators/definition.hpp"
@@ -95,8 +95,6 @@ TheoryTable channel_field_table(const TheoryFieldOptions& o) {
 }
 
 namespace {
-
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
 /// The largest |curl| between two levels.
 double largest(const std::vector<double>& curl) {

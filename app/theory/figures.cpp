@@ -10,8 +10,8 @@
 
 #include "app/plot/figure_style.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/output_file.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/system/terminal.hpp"
 #include "results/figure/figure.hpp"
 

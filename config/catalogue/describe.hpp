@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/catalogue/choice.hpp"
+#include "config/catalogue/axis.hpp"
 #include "config/spec.hpp"
 #include "config/suite_config.hpp"
 #include "kernels/shared/field_rules.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "config/catalogue/axis.hpp"
 #include "config/catalogue/catalogue.hpp"
-#include "config/catalogue/choice.hpp"
 #include "kernels/shared/field_rules.hpp"
 #include "kernels/shared/words.hpp"
 #include "results/stats/gate_limit.hpp"

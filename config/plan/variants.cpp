@@ -1,18 +1,25 @@
 // Reads [env.NAME], [rater.NAME], [policy.NAME] and [estimator.NAME].
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <ctime>
 #include <set>
 #include <type_traits>
 
 #include "config/catalogue/catalogue.hpp"
+#include "config/catalogue/learned_judge.hpp"
 #include "config/plan/plan.hpp"
 #include "config/plan/rater_file.hpp"
 #include "config/read/field_reader.hpp"
+#include "config/read/read_file.hpp"
+#include "kernels/shared/failure.hpp"
 #include "kernels/shared/suggest.hpp"
+#include "kernels/shared/words.hpp"
 #include "kernels/system/text.hpp"
+#include "results/scores/score_file.hpp"
 
 namespace odrpo {
-
 namespace {
 
 // what the variant starts from: its base, or itself when it is a word of the catalogue
@@ -106,5 +113,130 @@ template std::vector<Variant<EnvConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<RaterConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<PolicyConfig>> read_variants(const Node&, Reading&);
 template std::vector<Variant<EstimatorConfig>> read_variants(const Node&, Reading&);
+
+// From the keys of a section to the table of its file, and to the judge that is learned from it.
+
+namespace {
+
+// can `scores` be the path of a file?
+bool is_path(const Node& scores, const std::string& label, Reading& reading) {
+  const bool text = scores.kind == Node::Kind::text;
+  if (!text || scores.text.empty())
+    reading.errors.add(scores.place, fmt::format("`{}.scores` must be the path of a file in quotes, not {}", label,
+                                                 text ? "an empty string" : found_text(scores)));
+  else if (scores.text.find('\0') != std::string::npos)
+    reading.errors.add(scores.place, fmt::format("`{}.scores` has a NUL byte, which no path has", label));
+  else return true;
+  return false;
+}
+
+constexpr std::string_view scale_form = "such as \"0..10\", \"0..5 by 0.5\" or [1, 2, 4, 8]; 2 to 100 different numbers";
+
+// the values of a list of numbers, in increasing order
+std::optional<ScoreScale> listed_scale(const Node& list) {
+  ScoreScale scale;
+  for (const Node& entry : list.children) {
+    const bool number = entry.kind == Node::Kind::integer || entry.kind == Node::Kind::number;
+    if (!number || !std::isfinite(entry.number)) return std::nullopt;
+    scale.values.push_back(entry.number == 0 ? 0.0 : entry.number);
+  }
+  std::sort(scale.values.begin(), scale.values.end());
+  const bool twice = std::adjacent_find(scale.values.begin(), scale.values.end()) != scale.values.end();
+  if (twice || scale.values.size() < 2 || scale.values.size() > most_levels) return std::nullopt;
+  return scale;
+}
+
+// `levels = K` or `scale = …`; empty where neither stands or is right
+ScoreScale read_scale(const std::string& label, FieldReader& fields, Reading& reading) {
+  const Node *levels = fields.extra(levels_key), *scale = fields.extra(scale_key);
+  if (levels != nullptr && scale != nullptr)
+    reading.errors.add(scale->key_place, fmt::format("`{0}.scale` and `{0}.levels` both say what the levels are: keep one", label));
+  if (levels != nullptr) return scale_of_levels(static_cast<int>(fields.whole(levels_key, *levels, 2, most_levels).value_or(0)));
+  if (scale == nullptr) return {};
+  const bool list = scale->kind == Node::Kind::list;
+  const auto read = list ? listed_scale(*scale) : scale->kind == Node::Kind::text ? parse_scale(scale->text) : std::nullopt;
+  if (!read)
+    reading.errors.add(scale->place, fmt::format("`{}.scale` states no scale: {}", label, list ? "a list" : found_text(*scale)),
+                       std::string(scale_form));
+  return read.value_or(ScoreScale{});
+}
+
+ScoreColumns read_columns(const std::string& label, FieldReader& fields, Reading& reading) {
+  ScoreColumns columns;
+  columns.named_by = "columns.";
+  const Node* node = fields.extra(columns_key);
+  if (node == nullptr) return columns;
+  FieldReader reader(node, fmt::format("{}.{}", label, columns_key), false, reading.errors);
+  describe(reader, columns);
+  reader.finish();
+  for (const std::size_t f : {prompt_field, response_field, score_field})
+    if (column_of(columns, f).empty())
+      reading.errors.add(node->place, fmt::format("`{}.{}` leaves a name empty that every file must have", label, columns_key),
+                         "prompt, response and score");
+  return columns;
+}
+
+// `world = …`: what is made of the scores
+LearnedWorld read_world(const std::string& label, FieldReader& fields, Reading& reading) {
+  const Node* node = fields.extra(world_key);
+  if (node == nullptr) return LearnedWorld::latent;
+  std::vector<std::string_view> words;
+  for (const auto& w : learned_words) words.push_back(w.word);
+  const bool text = node->kind == Node::Kind::text;
+  const auto found = text ? find_word(std::span<const Word<LearnedWorld>>(learned_words), node->text) : std::nullopt;
+  if (!found)
+    reading.errors.add(node->place, fmt::format("`{}.world` cannot be {}", label, found_text(*node)), one_of(words),
+                       text ? nearest_word(node->text, words) : "");
+  return found.value_or(LearnedWorld::latent);
+}
+
+}  // namespace
+
+FoundScores read_judge(const Node& section, const std::string& label, bool catalogue_word, FieldReader& fields, RaterConfig& config,
+                       Reading& reading) {
+  const Node* scores = fields.extra(scores_key);
+  for (const std::string_view key : {levels_key, scale_key, columns_key, world_key})
+    if (const Node* node = find_child(section, key); node != nullptr && scores == nullptr)
+      reading.errors.add(node->key_place,
+                         fmt::format("`{}.{}` has no effect without `scores`{}", label, key,
+                                     key == levels_key ? ": a matrix has its own size, and other raters take the world's levels" : ""));
+  const ScoreScale scale = read_scale(label, fields, reading);
+  const ScoreColumns columns = read_columns(label, fields, reading);
+  const LearnedWorld world = read_world(label, fields, reading);
+  if (scores == nullptr) return {};
+  if (catalogue_word)
+    reading.errors.add(
+        scores->key_place,
+        fmt::format("[{}] would make the word \"{}\" mean a judge from a file: give the variant a name of its own", label, section.key));
+  std::vector<std::string_view> others = {base_key, file_key, "noise"};
+  for (const auto word : noise_words())
+    if (makes_distribution(*make_noise(word))) others.push_back(word);
+  for (const std::string_view other : others)
+    if (const Node* node = find_child(section, other))
+      reading.errors.add(node->key_place,
+                         fmt::format("[{}] has `scores`, which make the whole channel: `{}` cannot stand beside them", label, other));
+  config.noise = {Confusion{}};  // what stands in the section maps it, whether or not the file can be read
+  if (!is_path(*scores, label, reading)) return {};
+  const std::string name = label + ".scores";
+  const auto text = named_text(*scores, name, read_scores_file, reading);
+  if (!text) return {};
+  const std::string file = shown(path_of(*scores, reading), 4096);
+  const std::clock_t began = std::clock();
+  bool inside = true;  // what is wrong is told at its line of the file
+  try {
+    const ScoreTable table = parse_scores(*text, file, columns, scale);
+    inside = false;
+    if (table.levels() == 1)
+      throw Failure(Exit::bad_input, fmt::format("{}: all scores are {}: `levels` in [{}] must say how many the scale has", file,
+                                                 scale_text(table.values), label));
+    LearnedJudge judge = learn_rater(table, world, file);
+    config.noise = std::move(judge.noise);
+    return {file, std::move(judge.found), static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC};
+  } catch (const Failure& failure) {
+    if (inside || !reading.only_below.empty()) add_inside(*scores, name, failure, false, reading);
+    else reading.files.add_file(scores->place, failure.code, fmt::format("`{}`: {}", name, failure.what()));
+  }
+  return {};
+}
 
 }  // namespace odrpo

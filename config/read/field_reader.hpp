@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "config/catalogue/axis.hpp"
-#include "config/catalogue/choice.hpp"
 #include "config/read/tree.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/field_rules.hpp"

@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "config/catalogue/formulas.hpp"
-#include "config/plan/expand.hpp"
 #include "config/plan/plan.hpp"
 #include "config/read/overrides.hpp"
 #include "config/read/parse_toml.hpp"
 #include "config/read/read_file.hpp"
+#include "kernels/shared/failure.hpp"
+#include "kernels/system/glob.hpp"
 #include "kernels/system/text.hpp"
 
 namespace odrpo {
@@ -60,6 +62,99 @@ Suite load_suite(const std::string& path, const std::vector<std::string>& set, c
     split_override(set[i], static_cast<int>(i) + 1, unused);
   }
   return load_suite_text(path, read_suite_file(path), set, only);
+}
+
+namespace {
+
+double combinations(const std::vector<GridAxis>& axes) {
+  double n = 1;
+  for (const auto& axis : axes) n *= static_cast<double>(axis.choices());
+  return n;
+}
+// of an entry of `zip`, which may have one of the variants alone
+template <class C>
+double combinations(const std::vector<Variant<C>>& variants, const std::vector<std::size_t>& of_entry, std::size_t entry) {
+  if (!of_entry.empty()) return combinations(variants[of_entry[entry]].axes);
+  double n = 0;
+  for (const auto& v : variants) n += combinations(v.axes);
+  return n;
+}
+
+// runs of the whole grid; a double, so that nothing overflows (exact below 2^53)
+double count_runs(const Plan& plan) {
+  const Zip& zip = plan.zip;
+  double n = 0;
+  for (std::size_t e = 0; e < zip.entries; ++e)
+    n += combinations(plan.env, zip.env, e) * combinations(plan.rater, zip.rater, e) * combinations(plan.policy, zip.policy, e) *
+         combinations(plan.estimator, zip.estimator, e) * (zip.votes.empty() ? static_cast<double>(plan.votes.size()) : 1) *
+         combinations(plan.learn_axes) * static_cast<double>(plan.head.seeds);
+  return n;
+}
+
+// What checking a suite takes for each run. Measured at 10^6 runs: 4 bytes where they differ in seed, 17 where each is a combination of
+// its own (65 where each has a world or a law of its own). And its place in the index of the result store.
+constexpr double bytes_per_run = 17 + 17;
+
+void refuse_too_many(const Plan& plan) {
+  const double runs = count_runs(plan);
+  if (runs > plan.limits.runs)
+    throw Failure(Exit::limits, fmt::format("the grid has {} runs, more than the limit of {}; `runs` in [limits] raises it",
+                                            count_text(runs), count_text(plan.limits.runs)));
+  const double gib = runs * bytes_per_run / (1024.0 * 1024.0 * 1024.0);
+  if (gib > plan.limits.memory_gib)
+    throw Failure(Exit::limits,
+                  fmt::format("the plan of {} runs alone needs {:.2g} GiB of memory, more than the limit of {}; `memory_gib` in "
+                              "[limits] raises it",
+                              count_text(runs), gib, number_text(plan.limits.memory_gib)));
+}
+
+// which runs are wanted, and which glob has met one
+struct Selection {
+  const std::vector<std::string>& only;
+  std::vector<bool> met;
+  bool wants(const std::string& id) {
+    bool any = false;
+    for (std::size_t i = 0; i < only.size(); ++i) {
+      if (!glob_match(only[i], id)) continue;
+      any = true;
+      met[i] = true;
+    }
+    return any;
+  }
+};
+
+RunGrid chosen_by(Selection& selection, const RunGrid& all) {
+  std::vector<std::uint32_t> chosen;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (selection.wants(all.id(i))) chosen.push_back(static_cast<std::uint32_t>(i));
+  return all.only(std::move(chosen));
+}
+
+}  // namespace
+
+Suite expand(const Plan& plan, const std::vector<std::string>& only) {
+  refuse_too_many(plan);
+  Plan named = plan;
+  Suite suite;
+  suite.name = plan.head.name;
+  suite.seed = static_cast<std::uint64_t>(plan.head.seed);
+  suite.seeds = plan.head.seeds;
+  suite.table = plan.table;
+  suite.gate = plan.gate;
+  suite.limits = plan.limits;
+  for (const auto* axis : name_axes(named)) suite.axis_names.push_back(axis->name);
+  suite.runs = RunGrid(plan);
+  if (only.empty()) return suite;
+  const std::string example = suite.runs.id(0);
+  Selection selection{only, std::vector<bool>(only.size(), false)};
+  suite.runs = chosen_by(selection, suite.runs);
+  std::string unmet;
+  for (std::size_t i = 0; i < only.size(); ++i)
+    if (!selection.met[i])
+      unmet += fmt::format("{}--only {}: error: no run matches `{}`{}\n      = a run id looks like {}", unmet.empty() ? "" : "\n", i + 1,
+                           shown(only[i], 200), has_open_bracket(only[i]) ? ": its bracket is not closed" : "", example);
+  if (!unmet.empty()) throw Failure(Exit::suite, unmet);
+  return suite;
 }
 
 }  // namespace odrpo

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "config/plan/plan.hpp"
 #include "config/suite.hpp"
 
 namespace odrpo {
@@ -16,5 +17,12 @@ Suite load_suite(const std::string& path, const std::vector<std::string>& set, c
 /// files that it names are opened (Reading).
 Suite load_suite_text(const std::string& path, std::string text, const std::vector<std::string>& set, const std::vector<std::string>& only,
                       std::vector<std::string> only_below = {});
+
+// From a plan to its runs: every combination of the grid, for every seed.
+
+/// The runs in canonical order: entry of `zip`, env, rater, policy, estimator, votes, axes in suite order, seed (the last changes fastest),
+/// of which those that match a glob are kept (all when there is none). Failure `limits` when the grid has more than [limits] runs allows,
+/// before anything is made; Failure `suite` when a glob matches nothing.
+Suite expand(const Plan& plan, const std::vector<std::string>& only);
 
 }  // namespace odrpo

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "config/catalogue/choice.hpp"
+#include "config/catalogue/axis.hpp"
 #include "config/catalogue/env_config.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/shared/field_rules.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 #include "policies/policy.hpp"
 #include "results/stats/gate_limit.hpp"
 #include "results/store/record.hpp"

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "config/catalogue/axis.hpp"
 #include "config/catalogue/catalogue.hpp"
-#include "config/catalogue/choice.hpp"
 #include "envs/rater/noise.hpp"
 #include "kernels/shared/field_rules.hpp"
-#include "kernels/system/text.hpp"
 #include "kernels/shared/words.hpp"
+#include "kernels/system/text.hpp"
 #include "results/stats/gate_limit.hpp"
 #include "results/table/table_spec.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "envs/bandit/drawn_traits.hpp"
+#include "envs/bandit/believed_prompts.hpp"
 #include "envs/rater/law_table.hpp"
 #include "kernels/math.hpp"
 

@@ -6,7 +6,6 @@
 
 #include "envs/rater/latent_scale.hpp"
 #include "envs/rater/noise.hpp"
-#include "envs/rater/quality_curve.hpp"
 #include "envs/rater/rater.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"

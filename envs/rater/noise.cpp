@@ -5,7 +5,7 @@
 #include <array>
 #include <type_traits>
 
-#include "envs/rater/quality_curve.hpp"
+#include "envs/rater/latent_scale.hpp"
 #include "kernels/math.hpp"
 #include "kernels/random.hpp"
 #include "kernels/shared/failure.hpp"

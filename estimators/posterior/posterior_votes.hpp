@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "estimators/posterior/state_stages.hpp"
 #include "estimators/posterior/state_weights.hpp"
-#include "estimators/posterior/vote_stages.hpp"
 #include "kernels/isa.hpp"
 #include "kernels/shared/judge_model.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "gate/measure/callgrind.hpp"
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo {
 namespace {

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo {
 namespace {
@@ -273,6 +273,25 @@ void Child::close() {
       "its work, when its stdin ended");
   if (!how.good()) fail(fmt::format("the process ended with {} when its stdin ended", how.text()));
   end();
+}
+
+RunOutput run_output(const std::string& flag, const std::vector<std::string>& words, const ChildRules& rules, ChildKeeper& keeper) {
+  constexpr std::size_t most_output = std::size_t{1} << 16;
+  const ChildCommand command = find_command(flag, words);
+  RunOutput out;
+  {
+    Child child(words[0], command, rules, {.reads_requests = false});
+    const ChildEnd end = child.finish(
+        [&](std::string_view bytes) {
+          out.output += bytes;
+          if (out.output.size() > 2 * most_output) out.output.erase(0, out.output.size() - most_output);
+        },
+        words[0]);
+    out.good = end.good();
+    out.said = end.text() + child.last_words();
+  }
+  keeper.no_orphans(words[0]);
+  return out;
 }
 
 }  // namespace odrpo

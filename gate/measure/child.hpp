@@ -7,13 +7,35 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "gate/measure/commands.hpp"
 
 namespace odrpo {
+
+// The command lines that a gate starts: split into words, found in PATH, and padded to equal length.
+
+/// A program to be started: nothing is left to a shell.
+struct ChildCommand {
+  std::string file;                      ///< that is executed
+  std::vector<std::string> arguments;    ///< argv, the program's name first
+  std::vector<std::string> environment;  ///< "NAME=value"
+};
+
+/// The words of a command line as a POSIX shell splits it: quotes, backslashes, $NAME, ~ and globs; no pipes and no commands inside.
+/// Failure usage, which names the flag.
+std::vector<std::string> command_words(std::string_view flag, const std::string& text);
+
+/// The program of the words, found in PATH, with this process's environment and PYTHONHASHSEED=0 where that is unset (Python's sets and
+/// dictionaries then have one order). Failure io where there is no such program, with the flag.
+ChildCommand find_command(std::string_view flag, std::vector<std::string> words);
+
+/// Makes the strings and pointers that the kernel puts on a new process's stack equally many bytes, by variables that mean nothing: the
+/// place of the stack changes times by some percent (Mytkowicz et al. 2009, "Producing Wrong Data Without Doing Anything Obviously
+/// Wrong!").
+void make_equally_long(std::span<ChildCommand*> commands);
 
 inline constexpr std::size_t longest_line = std::size_t{1} << 20;  ///< bytes of an answer
 
@@ -96,5 +118,16 @@ class Child {
   std::string out_, errors_;
   std::optional<ChildEnd> ended_;
 };
+
+// A command that a gate starts for what it prints: git, cmake, a program's --version.
+
+struct RunOutput {
+  bool good = false;
+  std::string output;  ///< stdout, of which the last 64 KiB at least are kept
+  std::string said;    ///< for messages: "exit code 128; its stderr ends: …"
+};
+/// Runs it with empty stdin. `flag`: which of the gate's flags wants it, for messages. Failure io where it cannot be started; runs_failed
+/// where it takes longer than the deadline or leaves processes behind.
+RunOutput run_output(const std::string& flag, const std::vector<std::string>& words, const ChildRules& rules, ChildKeeper& keeper);
 
 }  // namespace odrpo

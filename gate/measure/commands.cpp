@@ -1,5 +1,5 @@
 // The command lines that a gate starts: split into words, found in PATH, and padded to equal length.
-#include "gate/measure/commands.hpp"
+#include "gate/measure/child.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo {
 namespace {

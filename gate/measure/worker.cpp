@@ -11,8 +11,8 @@
 
 #include "gate/measure/callgrind.hpp"
 #include "kernels/shared/failure.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/system/glob.hpp"
-#include "kernels/system/printable.hpp"
 
 namespace odrpo {
 namespace {

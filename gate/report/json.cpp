@@ -3,7 +3,7 @@
 
 #include "gate/report/report.hpp"
 #include "gate/report/report_words.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 
 namespace odrpo {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/system/printable.hpp"
 #include "kernels/shared/utf8.hpp"
 #include "kernels/shared/words.hpp"
 

@@ -6,9 +6,8 @@
 
 #include "gate/report/report.hpp"
 #include "gate/report/report_words.hpp"
-#include "kernels/system/page_text.hpp"
-#include "kernels/system/printable.hpp"
 #include "kernels/shared/utf8.hpp"
+#include "kernels/system/page_text.hpp"
 #include "results/stats/statistics.hpp"
 
 namespace odrpo {

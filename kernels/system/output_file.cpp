@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "kernels/shared/failure.hpp"
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 namespace odrpo {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/catch.hpp"
 
-using namespace odrpo::app;
+using namespace odrpo;
 
 TEST_CASE("conditions: what differs, with both values, and that counts depend on fewer") {
   const std::vector<Condition> one = {{"compiler", "A", true}, {"cpu", "B\033", false}, {"load", "quiet", false}};

@@ -5,7 +5,7 @@
 
 #include "tests/catch.hpp"
 
-using namespace odrpo::app;
+using namespace odrpo;
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include "gate/self_test.hpp"
 #include "tests/catch.hpp"
 
-using namespace odrpo::app;
+using namespace odrpo;
 
 TEST_CASE("gate: the text of a self-test") {
   const std::vector<double> none(4, 0.0), one = {1, 0, 0, 0}, three = {1, 1, 1, 0}, all(4, 1.0);

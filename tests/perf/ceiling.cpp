@@ -79,7 +79,7 @@ double copy_seconds(std::size_t in, std::size_t out) {
   return entry->second = times[15];
 }
 
-double CpuTimer::now() { return 1e-9 * app::thread_cpu_ns(); }
+double CpuTimer::now() { return 1e-9 * thread_cpu_ns(); }
 
 void report_share(benchmark::State& state, const CpuTimer& timer, std::size_t in, std::size_t out) {
   const double iterations = static_cast<double>(state.iterations()), seconds = timer.seconds();

@@ -66,9 +66,9 @@ int main(int argc, char** argv) {
   const bool any = benchmark::RunSpecifiedBenchmarks() > 0;  // else the library has said why: no such benchmark, no regular expression
   benchmark::Shutdown();
   try {
-    odrpo::app::flush_stdout();
+    odrpo::flush_stdout();
   } catch (const odrpo::Failure& failure) {
-    odrpo::app::print_error(failure.what());
+    odrpo::print_error(failure.what());
     return static_cast<int>(failure.code);
   }
   return static_cast<int>(any ? odrpo::Exit::ok : odrpo::Exit::usage);

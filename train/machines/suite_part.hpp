@@ -1,5 +1,6 @@
 // One part of a suite for each of several machines: runs that cost about the same, few worlds made twice.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -7,6 +8,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "results/store/part.hpp"
+#include "results/store/store.hpp"
 
 namespace odrpo {
 
@@ -39,5 +43,26 @@ std::vector<std::vector<std::uint32_t>> parts_of(const RunGrid& runs, std::size_
 
 /// Leaves the runs of one part alone in the suite. Failure as parts_of().
 void take_part(Suite& suite, PartOfSuite part);
+
+// Joins the parts of a suite that several machines trained into one result file.
+
+struct Suite;
+
+struct MergeSettings {
+  std::string output;  ///< the result file to make
+  bool force = false;  ///< discard an output or work folder in the way
+  ReadLimits limits;   ///< of reading one part; `stop` ends the merge
+  System system = posix_system();
+};
+
+struct MergedParts {
+  MergeReport report;
+  bool complete = false;           ///< the output already held the whole suite: nothing was read
+  std::vector<std::string> notes;  ///< what was left out
+};
+
+/// Every run of a part must have the words and the key that the suite gives to the run of its id: else Failure bad_input, as for a part of
+/// another suite. Otherwise as WorkFolder::merge(); Failure as read_part().
+MergedParts merge_parts(const Suite& suite, const SuiteFacts& facts, std::span<const Part> parts, const MergeSettings& settings);
 
 }  // namespace odrpo

@@ -56,7 +56,7 @@ class PosteriorBatch {
   /// judges are told apart (else empty).
   void values_of_votes(const std::uint8_t* seen, int votes, std::span<const int> judge, int groups, double* value, double* floor);
 
-  /// What a checkpoint keeps (train/checkpoint/archive.hpp).
+  /// What a checkpoint keeps (train/checkpoint/checkpoint.hpp).
   template <class Archive>
   void keep(Archive& archive) {
     std::vector<double> prior(prior_.probability().begin(), prior_.probability().end());

@@ -7,7 +7,6 @@
 #include "tests/catch.hpp"
 
 using namespace odrpo;
-using namespace odrpo::app;
 
 TEST_CASE("text is broken at blanks and at line ends") {
   CHECK(broken("a bb ccc", 4) == std::vector<std::string>{"a bb", "ccc"});

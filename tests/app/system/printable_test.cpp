@@ -1,11 +1,11 @@
 // What a terminal must not obey is escaped, everything else is left as it is.
-#include "kernels/system/printable.hpp"
+#include "kernels/shared/utf8.hpp"
 
 #include <string>
 
 #include "tests/catch.hpp"
 
-using namespace odrpo::app;
+using namespace odrpo;
 
 TEST_CASE("printable") {
   for (const char* plain : {"", "a b~", "tab\tand\nline", "ä €𝄞 משהו", "\\x1b"}) CHECK(printable(plain) == plain);

@@ -5,7 +5,7 @@
 
 #include "envs/bandit/channel.hpp"
 #include "envs/bandit/rate.hpp"
-#include "envs/rater/quality_curve.hpp"
+#include "envs/rater/latent_scale.hpp"
 #include "kernels/random.hpp"
 #include "tests/catch.hpp"
 #include "tests/rounds.hpp"

@@ -1,5 +1,5 @@
 // Frequencies of scores by level: by hand, and against a recomputation of their definition.
-#include "envs/judge/level_frequencies.hpp"
+#include "envs/judge/resampled.hpp"
 
 #include <cmath>
 #include <random>

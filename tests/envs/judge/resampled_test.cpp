@@ -6,7 +6,6 @@
 
 #include "envs/judge/latent/draw.hpp"
 #include "envs/judge/latent/evidence.hpp"
-#include "envs/judge/level_frequencies.hpp"
 #include "kernels/shared/failure.hpp"
 #include "tests/catch.hpp"
 

@@ -13,7 +13,7 @@
 #include "tests/config/loading.hpp"
 #include "tests/rounds.hpp"
 #include "tests/train/checkpoint/checkpoint_sample.hpp"
-#include "train/checkpoint/archive.hpp"
+#include "train/checkpoint/checkpoint.hpp"
 #include "train/loop.hpp"
 #include "train/schedule/run_suite.hpp"
 #include "train/worlds/toy_lm.hpp"

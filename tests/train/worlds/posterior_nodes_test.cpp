@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "config/catalogue/prior_grid.hpp"
+#include "envs/bandit/believed_prompts.hpp"
 #include "envs/bandit/believed_scores.hpp"
-#include "envs/bandit/drawn_traits.hpp"
 #include "estimators/definition.hpp"
 #include "estimators/posterior/posterior.hpp"
 #include "tests/catch.hpp"
