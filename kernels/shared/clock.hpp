@@ -1,8 +1,7 @@
 // The monotonic clock and the clock of a thread, and a lap timer for the stages of a step.
 #pragma once
-#include <time.h>
-
 #include <chrono>
+#include <ctime>
 
 namespace odrpo {
 
