@@ -17,9 +17,9 @@ namespace {
 
 constexpr int most_nested = 400;
 
-std::optional<app::StoredBaseline> read(const std::string& text) {
-  std::optional<app::StoredBaseline> stored;
-  fuzz::accepted({Exit::bad_input}, [&] { stored = app::parse_stored(text, "base.json"); });
+std::optional<StoredBaseline> read(const std::string& text) {
+  std::optional<StoredBaseline> stored;
+  fuzz::accepted({Exit::bad_input}, [&] { stored = parse_stored(text, "base.json"); });
   return stored;
 }
 
@@ -42,9 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   json["sha256"] = sha256_hex(rest);
   const auto stored = read(json.dump());
   if (!stored) return 0;
-  const std::string written = app::stored_json(*stored);
+  const std::string written = stored_json(*stored);
   const auto again = read(written);
   fuzz::require(again.has_value(), "what was written is refused", written);
-  fuzz::require(app::stored_json(*again) == written, "written twice, it differs", written);
+  fuzz::require(stored_json(*again) == written, "written twice, it differs", written);
   return 0;
 }
