@@ -143,8 +143,8 @@ fi
 if [[ -x $folder/odrpo-bench-gpu ]]; then
   if step "timings (median of 3)" bench.log "$folder/odrpo-bench-gpu" --benchmark_filter=gpu --benchmark_min_time=0.02 \
     --benchmark_repetitions=3 --benchmark_report_aggregates_only=true --benchmark_out="$log/bench.json" --benchmark_out_format=json; then
-    # name, time, counters of the medians; the spread stands in the log
-    grep -E '_median' "$log/bench.log" | sed -E 's#gpu/##; s#/manual_time_median##; s/bytes_per_second=/ /; s/ +[0-9.]+ us +[0-9]+ / /; s/  +/  /g' | cut -c 1-130
+    # name, time, label of the medians; the spread stands in the log
+    grep -E '_median' "$log/bench.log" | sed -E 's#gpu/##; s#/manual_time_median##; s/( us) +[0-9.]+ us +[0-9]+ /\1 /; s/  +/  /g' | cut -c 1-130
   fi
 else
   echo "no odrpo-bench-gpu carried: no timings"

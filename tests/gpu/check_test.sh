@@ -21,8 +21,8 @@ esac
 END
 cat >"$work/carry/odrpo-bench-gpu" <<'END'
 #!/usr/bin/env bash
-echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_mean         9.91 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.0099 share=0.93"
-echo "gpu/advantage/grpo/G8/K10/groups1000000/manual_time_median       9.87 us         12.0 us            3 bytes_per_second=3.7Ti/s ns_per_group=0.00987 share=0.94"
+echo "gpu/transformer/step/d64/fp32/manual_time_mean         1991 us         2012 us            3 fp32, 6 graphs"
+echo "gpu/transformer/step/d64/fp32/manual_time_median       1987 us         2012 us            3 fp32, 6 graphs"
 END
 cp "$work/carry/test_gpu" "$work/carry/test_gpu_batched"
 mkdir "$work/carry/suites"
@@ -66,10 +66,10 @@ expect 2 'The one command' --help
 expect 2 'usage' a b
 echo "Fine GPU: compute capability 9.0" >"$work/gpu"
 expect 0 'all well' "$work/carry"
-for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'parity small fp32 read' 'compute-sanitizer memcheck, whole runs' 'run odd sizes: one digest' 'run toy-lm: learns as on the CPU' 'toy-lm in tf32 beside fp32' '0.04 s in its kernels' 'advantage/grpo/G8/K10/groups1000000  9.87 us'; do
+for words in 'Fine GPU: compute' 'Fine GPU, 1.2' 'compute-sanitizer racecheck' 'parity small fp32 read' 'compute-sanitizer memcheck, whole runs' 'run odd sizes: one digest' 'run toy-lm: learns as on the CPU' 'toy-lm in tf32 beside fp32' '0.04 s in its kernels' 'transformer/step/d64/fp32  1987 us'; do
   grep -qF "$words" "$work/out" || { fail "a good run does not say '$words'"; cat "$work/out"; }
 done
-grep -q '9.91' "$work/out" && fail "shows other rows than medians"
+grep -q '1991' "$work/out" && fail "shows other rows than medians"
 [[ -s $work/logs/bench.log ]] || fail "kept no log"
 rm "$work/bin/compute-sanitizer" "$work/carry/odrpo-bench-gpu"
 [[ -e /usr/local/cuda/bin/compute-sanitizer ]] || expect 0 'not installed' "$work/carry"
