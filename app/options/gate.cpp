@@ -1,7 +1,6 @@
 // Binds the flags of `gate` and `worker`.
 #include "app/options/flag_binding.hpp"
 
-
 namespace odrpo::app {
 
 void gate_options(CLI::App& c, GateOptions& o) {

@@ -1,7 +1,6 @@
 // Binds the flags of `theory`.
 #include "app/options/flag_binding.hpp"
 
-
 namespace odrpo::app {
 namespace {
 

@@ -12,7 +12,6 @@
 #include <string_view>
 #include <vector>
 
-
 namespace odrpo {
 
 // The command lines that a gate starts: split into words, found in PATH, and padded to equal length.

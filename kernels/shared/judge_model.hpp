@@ -8,7 +8,6 @@
 #include <span>
 #include <vector>
 
-
 namespace odrpo {
 
 /// Moments of a normal world, on the scale where the quality of a prompt's responses is normal.

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <utility>
 
-
 namespace odrpo {
 namespace {
 

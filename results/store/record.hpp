@@ -6,7 +6,6 @@
 #include <variant>
 #include <vector>
 
-
 namespace odrpo {
 
 // Axis: what a run has on one of the extra axes of its grid.

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <new>
 #include <functional>
-#include <set>
 #include <unordered_set>
 
 #include "kernels/shared/failure.hpp"
