@@ -42,8 +42,12 @@ template <class Numbers = group::WholeNumbers>
 ODRPO_HD void prepare(const EstimatorView& e, const std::uint8_t* score, ScoreColumn c) {
   const int levels = e.levels;
   for (int v = 0; v <= levels + 1; ++v) c.at[v * c.stride] = 0;
-  for (int i = 0; i < e.rollouts; ++i) ++c.at[(score[i] < levels ? score[i] : levels) * c.stride];
-  for (int v = levels - 1; v >= 0; --v) c.at[v * c.stride] += c.at[(v + 1) * c.stride];
+  for (int i = 0; i < e.rollouts; ++i) {
+    const int row = score[i] < levels ? score[i] : levels;
+    c.at[row * c.stride] += 1;
+  }
+  std::uint32_t reach = 0;
+  for (int v = levels; v >= 0; --v) c.at[v * c.stride] = reach += c.at[v * c.stride];
   group::estimate<Numbers>(e, CountsInColumn{c, levels, e.rollouts}, InColumn{c});
 }
 /// The advantage of a member of that group.
